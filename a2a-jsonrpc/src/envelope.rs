@@ -1,0 +1,113 @@
+//! The six members a message can have, found but not yet judged.
+
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use crate::kind::Kind;
+use crate::path::clip;
+use crate::scan::check;
+use crate::text::Text;
+use crate::{Fault, Id, Limits, Reason, Version};
+
+/// An object that has passed the scan, with its members as they were written.
+///
+/// A member that is absent is `None`, one that is null is not: JSON-RPC tells them apart.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Envelope<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub(crate) method: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub(crate) params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub(crate) result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub(crate) error: Option<&'a RawValue>,
+}
+
+/// Why there is no envelope.
+#[derive(Debug)]
+pub(crate) enum Unread {
+    Fault(Fault),
+    /// JSON of this kind, but not an object.
+    NotAnObject(Kind),
+}
+
+/// A member that is not what JSON-RPC wants it to be.
+#[derive(Debug, thiserror::Error)]
+#[error("{path} {wrong}")]
+pub(crate) struct Misfit {
+    pub(crate) path: &'static str,
+    pub(crate) wrong: String,
+}
+
+impl<'a> Envelope<'a> {
+    pub(crate) fn read(bytes: &'a [u8], limits: &Limits) -> Result<Self, Unread> {
+        check(bytes, limits).map_err(Unread::Fault)?;
+        // Derived code would also take an array for a struct.
+        match Kind::of(bytes) {
+            Kind::Object => serde_json::from_slice(bytes).map_err(Unread::slipped),
+            other => Err(Unread::NotAnObject(other)),
+        }
+    }
+
+    /// Whether the member `jsonrpc` is there, whatever it says.
+    pub(crate) fn is_marked(&self) -> bool {
+        self.jsonrpc.is_some()
+    }
+
+    /// The member `jsonrpc`. JSON-RPC 2.0 §4.
+    pub(crate) fn version(&self) -> Result<Version, Misfit> {
+        let Some(raw) = self.jsonrpc else {
+            return Ok(Version::Absent);
+        };
+        match Text::of(raw) {
+            Some(Text(version)) if version == "2.0" => Ok(Version::V2),
+            Some(Text(other)) => Err(Misfit::new(
+                "$.jsonrpc",
+                format!("must be \"2.0\", found \"{}\"", clip(&other)),
+            )),
+            None => Err(Misfit::new(
+                "$.jsonrpc",
+                format!("must be \"2.0\", found {}", Kind::of(raw.get())),
+            )),
+        }
+    }
+
+    /// The member `id`, or `None` if there is none. JSON-RPC 2.0 §4.
+    pub(crate) fn id(&self) -> Result<Option<Id>, Misfit> {
+        self.id
+            .map(Id::from_raw)
+            .transpose()
+            .map_err(|wrong| Misfit::new("$.id", wrong))
+    }
+}
+
+impl Unread {
+    /// For a second reading that disagrees with the first, which would be a mistake of ours; the peer
+    /// still gets a sentence and no panic.
+    fn slipped(error: serde_json::Error) -> Self {
+        Self::Fault(Fault {
+            path: "$".to_owned(),
+            line: error.line(),
+            column: error.column(),
+            reason: Reason::Syntax("two readings disagree".to_owned()),
+        })
+    }
+}
+
+impl Misfit {
+    pub(crate) fn new(path: &'static str, wrong: impl Into<String>) -> Self {
+        Self {
+            path,
+            wrong: wrong.into(),
+        }
+    }
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    Deserialize::deserialize(deserializer).map(Some)
+}

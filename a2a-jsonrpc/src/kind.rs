@@ -1,0 +1,42 @@
+//! The six kinds of JSON value, told by the first byte.
+
+use std::fmt;
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Kind {
+    Object,
+    Array,
+    String,
+    Number,
+    Boolean,
+    Null,
+}
+
+impl Kind {
+    /// The kind of the value that a text is, given that it is JSON.
+    pub(crate) fn of(json: impl AsRef<[u8]>) -> Self {
+        match json.as_ref().trim_ascii_start().first() {
+            Some(b'{') => Self::Object,
+            Some(b'[') => Self::Array,
+            Some(b'"') => Self::String,
+            Some(b't' | b'f') => Self::Boolean,
+            Some(b'n') => Self::Null,
+            _ => Self::Number,
+        }
+    }
+}
+
+/// With its article, as sentences need it.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Object => "an object",
+            Self::Array => "an array",
+            Self::String => "a string",
+            Self::Number => "a number",
+            Self::Boolean => "a boolean",
+            Self::Null => "null",
+        })
+    }
+}

@@ -1,0 +1,32 @@
+//! How much of a peer's document is read before it is refused.
+
+/// The bounds on one JSON document, enforced while it is scanned and before memory is spent on it.
+///
+/// ```
+/// # use a2a_jsonrpc::Limits;
+/// let small = Limits { bytes: 64 * 1024, ..Limits::default() };
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Limits {
+    /// The longest text, in bytes. 4 MiB by default.
+    pub bytes: usize,
+    /// How many arrays and objects may be open at once. 64 by default; a number beyond 126 counts as
+    /// 126, because `serde_json` itself stops soon after.
+    pub depth: usize,
+    /// What the document may weigh as a tree of values, in bytes of heap. 16 MiB by default.
+    ///
+    /// An estimate, made for [`serde_json::Value`] and on the high side: about 640 bytes for every six
+    /// members of an object, 64 for every element of an array (the first pays for four places, 128),
+    /// and for a string or a key its length and 24 more.
+    pub heap: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            bytes: 4 * 1024 * 1024,
+            depth: 64,
+            heap: 16 * 1024 * 1024,
+        }
+    }
+}

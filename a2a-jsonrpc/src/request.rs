@@ -1,0 +1,370 @@
+//! A call of one method, read by servers and written by clients.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::envelope::{Envelope, Misfit, Unread};
+use crate::kind::Kind;
+use crate::recovery::recover_id;
+use crate::text::Text;
+use crate::{Error, INVALID_PARAMS, INVALID_REQUEST, Id, Limits};
+
+/// One request as it was read, borrowing from its bytes. JSON-RPC 2.0 §4.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// Whether the request says that it is JSON-RPC 2.0.
+    pub version: Version,
+    /// The id to answer with; `None` if the member is absent, which makes the request a notification.
+    /// JSON-RPC 2.0 §4.1.
+    pub id: Option<Id>,
+    /// The method to call.
+    pub method: Cow<'a, str>,
+    /// An object or an array; `None` if the member is absent or null. JSON-RPC 2.0 §4.2.
+    pub params: Option<&'a RawValue>,
+}
+
+/// What the member `jsonrpc` says. JSON-RPC 2.0 §4.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Version {
+    /// `"2.0"`.
+    V2,
+    /// Nothing, for the member is absent. Any other value is refused.
+    Absent,
+}
+
+/// Why a request was refused, and which one it was.
+///
+/// Both halves are what the response to it consists of.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("request {id} refused")]
+pub struct Refusal {
+    /// The id of the request, or [`Id::Null`] if it has none or none that could be read for certain.
+    /// JSON-RPC 2.0 §5.
+    pub id: Id,
+    /// What to answer; the message names the place and what is expected there.
+    #[source]
+    pub error: Error,
+}
+
+/// Reads one request.
+///
+/// What is not JSON, or not within the limits, is refused with [`PARSE_ERROR`](crate::PARSE_ERROR); a
+/// body that is too long, and JSON that is not a request, with [`INVALID_REQUEST`]; `params` that are
+/// neither object nor array with [`INVALID_PARAMS`]. Members that JSON-RPC does not know are passed over.
+pub fn read_request<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Request<'a>, Refusal> {
+    let envelope = Envelope::read(bytes, limits).map_err(|unread| match unread {
+        Unread::Fault(fault) => Refusal {
+            // Of a body that is too long only the allowed part is searched.
+            id: recover_id(&bytes[..bytes.len().min(limits.bytes)]),
+            error: fault.into(),
+        },
+        Unread::NotAnObject(kind) => Refusal {
+            id: Id::Null,
+            error: not_an_object(kind),
+        },
+    })?;
+
+    let id = envelope
+        .id()
+        .map_err(|misfit| misfit.refuse(INVALID_REQUEST, None))?;
+    let version = envelope
+        .version()
+        .map_err(|misfit| misfit.refuse(INVALID_REQUEST, id.as_ref()))?;
+    let method = method(&envelope).map_err(|misfit| misfit.refuse(INVALID_REQUEST, id.as_ref()))?;
+    let params = params(&envelope).map_err(|misfit| misfit.refuse(INVALID_PARAMS, id.as_ref()))?;
+    Ok(Request {
+        version,
+        id,
+        method,
+        params,
+    })
+}
+
+/// Writes one request. JSON-RPC 2.0 §4.
+///
+/// `params` that serialise to null are left out, as if they were `None`; that they otherwise become an
+/// object or an array is up to the caller.
+pub fn write_request<P: Serialize + ?Sized>(
+    id: &Id,
+    method: &str,
+    params: Option<&P>,
+) -> Result<Vec<u8>, serde_json::Error> {
+    #[derive(Serialize)]
+    struct Wire<'a> {
+        jsonrpc: &'static str,
+        id: &'a Id,
+        method: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        params: Option<Box<RawValue>>,
+    }
+
+    let params = params
+        .map(to_raw_value)
+        .transpose()?
+        .filter(|raw| raw.get() != "null");
+    serde_json::to_vec(&Wire {
+        jsonrpc: "2.0",
+        id,
+        method,
+        params,
+    })
+}
+
+fn method<'a>(envelope: &Envelope<'a>) -> Result<Cow<'a, str>, Misfit> {
+    let raw = envelope
+        .method
+        .ok_or_else(|| Misfit::new("$.method", "is missing"))?;
+    match Text::of(raw) {
+        Some(Text(method)) => Ok(method),
+        None => Err(Misfit::new(
+            "$.method",
+            format!("must be a string, found {}", Kind::of(raw.get())),
+        )),
+    }
+}
+
+fn params<'a>(envelope: &Envelope<'a>) -> Result<Option<&'a RawValue>, Misfit> {
+    let Some(raw) = envelope.params else {
+        return Ok(None);
+    };
+    match Kind::of(raw.get()) {
+        Kind::Object | Kind::Array => Ok(Some(raw)),
+        Kind::Null => Ok(None),
+        other => Err(Misfit::new(
+            "$.params",
+            format!("must be an object or an array, found {other}"),
+        )),
+    }
+}
+
+fn not_an_object(kind: Kind) -> Error {
+    let message = match kind {
+        Kind::Array => "a batch is not supported: send one request per message".to_owned(),
+        _ => format!("$ must be an object, found {kind}"),
+    };
+    Error::new(INVALID_REQUEST, message)
+}
+
+impl Misfit {
+    fn refuse(self, code: i64, id: Option<&Id>) -> Refusal {
+        Refusal {
+            id: id.cloned().unwrap_or(Id::Null),
+            error: Error::new(code, self.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAMPLE: &str = r#"{"jsonrpc":"2.0","id":7,"method":"message/send","params":{"message":{"role":"user","parts":[{"text":"caf\u00e9 \ud83d\ude00 é"},{"data":[1,-2.5e3,true,null,{}]}]}}}"#;
+
+    /// Expects `version id method params`, or `id code message` of the refusal.
+    #[track_caller]
+    fn check(bytes: impl AsRef<[u8]>, expected: &str) {
+        let found = match read_request(bytes.as_ref(), &Limits::default()) {
+            Ok(Request {
+                version,
+                id,
+                method,
+                params,
+            }) => {
+                let id = id.map_or("-".to_owned(), |id| id.to_string());
+                let params = params.map_or("-", RawValue::get);
+                format!("{version:?} {id} {method} {params}")
+            }
+            Err(Refusal { id, error }) => format!("{id} {} {}", error.code, error.message),
+        };
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn requests_are_read() {
+        check(
+            r#"{"jsonrpc":"2.0","id":7,"method":"x","params":{"a":1}}"#,
+            r#"V2 7 x {"a":1}"#,
+        );
+        check(
+            r#" {"params":[ 1 ],"method":"x","id":"a","jsonrpc":"2.0"} "#,
+            r#"V2 "a" x [ 1 ]"#,
+        );
+        check(
+            r#"{"jsonrpc":"2.\u0030","id":1e2,"method":"\u0078"}"#,
+            "V2 1e2 x -",
+        );
+        check(
+            r#"{"jsonrpc":"2.0","id":null,"method":"x","params":null}"#,
+            "V2 null x -",
+        );
+        check(r#"{"jsonrpc":"2.0","method":"x"}"#, "V2 - x -");
+        check(
+            r#"{"id":1,"method":"x","result":1,"more":[]}"#,
+            "Absent 1 x -",
+        );
+    }
+
+    #[test]
+    fn methods_are_borrowed_when_they_can_be() {
+        let request = read_request(SAMPLE.as_bytes(), &Limits::default()).unwrap();
+        assert!(matches!(request.method, Cow::Borrowed("message/send")));
+    }
+
+    #[test]
+    fn what_is_not_json_is_a_parse_error() {
+        check(
+            "",
+            "null -32700 invalid JSON: EOF while parsing a value at $ (line 1, column 0)",
+        );
+        check(
+            r#"{"jsonrpc":"2.0","id":7,"method":"x","params":{"#,
+            "7 -32700 invalid JSON: EOF while parsing an object at $.params (line 1, column 47)",
+        );
+        check(
+            r#"{"params":{"message":{"role":1,"role":2}},"method":"x","id":7}"#,
+            "7 -32700 invalid JSON: duplicate key `role` at $.params.message (line 1, column 37)",
+        );
+        check(
+            r#"{"id":7,"id":8}"#,
+            "null -32700 invalid JSON: duplicate key `id` at $ (line 1, column 12)",
+        );
+        check(
+            b"{\"id\":7,\"a\":\"\xff\"}",
+            "7 -32700 invalid JSON: not UTF-8 at $.a (line 1, column 14)",
+        );
+        check(
+            "\u{feff}{}",
+            "null -32700 invalid JSON: a byte order mark stands before the document \
+             at $ (line 1, column 1)",
+        );
+    }
+
+    #[test]
+    fn what_is_beyond_the_limits_is_refused_with_its_id() {
+        let deep = "[".repeat(64) + &"]".repeat(64);
+        check(
+            format!(r#"{{"params":{deep},"id":7}}"#),
+            &format!(
+                "7 -32700 nested deeper than 64 levels at $.params{} (line 1, column 75)",
+                "[0]".repeat(63)
+            ),
+        );
+        let nodes = r#"{"":0},"#.repeat(150_000);
+        check(
+            format!(r#"{{"params":[{nodes}0],"id":7}}"#),
+            "7 -32700 more than 16777216 bytes would be needed to hold the values \
+             at $.params[23044] (line 1, column 161322)",
+        );
+        let long = "x".repeat(5_000_000);
+        let too_long = "-32600 the body is longer than 4194304 bytes";
+        check(
+            format!(r#"{{"id":7,"a":"{long}"}}"#),
+            &format!("7 {too_long}"),
+        );
+        check(
+            format!(r#"{{"a":"{long}","id":7}}"#),
+            &format!("null {too_long}"),
+        );
+    }
+
+    #[test]
+    fn what_is_not_a_request_is_an_invalid_request() {
+        check(
+            r#"[{"jsonrpc":"2.0","id":7,"method":"x"}]"#,
+            "null -32600 a batch is not supported: send one request per message",
+        );
+        check("7", "null -32600 $ must be an object, found a number");
+        check("null", "null -32600 $ must be an object, found null");
+        check(
+            r#"{"jsonrpc":"2.0","id":7}"#,
+            "7 -32600 $.method is missing",
+        );
+        check(
+            r#"{"id":7,"method":null}"#,
+            "7 -32600 $.method must be a string, found null",
+        );
+        check(
+            r#"{"method":["x"]}"#,
+            "null -32600 $.method must be a string, found an array",
+        );
+    }
+
+    #[test]
+    fn other_versions_are_refused() {
+        let found = |raw: &str| format!(r#"{{"jsonrpc":{raw},"id":7,"method":"x"}}"#);
+        let expected = |text: &str| format!("7 -32600 $.jsonrpc must be \"2.0\", found {text}");
+        check(found("\"1.0\""), &expected("\"1.0\""));
+        check(found("2.0"), &expected("a number"));
+        check(found("null"), &expected("null"));
+        check(found(r#""2.0\n""#), &expected(r#""2.0\n""#));
+    }
+
+    #[test]
+    fn other_ids_are_refused() {
+        let found = |raw: &str| format!(r#"{{"jsonrpc":"2.0","id":{raw},"method":"x"}}"#);
+        let expected = "null -32600 $.id must be a string, a number or null, found";
+        check(found("{}"), &format!("{expected} an object"));
+        check(found("[7]"), &format!("{expected} an array"));
+        check(found("false"), &format!("{expected} a boolean"));
+    }
+
+    #[test]
+    fn params_are_structured() {
+        let found = |raw: &str| format!(r#"{{"id":7,"method":"x","params":{raw}}}"#);
+        let expected = "7 -32602 $.params must be an object or an array, found";
+        check(found("1"), &format!("{expected} a number"));
+        check(found("\"a\""), &format!("{expected} a string"));
+        check(found("true"), &format!("{expected} a boolean"));
+    }
+
+    #[track_caller]
+    fn check_written(params: Option<&impl Serialize>, expected: &str) {
+        let bytes = write_request(&Id::number(7), "x", params).unwrap();
+        assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+    }
+
+    #[test]
+    fn requests_are_written() {
+        check_written(
+            Some(&["a"]),
+            r#"{"jsonrpc":"2.0","id":7,"method":"x","params":["a"]}"#,
+        );
+        check_written(None::<&()>, r#"{"jsonrpc":"2.0","id":7,"method":"x"}"#);
+        check_written(Some(&()), r#"{"jsonrpc":"2.0","id":7,"method":"x"}"#);
+    }
+
+    #[test]
+    fn a_request_cut_short_is_refused_with_its_id_or_none() {
+        let id_is_whole = SAMPLE.find(",\"method").unwrap();
+        for end in 0..SAMPLE.len() {
+            let refusal = read_request(&SAMPLE.as_bytes()[..end], &Limits::default()).unwrap_err();
+            let expected = if end > id_is_whole {
+                Id::number(7)
+            } else {
+                Id::Null
+            };
+            assert_eq!((end, refusal.id), (end, expected));
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic() {
+        let limits = Limits {
+            bytes: 256,
+            depth: 7,
+            heap: 8 * 1024,
+        };
+        assert!(read_request(SAMPLE.as_bytes(), &limits).is_ok());
+        for position in 0..SAMPLE.len() {
+            for byte in 0..=u8::MAX {
+                let mut bytes = SAMPLE.as_bytes().to_vec();
+                bytes[position] = byte;
+                let _ = read_request(&bytes, &limits);
+                bytes.insert(position, byte);
+                let _ = read_request(&bytes, &limits);
+            }
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The answer to one request: a result or an error, written by servers and read by clients.
+
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::envelope::{Envelope, Misfit, Unread};
+use crate::kind::Kind;
+use crate::{Error, Fault, Id, Limits, Version};
+
+/// A response to be written; it serialises to the whole envelope. JSON-RPC 2.0 §5.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Response<T> {
+    /// The id of the request, as it was sent.
+    pub id: Id,
+    /// What came of the request.
+    pub outcome: Result<T, Error>,
+}
+
+/// A response as it was read, borrowing from its bytes. JSON-RPC 2.0 §5.
+#[derive(Clone, Debug)]
+pub struct Answer<'a> {
+    /// Whether the response says that it is JSON-RPC 2.0.
+    pub version: Version,
+    /// The id of the request it answers; `None` if the member is absent.
+    pub id: Option<Id>,
+    /// What came of the request; a result may be null.
+    pub outcome: Result<&'a RawValue, Error>,
+}
+
+/// Why bytes that a server sent are not a response. The server is to blame.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Malformed {
+    /// The bytes are not JSON, or not within the limits.
+    #[error("the response cannot be read")]
+    Unreadable(#[from] Fault),
+    /// JSON with neither a result nor an error: perhaps a result without its envelope, for some servers
+    /// send that.
+    #[error("the response has neither a result nor an error")]
+    NotAnEnvelope {
+        /// Whether there was at least a member `jsonrpc`, which no bare result has.
+        marked: bool,
+    },
+    /// Both a result and an error, neither of them null.
+    #[error("the response has both a result and an error")]
+    Both,
+    /// A member that is not what JSON-RPC wants it to be.
+    #[error("{path} {wrong}")]
+    Member {
+        /// The member: `$.jsonrpc`, `$.id` or `$.error`.
+        path: &'static str,
+        /// What is wrong with it, such as `must be an object, found a string`.
+        wrong: String,
+    },
+}
+
+impl<T: Serialize> Serialize for Response<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut envelope = serializer.serialize_struct("Response", 3)?;
+        envelope.serialize_field("jsonrpc", "2.0")?;
+        envelope.serialize_field("id", &self.id)?;
+        match &self.outcome {
+            Ok(result) => envelope.serialize_field("result", result)?,
+            Err(error) => envelope.serialize_field("error", error)?,
+        }
+        envelope.end()
+    }
+}
+
+/// Reads one response.
+///
+/// A result beside a null error is a success, even when the result is null too; an error beside a null
+/// result is a failure; two that are not null are [`Malformed::Both`].
+pub fn read_response<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Answer<'a>, Malformed> {
+    let envelope = Envelope::read(bytes, limits)?;
+    let error = envelope
+        .error
+        .filter(|raw| Kind::of(raw.get()) != Kind::Null);
+    // Before `jsonrpc` and `id` are judged: in a bare result those may mean anything.
+    let outcome = match (envelope.result, error) {
+        (Some(result), None) => Ok(result),
+        (Some(result), Some(_)) if Kind::of(result.get()) != Kind::Null => {
+            return Err(Malformed::Both);
+        }
+        (_, Some(error)) => Err(read_error(error)?),
+        (None, None) => {
+            return Err(Malformed::NotAnEnvelope {
+                marked: envelope.is_marked(),
+            });
+        }
+    };
+    Ok(Answer {
+        version: envelope.version()?,
+        id: envelope.id()?,
+        outcome,
+    })
+}
+
+fn read_error(raw: &RawValue) -> Result<Error, Misfit> {
+    match Kind::of(raw.get()) {
+        Kind::Object => serde_json::from_str(raw.get())
+            .map_err(|error| Misfit::new("$.error", format!("is not an error object: {error}"))),
+        other => Err(Misfit::new(
+            "$.error",
+            format!("must be an object, found {other}"),
+        )),
+    }
+}
+
+impl From<Unread> for Malformed {
+    fn from(unread: Unread) -> Self {
+        match unread {
+            Unread::Fault(fault) => Self::Unreadable(fault),
+            Unread::NotAnObject(_) => Self::NotAnEnvelope { marked: false },
+        }
+    }
+}
+
+impl From<Misfit> for Malformed {
+    fn from(Misfit { path, wrong }: Misfit) -> Self {
+        Self::Member { path, wrong }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Expects `version id result`, `version id error`, or what is malformed.
+    #[track_caller]
+    fn check(bytes: impl AsRef<[u8]>, expected: &str) {
+        let found = match read_response(bytes.as_ref(), &Limits::default()) {
+            Ok(Answer {
+                version,
+                id,
+                outcome,
+            }) => {
+                let id = id.map_or("-".to_owned(), |id| id.to_string());
+                match outcome {
+                    Ok(result) => format!("{version:?} {id} {result}"),
+                    Err(error) => format!("{version:?} {id} {error} {:?}", error.data),
+                }
+            }
+            Err(Malformed::NotAnEnvelope { marked }) => format!("not an envelope, {marked}"),
+            Err(Malformed::Unreadable(fault)) => fault.to_string(),
+            Err(malformed) => malformed.to_string(),
+        };
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_result_is_a_success() {
+        check(
+            r#"{"jsonrpc":"2.0","id":1,"result":{"a":1.0}}"#,
+            r#"V2 1 {"a":1.0}"#,
+        );
+        check(r#"{"jsonrpc":"2.0","id":1,"result":null}"#, "V2 1 null");
+        check(
+            r#"{"jsonrpc":"2.0","id":1,"result":1,"error":null}"#,
+            "V2 1 1",
+        );
+        check(
+            r#"{"jsonrpc":"2.0","id":1,"error":null,"result":null}"#,
+            "V2 1 null",
+        );
+        check(r#"{"result":1}"#, "Absent - 1");
+        check(r#"{"id":null,"result":1}"#, "Absent null 1");
+    }
+
+    #[test]
+    fn an_error_is_a_failure() {
+        let error = r#"{"code":-32601,"message":"no","data":[1],"more":1}"#;
+        let expected = "no (code -32601) Some(RawValue([1]))";
+        check(
+            format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#),
+            &format!("V2 1 {expected}"),
+        );
+        check(
+            format!(r#"{{"result":null,"error":{error}}}"#),
+            &format!("Absent - {expected}"),
+        );
+        check(
+            r#"{"id":null,"error":{"code":1,"message":"x","data":null}}"#,
+            "Absent null x (code 1) None",
+        );
+    }
+
+    #[test]
+    fn neither_may_be_a_bare_result() {
+        check(r#"{"id":{"a":1},"status":{}}"#, "not an envelope, false");
+        check("[1]", "not an envelope, false");
+        check("null", "not an envelope, false");
+        check(r#"{"jsonrpc":"2.0","id":1}"#, "not an envelope, true");
+        check(
+            r#"{"jsonrpc":"2.0","id":1,"error":null}"#,
+            "not an envelope, true",
+        );
+    }
+
+    #[test]
+    fn everything_else_is_malformed() {
+        check(
+            r#"{"result":1,"error":{"code":1,"message":"x"}}"#,
+            "the response has both a result and an error",
+        );
+        check(
+            r#"{"result":1,"jsonrpc":"1.0"}"#,
+            r#"$.jsonrpc must be "2.0", found "1.0""#,
+        );
+        check(
+            r#"{"result":1,"id":[]}"#,
+            "$.id must be a string, a number or null, found an array",
+        );
+        check(
+            r#"{"error":"x"}"#,
+            "$.error must be an object, found a string",
+        );
+        check(
+            r#"{"error":[1,"x"]}"#,
+            "$.error must be an object, found an array",
+        );
+        check(
+            r#"{"error":{"code":1}}"#,
+            "$.error is not an error object: missing field `message` at line 1 column 10",
+        );
+        check(
+            r#"{"error":{"code":1.5,"message":"x"}}"#,
+            "$.error is not an error object: \
+             invalid type: floating point `1.5`, expected i64 at line 1 column 11",
+        );
+        check(
+            r#"{"result":{"a":1,"a":2}}"#,
+            "duplicate key `a` at $.result (line 1, column 20)",
+        );
+    }
+
+    #[track_caller]
+    fn check_written(outcome: Result<Option<u8>, Error>, expected: &str) {
+        let response = Response {
+            id: Id::from("a"),
+            outcome,
+        };
+        assert_eq!(serde_json::to_string(&response).unwrap(), expected);
+    }
+
+    #[test]
+    fn responses_are_written() {
+        check_written(Ok(Some(1)), r#"{"jsonrpc":"2.0","id":"a","result":1}"#);
+        check_written(Ok(None), r#"{"jsonrpc":"2.0","id":"a","result":null}"#);
+        check_written(
+            Err(Error::new(1, "x")),
+            r#"{"jsonrpc":"2.0","id":"a","error":{"code":1,"message":"x"}}"#,
+        );
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic() {
+        let sample = br#"{"jsonrpc":"2.0","id":1e2,"result":null,"error":{"code":-1,"message":"\u00e9","data":[{}]}}"#;
+        assert!(read_response(sample, &Limits::default()).is_ok());
+        for position in 0..sample.len() {
+            assert!(read_response(&sample[..position], &Limits::default()).is_err());
+            for byte in 0..=u8::MAX {
+                let mut bytes = sample.to_vec();
+                bytes[position] = byte;
+                let _ = read_response(&bytes, &Limits::default());
+            }
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! One walk over a document that keeps nothing, so that what is read afterwards is known to be bounded.
+
+use std::fmt;
+
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use crate::heap::{Heap, Spent};
+use crate::keys::Keys;
+use crate::path::{Path, clip};
+use crate::text::Text;
+use crate::{Fault, Limits, Reason};
+
+/// Walks one JSON document and refuses it at the first thing that is not JSON or not within the limits.
+///
+/// Refused besides what RFC 8259 refuses: a byte order mark, text after the document, a key that an
+/// object has already (keys are compared decoded, so `"a"` and `"\u0061"` are one), a lone surrogate
+/// such as `"\ud800"`, and a number that overflows an `f64`, such as `1e400`.
+///
+/// The walk borrows from `bytes`; it keeps only the keys of the objects that are open.
+pub fn check(bytes: &[u8], limits: &Limits) -> Result<(), Fault> {
+    if bytes.len() > limits.bytes {
+        let reason = Reason::TooLarge {
+            limit: limits.bytes,
+        };
+        return Err(Fault {
+            path: Path::Root.to_string(),
+            line: 0,
+            column: 0,
+            reason,
+        });
+    }
+
+    let mut scan = Scan::new(limits);
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let probe = Probe {
+        scan: &mut scan,
+        here: &Path::Root,
+    };
+    probe
+        .deserialize(&mut json)
+        .and_then(|()| json.end())
+        .map_err(|error| Fault {
+            path: scan.path.unwrap_or_else(|| Path::Root.to_string()),
+            line: error.line(),
+            column: error.column(),
+            reason: scan.reason.unwrap_or_else(|| syntax(bytes, &error)),
+        })
+}
+
+/// What the walk remembers.
+///
+/// Should a dependent turn on `serde_json/arbitrary_precision`, numbers look like objects of one member:
+/// they count as one level and are charged as such, so fewer fit; and `1e400` is a number then.
+#[derive(Debug)]
+struct Scan<'l> {
+    limits: &'l Limits,
+    heap: Heap,
+    /// How many arrays and objects are open.
+    depth: usize,
+    /// Where the walk ended, noted by the innermost value that saw the error.
+    path: Option<String>,
+    /// Why the walk ended, unless it was `serde_json` that ended it.
+    reason: Option<Reason>,
+}
+
+impl<'l> Scan<'l> {
+    fn new(limits: &'l Limits) -> Self {
+        Self {
+            limits,
+            heap: Heap::new(limits.heap),
+            depth: 0,
+            path: None,
+            reason: None,
+        }
+    }
+
+    fn refuse<E: de::Error>(&mut self, reason: Reason) -> E {
+        self.reason = Some(reason);
+        // Never shown: the caller reads `reason`, the error only unwinds the walk.
+        E::custom("refused")
+    }
+
+    fn pay<E: de::Error>(&mut self, paid: Result<(), Spent>) -> Result<(), E> {
+        let limit = self.limits.heap;
+        paid.map_err(|Spent| self.refuse(Reason::TooHeavy { limit }))
+    }
+
+    fn text<E: de::Error>(&mut self, text: &str) -> Result<(), E> {
+        let paid = self.heap.text(text.len());
+        self.pay(paid)
+    }
+
+    fn enter<E: de::Error>(&mut self) -> Result<(), E> {
+        let limit = self.limits.depth.min(DEEPEST);
+        if self.depth >= limit {
+            return Err(self.refuse(Reason::TooDeep { limit }));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        self.depth -= 1;
+    }
+}
+
+/// Walks one value.
+#[derive(Debug)]
+struct Probe<'s, 'l> {
+    scan: &'s mut Scan<'l>,
+    here: &'s Path<'s>,
+}
+
+impl<'de> DeserializeSeed<'de> for Probe<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        let Self { scan, here } = self;
+        let walked = deserializer.deserialize_any(Probe {
+            scan: &mut *scan,
+            here,
+        });
+        walked.inspect_err(|_| {
+            scan.path.get_or_insert_with(|| here.to_string());
+        })
+    }
+}
+
+impl<'de> Visitor<'de> for Probe<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E: de::Error>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E: de::Error>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<(), E> {
+        self.scan.text(text)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+        let Self { scan, here } = self;
+        scan.enter()?;
+        for index in 0.. {
+            let here = Path::Element(here, index);
+            let probe = Probe {
+                scan: &mut *scan,
+                here: &here,
+            };
+            if elements.next_element_seed(probe)?.is_none() {
+                break;
+            }
+            let paid = scan.heap.element(index);
+            scan.pay(paid)?;
+        }
+        scan.leave();
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let Self { scan, here } = self;
+        scan.enter()?;
+        let mut keys = Keys::default();
+        while let Some(Text(key)) = members.next_key()? {
+            if keys.contains(&key) {
+                return Err(scan.refuse(Reason::DuplicateKey(clip(&key))));
+            }
+            let paid = scan.heap.member(keys.len());
+            scan.pay(paid)?;
+            scan.text(&key)?;
+            let here = Path::Member(here, &key);
+            members.next_value_seed(Probe {
+                scan: &mut *scan,
+                here: &here,
+            })?;
+            keys.insert(key);
+        }
+        scan.leave();
+        Ok(())
+    }
+}
+
+/// The reason in the words of `serde_json`, unless ours explain more.
+fn syntax(bytes: &[u8], error: &serde_json::Error) -> Reason {
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        return Reason::Syntax("a byte order mark stands before the document".to_owned());
+    }
+    // The scan ends at the first fault, so bytes that are not UTF-8 are to blame only up to there.
+    if let Err(utf8) = std::str::from_utf8(bytes)
+        && utf8.valid_up_to() < offset(bytes, error)
+    {
+        return Reason::NotUtf8;
+    }
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    let message = error.to_string();
+    Reason::Syntax(
+        message
+            .strip_suffix(&position)
+            .unwrap_or(&message)
+            .to_owned(),
+    )
+}
+
+/// How many bytes the scan had read when the error arose.
+fn offset(bytes: &[u8], error: &serde_json::Error) -> usize {
+    let earlier = bytes
+        .split_inclusive(|byte| *byte == b'\n')
+        .take(error.line().saturating_sub(1));
+    earlier.map(<[u8]>::len).sum::<usize>() + error.column()
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+/// One below the limit of `serde_json`, so that it is always ours that is met first.
+const DEEPEST: usize = 126;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(document: impl AsRef<[u8]>, expected: Result<(), &str>) {
+        let found = super::check(document.as_ref(), &Limits::default());
+        let found = found.map_err(|fault| format!("{} at {}", fault.reason, fault.path));
+        assert_eq!(found.as_ref().copied().map_err(String::as_str), expected);
+    }
+
+    fn nested(depth: usize) -> String {
+        "[".repeat(depth) + &"]".repeat(depth)
+    }
+
+    #[test]
+    fn documents_pass() {
+        check("null", Ok(()));
+        check(
+            " [true, false, -1, 1.5e3, 18446744073709551615, \"\\ud83d\\ude00\"]\n",
+            Ok(()),
+        );
+        check(r#"{"a":{"a":{"a":[]}},"b":[{"a":1},{"a":2}]}"#, Ok(()));
+        check(r#"{"n":123456789012345678901234567890}"#, Ok(()));
+    }
+
+    #[test]
+    fn other_text_does_not() {
+        check("", Err("EOF while parsing a value at $"));
+        check("  ", Err("EOF while parsing a value at $"));
+        check("1 2", Err("trailing characters at $"));
+        check("[1,]", Err("trailing comma at $"));
+        check("{a:1}", Err("key must be a string at $"));
+        check(r#"{"a":[0,{"b":tru}]}"#, Err("expected ident at $.a[1].b"));
+        check(r#"{"a":{"b":[1"#, Err("EOF while parsing a list at $.a.b"));
+        check(
+            "\u{feff}{}",
+            Err("a byte order mark stands before the document at $"),
+        );
+        check("[NaN]", Err("expected value at $[0]"));
+        check("[1e400]", Err("number out of range at $[0]"));
+    }
+
+    #[test]
+    fn text_is_utf8_without_lone_surrogates() {
+        check(b"{\"a\":[\"\xff\"]}", Err("not UTF-8 at $.a[0]"));
+        check(b"{\"a\":1,\n\"\xc3\x28\":1}", Err("not UTF-8 at $"));
+        check(b"[\xff]", Err("not UTF-8 at $[0]"));
+        check(b"[tru,\"\xff\"]", Err("expected ident at $[0]"));
+        check(r#"["\ud800"]"#, Err("unexpected end of hex escape at $[0]"));
+        check(
+            r#"["\udc00"]"#,
+            Err("lone leading surrogate in hex escape at $[0]"),
+        );
+        check(r#"{"\ud800":1}"#, Err("unexpected end of hex escape at $"));
+    }
+
+    #[test]
+    fn keys_are_unique_at_every_level() {
+        check(r#"{"a":1,"b":2,"a":3}"#, Err("duplicate key `a` at $"));
+        check(
+            r#"{"x":[{"a":1,"\u0061":2}]}"#,
+            Err("duplicate key `a` at $.x[0]"),
+        );
+        check(r#"{"\u0061":1,"a":2}"#, Err("duplicate key `a` at $"));
+        check(r#"{"":1,"":2}"#, Err("duplicate key `` at $"));
+        check(r#"{"a":1,"A":2}"#, Ok(()));
+
+        let members: Vec<_> = (0..200).map(|n| format!("\"k{n}\":0")).collect();
+        let members = members.join(",");
+        check(format!("{{{members}}}"), Ok(()));
+        check(
+            format!("{{{members},\"k3\":0}}"),
+            Err("duplicate key `k3` at $"),
+        );
+        check(
+            format!("{{{members},\"k\\u003199\":0}}"),
+            Err("duplicate key `k199` at $"),
+        );
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let deep = "$".to_owned() + &"[0]".repeat(64);
+        let too_deep = format!("nested deeper than 64 levels at {deep}");
+        check(nested(64), Ok(()));
+        check(nested(65), Err(&too_deep));
+        check("[".repeat(100_000), Err(&too_deep));
+        check(
+            "{\"a\":".repeat(100_000),
+            Err(&too_deep.replace("[0]", ".a")),
+        );
+    }
+
+    #[test]
+    fn the_limit_of_serde_json_is_never_met() {
+        let limits = Limits {
+            depth: usize::MAX,
+            ..Limits::default()
+        };
+        assert_eq!(super::check(nested(126).as_bytes(), &limits), Ok(()));
+        let fault = super::check(nested(127).as_bytes(), &limits).unwrap_err();
+        assert_eq!(fault.reason, Reason::TooDeep { limit: 126 });
+    }
+
+    #[test]
+    fn small_text_that_makes_a_big_tree_is_refused() {
+        let bomb = |unit: &str| format!("[{}0]", format!("{unit},").repeat(1_000_000 / unit.len()));
+        let heavy = "more than 16777216 bytes would be needed to hold the values at ";
+        // 640 for the node, 24 for the key, 64 for the element: 23,045 of them are 16 MiB.
+        check(bomb(r#"{"":0}"#), Err(&format!("{heavy}$[23045]")));
+        check(bomb("[0]"), Err(&format!("{heavy}$[87381]")));
+        check(bomb("0"), Err(&format!("{heavy}$")));
+        check(bomb(r#""""#), Err(&format!("{heavy}$")));
+        check(bomb("[]"), Err(&format!("{heavy}$")));
+    }
+
+    #[test]
+    fn long_strings_weigh_what_they_are() {
+        check(format!("\"{}\"", "x".repeat(4_000_000)), Ok(()));
+    }
+
+    #[test]
+    fn length_is_looked_at_first() {
+        let limits = Limits {
+            bytes: 3,
+            ..Limits::default()
+        };
+        assert_eq!(super::check(b"[1]", &limits), Ok(()));
+        let fault = super::check(b"[[[[", &limits).unwrap_err();
+        assert_eq!(fault.reason, Reason::TooLarge { limit: 3 });
+        assert_eq!(fault.to_string(), "the body is longer than 3 bytes");
+    }
+
+    #[test]
+    fn the_position_is_in_lines_and_columns() {
+        let fault = super::check(b"{\n  \"a\": x\n}", &Limits::default()).unwrap_err();
+        assert_eq!((fault.line, fault.column), (2, 8));
+    }
+}

@@ -1,0 +1,273 @@
+//! How an agent introduces itself.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::proto::or_default;
+use crate::{Dialect, Object, SecurityRequirement, SecurityScheme};
+
+/// Who an agent is, what it can do, where and how it is reached. Specification 1.0 §4.4.1.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentCard {
+    /// A name for people.
+    pub name: String,
+    /// What the agent is for.
+    #[serde(default, deserialize_with = "or_default")]
+    pub description: String,
+    /// Where it is reached, in order of preference.
+    #[serde(
+        default,
+        alias = "supported_interfaces",
+        deserialize_with = "or_default"
+    )]
+    pub supported_interfaces: Vec<AgentInterface>,
+    /// Who runs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<AgentProvider>,
+    /// The agent's own version.
+    pub version: String,
+    /// Where people read about it.
+    #[serde(alias = "documentation_url", skip_serializing_if = "Option::is_none")]
+    pub documentation_url: Option<String>,
+    /// The optional parts of the protocol that it offers.
+    pub capabilities: AgentCapabilities,
+    /// The ways to authenticate, by name.
+    #[serde(
+        default,
+        alias = "security_schemes",
+        deserialize_with = "or_default",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub security_schemes: BTreeMap<String, SecurityScheme>,
+    /// Which of them are required: any one entry suffices.
+    #[serde(
+        default,
+        alias = "security_requirements",
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub security_requirements: Vec<SecurityRequirement>,
+    /// Media types that every skill takes, unless it says otherwise.
+    #[serde(
+        default,
+        alias = "default_input_modes",
+        deserialize_with = "or_default"
+    )]
+    pub default_input_modes: Vec<String>,
+    /// Media types that every skill produces, unless it says otherwise.
+    #[serde(
+        default,
+        alias = "default_output_modes",
+        deserialize_with = "or_default"
+    )]
+    pub default_output_modes: Vec<String>,
+    /// What it can do.
+    #[serde(default, deserialize_with = "or_default")]
+    pub skills: Vec<AgentSkill>,
+    /// Signatures over this card.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub signatures: Vec<AgentCardSignature>,
+    /// A picture.
+    #[serde(alias = "icon_url", skip_serializing_if = "Option::is_none")]
+    pub icon_url: Option<String>,
+}
+
+impl AgentCard {
+    /// A card of an agent that takes and produces text, streams, and has one skill; reached where
+    /// it is served. Everything is public and can be changed.
+    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+        let (name, description) = (name.into(), description.into());
+        Self {
+            skills: vec![AgentSkill {
+                id: "main".to_owned(),
+                name: name.clone(),
+                description: description.clone(),
+                ..AgentSkill::default()
+            }],
+            name,
+            description,
+            version: "0.1.0".to_owned(),
+            capabilities: AgentCapabilities {
+                streaming: Some(true),
+                ..AgentCapabilities::default()
+            },
+            default_input_modes: vec!["text/plain".to_owned()],
+            default_output_modes: vec!["text/plain".to_owned()],
+            ..Self::default()
+        }
+    }
+
+    /// The same card, reached at `url` by JSON-RPC in every generation that we serve.
+    pub fn at(mut self, url: impl Into<String>) -> Self {
+        let url = url.into();
+        self.supported_interfaces = [Dialect::V1_0, Dialect::V0_3, Dialect::V0_2, Dialect::V0_1]
+            .map(|dialect| AgentInterface::json_rpc(url.clone(), dialect))
+            .into();
+        self
+    }
+}
+
+/// One place where an agent is reached. Specification 1.0 §4.4.6.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentInterface {
+    /// The absolute URL.
+    pub url: String,
+    /// `JSONRPC`, `GRPC`, `HTTP+JSON`, or the URI of a custom binding.
+    #[serde(alias = "protocol_binding")]
+    pub protocol_binding: String,
+    /// To be repeated in every request to this interface.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
+    /// The generation spoken there, like `1.0`.
+    #[serde(alias = "protocol_version")]
+    pub protocol_version: String,
+}
+
+impl AgentInterface {
+    /// The `protocol_binding` of JSON-RPC.
+    pub const JSON_RPC: &str = "JSONRPC";
+
+    /// An interface that speaks `dialect` by JSON-RPC.
+    pub fn json_rpc(url: impl Into<String>, dialect: Dialect) -> Self {
+        Self {
+            url: url.into(),
+            protocol_binding: Self::JSON_RPC.to_owned(),
+            tenant: None,
+            protocol_version: dialect.version().to_owned(),
+        }
+    }
+
+    /// The generation spoken there, if it is one that we know.
+    pub fn dialect(&self) -> Option<Dialect> {
+        Dialect::from_version(&self.protocol_version)
+    }
+}
+
+/// Who runs an agent. Specification 1.0 §4.4.2.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentProvider {
+    /// Their home page; empty if they did not say (0.1).
+    #[serde(default, deserialize_with = "or_default")]
+    pub url: String,
+    /// Their name.
+    pub organization: String,
+}
+
+/// The optional parts of the protocol that an agent offers. Specification 1.0 §4.4.3.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentCapabilities {
+    /// Server-Sent Events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streaming: Option<bool>,
+    /// Webhooks.
+    #[serde(alias = "push_notifications", skip_serializing_if = "Option::is_none")]
+    pub push_notifications: Option<bool>,
+    /// Protocol extensions.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub extensions: Vec<AgentExtension>,
+    /// A longer card for callers who authenticate.
+    #[serde(alias = "extended_agent_card", skip_serializing_if = "Option::is_none")]
+    pub extended_agent_card: Option<bool>,
+}
+
+/// A protocol extension that an agent offers. Specification 1.0 §4.4.4.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentExtension {
+    /// Names the extension; an URI, though peers in the field use other names too.
+    #[serde(default, deserialize_with = "or_default")]
+    pub uri: String,
+    /// How the agent uses it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Whether a caller must speak it.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "crate::event::is_false"
+    )]
+    pub required: bool,
+    /// Settings of the extension.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub params: Option<Object>,
+}
+
+/// Something that an agent can do. Specification 1.0 §4.4.5.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentSkill {
+    /// Names the skill.
+    pub id: String,
+    /// A name for people.
+    pub name: String,
+    /// What it does.
+    #[serde(default, deserialize_with = "or_default")]
+    pub description: String,
+    /// Keywords.
+    #[serde(default, deserialize_with = "or_default")]
+    pub tags: Vec<String>,
+    /// What one might ask.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub examples: Vec<String>,
+    /// Media types it takes, if not the card's.
+    #[serde(
+        default,
+        alias = "input_modes",
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub input_modes: Vec<String>,
+    /// Media types it produces, if not the card's.
+    #[serde(
+        default,
+        alias = "output_modes",
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub output_modes: Vec<String>,
+    /// What this skill requires to be let in, if not what the card says.
+    #[serde(
+        default,
+        alias = "security_requirements",
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub security_requirements: Vec<SecurityRequirement>,
+}
+
+/// A signature over a card (RFC 7515). Specification 1.0 §4.4.7.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentCardSignature {
+    /// The protected header, base64url.
+    pub protected: String,
+    /// The signature, base64url.
+    pub signature: String,
+    /// The unprotected header.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header: Option<Object>,
+}

@@ -1,0 +1,202 @@
+//! The four generations of the protocol, and how to tell them apart.
+
+use std::fmt;
+
+use crate::Operation;
+
+/// A published generation of the protocol.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Dialect {
+    /// April to May 2025: `tasks/send`, `sessionId`, `type`.
+    V0_1,
+    /// 0.2.0 to 0.2.6, May to July 2025: `message/send`, `contextId`, `kind`.
+    V0_2,
+    /// 0.3, from July 2025: the JSON of 0.2, and more transports.
+    V0_3,
+    /// 1.0, from March 2026: `SendMessage`, ProtoJSON.
+    V1_0,
+}
+
+impl Dialect {
+    /// Every generation, the oldest first.
+    pub const ALL: &[Self] = &[Self::V0_1, Self::V0_2, Self::V0_3, Self::V1_0];
+
+    /// `Major.Minor`, as cards and the `A2A-Version` header write it.
+    pub fn version(self) -> &'static str {
+        match self {
+            Self::V0_1 => "0.1",
+            Self::V0_2 => "0.2",
+            Self::V0_3 => "0.3",
+            Self::V1_0 => "1.0",
+        }
+    }
+
+    /// The generation of a version like `1.0`, `0.2.5` or ` 1.0.1 `: a patch number does not
+    /// matter (specification 1.0 §3.6).
+    pub fn from_version(version: &str) -> Option<Self> {
+        let mut numbers = version.trim().splitn(3, '.');
+        let (major, minor) = (numbers.next()?, numbers.next()?);
+        let patch = numbers.next().unwrap_or("0");
+        if patch.is_empty() || !patch.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|dialect| dialect.version().split('.').eq([major, minor]))
+    }
+
+    /// The path of the public card, from the origin.
+    pub fn card_path(self) -> &'static str {
+        match self {
+            Self::V0_1 | Self::V0_2 => "/.well-known/agent.json",
+            Self::V0_3 | Self::V1_0 => "/.well-known/agent-card.json",
+        }
+    }
+
+    /// How tasks behave in this generation.
+    pub fn rules(self) -> Rules {
+        Rules {
+            caller_names_tasks: self == Self::V0_1,
+            reopens_ended_tasks: self == Self::V0_1,
+            history_when_not_asked: self != Self::V0_1,
+            subscribes_to_ended_tasks: self != Self::V1_0,
+            answers_directly: self != Self::V0_1,
+            may_stop_waiting: self != Self::V1_0,
+        }
+    }
+
+    /// The name of an operation on JSON-RPC, if this generation has it.
+    pub fn method(self, operation: Operation) -> Option<&'static str> {
+        if self == Self::V1_0 {
+            return Some(operation.name());
+        }
+        let (_, names) = METHODS.iter().find(|(row, _)| *row == operation)?;
+        names[self as usize]
+    }
+
+    /// Which operation a JSON-RPC method is, and which generations call it so.
+    pub fn of_method(method: &str) -> Option<Method> {
+        let names = |dialect: Self, operation| dialect.method(operation) == Some(method);
+        let called = |operation: &Operation| {
+            let dialects: Vec<_> = Self::ALL
+                .iter()
+                .copied()
+                .filter(|d| names(*d, *operation))
+                .collect();
+            (!dialects.is_empty()).then_some(Method {
+                operation: *operation,
+                dialects,
+            })
+        };
+        if method == EXTENDED_CARD_ALIAS {
+            return Some(Method {
+                operation: Operation::GetExtendedAgentCard,
+                dialects: vec![Self::V0_3],
+            });
+        }
+        Operation::ALL.iter().find_map(called)
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.version())
+    }
+}
+
+/// What a JSON-RPC method name tells.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Method {
+    /// The operation.
+    pub operation: Operation,
+    /// The generations that call it so, the oldest first; never empty.
+    pub dialects: Vec<Dialect>,
+}
+
+impl Method {
+    /// The generation to answer in: `preferred` if it calls the operation so, else the latest that
+    /// does. Specification 1.0 §3.6.2 takes a caller that does not say for one of 0.3.
+    pub fn dialect(&self, preferred: Option<Dialect>) -> Dialect {
+        let latest = self.dialects.last().copied().unwrap_or(Dialect::V0_3);
+        preferred
+            .filter(|dialect| self.dialects.contains(dialect))
+            .unwrap_or(latest)
+    }
+}
+
+/// How tasks behave in a generation, where generations differ.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Rules {
+    /// The caller chooses the id of a new task; an unknown id creates it (0.1).
+    pub caller_names_tasks: bool,
+    /// A message to an ended task makes it submitted again (0.1).
+    pub reopens_ended_tasks: bool,
+    /// History is included when the caller did not say how much.
+    pub history_when_not_asked: bool,
+    /// Following an ended task yields its last status and ends, instead of being refused.
+    pub subscribes_to_ended_tasks: bool,
+    /// A message may be answered by a message, without a task.
+    pub answers_directly: bool,
+    /// A waiting caller may be answered before the task ends or is interrupted.
+    pub may_stop_waiting: bool,
+}
+
+/// The names of the operations on JSON-RPC in 0.1, 0.2 and 0.3; in 1.0 it is the operation's own.
+#[rustfmt::skip]
+const METHODS: &[(Operation, [Option<&str>; 3])] = &[
+    (Operation::SendMessage, [Some("tasks/send"), Some("message/send"), Some("message/send")]),
+    (Operation::SendStreamingMessage, [Some("tasks/sendSubscribe"), Some("message/stream"), Some("message/stream")]),
+    (Operation::GetTask, [Some("tasks/get"), Some("tasks/get"), Some("tasks/get")]),
+    (Operation::ListTasks, [None, None, Some("tasks/list")]),
+    (Operation::CancelTask, [Some("tasks/cancel"), Some("tasks/cancel"), Some("tasks/cancel")]),
+    (Operation::SubscribeToTask, [Some("tasks/resubscribe"), Some("tasks/resubscribe"), Some("tasks/resubscribe")]),
+    (Operation::CreateTaskPushNotificationConfig, [Some("tasks/pushNotification/set"), Some("tasks/pushNotificationConfig/set"), Some("tasks/pushNotificationConfig/set")]),
+    (Operation::GetTaskPushNotificationConfig, [Some("tasks/pushNotification/get"), Some("tasks/pushNotificationConfig/get"), Some("tasks/pushNotificationConfig/get")]),
+    (Operation::ListTaskPushNotificationConfigs, [None, Some("tasks/pushNotificationConfig/list"), Some("tasks/pushNotificationConfig/list")]),
+    (Operation::DeleteTaskPushNotificationConfig, [None, Some("tasks/pushNotificationConfig/delete"), Some("tasks/pushNotificationConfig/delete")]),
+    (Operation::GetExtendedAgentCard, [None, None, Some("agent/getAuthenticatedExtendedCard")]),
+];
+
+/// How 0.3 §11.1.3 and a table of 0.2.6 spell the extended card's method.
+const EXTENDED_CARD_ALIAS: &str = "agent/authenticatedExtendedCard";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method_is_found_by_its_name() {
+        for &dialect in Dialect::ALL {
+            for &operation in Operation::ALL {
+                let Some(name) = dialect.method(operation) else {
+                    continue;
+                };
+                let method = Dialect::of_method(name).unwrap();
+                assert_eq!(method.operation, operation, "{name}");
+                assert_eq!(method.dialect(Some(dialect)), dialect, "{name}");
+            }
+        }
+        assert_eq!(
+            Dialect::of_method("tasks/get").unwrap().dialect(None),
+            Dialect::V0_3
+        );
+        assert_eq!(Dialect::of_method("tasks/fly"), None);
+    }
+
+    #[track_caller]
+    fn check_version(text: &str, expected: Option<Dialect>) {
+        assert_eq!(Dialect::from_version(text), expected, "{text}");
+    }
+
+    #[test]
+    fn versions() {
+        check_version("1.0", Some(Dialect::V1_0));
+        check_version(" 1.0.1 ", Some(Dialect::V1_0));
+        check_version("0.2.5", Some(Dialect::V0_2));
+        check_version("v1.0", None);
+        check_version("1", None);
+        check_version("1.0.x", None);
+        check_version("2.0", None);
+    }
+}

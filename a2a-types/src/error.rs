@@ -1,0 +1,216 @@
+//! What an agent says when it cannot do what it was asked.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::Dialect;
+
+/// An error that crosses the wire.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Error {
+    /// Which error.
+    pub kind: ErrorKind,
+    /// What went wrong with this request, for people.
+    pub message: String,
+    /// What a program may want to know beside that: `error.data` in JSON-RPC.
+    pub details: Option<Value>,
+}
+
+impl Error {
+    /// An error with a message of its own.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            details: None,
+        }
+    }
+
+    /// The same error with details for programs.
+    pub fn with_details(mut self, details: impl Into<Value>) -> Self {
+        self.details = Some(details.into());
+        self
+    }
+}
+
+impl From<ErrorKind> for Error {
+    /// The error with the specification's own message.
+    fn from(kind: ErrorKind) -> Self {
+        Self::new(kind, kind.message())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+macro_rules! error_kinds {
+    ($($(#[$doc:meta])* $kind:ident = $code:literal, $http:literal, $grpc:literal, $reason:literal, $message:literal;)*) => {
+        /// The errors of the protocol. Specification 1.0 §3.3.2 and §5.4.
+        #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+        #[non_exhaustive]
+        pub enum ErrorKind {
+            $($(#[$doc])* $kind,)*
+            /// A code that no table names.
+            Other(i64),
+        }
+
+        impl ErrorKind {
+            /// Every kind that a table names.
+            pub const ALL: &[Self] = &[$(Self::$kind,)*];
+
+            /// The JSON-RPC code in 1.0; [`ErrorKind::code_in`] tells it for each generation.
+            pub fn code(self) -> i64 {
+                match self { $(Self::$kind => $code,)* Self::Other(code) => code }
+            }
+
+            /// The HTTP status in the HTTP+JSON binding (1.0.1).
+            pub fn http_status(self) -> u16 {
+                match self { $(Self::$kind => $http,)* Self::Other(_) => 500 }
+            }
+
+            /// The canonical status name of `google.rpc.Code` (1.0.1).
+            pub fn grpc_status(self) -> &'static str {
+                match self { $(Self::$kind => $grpc,)* Self::Other(_) => "UNKNOWN" }
+            }
+
+            /// `reason` of `google.rpc.ErrorInfo`.
+            pub fn reason(self) -> &'static str {
+                match self { $(Self::$kind => $reason,)* Self::Other(_) => "UNKNOWN" }
+            }
+
+            /// The message that the schemas give.
+            pub fn message(self) -> &'static str {
+                match self { $(Self::$kind => $message,)* Self::Other(_) => "Unknown error" }
+            }
+        }
+    };
+}
+
+error_kinds! {
+    /// Not JSON, or JSON beyond the limits of the parser.
+    JsonParse = -32700, 400, "INVALID_ARGUMENT", "JSON_PARSE", "Invalid JSON payload";
+    /// JSON, but no request.
+    InvalidRequest = -32600, 400, "INVALID_ARGUMENT", "INVALID_REQUEST", "Request payload validation error";
+    /// No such operation in this generation.
+    MethodNotFound = -32601, 404, "UNIMPLEMENTED", "METHOD_NOT_FOUND", "Method not found";
+    /// The operation is known, what it was asked with is wrong.
+    InvalidParams = -32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS", "Invalid parameters";
+    /// Our fault.
+    Internal = -32603, 500, "INTERNAL", "INTERNAL", "Internal error";
+    /// No such task, or none the caller may see.
+    TaskNotFound = -32001, 404, "NOT_FOUND", "TASK_NOT_FOUND", "Task not found";
+    /// The task has ended.
+    TaskNotCancelable = -32002, 400, "FAILED_PRECONDITION", "TASK_NOT_CANCELABLE", "Task cannot be canceled";
+    /// The agent sends no push notifications.
+    PushNotificationNotSupported = -32003, 400, "FAILED_PRECONDITION", "PUSH_NOTIFICATION_NOT_SUPPORTED", "Push Notification is not supported";
+    /// Not offered, or not possible as things stand.
+    UnsupportedOperation = -32004, 400, "FAILED_PRECONDITION", "UNSUPPORTED_OPERATION", "This operation is not supported";
+    /// The two sides share no media type.
+    ContentTypeNotSupported = -32005, 400, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED", "Incompatible content types";
+    /// The agent's code answered against the protocol.
+    InvalidAgentResponse = -32006, 500, "INTERNAL", "INVALID_AGENT_RESPONSE", "Invalid agent response";
+    /// The extended card is declared but there is none.
+    ExtendedAgentCardNotConfigured = -32007, 400, "FAILED_PRECONDITION", "EXTENDED_AGENT_CARD_NOT_CONFIGURED", "Extended Agent Card not configured";
+    /// The caller must declare an extension that the agent requires.
+    ExtensionSupportRequired = -32008, 400, "FAILED_PRECONDITION", "EXTENSION_SUPPORT_REQUIRED", "Extension support required";
+    /// The agent does not speak the requested version.
+    VersionNotSupported = -32009, 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED", "Version not supported";
+    /// The caller did not show who it is. No generation but 0.1.0's text gives it a code.
+    Unauthenticated = -32000, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "Authentication required";
+    /// The caller may not do that. No generation but 0.1.0's text gives it a code.
+    PermissionDenied = -32000, 403, "PERMISSION_DENIED", "PERMISSION_DENIED", "Permission denied";
+    /// The agent is busy: try again later. No generation but 0.1.0's text gives it a code.
+    Unavailable = -32000, 503, "UNAVAILABLE", "UNAVAILABLE", "Temporarily unavailable";
+}
+
+impl ErrorKind {
+    /// The JSON-RPC code in a generation.
+    ///
+    /// -32006 to -32009 changed their meaning twice, so what a generation cannot say is said with
+    /// a code that it has.
+    pub fn code_in(self, dialect: Dialect) -> i64 {
+        use ErrorKind::{
+            ExtendedAgentCardNotConfigured, ExtensionSupportRequired, InvalidAgentResponse,
+        };
+        match (dialect, self) {
+            (Dialect::V0_1, InvalidAgentResponse) => Self::Internal.code(),
+            (Dialect::V0_1 | Dialect::V0_2, ExtendedAgentCardNotConfigured) => {
+                Self::UnsupportedOperation.code()
+            }
+            (
+                Dialect::V0_1 | Dialect::V0_2 | Dialect::V0_3,
+                ExtensionSupportRequired | Self::VersionNotSupported,
+            ) => Self::InvalidRequest.code(),
+            _ => self.code(),
+        }
+    }
+
+    /// What a code means in a generation.
+    pub fn from_code(code: i64, dialect: Dialect) -> Self {
+        match (dialect, code) {
+            (_, -32000) => Self::Other(code),
+            // Only the text of 0.1.0 had these: streaming, authentication, authorization, state,
+            // rate limit, resource.
+            (Dialect::V0_1, -32006 | -32009) => Self::UnsupportedOperation,
+            (Dialect::V0_1, -32007) => Self::Unauthenticated,
+            (Dialect::V0_1, -32008) => Self::PermissionDenied,
+            (Dialect::V0_1, -32010 | -32011) => Self::Unavailable,
+            (Dialect::V0_2, -32007) => Self::Other(code),
+            (Dialect::V0_2 | Dialect::V0_3, -32008 | -32009) => Self::Other(code),
+            _ => Self::ALL
+                .iter()
+                .copied()
+                .find(|kind| kind.code() == code)
+                .unwrap_or(Self::Other(code)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_read_back_is_the_kind_it_was_written_for_or_one_the_generation_has() {
+        for &dialect in Dialect::ALL {
+            for &kind in ErrorKind::ALL {
+                let read = ErrorKind::from_code(kind.code_in(dialect), dialect);
+                if dialect == Dialect::V1_0 && kind.code() != -32000 {
+                    assert_eq!(read, kind);
+                }
+                assert_eq!(
+                    read.code_in(dialect),
+                    kind.code_in(dialect),
+                    "{kind:?} in {dialect}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn codes_are_read_by_generation() {
+        assert_eq!(
+            ErrorKind::from_code(-32006, Dialect::V0_1),
+            ErrorKind::UnsupportedOperation
+        );
+        assert_eq!(
+            ErrorKind::from_code(-32006, Dialect::V0_2),
+            ErrorKind::InvalidAgentResponse
+        );
+        assert_eq!(
+            ErrorKind::from_code(-32007, Dialect::V0_1),
+            ErrorKind::Unauthenticated
+        );
+        assert_eq!(
+            ErrorKind::from_code(-32009, Dialect::V1_0),
+            ErrorKind::VersionNotSupported
+        );
+        assert_eq!(ErrorKind::from_code(7, Dialect::V1_0), ErrorKind::Other(7));
+    }
+}

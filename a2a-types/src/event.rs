@@ -1,0 +1,100 @@
+//! What happens to a task, as it is told on a stream.
+
+use serde::{Deserialize, Serialize};
+
+use crate::proto::or_default;
+use crate::{Artifact, ContextId, Message, Object, Task, TaskId, TaskStatus};
+
+/// One item of a stream, of a task's log, or of a push notification: `StreamResponse` in
+/// specification 1.0 §3.2.3. On the wire an object of exactly one member.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Event {
+    /// The whole task as it stands.
+    Task(Task),
+    /// A message: the agent's direct answer on a stream, any message in a log.
+    Message(Message),
+    /// The task has a new status.
+    #[serde(alias = "status_update", alias = "taskStatusUpdate")]
+    StatusUpdate(TaskStatusUpdateEvent),
+    /// An artifact is new, replaced, or longer.
+    #[serde(alias = "artifact_update", alias = "taskArtifactUpdate")]
+    ArtifactUpdate(TaskArtifactUpdateEvent),
+}
+
+impl Event {
+    /// The task that the event is about.
+    pub fn task_id(&self) -> Option<&TaskId> {
+        match self {
+            Self::Task(task) => Some(&task.id),
+            Self::Message(message) => message.task_id.as_ref(),
+            Self::StatusUpdate(update) => Some(&update.task_id),
+            Self::ArtifactUpdate(update) => Some(&update.task_id),
+        }
+    }
+
+    /// The status that the event brings.
+    pub fn status(&self) -> Option<&TaskStatus> {
+        match self {
+            Self::Task(task) => Some(&task.status),
+            Self::StatusUpdate(update) => Some(&update.status),
+            Self::Message(_) | Self::ArtifactUpdate(_) => None,
+        }
+    }
+}
+
+/// The task has a new status. Specification 1.0 §4.2.1.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TaskStatusUpdateEvent {
+    /// The task.
+    #[serde(alias = "task_id")]
+    pub task_id: TaskId,
+    /// Its conversation. Absent only when the peer's generation does not tell it (0.1).
+    #[serde(alias = "context_id", skip_serializing_if = "Option::is_none")]
+    pub context_id: Option<ContextId>,
+    /// The new status.
+    pub status: TaskStatus,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// An artifact is new, replaced, or longer. Specification 1.0 §4.2.2.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TaskArtifactUpdateEvent {
+    /// The task.
+    #[serde(alias = "task_id")]
+    pub task_id: TaskId,
+    /// Its conversation. Absent only when the peer's generation does not tell it (0.1).
+    #[serde(alias = "context_id", skip_serializing_if = "Option::is_none")]
+    pub context_id: Option<ContextId>,
+    /// The artifact, or the chunk of it.
+    pub artifact: Artifact,
+    /// Whether the parts are added to the artifact of that id, instead of replacing it.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "is_false"
+    )]
+    pub append: bool,
+    /// Whether the artifact is complete.
+    #[serde(
+        default,
+        alias = "last_chunk",
+        deserialize_with = "or_default",
+        skip_serializing_if = "is_false"
+    )]
+    pub last_chunk: bool,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+pub(crate) fn is_false(flag: &bool) -> bool {
+    !flag
+}

@@ -1,0 +1,242 @@
+//! What generations 0.1 to 0.3 have in common: how they carry what 1.0 says otherwise.
+
+use serde_json::{Map, Value};
+
+use crate::reading::{Mender, Quirk, absent};
+use crate::{Base64, Content, Object, Part, Timestamp};
+
+/// Set in the metadata of a data part whose data had to be wrapped in an object.
+const WRAPPED: &str = "a2a-wrapped-value";
+/// Where the media type of a part that is no file goes.
+const MEDIA_TYPE: &str = "mimeType";
+/// Where the name of a part that is no file goes.
+const FILENAME: &str = "filename";
+
+/// A part as the older generations cut it.
+pub(crate) enum Cut {
+    Text(String),
+    File {
+        name: Option<String>,
+        mime_type: Option<String>,
+        content: FileContent,
+    },
+    Data(Object),
+}
+
+/// What a file part carries.
+pub(crate) enum FileContent {
+    Bytes(Base64),
+    Uri(String),
+    /// A mere mention of a file (0.1.0 §6.6).
+    Nothing,
+}
+
+/// Cuts a part: what only files could say goes into the metadata, data is made an object.
+pub(crate) fn cut(part: Part) -> (Cut, Option<Object>) {
+    let Part {
+        content,
+        media_type,
+        filename,
+        mut metadata,
+    } = part;
+    let mut note = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            metadata
+                .get_or_insert_default()
+                .insert(key.to_owned(), value);
+        }
+    };
+    let file = |content| Cut::File {
+        name: filename.clone(),
+        mime_type: media_type.clone(),
+        content,
+    };
+    let cut = match content {
+        Content::Raw(raw) => file(FileContent::Bytes(raw)),
+        Content::Url(url) => file(FileContent::Uri(url)),
+        Content::Text(text) => {
+            note(MEDIA_TYPE, media_type.map(Value::String));
+            note(FILENAME, filename.map(Value::String));
+            Cut::Text(text)
+        }
+        Content::Data(data) => {
+            note(MEDIA_TYPE, media_type.map(Value::String));
+            note(FILENAME, filename.map(Value::String));
+            Cut::Data(match data {
+                Value::Object(object) => object,
+                other => {
+                    note(WRAPPED, Some(Value::Bool(true)));
+                    Map::from_iter([("value".to_owned(), other)])
+                }
+            })
+        }
+    };
+    (cut, metadata)
+}
+
+/// The inverse of [`cut`].
+pub(crate) fn join(cut: Cut, mut metadata: Option<Object>) -> Part {
+    match cut {
+        Cut::File {
+            name,
+            mime_type,
+            content,
+        } => Part {
+            content: match content {
+                FileContent::Bytes(raw) => Content::Raw(raw),
+                FileContent::Uri(url) => Content::Url(url),
+                FileContent::Nothing => {
+                    let mention = [("name", name), ("mimeType", mime_type)];
+                    let known = mention
+                        .into_iter()
+                        .filter_map(|(key, value)| Some((key.to_owned(), value?.into())));
+                    return Part {
+                        metadata,
+                        ..Part::data(Value::Object(known.collect()))
+                    };
+                }
+            },
+            media_type: mime_type,
+            filename: name,
+            metadata,
+        },
+        Cut::Text(text) => Part {
+            content: Content::Text(text),
+            media_type: take_text(&mut metadata, MEDIA_TYPE),
+            filename: take_text(&mut metadata, FILENAME),
+            metadata,
+        },
+        Cut::Data(mut data) => {
+            let wrapped = take(&mut metadata, WRAPPED, |flag| *flag == Value::Bool(true)).is_some();
+            let data = match data.remove("value") {
+                Some(value) if wrapped => value,
+                Some(value) => {
+                    data.insert("value".to_owned(), value);
+                    Value::Object(data)
+                }
+                None => Value::Object(data),
+            };
+            Part {
+                content: Content::Data(data),
+                media_type: take_text(&mut metadata, MEDIA_TYPE),
+                filename: take_text(&mut metadata, FILENAME),
+                metadata,
+            }
+        }
+    }
+}
+
+/// Takes a value out of the metadata; metadata that held nothing else is gone with it.
+pub(crate) fn take(
+    metadata: &mut Option<Object>,
+    key: &str,
+    wanted: impl FnOnce(&Value) -> bool,
+) -> Option<Value> {
+    let object = metadata.as_mut()?;
+    if !object.get(key).is_some_and(wanted) {
+        return None;
+    }
+    let value = object.remove(key);
+    if object.is_empty() {
+        *metadata = None;
+    }
+    value
+}
+
+fn take_text(metadata: &mut Option<Object>, key: &str) -> Option<String> {
+    match take(metadata, key, Value::is_string) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// Mends a part whose kind should be told by `tag`, and may be told by `other`.
+pub(crate) fn mend_part(
+    part: &mut Map<String, Value>,
+    mender: &mut Mender<'_>,
+    tag: &str,
+    other: &str,
+) {
+    mender.rename(part, other, tag, Quirk::TypeForKind);
+    if let Some(kind) = ["text", "file", "data"]
+        .into_iter()
+        .find(|kind| !absent(part, kind))
+    {
+        mender.supply(part, tag, kind, Quirk::NoKind);
+    }
+    mender.member(part, "file", |file, mender| {
+        if absent(file, "uri") {
+            mender.rename(file, "data", "bytes", Quirk::FileData);
+        }
+        mender.rename(file, "fileWithBytes", "bytes", Quirk::ProtoFile);
+        mender.rename(file, "fileWithUri", "uri", Quirk::ProtoFile);
+    });
+    let is_data = part.get(tag).is_some_and(|kind| kind == "data");
+    if is_data && part.get("data").is_some_and(|data| !data.is_object()) {
+        mender.change(part, "data", Quirk::DataNotObject, |data| {
+            Some(serde_json::json!({"value": data}))
+        });
+        let metadata = part.entry("metadata").or_insert(Value::Null);
+        if let Value::Object(metadata) = metadata {
+            metadata.insert(WRAPPED.to_owned(), true.into());
+        } else {
+            *metadata = serde_json::json!({ WRAPPED: true });
+        }
+    }
+}
+
+/// Mends the `status` of a task or event: a time without zone, a word that is no state.
+pub(crate) fn mend_status(
+    status: &mut Map<String, Value>,
+    mender: &mut Mender<'_>,
+    zone_required: bool,
+    states: &[&str],
+    mend_message: impl FnOnce(&mut Map<String, Value>, &mut Mender<'_>),
+) {
+    if zone_required {
+        mender.change(status, "timestamp", Quirk::NoTimeZone, |time| {
+            let text = time.as_str()?;
+            let unreadable = text.parse::<Timestamp>().is_err();
+            let read = Timestamp::parse_zone_optional(text).ok()?;
+            unreadable.then(|| read.to_exact_string().into())
+        });
+    }
+    mender.change(status, "state", Quirk::UnknownWord, |state| {
+        let word = state.as_str()?;
+        let plain = word
+            .strip_prefix("TASK_STATE_")
+            .unwrap_or(word)
+            .to_ascii_lowercase()
+            .replace('_', "-");
+        let known = match plain.as_str() {
+            "cancelled" => "canceled",
+            plain => states
+                .iter()
+                .copied()
+                .find(|state| *state == plain)
+                .unwrap_or("unknown"),
+        };
+        (known != word).then(|| known.into())
+    });
+    mender.member(status, "message", mend_message);
+}
+
+/// Mends an id that was sent as a number: in an answer it is the task that was asked about.
+pub(crate) fn mend_task_id(object: &mut Map<String, Value>, mender: &mut Mender<'_>, name: &str) {
+    let task = mender.task().cloned();
+    mender.change(object, name, Quirk::NumericId, |id| {
+        let number = id.as_number()?;
+        Some(task.map_or_else(|| number.to_string(), String::from).into())
+    });
+}
+
+/// The scheme of a push notification config that a sender of ours can perform, else the first.
+pub(crate) fn first_scheme(schemes: Vec<String>) -> String {
+    let performable = |scheme: &&String| {
+        ["bearer", "basic", "jwt"]
+            .iter()
+            .any(|known| scheme.eq_ignore_ascii_case(known))
+    };
+    let chosen = schemes.iter().find(performable).or(schemes.first());
+    chosen.cloned().unwrap_or_default()
+}

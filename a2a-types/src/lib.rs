@@ -1,0 +1,84 @@
+//! The Agent2Agent (A2A) protocol as data.
+//!
+//! A2A lets one agent call another: it sends a [`Message`], the other side answers with a message
+//! or opens a [`Task`], whose [`Artifact`]s and status changes arrive as [`Event`]s. An agent
+//! introduces itself by an [`AgentCard`].
+//!
+//! The types at the root of this crate are the **canonical model**: protocol 1.0, spelled as its
+//! ProtoJSON is. Each older generation has wire types of its own ([`v0_1`], [`v0_2`]) with
+//! conversions to and from the canonical model; [`Dialect`] names the generations, [`Operation`]
+//! the operations, [`ErrorKind`] the errors. [`reading`] reads a peer's text, strictly or leniently.
+//!
+//! Nothing here does I/O or is asynchronous.
+//!
+//! ```
+//! use a2a_types::reading::{Hints, Mode, read};
+//! use a2a_types::{Message, v0_1};
+//!
+//! // A message of generation 0.1, as an article of 2025 prints it: `data` should be `parts`.
+//! let printed = r#"{"role": "user", "data": [{"type": "text", "text": "Tell me a joke"}]}"#;
+//! assert!(read::<v0_1::Message>(printed, Mode::Strict, &Hints::at("$")).is_err());
+//!
+//! let read = read::<v0_1::Message>(printed, Mode::Lenient, &Hints::at("$")).unwrap();
+//! assert_eq!(read.repairs[0].quirk.code(), "DATA4PARTS");
+//! assert_eq!(read.repairs[0].path, "$.data");
+//!
+//! let message = Message::from(read.value);
+//! assert_eq!(message.text(), "Tell me a joke");
+//! ```
+//!
+//! With the feature `schema`, the module `schema` derives JSON Schemas from the same types.
+
+mod artifact;
+mod base64;
+mod card;
+mod constant;
+mod dialect;
+mod error;
+mod event;
+mod id;
+mod legacy;
+mod message;
+mod operation;
+mod params;
+mod part;
+mod proto;
+mod push;
+pub mod reading;
+mod security;
+mod task;
+mod timestamp;
+pub mod v0_1;
+pub mod v0_2;
+
+/// A JSON object, where the protocol says that any will do.
+pub type Object = serde_json::Map<String, serde_json::Value>;
+
+pub use crate::artifact::Artifact;
+pub use crate::base64::{Base64, NotBase64};
+pub use crate::card::{
+    AgentCapabilities, AgentCard, AgentCardSignature, AgentExtension, AgentInterface,
+    AgentProvider, AgentSkill,
+};
+pub use crate::dialect::{Dialect, Method, Rules};
+pub use crate::error::{Error, ErrorKind};
+pub use crate::event::{Event, TaskArtifactUpdateEvent, TaskStatusUpdateEvent};
+pub use crate::id::{ArtifactId, ConfigId, ContextId, MessageId, TaskId};
+pub use crate::message::{Message, Role};
+pub use crate::operation::{Operation, Request, Response};
+pub use crate::params::{
+    CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, GetExtendedAgentCardRequest,
+    GetTaskPushNotificationConfigRequest, GetTaskRequest, ListTaskPushNotificationConfigsRequest,
+    ListTaskPushNotificationConfigsResponse, ListTasksRequest, ListTasksResponse,
+    SendMessageConfiguration, SendMessageRequest, SendMessageResponse, SubscribeToTaskRequest,
+};
+pub use crate::part::{Content, Part};
+pub use crate::push::{AuthenticationInfo, TaskPushNotificationConfig};
+pub use crate::security::{
+    ApiKeySecurityScheme, AuthorizationCodeOAuthFlow, ClientCredentialsOAuthFlow,
+    DeviceCodeOAuthFlow, HttpAuthSecurityScheme, ImplicitOAuthFlow, MutualTlsSecurityScheme,
+    OAuth2SecurityScheme, OAuthFlows, OpenIdConnectSecurityScheme, PasswordOAuthFlow,
+    SecurityRequirement, SecurityScheme, StringList,
+};
+pub use crate::task::{IllegalEvent, Task, TaskState, TaskStatus};
+pub use crate::timestamp::{InvalidTimestamp, Timestamp};

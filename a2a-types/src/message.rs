@@ -1,0 +1,91 @@
+//! What the two sides say to each other.
+
+use serde::{Deserialize, Serialize};
+
+use crate::proto::{or_default, proto_enum};
+use crate::{ContextId, MessageId, Object, Part, TaskId};
+
+/// One utterance of the user or of the agent. Specification 1.0 §4.1.4.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Message {
+    /// Chosen by the sender.
+    #[serde(alias = "message_id")]
+    pub message_id: MessageId,
+    /// The conversation.
+    #[serde(alias = "context_id", skip_serializing_if = "Option::is_none")]
+    pub context_id: Option<ContextId>,
+    /// The task that the message continues, or was sent in.
+    #[serde(alias = "task_id", skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<TaskId>,
+    /// Who speaks.
+    pub role: Role,
+    /// The content, at least one part.
+    #[serde(default, deserialize_with = "or_default")]
+    pub parts: Vec<Part>,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+    /// URIs of the extensions that contributed to this message.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub extensions: Vec<String>,
+    /// Earlier tasks that the message refers to.
+    #[serde(
+        default,
+        alias = "reference_task_ids",
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub reference_task_ids: Vec<TaskId>,
+}
+
+impl Message {
+    /// A user's message of one text part, with a new identifier.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::new(Role::User, vec![Part::text(text)])
+    }
+
+    /// An agent's message of one text part, with a new identifier.
+    pub fn agent(text: impl Into<String>) -> Self {
+        Self::new(Role::Agent, vec![Part::text(text)])
+    }
+
+    /// A message with a new identifier.
+    pub fn new(role: Role, parts: Vec<Part>) -> Self {
+        Self {
+            message_id: MessageId::random(),
+            role,
+            parts,
+            ..Self::default()
+        }
+    }
+
+    /// The text parts, one after another, a line break between them.
+    pub fn text(&self) -> String {
+        let texts: Vec<_> = self.parts.iter().filter_map(Part::as_text).collect();
+        texts.join("\n")
+    }
+}
+
+/// Who speaks. Specification 1.0 §4.1.5.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Role {
+    /// Nobody said who.
+    Unspecified,
+    /// The calling side.
+    #[default]
+    User,
+    /// The serving side.
+    Agent,
+}
+
+proto_enum!(Role {
+    Unspecified = 0, "ROLE_UNSPECIFIED";
+    User = 1, "ROLE_USER" | "user";
+    Agent = 2, "ROLE_AGENT" | "agent";
+});

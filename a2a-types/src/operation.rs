@@ -1,0 +1,136 @@
+//! The eleven operations of the protocol.
+
+use crate::{
+    AgentCard, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest,
+    GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest, ListTaskPushNotificationConfigsResponse,
+    ListTasksRequest, ListTasksResponse, SendMessageRequest, SendMessageResponse,
+    SubscribeToTaskRequest, Task, TaskPushNotificationConfig,
+};
+
+macro_rules! operations {
+    (
+        once { $($(#[$doc:meta])* $once:ident($once_params:ty) -> $result:ty;)* }
+        stream { $($(#[$stream_doc:meta])* $stream:ident($stream_params:ty);)* }
+    ) => {
+        /// What can be asked of an agent. Specification 1.0 §3.1.
+        #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+        pub enum Operation { $($(#[$doc])* $once,)* $($(#[$stream_doc])* $stream,)* }
+
+        impl Operation {
+            /// Every operation.
+            pub const ALL: &[Self] = &[$(Self::$once,)* $(Self::$stream,)*];
+
+            /// The name in protocol 1.0.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$once => stringify!($once),)*
+                    $(Self::$stream => stringify!($stream),)*
+                }
+            }
+
+            /// Whether the answer is a stream of events.
+            pub fn is_stream(self) -> bool {
+                matches!(self, $(Self::$stream)|*)
+            }
+        }
+
+        /// An operation with what it is asked with.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Request {
+            $($(#[$doc])* $once($once_params),)*
+            $($(#[$stream_doc])* $stream($stream_params),)*
+        }
+
+        impl Request {
+            /// Which operation it is.
+            pub fn operation(&self) -> Operation {
+                match self {
+                    $(Self::$once(_) => Operation::$once,)*
+                    $(Self::$stream(_) => Operation::$stream,)*
+                }
+            }
+        }
+
+        /// The answer to an operation that is answered once.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Response { $($(#[$doc])* $once($result),)* }
+
+        impl Response {
+            /// Which operation it answers.
+            pub fn operation(&self) -> Operation {
+                match self { $(Self::$once(_) => Operation::$once,)* }
+            }
+        }
+
+        $(impl From<$once_params> for Request {
+            fn from(params: $once_params) -> Self { Self::$once(params) }
+        })*
+    };
+}
+
+operations! {
+    once {
+        /// Send a message and wait for the answer. §3.1.1
+        SendMessage(SendMessageRequest) -> SendMessageResponse;
+        /// Read one task. §3.1.3
+        GetTask(GetTaskRequest) -> Task;
+        /// List tasks. §3.1.4
+        ListTasks(ListTasksRequest) -> ListTasksResponse;
+        /// Ask the agent to stop. §3.1.5
+        CancelTask(CancelTaskRequest) -> Task;
+        /// Register a webhook for a task. §3.1.7
+        CreateTaskPushNotificationConfig(TaskPushNotificationConfig) -> TaskPushNotificationConfig;
+        /// Read one webhook. §3.1.8
+        GetTaskPushNotificationConfig(GetTaskPushNotificationConfigRequest) -> TaskPushNotificationConfig;
+        /// List the webhooks of a task. §3.1.9
+        ListTaskPushNotificationConfigs(ListTaskPushNotificationConfigsRequest) -> ListTaskPushNotificationConfigsResponse;
+        /// Delete one webhook. §3.1.10
+        DeleteTaskPushNotificationConfig(DeleteTaskPushNotificationConfigRequest) -> ();
+        /// Read the card for callers who authenticate. §3.1.11
+        GetExtendedAgentCard(GetExtendedAgentCardRequest) -> AgentCard;
+    }
+    stream {
+        /// Send a message and follow what comes of it. §3.1.2
+        SendStreamingMessage(SendMessageRequest);
+        /// Follow a task that exists. §3.1.6
+        SubscribeToTask(SubscribeToTaskRequest);
+    }
+}
+
+impl Request {
+    /// The tenant that the caller named.
+    pub fn tenant(&self) -> Option<&str> {
+        match self {
+            Self::SendMessage(params) | Self::SendStreamingMessage(params) => {
+                params.tenant.as_deref()
+            }
+            Self::GetTask(params) => params.tenant.as_deref(),
+            Self::ListTasks(params) => params.tenant.as_deref(),
+            Self::CancelTask(params) => params.tenant.as_deref(),
+            Self::SubscribeToTask(params) => params.tenant.as_deref(),
+            Self::CreateTaskPushNotificationConfig(params) => params.tenant.as_deref(),
+            Self::GetTaskPushNotificationConfig(params) => params.tenant.as_deref(),
+            Self::ListTaskPushNotificationConfigs(params) => params.tenant.as_deref(),
+            Self::DeleteTaskPushNotificationConfig(params) => params.tenant.as_deref(),
+            Self::GetExtendedAgentCard(params) => params.tenant.as_deref(),
+        }
+    }
+
+    /// The task that the request names, if it names one.
+    pub fn task_id(&self) -> Option<&crate::TaskId> {
+        match self {
+            Self::SendMessage(params) | Self::SendStreamingMessage(params) => {
+                params.message.task_id.as_ref()
+            }
+            Self::GetTask(params) => Some(&params.id),
+            Self::CancelTask(params) => Some(&params.id),
+            Self::SubscribeToTask(params) => Some(&params.id),
+            Self::CreateTaskPushNotificationConfig(params) => Some(&params.task_id),
+            Self::GetTaskPushNotificationConfig(params) => Some(&params.task_id),
+            Self::ListTaskPushNotificationConfigs(params) => Some(&params.task_id),
+            Self::DeleteTaskPushNotificationConfig(params) => Some(&params.task_id),
+            Self::ListTasks(_) | Self::GetExtendedAgentCard(_) => None,
+        }
+    }
+}

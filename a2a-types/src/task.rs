@@ -1,0 +1,368 @@
+//! A task, and what may happen to it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::proto::{or_default, proto_enum};
+use crate::{
+    Artifact, ContextId, Event, Message, Object, TaskArtifactUpdateEvent, TaskId, Timestamp,
+};
+
+/// A piece of work that an agent does for a caller. Specification 1.0 §4.1.1.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Task {
+    /// Names the task.
+    pub id: TaskId,
+    /// The conversation it belongs to.
+    #[serde(alias = "context_id", skip_serializing_if = "Option::is_none")]
+    pub context_id: Option<ContextId>,
+    /// Where it stands.
+    pub status: TaskStatus,
+    /// What it has produced, in order of first appearance.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub artifacts: Vec<Artifact>,
+    /// What was said, in order, without the message of the present status.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub history: Vec<Message>,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// The state of a task, since when, and what the agent says about it. Specification 1.0 §4.1.2.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TaskStatus {
+    /// The state.
+    pub state: TaskState,
+    /// What the agent says about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
+    /// Since when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<Timestamp>,
+}
+
+/// Where a task stands in its life. Specification 1.0 §4.1.3.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum TaskState {
+    /// The peer did not say, or said something we do not know. Never the target of an update.
+    Unspecified,
+    /// Accepted, not started.
+    #[default]
+    Submitted,
+    /// Being worked on.
+    Working,
+    /// Done.
+    Completed,
+    /// Ended by an error.
+    Failed,
+    /// Ended by the caller's wish.
+    Canceled,
+    /// Waiting for the caller's next message.
+    InputRequired,
+    /// The agent will not do it.
+    Rejected,
+    /// Waiting for credentials.
+    AuthRequired,
+}
+
+proto_enum!(TaskState {
+    Unspecified = 0, "TASK_STATE_UNSPECIFIED";
+    Submitted = 1, "TASK_STATE_SUBMITTED";
+    Working = 2, "TASK_STATE_WORKING";
+    Completed = 3, "TASK_STATE_COMPLETED";
+    Failed = 4, "TASK_STATE_FAILED";
+    Canceled = 5, "TASK_STATE_CANCELED" | "TASK_STATE_CANCELLED";
+    InputRequired = 6, "TASK_STATE_INPUT_REQUIRED";
+    Rejected = 7, "TASK_STATE_REJECTED";
+    AuthRequired = 8, "TASK_STATE_AUTH_REQUIRED";
+});
+
+impl TaskState {
+    /// Nothing can follow.
+    pub fn is_terminal(self) -> bool {
+        matches!(
+            self,
+            Self::Completed | Self::Failed | Self::Canceled | Self::Rejected
+        )
+    }
+
+    /// The agent waits for the caller.
+    pub fn is_interrupted(self) -> bool {
+        matches!(self, Self::InputRequired | Self::AuthRequired)
+    }
+
+    /// A stream ends here: at a terminal state, and when the agent asks for input. Missing
+    /// credentials usually arrive by another way, so that stream stays open (1.0 §7.6.1).
+    pub fn ends_stream(self) -> bool {
+        self.is_terminal() || self == Self::InputRequired
+    }
+
+    /// Whether an update may take a task from this state to `next`.
+    ///
+    /// No generation publishes the table. Ours: everything goes from a state that is not terminal,
+    /// except back to submitted; nothing goes from a terminal one, except that generation 0.1
+    /// reopens a finished task, which makes it submitted again.
+    pub fn may_become(self, next: Self) -> bool {
+        match next {
+            Self::Unspecified => false,
+            Self::Submitted => self.is_terminal(),
+            _ => !self.is_terminal(),
+        }
+    }
+}
+
+impl From<TaskState> for TaskStatus {
+    fn from(state: TaskState) -> Self {
+        Self {
+            state,
+            ..Self::default()
+        }
+    }
+}
+
+/// An event that cannot happen to the task as it stands.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum IllegalEvent {
+    /// The event is about another task.
+    #[error("the event is about task `{event}`, not `{task}`")]
+    OtherTask {
+        /// The task it was applied to.
+        task: TaskId,
+        /// The task it names.
+        event: TaskId,
+    },
+    /// The task cannot go there from where it stands.
+    #[error("a task that is {} cannot become {}", from.as_str(), to.as_str())]
+    Transition {
+        /// Where the task stands.
+        from: TaskState,
+        /// Where the event would take it.
+        to: TaskState,
+    },
+    /// A finished task produces nothing more.
+    #[error("a task that is {} produces no more artifacts", .0.as_str())]
+    ArtifactAfterEnd(TaskState),
+    /// A finished task hears nothing more.
+    #[error("a task that is {} takes no more messages", .0.as_str())]
+    MessageAfterEnd(TaskState),
+}
+
+impl Task {
+    /// A task that has just been accepted.
+    pub fn submitted(id: TaskId, context_id: ContextId) -> Self {
+        Self {
+            id,
+            context_id: Some(context_id),
+            status: TaskStatus {
+                timestamp: Some(Timestamp::now()),
+                ..TaskState::Submitted.into()
+            },
+            ..Self::default()
+        }
+    }
+
+    /// The next state of the task: the fold of its log is the task.
+    ///
+    /// - [`Event::Task`] replaces everything: it is a snapshot.
+    /// - [`Event::Message`] joins the history, after the message of the present status.
+    /// - [`Event::StatusUpdate`] replaces the status; the previous status' message joins the history.
+    /// - [`Event::ArtifactUpdate`] creates, replaces (`append` false) or extends (`append` true) the
+    ///   artifact of that id; appending to an unknown id creates it.
+    ///
+    /// An event that is refused changes nothing.
+    pub fn apply(&mut self, event: &Event) -> Result<(), IllegalEvent> {
+        if let Some(other) = event.task_id().filter(|id| **id != self.id) {
+            return Err(IllegalEvent::OtherTask {
+                task: self.id.clone(),
+                event: other.clone(),
+            });
+        }
+        let from = self.status.state;
+        match event {
+            Event::Task(task) => self.clone_from(task),
+            Event::Message(_) if from.is_terminal() => {
+                return Err(IllegalEvent::MessageAfterEnd(from));
+            }
+            Event::Message(message) => {
+                self.history.extend(self.status.message.take());
+                self.history.push(message.clone());
+            }
+            Event::StatusUpdate(update) => {
+                let to = update.status.state;
+                if !from.may_become(to) {
+                    return Err(IllegalEvent::Transition { from, to });
+                }
+                self.history.extend(self.status.message.take());
+                self.status = update.status.clone();
+            }
+            Event::ArtifactUpdate(_) if from.is_terminal() => {
+                return Err(IllegalEvent::ArtifactAfterEnd(from));
+            }
+            Event::ArtifactUpdate(update) => self.assemble(update),
+        }
+        Ok(())
+    }
+
+    /// Keeps the last `length` messages of the history; all of them if the caller did not say.
+    pub fn trim_history(&mut self, length: Option<u32>) {
+        let Some(length) = length else { return };
+        let keep = usize::try_from(length).unwrap_or(usize::MAX);
+        let surplus = self.history.len().saturating_sub(keep);
+        self.history.drain(..surplus);
+    }
+
+    fn assemble(&mut self, update: &TaskArtifactUpdateEvent) {
+        let chunk = update.artifact.clone();
+        let known = self
+            .artifacts
+            .iter_mut()
+            .find(|a| a.artifact_id == chunk.artifact_id);
+        match known {
+            Some(artifact) if update.append => artifact.append(chunk),
+            Some(artifact) => *artifact = chunk,
+            None => self.artifacts.push(chunk),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Part, TaskStatusUpdateEvent};
+
+    fn task() -> Task {
+        Task::submitted("t".into(), "c".into())
+    }
+
+    fn status(state: TaskState, says: Option<&str>) -> Event {
+        Event::StatusUpdate(TaskStatusUpdateEvent {
+            task_id: "t".into(),
+            context_id: Some("c".into()),
+            status: TaskStatus {
+                message: says.map(Message::agent),
+                ..state.into()
+            },
+            metadata: None,
+        })
+    }
+
+    fn chunk(id: &str, text: &str, append: bool) -> Event {
+        Event::ArtifactUpdate(TaskArtifactUpdateEvent {
+            task_id: "t".into(),
+            context_id: None,
+            artifact: Artifact {
+                artifact_id: id.into(),
+                parts: vec![Part::text(text)],
+                ..Artifact::default()
+            },
+            append,
+            last_chunk: false,
+            metadata: None,
+        })
+    }
+
+    #[test]
+    fn every_transition() {
+        use TaskState::*;
+        let all = [
+            Unspecified,
+            Submitted,
+            Working,
+            Completed,
+            Failed,
+            Canceled,
+            InputRequired,
+            Rejected,
+            AuthRequired,
+        ];
+        for from in all {
+            for to in all {
+                let legal = match (from, to) {
+                    (_, Unspecified) => false,
+                    (Completed | Failed | Canceled | Rejected, to) => to == Submitted,
+                    (_, to) => to != Submitted,
+                };
+                let mut task = Task {
+                    status: from.into(),
+                    ..task()
+                };
+                let before = task.clone();
+                let applied = task.apply(&status(to, None));
+                assert_eq!(applied.is_ok(), legal, "{from:?} → {to:?}");
+                if !legal {
+                    assert_eq!(task, before);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn artifacts_are_created_replaced_and_extended() {
+        let mut task = task();
+        let mut texts = |id: &str, text: &str, append| {
+            task.apply(&chunk(id, text, append)).unwrap();
+            let parts = |a: &Artifact| a.parts.iter().filter_map(Part::as_text).collect::<String>();
+            task.artifacts.iter().map(parts).collect::<Vec<_>>()
+        };
+        assert_eq!(texts("a", "1", false), ["1"]);
+        assert_eq!(texts("a", "2", true), ["12"]);
+        assert_eq!(texts("b", "3", true), ["12", "3"]);
+        assert_eq!(texts("a", "4", false), ["4", "3"]);
+    }
+
+    #[test]
+    fn history_keeps_the_order_of_what_was_said() {
+        let mut task = task();
+        let said = |text: &str| {
+            Event::Message(Message {
+                task_id: Some("t".into()),
+                ..Message::user(text)
+            })
+        };
+        for event in [
+            said("a phone"),
+            status(TaskState::Working, Some("looking")),
+            status(TaskState::InputRequired, Some("which?")),
+            said("android"),
+            status(TaskState::Completed, Some("done")),
+        ] {
+            task.apply(&event).unwrap();
+        }
+        let texts: Vec<_> = task.history.iter().map(Message::text).collect();
+        assert_eq!(texts, ["a phone", "looking", "which?", "android"]);
+        assert_eq!(task.status.message.as_ref().unwrap().text(), "done");
+        task.trim_history(Some(2));
+        assert_eq!(task.history.len(), 2);
+        assert_eq!(task.history[1].text(), "android");
+        assert_eq!(
+            task.apply(&said("more")),
+            Err(IllegalEvent::MessageAfterEnd(TaskState::Completed))
+        );
+        assert_eq!(
+            task.apply(&chunk("a", "x", false)),
+            Err(IllegalEvent::ArtifactAfterEnd(TaskState::Completed))
+        );
+    }
+
+    #[test]
+    fn an_event_of_another_task_is_refused() {
+        let mut other = Task {
+            id: "u".into(),
+            ..task()
+        };
+        let refused = other.apply(&status(TaskState::Working, None));
+        assert!(matches!(refused, Err(IllegalEvent::OtherTask { .. })));
+    }
+}

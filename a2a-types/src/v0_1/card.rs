@@ -1,0 +1,286 @@
+//! The agent card, 0.1 §5.5.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::push::mend_schemes;
+use crate::reading::{Mender, Wire};
+use crate::{
+    AgentInterface, ApiKeySecurityScheme, Dialect, HttpAuthSecurityScheme, OAuth2SecurityScheme,
+    OAuthFlows, SecurityRequirement, SecurityScheme, StringList,
+};
+
+/// Who an agent is and what it can do, 0.1 §5.5.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentCard {
+    /// A name for people.
+    pub name: String,
+    /// What the agent is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Where JSON-RPC is POSTed to.
+    pub url: String,
+    /// Who runs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<AgentProvider>,
+    /// The agent's own version.
+    pub version: String,
+    /// Where people read about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub documentation_url: Option<String>,
+    /// The optional parts of the protocol that it offers.
+    pub capabilities: AgentCapabilities,
+    /// What a caller has to show.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authentication: Option<AgentAuthentication>,
+    /// Media types that every skill takes, unless it says otherwise.
+    #[serde(default = "text")]
+    pub default_input_modes: Vec<String>,
+    /// Media types that every skill produces, unless it says otherwise.
+    #[serde(default = "text")]
+    pub default_output_modes: Vec<String>,
+    /// What it can do.
+    pub skills: Vec<AgentSkill>,
+}
+
+fn text() -> Vec<String> {
+    vec!["text".to_owned()]
+}
+
+/// Who runs an agent, 0.1 §5.5.1.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AgentProvider {
+    /// Their name.
+    pub organization: String,
+    /// Their home page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+/// The optional parts of the protocol that an agent offers, 0.1 §5.5.2.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentCapabilities {
+    /// Server-Sent Events.
+    #[serde(default)]
+    pub streaming: bool,
+    /// Webhooks.
+    #[serde(default)]
+    pub push_notifications: bool,
+    /// A record of state changes, which no generation ever defined.
+    #[serde(default)]
+    pub state_transition_history: bool,
+}
+
+/// What a caller has to show, 0.1 §5.5.3.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AgentAuthentication {
+    /// Any one of these.
+    pub schemes: Vec<String>,
+    /// More about the schemes, usually JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credentials: Option<String>,
+}
+
+/// Something that an agent can do, 0.1 §5.5.4.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentSkill {
+    /// Names the skill.
+    pub id: String,
+    /// A name for people.
+    pub name: String,
+    /// What it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Keywords.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tags: Option<Vec<String>>,
+    /// What one might ask.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub examples: Option<Vec<String>>,
+    /// Media types it takes, if not the card's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_modes: Option<Vec<String>>,
+    /// Media types it produces, if not the card's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_modes: Option<Vec<String>>,
+}
+
+impl Wire for AgentCard {
+    fn mend(card: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mender.member(card, "authentication", mend_schemes);
+    }
+}
+
+impl From<AgentCard> for crate::AgentCard {
+    fn from(card: AgentCard) -> Self {
+        let (security_schemes, security_requirements) =
+            card.authentication.map(schemes).unwrap_or_default();
+        Self {
+            name: card.name,
+            description: card.description.unwrap_or_default(),
+            supported_interfaces: vec![AgentInterface::json_rpc(card.url, Dialect::V0_1)],
+            provider: card.provider.map(|provider| crate::AgentProvider {
+                url: provider.url.unwrap_or_default(),
+                organization: provider.organization,
+            }),
+            version: card.version,
+            documentation_url: card.documentation_url,
+            capabilities: crate::AgentCapabilities {
+                streaming: Some(card.capabilities.streaming),
+                push_notifications: Some(card.capabilities.push_notifications),
+                ..crate::AgentCapabilities::default()
+            },
+            security_schemes,
+            security_requirements,
+            default_input_modes: card.default_input_modes,
+            default_output_modes: card.default_output_modes,
+            skills: card.skills.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<crate::AgentCard> for AgentCard {
+    /// Extensions, signatures and the icon are lost: 0.1 has no place for them.
+    fn from(card: crate::AgentCard) -> Self {
+        let interfaces = card.supported_interfaces;
+        let speaks = |interface: &&AgentInterface| interface.dialect() == Some(Dialect::V0_1);
+        let url = interfaces
+            .iter()
+            .find(speaks)
+            .or(interfaces.first())
+            .map(|interface| interface.url.clone());
+        let scheme_names = scheme_names(&card.security_schemes, &card.security_requirements);
+        Self {
+            name: card.name,
+            description: Some(card.description),
+            url: url.unwrap_or_default(),
+            provider: card.provider.map(|provider| AgentProvider {
+                organization: provider.organization,
+                url: (!provider.url.is_empty()).then_some(provider.url),
+            }),
+            version: card.version,
+            documentation_url: card.documentation_url,
+            capabilities: AgentCapabilities {
+                streaming: card.capabilities.streaming.unwrap_or_default(),
+                push_notifications: card.capabilities.push_notifications.unwrap_or_default(),
+                state_transition_history: false,
+            },
+            authentication: (!scheme_names.is_empty()).then_some(AgentAuthentication {
+                schemes: scheme_names,
+                credentials: None,
+            }),
+            default_input_modes: card.default_input_modes,
+            default_output_modes: card.default_output_modes,
+            skills: card.skills.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<AgentSkill> for crate::AgentSkill {
+    fn from(skill: AgentSkill) -> Self {
+        Self {
+            id: skill.id,
+            name: skill.name,
+            description: skill.description.unwrap_or_default(),
+            tags: skill.tags.unwrap_or_default(),
+            examples: skill.examples.unwrap_or_default(),
+            input_modes: skill.input_modes.unwrap_or_default(),
+            output_modes: skill.output_modes.unwrap_or_default(),
+            security_requirements: Vec::new(),
+        }
+    }
+}
+
+impl From<crate::AgentSkill> for AgentSkill {
+    fn from(skill: crate::AgentSkill) -> Self {
+        let some = |list: Vec<String>| (!list.is_empty()).then_some(list);
+        Self {
+            id: skill.id,
+            name: skill.name,
+            description: (!skill.description.is_empty()).then_some(skill.description),
+            tags: some(skill.tags),
+            examples: some(skill.examples),
+            input_modes: some(skill.input_modes),
+            output_modes: some(skill.output_modes),
+        }
+    }
+}
+
+type Security = (BTreeMap<String, SecurityScheme>, Vec<SecurityRequirement>);
+
+/// Each scheme becomes a definition of the same name, and a requirement of its own.
+fn schemes(authentication: AgentAuthentication) -> Security {
+    let credentials: Value = authentication
+        .credentials
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default();
+    let definition = |name: &str| match name.to_ascii_lowercase().as_str() {
+        "oauth2" => SecurityScheme::OAuth2SecurityScheme(OAuth2SecurityScheme {
+            flows: OAuthFlows::deserialize(&credentials["flows"]).unwrap_or_default(),
+            ..OAuth2SecurityScheme::default()
+        }),
+        "apikey" => {
+            let text = |key: &str| credentials[key].as_str().map(str::to_owned);
+            SecurityScheme::ApiKeySecurityScheme(ApiKeySecurityScheme {
+                description: None,
+                location: text("in").unwrap_or_else(|| "header".to_owned()),
+                name: text("name").unwrap_or_else(|| "X-API-Key".to_owned()),
+            })
+        }
+        _ => SecurityScheme::HttpAuthSecurityScheme(HttpAuthSecurityScheme {
+            scheme: name.to_owned(),
+            ..HttpAuthSecurityScheme::default()
+        }),
+    };
+    let requirement = |name: &String| SecurityRequirement {
+        schemes: BTreeMap::from([(name.clone(), StringList::default())]),
+    };
+    let requirements = authentication.schemes.iter().map(requirement).collect();
+    let definitions = authentication
+        .schemes
+        .iter()
+        .map(|name| (name.clone(), definition(name)))
+        .collect();
+    (definitions, requirements)
+}
+
+/// The names that 0.1 has for the schemes that are required; client certificates have none.
+fn scheme_names(
+    schemes: &BTreeMap<String, SecurityScheme>,
+    requirements: &[SecurityRequirement],
+) -> Vec<String> {
+    let mut names = Vec::new();
+    for required in requirements
+        .iter()
+        .flat_map(|requirement| requirement.schemes.keys())
+    {
+        let name = match schemes.get(required) {
+            Some(SecurityScheme::HttpAuthSecurityScheme(http)) => {
+                match http.scheme.to_ascii_lowercase().as_str() {
+                    "bearer" => "Bearer".to_owned(),
+                    "basic" => "Basic".to_owned(),
+                    _ => http.scheme.clone(),
+                }
+            }
+            Some(SecurityScheme::OAuth2SecurityScheme(_)) => "OAuth2".to_owned(),
+            Some(SecurityScheme::ApiKeySecurityScheme(_)) => "ApiKey".to_owned(),
+            Some(SecurityScheme::OpenIdConnectSecurityScheme(_)) => "OpenIdConnect".to_owned(),
+            Some(SecurityScheme::MtlsSecurityScheme(_)) | None => continue,
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}

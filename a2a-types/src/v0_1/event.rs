@@ -1,0 +1,187 @@
+//! Stream events, 0.1 §7.2.2–7.2.3.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::message::{check_parts, mend_parts};
+use super::task::{chunk, chunk_flags, mend_status, note_empty_parts};
+use super::{Artifact, ArtifactIndices, TaskState, TaskStatus};
+use crate::legacy;
+use crate::reading::{At, Mender, Violation, Wire};
+use crate::{Event, Message, Object, TaskId};
+
+/// One event of a stream, told apart by its members.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum TaskEvent {
+    /// The task has a new status.
+    Status(TaskStatusUpdateEvent),
+    /// An artifact is new, replaced, or longer.
+    Artifact(TaskArtifactUpdateEvent),
+}
+
+/// The task has a new status, 0.1 §7.2.2.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TaskStatusUpdateEvent {
+    /// The task.
+    pub id: TaskId,
+    /// Its new status.
+    pub status: TaskStatus,
+    /// Whether the stream ends here.
+    #[serde(default, rename = "final")]
+    pub last: bool,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// An artifact is new, replaced, or longer, 0.1 §7.2.3.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TaskArtifactUpdateEvent {
+    /// The task.
+    pub id: TaskId,
+    /// The artifact, or the chunk of it.
+    pub artifact: Artifact,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+impl Wire for TaskStatusUpdateEvent {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.status.check(&at.member("status"))
+    }
+
+    fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        legacy::mend_task_id(event, mender, "id");
+        mender.member(event, "status", mend_status);
+    }
+}
+
+impl Wire for TaskArtifactUpdateEvent {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        check_parts(&self.artifact.parts, &at.member("artifact").member("parts"))
+    }
+
+    fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        legacy::mend_task_id(event, mender, "id");
+        mender.member(event, "artifact", |artifact, mender| {
+            note_empty_parts(artifact, mender);
+            mend_parts(artifact, mender);
+        });
+    }
+}
+
+impl From<TaskStatusUpdateEvent> for Event {
+    fn from(event: TaskStatusUpdateEvent) -> Self {
+        Self::StatusUpdate(crate::TaskStatusUpdateEvent {
+            task_id: event.id,
+            context_id: None,
+            status: event.status.into(),
+            metadata: event.metadata,
+        })
+    }
+}
+
+impl From<TaskArtifactUpdateEvent> for Event {
+    fn from(event: TaskArtifactUpdateEvent) -> Self {
+        let (append, last_chunk) = chunk_flags(&event.artifact);
+        Self::ArtifactUpdate(crate::TaskArtifactUpdateEvent {
+            task_id: event.id,
+            context_id: None,
+            artifact: event.artifact.into(),
+            append,
+            last_chunk,
+            metadata: event.metadata,
+        })
+    }
+}
+
+/// Writes the events of one stream: artifacts are numbered as they come.
+#[derive(Clone, Debug)]
+pub struct EventWriter {
+    task: TaskId,
+    indices: ArtifactIndices,
+}
+
+impl EventWriter {
+    /// A writer for the answer to a request about `task`.
+    pub fn new(task: TaskId) -> Self {
+        Self {
+            task,
+            indices: ArtifactIndices::default(),
+        }
+    }
+
+    /// What 0.1 says for one event, usually one event too.
+    ///
+    /// It has no event for a whole task: that becomes its status and each of its artifacts. It has
+    /// no direct answer: that becomes a task completed with the message.
+    pub fn write(&mut self, event: Event) -> Vec<TaskEvent> {
+        match event {
+            Event::StatusUpdate(update) => vec![TaskEvent::Status(TaskStatusUpdateEvent {
+                id: update.task_id,
+                last: update.status.state.ends_stream() || is_interrupted(&update.status),
+                status: update.status.into(),
+                metadata: update.metadata,
+            })],
+            Event::ArtifactUpdate(update) => {
+                let artifact = chunk(
+                    self.indices.number(update.artifact),
+                    update.append,
+                    update.last_chunk,
+                );
+                let (id, metadata) = (update.task_id, update.metadata);
+                vec![TaskEvent::Artifact(TaskArtifactUpdateEvent {
+                    id,
+                    artifact,
+                    metadata,
+                })]
+            }
+            Event::Task(task) => {
+                let last = task.status.state.is_terminal();
+                let id = task.id;
+                let artifacts = task.artifacts.into_iter().map(|artifact| {
+                    let artifact = chunk(self.indices.number(artifact), false, true);
+                    TaskEvent::Artifact(TaskArtifactUpdateEvent {
+                        id: id.clone(),
+                        artifact,
+                        metadata: None,
+                    })
+                });
+                let artifacts: Vec<_> = artifacts.collect();
+                let status = TaskEvent::Status(TaskStatusUpdateEvent {
+                    id,
+                    status: task.status.into(),
+                    last,
+                    metadata: None,
+                });
+                // Nothing may follow a last event, so there the artifacts come first.
+                match last {
+                    true => artifacts.into_iter().chain([status]).collect(),
+                    false => [status].into_iter().chain(artifacts).collect(),
+                }
+            }
+            Event::Message(message) => vec![self.direct_answer(message)],
+        }
+    }
+
+    fn direct_answer(&self, message: Message) -> TaskEvent {
+        TaskEvent::Status(TaskStatusUpdateEvent {
+            id: message.task_id.clone().unwrap_or_else(|| self.task.clone()),
+            status: TaskStatus {
+                state: TaskState::Completed,
+                message: Some(message.into()),
+                timestamp: None,
+            },
+            last: true,
+            metadata: None,
+        })
+    }
+}
+
+fn is_interrupted(status: &crate::TaskStatus) -> bool {
+    status.state.is_interrupted()
+}

@@ -1,0 +1,211 @@
+//! What operations are asked with, 0.1 §7.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::message::mend_message;
+use super::{Message, PushNotificationConfig};
+use crate::legacy;
+use crate::reading::{At, Mender, Violation, Wire};
+use crate::{
+    CancelTaskRequest, ContextId, GetTaskPushNotificationConfigRequest, GetTaskRequest, Object,
+    SendMessageConfiguration, SendMessageRequest, SubscribeToTaskRequest, TaskId,
+};
+
+/// A message to a task that is new or known, 0.1 §7.1.1.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TaskSendParams {
+    /// The task; an unknown id makes a new one.
+    pub id: TaskId,
+    /// The conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<ContextId>,
+    /// The message.
+    pub message: Message,
+    /// A webhook for the task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub push_notification: Option<PushNotificationConfig>,
+    /// How many of the last messages to include; none if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history_length: Option<u32>,
+    /// Media types the caller can take; sent by the Python samples, in no document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted_output_modes: Option<Vec<String>>,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// A task, 0.1 §7.4.1.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TaskIdParams {
+    /// The task.
+    pub id: TaskId,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// A task, and how much of its history, 0.1 §7.3.1.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TaskQueryParams {
+    /// The task.
+    pub id: TaskId,
+    /// How many of the last messages to include; none if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history_length: Option<u32>,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+impl Wire for TaskSendParams {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.message.check(&at.member("message"))
+    }
+
+    fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        legacy::mend_task_id(params, mender, "id");
+        mender.member(params, "message", |message, mender| {
+            mend_message(message, mender, "user")
+        });
+        mender.member(params, "pushNotification", PushNotificationConfig::mend);
+    }
+}
+
+impl Wire for TaskIdParams {
+    fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        legacy::mend_task_id(params, mender, "id");
+    }
+}
+
+impl Wire for TaskQueryParams {
+    fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        legacy::mend_task_id(params, mender, "id");
+    }
+}
+
+impl From<TaskSendParams> for SendMessageRequest {
+    fn from(params: TaskSendParams) -> Self {
+        let configuration = SendMessageConfiguration {
+            accepted_output_modes: params.accepted_output_modes.unwrap_or_default(),
+            task_push_notification_config: params.push_notification.map(Into::into),
+            history_length: params.history_length,
+            return_immediately: false,
+        };
+        Self {
+            tenant: None,
+            message: crate::Message {
+                task_id: Some(params.id),
+                context_id: params.session_id,
+                ..params.message.into()
+            },
+            configuration: (configuration != SendMessageConfiguration::default())
+                .then_some(configuration),
+            metadata: params.metadata,
+        }
+    }
+}
+
+impl From<SendMessageRequest> for TaskSendParams {
+    /// In 0.1 the caller names the task: a request without one gets a new name.
+    fn from(request: SendMessageRequest) -> Self {
+        let configuration = request.configuration.unwrap_or_default();
+        let modes = configuration.accepted_output_modes;
+        Self {
+            id: request
+                .message
+                .task_id
+                .clone()
+                .unwrap_or_else(TaskId::random),
+            session_id: request.message.context_id.clone(),
+            message: request.message.into(),
+            push_notification: configuration.task_push_notification_config.map(Into::into),
+            history_length: configuration.history_length,
+            accepted_output_modes: (!modes.is_empty()).then_some(modes),
+            metadata: request.metadata,
+        }
+    }
+}
+
+impl From<TaskQueryParams> for GetTaskRequest {
+    fn from(params: TaskQueryParams) -> Self {
+        Self {
+            tenant: None,
+            id: params.id,
+            history_length: params.history_length,
+        }
+    }
+}
+
+impl From<GetTaskRequest> for TaskQueryParams {
+    fn from(request: GetTaskRequest) -> Self {
+        Self {
+            id: request.id,
+            history_length: request.history_length,
+            metadata: None,
+        }
+    }
+}
+
+impl From<TaskIdParams> for CancelTaskRequest {
+    fn from(params: TaskIdParams) -> Self {
+        Self {
+            tenant: None,
+            id: params.id,
+            metadata: params.metadata,
+        }
+    }
+}
+
+impl From<CancelTaskRequest> for TaskIdParams {
+    fn from(request: CancelTaskRequest) -> Self {
+        Self {
+            id: request.id,
+            metadata: request.metadata,
+        }
+    }
+}
+
+impl From<TaskQueryParams> for SubscribeToTaskRequest {
+    fn from(params: TaskQueryParams) -> Self {
+        Self {
+            tenant: None,
+            id: params.id,
+        }
+    }
+}
+
+impl From<SubscribeToTaskRequest> for TaskQueryParams {
+    fn from(request: SubscribeToTaskRequest) -> Self {
+        Self {
+            id: request.id,
+            history_length: None,
+            metadata: None,
+        }
+    }
+}
+
+impl From<TaskIdParams> for GetTaskPushNotificationConfigRequest {
+    fn from(params: TaskIdParams) -> Self {
+        Self {
+            tenant: None,
+            task_id: params.id,
+            id: Default::default(),
+        }
+    }
+}
+
+impl From<GetTaskPushNotificationConfigRequest> for TaskIdParams {
+    fn from(request: GetTaskPushNotificationConfigRequest) -> Self {
+        Self {
+            id: request.task_id,
+            metadata: None,
+        }
+    }
+}

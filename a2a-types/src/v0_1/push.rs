@@ -1,0 +1,121 @@
+//! Webhooks, 0.1 §6.8–6.10.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::legacy;
+use crate::reading::{Mender, Quirk, Wire};
+use crate::{ConfigId, TaskId};
+
+/// A task's webhook, 0.1 §6.10.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TaskPushNotificationConfig {
+    /// The task.
+    pub id: TaskId,
+    /// Its webhook.
+    pub push_notification_config: PushNotificationConfig,
+}
+
+/// Where and how to notify, 0.1 §6.8.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PushNotificationConfig {
+    /// Where to POST to.
+    pub url: String,
+    /// A secret that the receiver recognises the sender by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// How the sender authenticates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authentication: Option<AuthenticationInfo>,
+}
+
+/// How the sender authenticates, 0.1 §6.9.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AuthenticationInfo {
+    /// The schemes that the receiver takes.
+    pub schemes: Vec<String>,
+    /// What the scheme needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credentials: Option<String>,
+}
+
+impl Wire for TaskPushNotificationConfig {
+    fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        legacy::mend_task_id(config, mender, "id");
+        mender.member(
+            config,
+            "pushNotificationConfig",
+            PushNotificationConfig::mend,
+        );
+    }
+}
+
+impl Wire for PushNotificationConfig {
+    fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mender.member(config, "authentication", mend_schemes);
+    }
+}
+
+/// Mends a single scheme that should be a list.
+pub(super) fn mend_schemes(authentication: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    mender.change(authentication, "schemes", Quirk::SchemesString, |schemes| {
+        schemes.is_string().then(|| vec![schemes.clone()].into())
+    });
+}
+
+impl From<PushNotificationConfig> for crate::TaskPushNotificationConfig {
+    fn from(config: PushNotificationConfig) -> Self {
+        Self {
+            url: config.url,
+            token: config.token,
+            authentication: config
+                .authentication
+                .map(|authentication| crate::AuthenticationInfo {
+                    scheme: legacy::first_scheme(authentication.schemes),
+                    credentials: authentication.credentials,
+                }),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<crate::TaskPushNotificationConfig> for PushNotificationConfig {
+    fn from(config: crate::TaskPushNotificationConfig) -> Self {
+        Self {
+            url: config.url,
+            token: config.token,
+            authentication: config
+                .authentication
+                .map(|authentication| AuthenticationInfo {
+                    schemes: vec![authentication.scheme],
+                    credentials: authentication.credentials,
+                }),
+        }
+    }
+}
+
+/// The id of a task's only webhook, in generations that know but one.
+const ONLY: &str = "default";
+
+impl From<TaskPushNotificationConfig> for crate::TaskPushNotificationConfig {
+    fn from(config: TaskPushNotificationConfig) -> Self {
+        Self {
+            id: ConfigId::from(ONLY),
+            task_id: config.id,
+            ..config.push_notification_config.into()
+        }
+    }
+}
+
+impl From<crate::TaskPushNotificationConfig> for TaskPushNotificationConfig {
+    fn from(config: crate::TaskPushNotificationConfig) -> Self {
+        Self {
+            id: config.task_id.clone(),
+            push_notification_config: config.into(),
+        }
+    }
+}

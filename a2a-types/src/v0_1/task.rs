@@ -1,0 +1,350 @@
+//! Tasks and artifacts, 0.1 §6.1–6.3 and §6.7.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::message::{check_parts, mend_message, mend_parts};
+use super::{Message, Part};
+use crate::event::is_false;
+use crate::legacy;
+use crate::reading::{At, Mender, Quirk, Violation, Wire};
+use crate::{ArtifactId, ContextId, MessageId, Object, TaskId, Timestamp};
+
+/// A piece of work, 0.1 §6.1.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Task {
+    /// Names the task; chosen by the caller.
+    pub id: TaskId,
+    /// The conversation it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<ContextId>,
+    /// Where it stands.
+    pub status: TaskStatus,
+    /// What it has produced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub artifacts: Option<Vec<Artifact>>,
+    /// What was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<Vec<Message>>,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// Where a task stands, 0.1 §6.2.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TaskStatus {
+    /// The state.
+    pub state: TaskState,
+    /// What the agent says about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
+    /// Since when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<Timestamp>,
+}
+
+/// The states of a task, 0.1 §6.3.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TaskState {
+    /// Accepted, not started.
+    Submitted,
+    /// Being worked on.
+    Working,
+    /// Waiting for the caller.
+    InputRequired,
+    /// Done.
+    Completed,
+    /// Ended by the caller's wish.
+    Canceled,
+    /// Ended by an error.
+    Failed,
+    /// Nobody knows.
+    Unknown,
+}
+
+const STATES: &[&str] = &[
+    "submitted",
+    "working",
+    "input-required",
+    "completed",
+    "canceled",
+    "failed",
+    "unknown",
+];
+
+/// A result, or a chunk of one, 0.1 §6.7.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Artifact {
+    /// A name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it is, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The content.
+    pub parts: Vec<Part>,
+    /// Which of the task's artifacts it is.
+    #[serde(default)]
+    pub index: u32,
+    /// On a stream: whether the parts are added to what is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub append: Option<bool>,
+    /// On a stream: whether the artifact is complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_chunk: Option<bool>,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+impl Wire for Task {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        for (index, message) in self.history.iter().flatten().enumerate() {
+            message.check(&at.member("history").item(index))?;
+        }
+        for (index, artifact) in self.artifacts.iter().flatten().enumerate() {
+            check_parts(
+                &artifact.parts,
+                &at.member("artifacts").item(index).member("parts"),
+            )?;
+        }
+        self.status.check(&at.member("status"))
+    }
+
+    fn mend(task: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        legacy::mend_task_id(task, mender, "id");
+        mender.member(task, "status", mend_status);
+        mender.items(task, "artifacts", mend_parts);
+        mender.items(task, "history", |message, mender| {
+            mend_message(message, mender, "agent")
+        });
+    }
+}
+
+impl Wire for TaskStatus {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.message
+            .iter()
+            .try_for_each(|message| message.check(&at.member("message")))
+    }
+
+    fn mend(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mend_status(status, mender);
+    }
+}
+
+pub(super) fn mend_status(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    legacy::mend_status(status, mender, true, STATES, |message, mender| {
+        mend_message(message, mender, "agent");
+    });
+}
+
+impl From<Task> for crate::Task {
+    /// Messages get the ids that their places in the task yield.
+    fn from(task: Task) -> Self {
+        let place = |(ordinal, message): (usize, Message)| crate::Message {
+            message_id: MessageId::derived(&task.id, ordinal),
+            ..message.into()
+        };
+        let history: Vec<_> = task
+            .history
+            .into_iter()
+            .flatten()
+            .enumerate()
+            .map(place)
+            .collect();
+        let mut status = crate::TaskStatus::from(task.status);
+        if let Some(message) = &mut status.message {
+            message.message_id = MessageId::derived(&task.id, history.len());
+        }
+        Self {
+            context_id: task.session_id,
+            status,
+            artifacts: task
+                .artifacts
+                .into_iter()
+                .flatten()
+                .map(Into::into)
+                .collect(),
+            history,
+            metadata: task.metadata,
+            id: task.id,
+        }
+    }
+}
+
+impl From<crate::Task> for Task {
+    fn from(task: crate::Task) -> Self {
+        let mut indices = ArtifactIndices::default();
+        let artifacts = task
+            .artifacts
+            .into_iter()
+            .map(|artifact| indices.number(artifact));
+        Self {
+            session_id: task.context_id,
+            status: task.status.into(),
+            artifacts: some_unless_empty(artifacts.collect()),
+            history: some_unless_empty(task.history.into_iter().map(Into::into).collect()),
+            metadata: task.metadata,
+            id: task.id,
+        }
+    }
+}
+
+fn some_unless_empty<T>(items: Vec<T>) -> Option<Vec<T>> {
+    (!items.is_empty()).then_some(items)
+}
+
+/// Where the metadata of a status message remembers a state that 0.1 does not have.
+const STATE: &str = "a2a-state";
+
+impl From<TaskStatus> for crate::TaskStatus {
+    fn from(status: TaskStatus) -> Self {
+        let mut message = status.message.map(crate::Message::from);
+        let remembered = message
+            .as_mut()
+            .and_then(|message| legacy::take(&mut message.metadata, STATE, Value::is_string));
+        let state = match (status.state, remembered.as_ref().and_then(Value::as_str)) {
+            (TaskState::Failed, Some("rejected")) => crate::TaskState::Rejected,
+            (TaskState::InputRequired, Some("auth-required")) => crate::TaskState::AuthRequired,
+            (state, _) => state.into(),
+        };
+        Self {
+            state,
+            message,
+            timestamp: status.timestamp,
+        }
+    }
+}
+
+impl From<crate::TaskStatus> for TaskStatus {
+    /// A rejected task has failed, one that lacks credentials lacks input; the message says more.
+    fn from(status: crate::TaskStatus) -> Self {
+        let (state, remember) = match status.state {
+            crate::TaskState::Rejected => (TaskState::Failed, Some("rejected")),
+            crate::TaskState::AuthRequired => (TaskState::InputRequired, Some("auth-required")),
+            crate::TaskState::Unspecified => (TaskState::Unknown, None),
+            crate::TaskState::Submitted => (TaskState::Submitted, None),
+            crate::TaskState::Working => (TaskState::Working, None),
+            crate::TaskState::Completed => (TaskState::Completed, None),
+            crate::TaskState::Failed => (TaskState::Failed, None),
+            crate::TaskState::Canceled => (TaskState::Canceled, None),
+            crate::TaskState::InputRequired => (TaskState::InputRequired, None),
+        };
+        let mut message = status.message;
+        if let Some(word) = remember {
+            let message = message.get_or_insert_with(|| crate::Message::agent(word));
+            message
+                .metadata
+                .get_or_insert_default()
+                .insert(STATE.to_owned(), word.into());
+        }
+        Self {
+            state,
+            message: message.map(Into::into),
+            timestamp: status.timestamp,
+        }
+    }
+}
+
+impl From<TaskState> for crate::TaskState {
+    fn from(state: TaskState) -> Self {
+        match state {
+            TaskState::Submitted => Self::Submitted,
+            TaskState::Working => Self::Working,
+            TaskState::InputRequired => Self::InputRequired,
+            TaskState::Completed => Self::Completed,
+            TaskState::Canceled => Self::Canceled,
+            TaskState::Failed => Self::Failed,
+            TaskState::Unknown => Self::Unspecified,
+        }
+    }
+}
+
+impl From<Artifact> for crate::Artifact {
+    /// The number becomes the id `index-N`.
+    fn from(artifact: Artifact) -> Self {
+        Self {
+            artifact_id: ArtifactId::from(format!("{NUMBERED}{}", artifact.index)),
+            name: artifact.name,
+            description: artifact.description,
+            parts: artifact.parts.into_iter().map(Into::into).collect(),
+            metadata: artifact.metadata,
+            extensions: Vec::new(),
+        }
+    }
+}
+
+/// How the id of an artifact begins that came in with a number.
+const NUMBERED: &str = "index-";
+
+/// Numbers a task's artifacts in the order of their first appearance; an id that was made from a
+/// number keeps it.
+#[derive(Clone, Debug, Default)]
+pub struct ArtifactIndices(Vec<ArtifactId>);
+
+impl ArtifactIndices {
+    /// The number of an artifact.
+    pub fn index(&mut self, id: &ArtifactId) -> u32 {
+        let number = id
+            .as_str()
+            .strip_prefix(NUMBERED)
+            .and_then(|digits| digits.parse().ok());
+        if let Some(number) = number {
+            return number;
+        }
+        let position = self
+            .0
+            .iter()
+            .position(|known| known == id)
+            .unwrap_or_else(|| {
+                self.0.push(id.clone());
+                self.0.len() - 1
+            });
+        u32::try_from(position).unwrap_or(u32::MAX)
+    }
+
+    /// The artifact with its number in place of its id.
+    pub(super) fn number(&mut self, artifact: crate::Artifact) -> Artifact {
+        Artifact {
+            index: self.index(&artifact.artifact_id),
+            name: artifact.name,
+            description: artifact.description,
+            parts: artifact.parts.into_iter().map(Into::into).collect(),
+            metadata: artifact.metadata,
+            ..Artifact::default()
+        }
+    }
+}
+
+/// Marks a chunk of a stream: 0.1 tells inside the artifact what later generations tell beside it.
+pub(super) fn chunk(mut artifact: Artifact, append: bool, last_chunk: bool) -> Artifact {
+    artifact.append = Some(append);
+    artifact.last_chunk = Some(last_chunk);
+    artifact
+}
+
+/// Whether the artifact is a chunk to be added, and whether it is the last.
+pub(super) fn chunk_flags(artifact: &Artifact) -> (bool, bool) {
+    let set = |flag: Option<bool>| flag.is_some_and(|flag| !is_false(&flag));
+    (set(artifact.append), set(artifact.last_chunk))
+}
+
+/// Mends a list of parts that is empty where one part at least is expected.
+pub(super) fn note_empty_parts(object: &Map<String, Value>, mender: &mut Mender<'_>) {
+    if object
+        .get("parts")
+        .and_then(Value::as_array)
+        .is_some_and(Vec::is_empty)
+    {
+        mender.note(Quirk::EmptyParts, "parts");
+    }
+}

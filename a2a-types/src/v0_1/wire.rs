@@ -1,0 +1,178 @@
+//! From text to the canonical model and back, by operation.
+
+use serde::Serialize;
+
+use super::{
+    Task, TaskArtifactUpdateEvent, TaskIdParams, TaskPushNotificationConfig, TaskQueryParams,
+    TaskSendParams, TaskState, TaskStatus, TaskStatusUpdateEvent,
+};
+use crate::reading::{Hints, Mode, Read, Streamed, Violation, Wire, read};
+use crate::{Operation, Request, Response, SendMessageResponse, TaskId};
+
+/// What an operation is asked with.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Params {
+    /// `tasks/send`, `tasks/sendSubscribe`.
+    Send(TaskSendParams),
+    /// `tasks/get`, `tasks/resubscribe`.
+    Query(TaskQueryParams),
+    /// `tasks/cancel`, `tasks/pushNotification/get`.
+    Id(TaskIdParams),
+    /// `tasks/pushNotification/set`.
+    Push(TaskPushNotificationConfig),
+}
+
+/// What an operation is answered by.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Returned {
+    /// `tasks/send`, `tasks/get`, `tasks/cancel`.
+    Task(Box<Task>),
+    /// `tasks/pushNotification/set`, `tasks/pushNotification/get`.
+    Push(TaskPushNotificationConfig),
+}
+
+/// Reads the params of `operation`.
+pub fn read_request(
+    operation: Operation,
+    params: &str,
+    mode: Mode,
+) -> Result<Read<Request>, Violation> {
+    fn of<T: Wire, C: From<T>>(
+        json: &str,
+        mode: Mode,
+        wrap: fn(C) -> Request,
+    ) -> Result<Read<Request>, Violation> {
+        Ok(read::<T>(json, mode, &Hints::at("$.params"))?.map(|params| wrap(params.into())))
+    }
+    match operation {
+        Operation::SendMessage => of::<TaskSendParams, _>(params, mode, Request::SendMessage),
+        Operation::SendStreamingMessage => {
+            of::<TaskSendParams, _>(params, mode, Request::SendStreamingMessage)
+        }
+        Operation::GetTask => of::<TaskQueryParams, _>(params, mode, Request::GetTask),
+        Operation::SubscribeToTask => {
+            of::<TaskQueryParams, _>(params, mode, Request::SubscribeToTask)
+        }
+        Operation::CancelTask => of::<TaskIdParams, _>(params, mode, Request::CancelTask),
+        Operation::GetTaskPushNotificationConfig => {
+            of::<TaskIdParams, _>(params, mode, Request::GetTaskPushNotificationConfig)
+        }
+        Operation::CreateTaskPushNotificationConfig => of::<TaskPushNotificationConfig, _>(
+            params,
+            mode,
+            Request::CreateTaskPushNotificationConfig,
+        ),
+        other => Err(unknown(other)),
+    }
+}
+
+/// The params of a request; none if 0.1 has no such operation.
+pub fn write_request(request: Request) -> Option<Params> {
+    Some(match request {
+        Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
+            Params::Send(params.into())
+        }
+        Request::GetTask(params) => Params::Query(params.into()),
+        Request::SubscribeToTask(params) => Params::Query(params.into()),
+        Request::CancelTask(params) => Params::Id(params.into()),
+        Request::GetTaskPushNotificationConfig(params) => Params::Id(params.into()),
+        Request::CreateTaskPushNotificationConfig(config) => Params::Push(config.into()),
+        Request::ListTasks(_)
+        | Request::ListTaskPushNotificationConfigs(_)
+        | Request::DeleteTaskPushNotificationConfig(_)
+        | Request::GetExtendedAgentCard(_) => return None,
+    })
+}
+
+/// Reads the result of `operation`.
+pub fn read_response(
+    operation: Operation,
+    json: &str,
+    mode: Mode,
+    hints: &Hints<'_>,
+) -> Result<Read<Response>, Violation> {
+    fn of<T: Wire, C: From<T>>(
+        (json, mode, hints): (&str, Mode, &Hints<'_>),
+        wrap: impl FnOnce(C) -> Response,
+    ) -> Result<Read<Response>, Violation> {
+        Ok(read::<T>(json, mode, hints)?.map(|result| wrap(result.into())))
+    }
+    let text = (json, mode, hints);
+    match operation {
+        Operation::SendMessage => of::<Task, _>(text, |task| {
+            Response::SendMessage(SendMessageResponse::Task(task))
+        }),
+        Operation::GetTask => of::<Task, _>(text, Response::GetTask),
+        Operation::CancelTask => of::<Task, _>(text, Response::CancelTask),
+        Operation::CreateTaskPushNotificationConfig => {
+            of::<TaskPushNotificationConfig, _>(text, Response::CreateTaskPushNotificationConfig)
+        }
+        Operation::GetTaskPushNotificationConfig => {
+            of::<TaskPushNotificationConfig, _>(text, Response::GetTaskPushNotificationConfig)
+        }
+        other => Err(unknown(other)),
+    }
+}
+
+/// The result of an operation on `task`; none if 0.1 has no such operation.
+///
+/// A direct answer becomes the task, completed with the message.
+pub fn write_response(response: Response, task: &TaskId) -> Option<Returned> {
+    Some(match response {
+        Response::SendMessage(SendMessageResponse::Message(message)) => {
+            Returned::Task(Box::new(Task {
+                id: message.task_id.clone().unwrap_or_else(|| task.clone()),
+                session_id: message.context_id.clone(),
+                status: TaskStatus {
+                    state: TaskState::Completed,
+                    message: Some(message.into()),
+                    timestamp: None,
+                },
+                artifacts: None,
+                history: None,
+                metadata: None,
+            }))
+        }
+        Response::SendMessage(SendMessageResponse::Task(task))
+        | Response::GetTask(task)
+        | Response::CancelTask(task) => Returned::Task(Box::new(task.into())),
+        Response::CreateTaskPushNotificationConfig(config)
+        | Response::GetTaskPushNotificationConfig(config) => Returned::Push(config.into()),
+        Response::ListTasks(_)
+        | Response::ListTaskPushNotificationConfigs(_)
+        | Response::DeleteTaskPushNotificationConfig(())
+        | Response::GetExtendedAgentCard(_) => return None,
+    })
+}
+
+/// Reads one event of a stream.
+pub fn read_event(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<Streamed>, Violation> {
+    /// What tells the two events apart.
+    #[derive(serde::Deserialize)]
+    struct Members {
+        artifact: Option<serde::de::IgnoredAny>,
+    }
+    let is_artifact =
+        serde_json::from_str::<Members>(json).is_ok_and(|members| members.artifact.is_some());
+    if is_artifact {
+        let event = read::<TaskArtifactUpdateEvent>(json, mode, hints)?;
+        return Ok(event.map(|event| Streamed {
+            event: event.into(),
+            last: false,
+        }));
+    }
+    let event = read::<TaskStatusUpdateEvent>(json, mode, hints)?;
+    Ok(event.map(|event| Streamed {
+        last: event.last,
+        event: event.into(),
+    }))
+}
+
+fn unknown(operation: Operation) -> Violation {
+    Violation {
+        path: "$.method".to_owned(),
+        problem: format!("{} does not exist in 0.1", operation.name()),
+    }
+}

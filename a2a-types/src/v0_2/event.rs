@@ -1,0 +1,145 @@
+//! Stream events, 0.2 §7.2.2–7.2.3.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::task::{mend_artifact, mend_status};
+use super::{Artifact, TaskStatus};
+use crate::constant::constants;
+use crate::legacy;
+use crate::reading::{At, Mender, Quirk, Violation, Wire};
+use crate::{ContextId, Object, TaskId};
+
+constants! {
+    /// `"kind": "status-update"`.
+    StatusUpdateKind = "status-update";
+    /// `"kind": "artifact-update"`.
+    ArtifactUpdateKind = "artifact-update";
+}
+
+/// The task has a new status, 0.2 §7.2.2.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TaskStatusUpdateEvent {
+    /// Always `status-update`.
+    pub kind: StatusUpdateKind,
+    /// The task.
+    pub task_id: TaskId,
+    /// Its conversation.
+    pub context_id: ContextId,
+    /// Its new status.
+    pub status: TaskStatus,
+    /// Whether the stream ends here.
+    #[serde(rename = "final")]
+    pub last: bool,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// An artifact is new, replaced, or longer, 0.2 §7.2.3.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TaskArtifactUpdateEvent {
+    /// Always `artifact-update`.
+    pub kind: ArtifactUpdateKind,
+    /// The task.
+    pub task_id: TaskId,
+    /// Its conversation.
+    pub context_id: ContextId,
+    /// The artifact, or the chunk of it.
+    pub artifact: Artifact,
+    /// Whether the parts are added to what is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub append: Option<bool>,
+    /// Whether the artifact is complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_chunk: Option<bool>,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+impl Wire for TaskStatusUpdateEvent {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.status.check(&at.member("status"))
+    }
+
+    fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mender.supply(event, "kind", "status-update", Quirk::NoKind);
+        legacy::mend_task_id(event, mender, "taskId");
+        // 0.2.0 to 0.2.5 say in words that `final` is false when absent; the schema requires it.
+        if !event.contains_key("final") {
+            event.insert("final".to_owned(), false.into());
+        }
+        mender.member(event, "status", mend_status);
+    }
+}
+
+impl Wire for TaskArtifactUpdateEvent {
+    fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mender.supply(event, "kind", "artifact-update", Quirk::NoKind);
+        legacy::mend_task_id(event, mender, "taskId");
+        let anonymous =
+            |artifact: &Value| artifact["artifactId"].as_str().is_none_or(str::is_empty);
+        if event.get("artifact").is_some_and(anonymous) {
+            // An artifact without name adds to the one before: replacing it could only lose text.
+            event.insert("append".to_owned(), true.into());
+        }
+        mender.member(event, "artifact", mend_artifact);
+    }
+}
+
+impl From<TaskStatusUpdateEvent> for crate::TaskStatusUpdateEvent {
+    fn from(event: TaskStatusUpdateEvent) -> Self {
+        Self {
+            task_id: event.task_id,
+            context_id: Some(event.context_id),
+            status: event.status.into(),
+            metadata: event.metadata,
+        }
+    }
+}
+
+impl From<crate::TaskStatusUpdateEvent> for TaskStatusUpdateEvent {
+    fn from(event: crate::TaskStatusUpdateEvent) -> Self {
+        let state = event.status.state;
+        Self {
+            kind: StatusUpdateKind::Value,
+            task_id: event.task_id,
+            context_id: event.context_id.unwrap_or_default(),
+            last: state.ends_stream(),
+            status: event.status.into(),
+            metadata: event.metadata,
+        }
+    }
+}
+
+impl From<TaskArtifactUpdateEvent> for crate::TaskArtifactUpdateEvent {
+    fn from(event: TaskArtifactUpdateEvent) -> Self {
+        Self {
+            task_id: event.task_id,
+            context_id: Some(event.context_id),
+            artifact: event.artifact.into(),
+            append: event.append.unwrap_or_default(),
+            last_chunk: event.last_chunk.unwrap_or_default(),
+            metadata: event.metadata,
+        }
+    }
+}
+
+impl From<crate::TaskArtifactUpdateEvent> for TaskArtifactUpdateEvent {
+    fn from(event: crate::TaskArtifactUpdateEvent) -> Self {
+        Self {
+            kind: ArtifactUpdateKind::Value,
+            task_id: event.task_id,
+            context_id: event.context_id.unwrap_or_default(),
+            artifact: event.artifact.into(),
+            append: Some(event.append),
+            last_chunk: Some(event.last_chunk),
+            metadata: event.metadata,
+        }
+    }
+}

@@ -1,0 +1,403 @@
+//! Messages and their parts, 0.2 §6.4–6.6.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::constant::constants;
+use crate::legacy::{self, Cut};
+use crate::reading::{At, Mender, Quirk, Violation, Wire};
+use crate::{Base64, ContextId, MessageId, Object, TaskId};
+
+constants! {
+    /// `"kind": "message"`.
+    MessageKind = "message";
+    /// `"kind": "text"`.
+    TextKind = "text";
+    /// `"kind": "file"`.
+    FileKind = "file";
+    /// `"kind": "data"`.
+    DataKind = "data";
+}
+
+/// One utterance, 0.2 §6.4.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Message {
+    /// Always `message`.
+    pub kind: MessageKind,
+    /// Chosen by the sender.
+    pub message_id: MessageId,
+    /// The task that the message continues, or was sent in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<TaskId>,
+    /// The conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_id: Option<ContextId>,
+    /// Who speaks.
+    pub role: Role,
+    /// The content, at least one part.
+    pub parts: Vec<Part>,
+    /// Earlier tasks that the message refers to (0.2.1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference_task_ids: Option<Vec<TaskId>>,
+    /// URIs of the extensions that contributed to the message (0.2.2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extensions: Option<Vec<String>>,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+pub enum Role {
+    /// The calling side.
+    #[serde(rename = "user")]
+    User,
+    /// The serving side.
+    #[serde(rename = "agent")]
+    Agent,
+}
+
+/// A piece of content, told apart by `kind`, 0.2 §6.5.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
+#[serde(untagged, try_from = "PartMembers")]
+pub enum Part {
+    /// Text.
+    Text(TextPart),
+    /// A file.
+    File(FilePart),
+    /// Structured data.
+    Data(DataPart),
+}
+
+/// Text, 0.2 §6.5.1.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TextPart {
+    /// Always `text`.
+    pub kind: TextKind,
+    /// The text.
+    pub text: String,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// A file, 0.2 §6.5.2.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FilePart {
+    /// Always `file`.
+    pub kind: FileKind,
+    /// The file.
+    pub file: File,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// Structured data, 0.2 §6.5.3.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DataPart {
+    /// Always `data`.
+    pub kind: DataKind,
+    /// The data.
+    pub data: Object,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// A file's bytes, or where they are.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from, inline))]
+#[serde(untagged, try_from = "FileMembers")]
+pub enum File {
+    /// The bytes.
+    Bytes(FileWithBytes),
+    /// Where they are.
+    Uri(FileWithUri),
+}
+
+/// A file with its bytes, 0.2 §6.6.1.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct FileWithBytes {
+    /// A name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The media type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// The bytes.
+    pub bytes: Base64,
+}
+
+/// A file that is to be fetched, 0.2 §6.6.2.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct FileWithUri {
+    /// A name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The media type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// Where it is.
+    pub uri: String,
+}
+
+/// The members of a part before its kind is looked at: read one by one, so that an error inside
+/// names its own path.
+#[derive(Deserialize)]
+struct PartMembers {
+    kind: PartKind,
+    text: Option<String>,
+    file: Option<File>,
+    data: Option<Object>,
+    metadata: Option<Object>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum PartKind {
+    Text,
+    File,
+    Data,
+}
+
+impl TryFrom<PartMembers> for Part {
+    type Error = &'static str;
+
+    fn try_from(members: PartMembers) -> Result<Self, &'static str> {
+        let metadata = members.metadata;
+        match (members.kind, members.text, members.file, members.data) {
+            (PartKind::Text, Some(text), ..) => Ok(Self::Text(TextPart {
+                kind: TextKind::Value,
+                text,
+                metadata,
+            })),
+            (PartKind::File, _, Some(file), _) => Ok(Self::File(FilePart {
+                kind: FileKind::Value,
+                file,
+                metadata,
+            })),
+            (PartKind::Data, .., Some(data)) => Ok(Self::Data(DataPart {
+                kind: DataKind::Value,
+                data,
+                metadata,
+            })),
+            (PartKind::Text, ..) => Err("a part of kind `text` needs the member `text`"),
+            (PartKind::File, ..) => Err("a part of kind `file` needs the member `file`"),
+            (PartKind::Data, ..) => Err("a part of kind `data` needs the member `data`"),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FileMembers {
+    name: Option<String>,
+    mime_type: Option<String>,
+    bytes: Option<Base64>,
+    uri: Option<String>,
+}
+
+impl TryFrom<FileMembers> for File {
+    type Error = &'static str;
+
+    fn try_from(members: FileMembers) -> Result<Self, &'static str> {
+        let (name, mime_type) = (members.name, members.mime_type);
+        match (members.bytes, members.uri) {
+            (Some(bytes), None) => Ok(Self::Bytes(FileWithBytes {
+                name,
+                mime_type,
+                bytes,
+            })),
+            (None, Some(uri)) => Ok(Self::Uri(FileWithUri {
+                name,
+                mime_type,
+                uri,
+            })),
+            _ => Err("a file needs exactly one of `bytes` and `uri`"),
+        }
+    }
+}
+
+impl Wire for Message {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        match self.parts.is_empty() {
+            true => Err(at
+                .member("parts")
+                .violation("a message needs at least one part")),
+            false => Ok(()),
+        }
+    }
+
+    fn mend(message: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mend_message(message, mender, "agent");
+    }
+}
+
+/// Mends a message that `role` sent, if it does not say who did.
+pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
+    mender.supply(message, "kind", "message", Quirk::NoKind);
+    mender.supply(message, "role", role, Quirk::NoRole);
+    mender.supply(
+        message,
+        "messageId",
+        MessageId::random().as_str(),
+        Quirk::NoMessageId,
+    );
+    if message.get("data").is_some_and(Value::is_array) {
+        mender.rename(message, "data", "parts", Quirk::DataForParts);
+    }
+    mender.rename(message, "content", "parts", Quirk::DataForParts);
+    mend_parts(message, mender);
+}
+
+pub(super) fn mend_parts(object: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    mender.items(object, "parts", |part, mender| {
+        legacy::mend_part(part, mender, "kind", "type")
+    });
+}
+
+pub(super) fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
+    (!list.is_empty()).then_some(list)
+}
+
+impl From<Message> for crate::Message {
+    fn from(message: Message) -> Self {
+        Self {
+            message_id: message.message_id,
+            context_id: message.context_id,
+            task_id: message.task_id,
+            role: message.role.into(),
+            parts: message.parts.into_iter().map(Into::into).collect(),
+            metadata: message.metadata,
+            extensions: message.extensions.unwrap_or_default(),
+            reference_task_ids: message.reference_task_ids.unwrap_or_default(),
+        }
+    }
+}
+
+impl From<crate::Message> for Message {
+    fn from(message: crate::Message) -> Self {
+        Self {
+            kind: MessageKind::Value,
+            message_id: message.message_id,
+            task_id: message.task_id,
+            context_id: message.context_id,
+            role: message.role.into(),
+            parts: message.parts.into_iter().map(Into::into).collect(),
+            reference_task_ids: some(message.reference_task_ids),
+            extensions: some(message.extensions),
+            metadata: message.metadata,
+        }
+    }
+}
+
+impl From<Role> for crate::Role {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::User => Self::User,
+            Role::Agent => Self::Agent,
+        }
+    }
+}
+
+impl From<crate::Role> for Role {
+    fn from(role: crate::Role) -> Self {
+        match role {
+            crate::Role::User => Self::User,
+            crate::Role::Agent | crate::Role::Unspecified => Self::Agent,
+        }
+    }
+}
+
+impl From<Part> for crate::Part {
+    fn from(part: Part) -> Self {
+        match part {
+            Part::Text(TextPart { text, metadata, .. }) => legacy::join(Cut::Text(text), metadata),
+            Part::Data(DataPart { data, metadata, .. }) => legacy::join(Cut::Data(data), metadata),
+            Part::File(FilePart { file, metadata, .. }) => {
+                let (name, mime_type, content) = match file {
+                    File::Bytes(file) => (
+                        file.name,
+                        file.mime_type,
+                        legacy::FileContent::Bytes(file.bytes),
+                    ),
+                    File::Uri(file) => (
+                        file.name,
+                        file.mime_type,
+                        legacy::FileContent::Uri(file.uri),
+                    ),
+                };
+                legacy::join(
+                    Cut::File {
+                        name,
+                        mime_type,
+                        content,
+                    },
+                    metadata,
+                )
+            }
+        }
+    }
+}
+
+impl From<crate::Part> for Part {
+    fn from(part: crate::Part) -> Self {
+        match legacy::cut(part) {
+            (Cut::Text(text), metadata) => Self::Text(TextPart {
+                kind: TextKind::Value,
+                text,
+                metadata,
+            }),
+            (Cut::Data(data), metadata) => Self::Data(DataPart {
+                kind: DataKind::Value,
+                data,
+                metadata,
+            }),
+            (
+                Cut::File {
+                    name,
+                    mime_type,
+                    content,
+                },
+                metadata,
+            ) => {
+                let file = match content {
+                    legacy::FileContent::Bytes(bytes) => File::Bytes(FileWithBytes {
+                        name,
+                        mime_type,
+                        bytes,
+                    }),
+                    legacy::FileContent::Uri(uri) => File::Uri(FileWithUri {
+                        name,
+                        mime_type,
+                        uri,
+                    }),
+                    // A part that is cut always has content; only one that is read may lack it.
+                    legacy::FileContent::Nothing => File::Uri(FileWithUri {
+                        name,
+                        mime_type,
+                        uri: String::new(),
+                    }),
+                };
+                Self::File(FilePart {
+                    kind: FileKind::Value,
+                    file,
+                    metadata,
+                })
+            }
+        }
+    }
+}

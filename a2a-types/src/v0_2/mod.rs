@@ -1,0 +1,43 @@
+//! Generation 0.2, from 0.2.0 to 0.2.6: May to July 2025.
+//!
+//! The server names tasks, a `contextId` groups them, every object tells what it is by `kind`,
+//! a message may be answered by a message. The JSON of generation 0.3 is the same.
+
+mod card;
+mod event;
+mod message;
+mod params;
+mod push;
+mod security;
+mod task;
+mod wire;
+
+pub use card::{
+    AgentCapabilities, AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill,
+};
+pub use event::{
+    ArtifactUpdateKind, StatusUpdateKind, TaskArtifactUpdateEvent, TaskStatusUpdateEvent,
+};
+pub use message::{
+    DataKind, DataPart, File, FileKind, FilePart, FileWithBytes, FileWithUri, Message, MessageKind,
+    Part, Role, TextKind, TextPart,
+};
+pub use params::{
+    DeleteTaskPushNotificationConfigParams, GetTaskPushNotificationConfigParams,
+    ListTaskPushNotificationConfigParams, MessageSendConfiguration, MessageSendParams,
+    TaskIdParams, TaskQueryParams,
+};
+pub use push::{
+    PushNotificationAuthenticationInfo, PushNotificationConfig, TaskPushNotificationConfig,
+};
+pub use security::{
+    ApiKeyIn, ApiKeySecurityScheme, ApiKeyType, AuthorizationCodeOAuthFlow,
+    ClientCredentialsOAuthFlow, HttpAuthSecurityScheme, HttpType, ImplicitOAuthFlow,
+    OAuth2SecurityScheme, OAuth2Type, OAuthFlows, OpenIdConnectSecurityScheme, OpenIdConnectType,
+    PasswordOAuthFlow, SecurityRequirement, SecurityScheme,
+};
+pub use task::{Artifact, Task, TaskKind, TaskState, TaskStatus};
+pub use wire::{
+    Params, Returned, StreamResult, read_event, read_request, read_response, write_event,
+    write_request, write_response,
+};

@@ -1,0 +1,287 @@
+//! What operations are asked with, 0.2 §7.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::message::mend_message;
+use super::{Message, PushNotificationConfig};
+use crate::legacy;
+use crate::reading::{At, Mender, Quirk, Violation, Wire, absent};
+use crate::{
+    CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest,
+    GetTaskPushNotificationConfigRequest, GetTaskRequest, ListTaskPushNotificationConfigsRequest,
+    Object, SendMessageConfiguration, SendMessageRequest, SubscribeToTaskRequest, TaskId,
+};
+
+/// A message, 0.2 §7.1.1.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MessageSendParams {
+    /// The message.
+    pub message: Message,
+    /// How the caller wants to be answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<MessageSendConfiguration>,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// How the caller wants to be answered, 0.2 §7.1.2.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct MessageSendConfiguration {
+    /// Media types the caller can take; required until 0.2.5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted_output_modes: Option<Vec<String>>,
+    /// How many of the last messages to include.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history_length: Option<u32>,
+    /// A webhook for the task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub push_notification_config: Option<PushNotificationConfig>,
+    /// Whether to answer only when the task ends or is interrupted; if not given, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocking: Option<bool>,
+}
+
+macro_rules! params {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$field:meta])* $member:ident: $type:ty,)* })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(rename_all = "camelCase")]
+        pub struct $name {
+            /// The task.
+            pub id: TaskId,
+            $($(#[$field])* pub $member: $type,)*
+            /// Whatever the two sides agreed on.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub metadata: Option<Object>,
+        }
+
+        impl Wire for $name {
+            fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+                legacy::mend_task_id(params, mender, "id");
+            }
+        }
+    )*};
+}
+
+params! {
+    /// A task, 0.2 §7.4.1.
+    TaskIdParams {}
+    /// A task, and how much of its history, 0.2 §7.3.1.
+    TaskQueryParams {
+        /// How many of the last messages to include.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        history_length: Option<u32>,
+    }
+    /// A task's webhook (0.2.5); without an id the server picks one.
+    GetTaskPushNotificationConfigParams {
+        /// The webhook.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        push_notification_config_id: Option<ConfigId>,
+    }
+    /// A task's webhooks (0.2.5).
+    ListTaskPushNotificationConfigParams {}
+    /// A task's webhook that is to go (0.2.5).
+    DeleteTaskPushNotificationConfigParams {
+        /// The webhook.
+        push_notification_config_id: ConfigId,
+    }
+}
+
+impl Wire for MessageSendParams {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.message.check(&at.member("message"))
+    }
+
+    fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        let outside = params.get("messageId").is_some_and(Value::is_string);
+        let inside = params
+            .get("message")
+            .and_then(Value::as_object)
+            .is_some_and(|m| !absent(m, "messageId"));
+        if outside
+            && !inside
+            && let Some(id) = params.remove("messageId")
+            && let Some(Value::Object(message)) = params.get_mut("message")
+        {
+            message.insert("messageId".to_owned(), id);
+            mender.note(Quirk::MessageIdOutside, "messageId");
+        }
+        mender.member(params, "message", |message, mender| {
+            mend_message(message, mender, "user")
+        });
+        mender.member(params, "configuration", |configuration, mender| {
+            mender.member(
+                configuration,
+                "pushNotificationConfig",
+                PushNotificationConfig::mend,
+            );
+        });
+    }
+}
+
+impl From<MessageSendParams> for SendMessageRequest {
+    fn from(params: MessageSendParams) -> Self {
+        Self {
+            tenant: None,
+            message: params.message.into(),
+            configuration: params.configuration.map(Into::into),
+            metadata: params.metadata,
+        }
+    }
+}
+
+impl From<SendMessageRequest> for MessageSendParams {
+    fn from(request: SendMessageRequest) -> Self {
+        Self {
+            message: request.message.into(),
+            configuration: request.configuration.map(Into::into),
+            metadata: request.metadata,
+        }
+    }
+}
+
+impl From<MessageSendConfiguration> for SendMessageConfiguration {
+    fn from(configuration: MessageSendConfiguration) -> Self {
+        Self {
+            accepted_output_modes: configuration.accepted_output_modes.unwrap_or_default(),
+            task_push_notification_config: configuration.push_notification_config.map(Into::into),
+            history_length: configuration.history_length,
+            return_immediately: configuration.blocking == Some(false),
+        }
+    }
+}
+
+impl From<SendMessageConfiguration> for MessageSendConfiguration {
+    /// The list of media types is always written, since 0.2.0 to 0.2.5 require it; and so is
+    /// `blocking`, since servers differ in what they do without it.
+    fn from(configuration: SendMessageConfiguration) -> Self {
+        Self {
+            accepted_output_modes: Some(configuration.accepted_output_modes),
+            history_length: configuration.history_length,
+            push_notification_config: configuration.task_push_notification_config.map(Into::into),
+            blocking: Some(!configuration.return_immediately),
+        }
+    }
+}
+
+impl From<TaskQueryParams> for GetTaskRequest {
+    fn from(params: TaskQueryParams) -> Self {
+        Self {
+            tenant: None,
+            id: params.id,
+            history_length: params.history_length,
+        }
+    }
+}
+
+impl From<GetTaskRequest> for TaskQueryParams {
+    fn from(request: GetTaskRequest) -> Self {
+        Self {
+            id: request.id,
+            history_length: request.history_length,
+            metadata: None,
+        }
+    }
+}
+
+impl From<TaskIdParams> for CancelTaskRequest {
+    fn from(params: TaskIdParams) -> Self {
+        Self {
+            tenant: None,
+            id: params.id,
+            metadata: params.metadata,
+        }
+    }
+}
+
+impl From<CancelTaskRequest> for TaskIdParams {
+    fn from(request: CancelTaskRequest) -> Self {
+        Self {
+            id: request.id,
+            metadata: request.metadata,
+        }
+    }
+}
+
+impl From<TaskIdParams> for SubscribeToTaskRequest {
+    fn from(params: TaskIdParams) -> Self {
+        Self {
+            tenant: None,
+            id: params.id,
+        }
+    }
+}
+
+impl From<SubscribeToTaskRequest> for TaskIdParams {
+    fn from(request: SubscribeToTaskRequest) -> Self {
+        Self {
+            id: request.id,
+            metadata: None,
+        }
+    }
+}
+
+impl From<GetTaskPushNotificationConfigParams> for GetTaskPushNotificationConfigRequest {
+    fn from(params: GetTaskPushNotificationConfigParams) -> Self {
+        Self {
+            tenant: None,
+            task_id: params.id,
+            id: params.push_notification_config_id.unwrap_or_default(),
+        }
+    }
+}
+
+impl From<GetTaskPushNotificationConfigRequest> for GetTaskPushNotificationConfigParams {
+    fn from(request: GetTaskPushNotificationConfigRequest) -> Self {
+        let id = request.id;
+        Self {
+            id: request.task_id,
+            push_notification_config_id: (!id.is_empty()).then_some(id),
+            metadata: None,
+        }
+    }
+}
+
+impl From<ListTaskPushNotificationConfigParams> for ListTaskPushNotificationConfigsRequest {
+    fn from(params: ListTaskPushNotificationConfigParams) -> Self {
+        Self {
+            task_id: params.id,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<ListTaskPushNotificationConfigsRequest> for ListTaskPushNotificationConfigParams {
+    fn from(request: ListTaskPushNotificationConfigsRequest) -> Self {
+        Self {
+            id: request.task_id,
+            metadata: None,
+        }
+    }
+}
+
+impl From<DeleteTaskPushNotificationConfigParams> for DeleteTaskPushNotificationConfigRequest {
+    fn from(params: DeleteTaskPushNotificationConfigParams) -> Self {
+        Self {
+            tenant: None,
+            task_id: params.id,
+            id: params.push_notification_config_id,
+        }
+    }
+}
+
+impl From<DeleteTaskPushNotificationConfigRequest> for DeleteTaskPushNotificationConfigParams {
+    fn from(request: DeleteTaskPushNotificationConfigRequest) -> Self {
+        Self {
+            id: request.task_id,
+            push_notification_config_id: request.id,
+            metadata: None,
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Tasks and artifacts, 0.2 §6.1–6.3 and §6.7.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::message::{mend_message, mend_parts, some};
+use super::{Message, Part};
+use crate::constant::constants;
+use crate::legacy;
+use crate::reading::{At, Mender, Quirk, Violation, Wire};
+use crate::timestamp::zone_optional;
+use crate::{ArtifactId, ContextId, Object, TaskId, Timestamp};
+
+constants! {
+    /// `"kind": "task"`.
+    TaskKind = "task";
+}
+
+/// A piece of work, 0.2 §6.1.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Task {
+    /// Always `task`.
+    pub kind: TaskKind,
+    /// Names the task; chosen by the server.
+    pub id: TaskId,
+    /// The conversation it belongs to.
+    pub context_id: ContextId,
+    /// Where it stands.
+    pub status: TaskStatus,
+    /// What it has produced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub artifacts: Option<Vec<Artifact>>,
+    /// What was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<Vec<Message>>,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// Where a task stands, 0.2 §6.2.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TaskStatus {
+    /// The state.
+    pub state: TaskState,
+    /// What the agent says about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
+    /// Since when; the zone may be missing, and means UTC then.
+    #[serde(
+        default,
+        deserialize_with = "zone_optional",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub timestamp: Option<Timestamp>,
+}
+
+/// The states of a task, 0.2 §6.3.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TaskState {
+    /// Accepted, not started.
+    Submitted,
+    /// Being worked on.
+    Working,
+    /// Waiting for the caller.
+    InputRequired,
+    /// Done.
+    Completed,
+    /// Ended by the caller's wish.
+    Canceled,
+    /// Ended by an error.
+    Failed,
+    /// The agent will not do it.
+    Rejected,
+    /// Waiting for credentials.
+    AuthRequired,
+    /// Nobody knows.
+    Unknown,
+}
+
+const STATES: &[&str] = &[
+    "submitted",
+    "working",
+    "input-required",
+    "completed",
+    "canceled",
+    "failed",
+    "rejected",
+    "auth-required",
+    "unknown",
+];
+
+/// A result, or a chunk of one, 0.2 §6.7.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Artifact {
+    /// Unique within the task.
+    pub artifact_id: ArtifactId,
+    /// A name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it is, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The content.
+    pub parts: Vec<Part>,
+    /// URIs of the extensions that contributed to the artifact (0.2.2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extensions: Option<Vec<String>>,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+impl Wire for Task {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        for (index, message) in self.history.iter().flatten().enumerate() {
+            message.check(&at.member("history").item(index))?;
+        }
+        self.status.check(&at.member("status"))
+    }
+
+    fn mend(task: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mender.supply(task, "kind", "task", Quirk::NoKind);
+        legacy::mend_task_id(task, mender, "id");
+        mender.member(task, "status", mend_status);
+        mender.items(task, "artifacts", mend_artifact);
+        mender.items(task, "history", |message, mender| {
+            mend_message(message, mender, "agent")
+        });
+    }
+}
+
+impl Wire for TaskStatus {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.message
+            .iter()
+            .try_for_each(|message| message.check(&at.member("message")))
+    }
+
+    fn mend(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mend_status(status, mender);
+    }
+}
+
+pub(super) fn mend_status(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    legacy::mend_status(status, mender, false, STATES, |message, mender| {
+        mend_message(message, mender, "agent");
+    });
+}
+
+pub(super) fn mend_artifact(artifact: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    let id = mender.artifact().cloned().unwrap_or_default();
+    mender.supply(artifact, "artifactId", id.as_str(), Quirk::NoArtifactId);
+    mend_parts(artifact, mender);
+    if artifact
+        .get("parts")
+        .and_then(Value::as_array)
+        .is_some_and(Vec::is_empty)
+    {
+        mender.note(Quirk::EmptyParts, "parts");
+    }
+}
+
+impl From<Task> for crate::Task {
+    fn from(task: Task) -> Self {
+        Self {
+            id: task.id,
+            context_id: Some(task.context_id),
+            status: task.status.into(),
+            artifacts: task
+                .artifacts
+                .into_iter()
+                .flatten()
+                .map(Into::into)
+                .collect(),
+            history: task.history.into_iter().flatten().map(Into::into).collect(),
+            metadata: task.metadata,
+        }
+    }
+}
+
+impl From<crate::Task> for Task {
+    fn from(task: crate::Task) -> Self {
+        Self {
+            kind: TaskKind::Value,
+            id: task.id,
+            context_id: task.context_id.unwrap_or_default(),
+            status: task.status.into(),
+            artifacts: some(task.artifacts.into_iter().map(Into::into).collect()),
+            history: some(task.history.into_iter().map(Into::into).collect()),
+            metadata: task.metadata,
+        }
+    }
+}
+
+impl From<TaskStatus> for crate::TaskStatus {
+    fn from(status: TaskStatus) -> Self {
+        Self {
+            state: status.state.into(),
+            message: status.message.map(Into::into),
+            timestamp: status.timestamp,
+        }
+    }
+}
+
+impl From<crate::TaskStatus> for TaskStatus {
+    fn from(status: crate::TaskStatus) -> Self {
+        Self {
+            state: status.state.into(),
+            message: status.message.map(Into::into),
+            timestamp: status.timestamp,
+        }
+    }
+}
+
+macro_rules! states {
+    ($($old:ident = $new:ident,)*) => {
+        impl From<TaskState> for crate::TaskState {
+            fn from(state: TaskState) -> Self {
+                match state { $(TaskState::$old => Self::$new,)* }
+            }
+        }
+
+        impl From<crate::TaskState> for TaskState {
+            fn from(state: crate::TaskState) -> Self {
+                match state { $(crate::TaskState::$new => Self::$old,)* }
+            }
+        }
+    };
+}
+
+states! {
+    Submitted = Submitted,
+    Working = Working,
+    InputRequired = InputRequired,
+    Completed = Completed,
+    Canceled = Canceled,
+    Failed = Failed,
+    Rejected = Rejected,
+    AuthRequired = AuthRequired,
+    Unknown = Unspecified,
+}
+
+impl From<Artifact> for crate::Artifact {
+    fn from(artifact: Artifact) -> Self {
+        Self {
+            artifact_id: artifact.artifact_id,
+            name: artifact.name,
+            description: artifact.description,
+            parts: artifact.parts.into_iter().map(Into::into).collect(),
+            metadata: artifact.metadata,
+            extensions: artifact.extensions.unwrap_or_default(),
+        }
+    }
+}
+
+impl From<crate::Artifact> for Artifact {
+    fn from(artifact: crate::Artifact) -> Self {
+        Self {
+            artifact_id: artifact.artifact_id,
+            name: artifact.name,
+            description: artifact.description,
+            parts: artifact.parts.into_iter().map(Into::into).collect(),
+            extensions: some(artifact.extensions),
+            metadata: artifact.metadata,
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! From text to the canonical model and back, by operation.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AgentCard, DeleteTaskPushNotificationConfigParams, GetTaskPushNotificationConfigParams,
+    ListTaskPushNotificationConfigParams, Message, MessageSendParams, Task,
+    TaskArtifactUpdateEvent, TaskIdParams, TaskPushNotificationConfig, TaskQueryParams,
+    TaskStatusUpdateEvent,
+};
+use crate::reading::{Hints, Mode, Read, Streamed, Violation, Wire, read};
+use crate::{
+    Event, GetExtendedAgentCardRequest, ListTaskPushNotificationConfigsResponse, Operation,
+    Request, Response, SendMessageResponse,
+};
+
+/// What an operation is asked with.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Params {
+    /// `message/send`, `message/stream`.
+    Send(Box<MessageSendParams>),
+    /// `tasks/get`.
+    Query(TaskQueryParams),
+    /// `tasks/cancel`, `tasks/resubscribe`.
+    Id(TaskIdParams),
+    /// `tasks/pushNotificationConfig/set`.
+    SetPush(TaskPushNotificationConfig),
+    /// `tasks/pushNotificationConfig/get`.
+    GetPush(GetTaskPushNotificationConfigParams),
+    /// `tasks/pushNotificationConfig/list`.
+    ListPush(ListTaskPushNotificationConfigParams),
+    /// `tasks/pushNotificationConfig/delete`.
+    DeletePush(DeleteTaskPushNotificationConfigParams),
+    /// `agent/getAuthenticatedExtendedCard` (0.3), which has none.
+    Nothing,
+}
+
+/// What an operation is answered by.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Returned {
+    /// `message/send`, `tasks/get`, `tasks/cancel`.
+    Task(Box<Task>),
+    /// `message/send`.
+    Message(Box<Message>),
+    /// `tasks/pushNotificationConfig/set` and `get`.
+    Push(TaskPushNotificationConfig),
+    /// `tasks/pushNotificationConfig/list`.
+    Pushes(Vec<TaskPushNotificationConfig>),
+    /// `tasks/pushNotificationConfig/delete`.
+    Nothing,
+    /// The extended card.
+    Card(Box<AgentCard>),
+}
+
+/// One item of a stream, told apart by `kind`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum StreamResult {
+    /// The task as it stands.
+    Task(Box<Task>),
+    /// The agent's direct answer.
+    Message(Box<Message>),
+    /// The task has a new status.
+    Status(Box<TaskStatusUpdateEvent>),
+    /// An artifact is new, replaced, or longer.
+    Artifact(Box<TaskArtifactUpdateEvent>),
+}
+
+/// Reads the params of `operation`.
+pub fn read_request(
+    operation: Operation,
+    params: &str,
+    mode: Mode,
+) -> Result<Read<Request>, Violation> {
+    fn of<T: Wire, C: From<T>>(
+        json: &str,
+        mode: Mode,
+        wrap: fn(C) -> Request,
+    ) -> Result<Read<Request>, Violation> {
+        Ok(read::<T>(json, mode, &Hints::at("$.params"))?.map(|params| wrap(params.into())))
+    }
+    match operation {
+        Operation::SendMessage => of::<MessageSendParams, _>(params, mode, Request::SendMessage),
+        Operation::SendStreamingMessage => {
+            of::<MessageSendParams, _>(params, mode, Request::SendStreamingMessage)
+        }
+        Operation::GetTask => of::<TaskQueryParams, _>(params, mode, Request::GetTask),
+        Operation::CancelTask => of::<TaskIdParams, _>(params, mode, Request::CancelTask),
+        Operation::SubscribeToTask => of::<TaskIdParams, _>(params, mode, Request::SubscribeToTask),
+        Operation::CreateTaskPushNotificationConfig => of::<TaskPushNotificationConfig, _>(
+            params,
+            mode,
+            Request::CreateTaskPushNotificationConfig,
+        ),
+        Operation::GetTaskPushNotificationConfig => of::<GetTaskPushNotificationConfigParams, _>(
+            params,
+            mode,
+            Request::GetTaskPushNotificationConfig,
+        ),
+        Operation::ListTaskPushNotificationConfigs => {
+            of::<ListTaskPushNotificationConfigParams, _>(
+                params,
+                mode,
+                Request::ListTaskPushNotificationConfigs,
+            )
+        }
+        Operation::DeleteTaskPushNotificationConfig => {
+            of::<DeleteTaskPushNotificationConfigParams, _>(
+                params,
+                mode,
+                Request::DeleteTaskPushNotificationConfig,
+            )
+        }
+        Operation::GetExtendedAgentCard => Ok(Read {
+            value: GetExtendedAgentCardRequest::default().into(),
+            repairs: Vec::new(),
+        }),
+        Operation::ListTasks => Err(Violation {
+            path: "$.method".to_owned(),
+            problem: "ListTasks does not exist in 0.2".to_owned(),
+        }),
+    }
+}
+
+/// The params of a request; none if 0.2 has no such operation.
+pub fn write_request(request: Request) -> Option<Params> {
+    Some(match request {
+        Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
+            Params::Send(Box::new(params.into()))
+        }
+        Request::GetTask(params) => Params::Query(params.into()),
+        Request::CancelTask(params) => Params::Id(params.into()),
+        Request::SubscribeToTask(params) => Params::Id(params.into()),
+        Request::CreateTaskPushNotificationConfig(config) => Params::SetPush(config.into()),
+        Request::GetTaskPushNotificationConfig(params) => Params::GetPush(params.into()),
+        Request::ListTaskPushNotificationConfigs(params) => Params::ListPush(params.into()),
+        Request::DeleteTaskPushNotificationConfig(params) => Params::DeletePush(params.into()),
+        Request::GetExtendedAgentCard(_) => Params::Nothing,
+        Request::ListTasks(_) => return None,
+    })
+}
+
+/// Reads the result of `operation`.
+pub fn read_response(
+    operation: Operation,
+    json: &str,
+    mode: Mode,
+    hints: &Hints<'_>,
+) -> Result<Read<Response>, Violation> {
+    match operation {
+        Operation::SendMessage => match Kind::of(json) {
+            Kind::Message => {
+                let message = read::<Message>(json, mode, hints)?;
+                Ok(message.map(|message| {
+                    Response::SendMessage(SendMessageResponse::Message(message.into()))
+                }))
+            }
+            _ => {
+                let task = read::<Task>(json, mode, hints)?;
+                Ok(task.map(|task| Response::SendMessage(SendMessageResponse::Task(task.into()))))
+            }
+        },
+        Operation::GetTask => {
+            Ok(read::<Task>(json, mode, hints)?.map(|task| Response::GetTask(task.into())))
+        }
+        Operation::CancelTask => {
+            Ok(read::<Task>(json, mode, hints)?.map(|task| Response::CancelTask(task.into())))
+        }
+        Operation::CreateTaskPushNotificationConfig => {
+            let config = read::<TaskPushNotificationConfig>(json, mode, hints)?;
+            Ok(config.map(|config| Response::CreateTaskPushNotificationConfig(config.into())))
+        }
+        Operation::GetTaskPushNotificationConfig => {
+            let config = read::<TaskPushNotificationConfig>(json, mode, hints)?;
+            Ok(config.map(|config| Response::GetTaskPushNotificationConfig(config.into())))
+        }
+        Operation::ListTaskPushNotificationConfigs => read_configs(json, mode, hints),
+        Operation::DeleteTaskPushNotificationConfig => Ok(Read {
+            value: Response::DeleteTaskPushNotificationConfig(()),
+            repairs: Vec::new(),
+        }),
+        Operation::GetExtendedAgentCard => Ok(read::<AgentCard>(json, mode, hints)?
+            .map(|card| Response::GetExtendedAgentCard(card.into()))),
+        other => Err(Violation {
+            path: hints.root.to_owned(),
+            problem: format!("{} is not answered once in 0.2", other.name()),
+        }),
+    }
+}
+
+/// The result of an operation; none if 0.2 has no such operation.
+pub fn write_response(response: Response) -> Option<Returned> {
+    Some(match response {
+        Response::SendMessage(SendMessageResponse::Message(message)) => {
+            Returned::Message(Box::new(message.into()))
+        }
+        Response::SendMessage(SendMessageResponse::Task(task))
+        | Response::GetTask(task)
+        | Response::CancelTask(task) => Returned::Task(Box::new(task.into())),
+        Response::CreateTaskPushNotificationConfig(config)
+        | Response::GetTaskPushNotificationConfig(config) => Returned::Push(config.into()),
+        Response::ListTaskPushNotificationConfigs(list) => {
+            Returned::Pushes(list.configs.into_iter().map(Into::into).collect())
+        }
+        Response::DeleteTaskPushNotificationConfig(()) => Returned::Nothing,
+        Response::GetExtendedAgentCard(card) => Returned::Card(Box::new(card.into())),
+        Response::ListTasks(_) => return None,
+    })
+}
+
+/// Reads one item of a stream.
+pub fn read_event(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<Streamed>, Violation> {
+    let open = |event| Streamed { event, last: false };
+    match Kind::of(json) {
+        Kind::Message => {
+            let message = read::<Message>(json, mode, hints)?;
+            Ok(message.map(|message| Streamed {
+                event: Event::Message(message.into()),
+                last: true,
+            }))
+        }
+        Kind::Status => {
+            let update = read::<TaskStatusUpdateEvent>(json, mode, hints)?;
+            Ok(update.map(|update| Streamed {
+                last: update.last,
+                event: Event::StatusUpdate(update.into()),
+            }))
+        }
+        Kind::Artifact => {
+            let update = read::<TaskArtifactUpdateEvent>(json, mode, hints)?;
+            Ok(update.map(|update| open(Event::ArtifactUpdate(update.into()))))
+        }
+        Kind::Task => {
+            Ok(read::<Task>(json, mode, hints)?.map(|task| open(Event::Task(task.into()))))
+        }
+    }
+}
+
+/// What 0.2 says for one event.
+pub fn write_event(event: Event) -> StreamResult {
+    match event {
+        Event::Task(task) => StreamResult::Task(Box::new(task.into())),
+        Event::Message(message) => StreamResult::Message(Box::new(message.into())),
+        Event::StatusUpdate(update) => StreamResult::Status(Box::new(update.into())),
+        Event::ArtifactUpdate(update) => StreamResult::Artifact(Box::new(update.into())),
+    }
+}
+
+fn read_configs(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<Response>, Violation> {
+    let items: Vec<&serde_json::value::RawValue> =
+        serde_json::from_str(json).map_err(|_| Violation {
+            path: hints.root.to_owned(),
+            problem: "expected a list of push notification configs".to_owned(),
+        })?;
+    let mut list = Read {
+        value: ListTaskPushNotificationConfigsResponse::default(),
+        repairs: Vec::new(),
+    };
+    for (index, item) in items.into_iter().enumerate() {
+        let root = format!("{}[{index}]", hints.root);
+        let config = read::<TaskPushNotificationConfig>(
+            item.get(),
+            mode,
+            &Hints {
+                root: &root,
+                ..hints.clone()
+            },
+        )?;
+        list.value.configs.push(config.value.into());
+        list.repairs.extend(config.repairs);
+    }
+    Ok(list.map(Response::ListTaskPushNotificationConfigs))
+}
+
+/// What an object is, by its `kind` or else by its members.
+enum Kind {
+    Task,
+    Message,
+    Status,
+    Artifact,
+}
+
+impl Kind {
+    fn of(json: &str) -> Self {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Members<'a> {
+            #[serde(borrow)]
+            kind: Option<std::borrow::Cow<'a, str>>,
+            parts: Option<serde::de::IgnoredAny>,
+            artifact: Option<serde::de::IgnoredAny>,
+            task_id: Option<serde::de::IgnoredAny>,
+        }
+        let Ok(members) = serde_json::from_str::<Members<'_>>(json) else {
+            return Self::Task;
+        };
+        match members.kind.as_deref() {
+            Some("message") => Self::Message,
+            Some("status-update") => Self::Status,
+            Some("artifact-update") => Self::Artifact,
+            Some("task") => Self::Task,
+            _ if members.artifact.is_some() => Self::Artifact,
+            _ if members.parts.is_some() => Self::Message,
+            _ if members.task_id.is_some() => Self::Status,
+            _ => Self::Task,
+        }
+    }
+}
