@@ -1,1 +1,60 @@
-//! x
+//! Serve an A2A agent: implement one trait, speak every generation of the protocol.
+//!
+//! An [`Agent`] takes one [`Turn`] of a conversation at a time; a [`Server`] does the rest: tasks,
+//! their logs and streams, waiting callers, cancellation, webhooks, cards.
+//!
+//! ```text
+//! HttpService ─► Server ─ GetTask, CancelTask, push configs … ──► Store ────► Reply::Once
+//!                       ─ SubscribeToTask ── follow(log) ───────────────────► Reply::Stream
+//!                       ─ SendMessage ── Turns ── Runner ── agent.run(Turn)
+//!                            updates ─► Task::apply ─► Store::append ─► followers wake
+//!                            SendMessage = follow to the end ───────────────► Reply::Once
+//!                            SendStreamingMessage = follow ─────────────────► Reply::Stream
+//! ```
+//!
+//! ```
+//! use a2a_server::{Agent, Failure, Server, Turn};
+//! use a2a_types::AgentCard;
+//!
+//! struct Joker;
+//!
+//! impl Agent for Joker {
+//!     async fn run(&self, turn: Turn) -> Result<(), Failure> {
+//!         turn.working("looking for a joke").await?;
+//!         turn.artifact("joke").text("Why did the chicken cross the road?").done().await?;
+//!         Ok(())
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let card = AgentCard::new("Joker", "Tells jokes");
+//! let server = Server::builder(card, Joker).build()?;
+//! let bound = server.bind("127.0.0.1:0").await?;
+//! println!("listening at {}", bound.url());
+//! # let no_one_waits = std::future::ready(());
+//! bound.run(no_one_waits).await; // usually a signal, or `server.serve(address)`
+//! # Ok(()) }
+//! ```
+//!
+//! What is deliberately absent: nothing here knows JSON-RPC, HTTP paths or old spellings; and
+//! nothing is broadcast: every reader has a cursor on the task's log.
+
+mod agent;
+mod builder;
+mod error;
+mod follow;
+mod push;
+mod runner;
+mod send;
+mod server;
+mod store;
+mod turn;
+mod turns;
+
+pub use crate::agent::{Agent, Failure};
+pub use crate::builder::{Bound, BuildError, ServerBuilder};
+pub use crate::server::Server;
+pub use crate::store::{Logged, MemoryStore, NewTask, Snapshot, Store, StoreError};
+pub use crate::turn::{ArtifactDraft, Turn, UpdateError};
+pub use a2a_transport::http::{Anyone, Authenticator, Denied};
+pub use a2a_transport::{Principal, Transport};

@@ -1,1 +1,56 @@
-//! x
+//! A2A calls and replies, and how they travel: JSON-RPC, Server-Sent Events, hyper.
+//!
+//! [`Transport`] is an asynchronous function from a [`Call`] to a [`Reply`], both in the canonical
+//! model of [`a2a_types`]. Everything else here carries calls over a wire:
+//!
+//! ```text
+//! caller ─ HttpTransport ─ write_call ─► bytes ─► read_call ─ HttpService ─ Transport (the agent)
+//!                        ◄─ read_reply ─ bytes ◄─ write_reply ─
+//! ```
+//!
+//! - [`binding`]: bytes to calls and back, pure functions;
+//! - [`sse`]: Server-Sent Events, bounded;
+//! - [`http`]: a service for hyper and tower, an accept loop, a client.
+//!
+//! Only here is one generation of the protocol turned into another.
+//!
+//! ```
+//! use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport};
+//! use a2a_types::{ErrorKind, Message, Request, Response, SendMessageResponse};
+//!
+//! /// Says everything back.
+//! struct Echo;
+//!
+//! impl Transport for Echo {
+//!     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+//!         Box::pin(async move {
+//!             let Request::SendMessage(params) = call.request else {
+//!                 return Err(ErrorKind::UnsupportedOperation.into());
+//!             };
+//!             let said = Message::agent(params.message.text());
+//!             Ok(Reply::once(Response::SendMessage(SendMessageResponse::Message(said))))
+//!         })
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() {
+//! // Over a socket this would be served by `http::HttpService::new(Echo)`.
+//! let params = a2a_types::SendMessageRequest { message: Message::user("hello"), ..Default::default() };
+//! let reply = Echo.call(Call::new(Request::SendMessage(params))).await.unwrap();
+//! let Answer::Once(Response::SendMessage(SendMessageResponse::Message(said))) = reply.answer else { panic!() };
+//! assert_eq!(said.text(), "hello");
+//! # }
+//! ```
+
+pub mod binding;
+mod call;
+mod envelope;
+mod error;
+pub mod http;
+pub mod sse;
+mod transport;
+
+pub use crate::call::{Answer, Call, Context, Principal, Reply, Update, UpdateStream};
+pub use crate::envelope::Envelope;
+pub use crate::error::{Error, Phase};
+pub use crate::transport::{BoxFuture, Transport};

@@ -45,6 +45,8 @@ mod part;
 mod proto;
 mod push;
 pub mod reading;
+#[cfg(feature = "schema")]
+pub mod schema;
 mod security;
 mod task;
 mod timestamp;

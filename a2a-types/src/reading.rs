@@ -95,10 +95,7 @@ impl<'a> Hints<'a> {
 /// Reads JSON text as a wire type.
 pub fn read<T: Wire>(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<T>, Violation> {
     let root = At::Root(hints.root);
-    let parsed: Result<T, Violation> = match serde_json::from_str(json) {
-        Ok(value) => Ok(value),
-        Err(_) => located(&mut serde_json::Deserializer::from_str(json), hints.root),
-    };
+    let parsed: Result<T, Violation> = read_canonical(json, hints);
     let strict = parsed.and_then(|value: T| value.check(&root).map(|()| value));
     match strict {
         Ok(value) => Ok(Read {
@@ -121,6 +118,14 @@ pub fn read<T: Wire>(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<T
                     repairs: mender.repairs,
                 })
         }
+    }
+}
+
+/// Reads JSON text as a type of the canonical model, which has its own liberties (ProtoJSON).
+pub fn read_canonical<T: DeserializeOwned>(json: &str, hints: &Hints<'_>) -> Result<T, Violation> {
+    match serde_json::from_str(json) {
+        Ok(value) => Ok(value),
+        Err(_) => located(&mut serde_json::Deserializer::from_str(json), hints.root),
     }
 }
 

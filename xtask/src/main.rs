@@ -1,2 +1,84 @@
-//! x
-fn main() {}
+//! The development tasks of the workspace: `cargo xtask --help`.
+
+mod compare;
+mod console;
+mod schema;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Development tasks.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Write the JSON Schemas that are derived from the wire types.
+    Schema(SchemaArgs),
+    /// Check what no compiler checks: arrows between crates, manifests, words.
+    Tidy,
+    /// Run every check there is, stopping at the first that fails.
+    Test,
+    /// What the continuous integration runs: the same as `test`.
+    Ci,
+}
+
+#[derive(Args)]
+struct SchemaArgs {
+    /// Write nothing; fail if a written schema is not what the types say.
+    #[arg(long, conflicts_with = "compare")]
+    check: bool,
+    /// Write nothing; compare with the official schemas of this directory.
+    #[arg(long, value_name = "DIR")]
+    compare: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask test                                      everything, before a commit
+  cargo xtask tidy                                      the quick part of it
+  cargo xtask schema                                    after a wire type changed
+  cargo xtask schema --check                            is a2a-types/schemas up to date?
+  cargo xtask schema --compare ../shared/spec/schemas   do we say what the specification says?";
+
+/// What a task that failed says about it.
+type Failure = String;
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().task {
+        Task::Schema(SchemaArgs { check: true, .. }) => schema::check(),
+        Task::Schema(SchemaArgs {
+            compare: Some(directory),
+            ..
+        }) => compare::compare(&directory),
+        Task::Schema(_) => schema::write(),
+        Task::Tidy => tidy::tidy(),
+        Task::Test | Task::Ci => test::test(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            console::failure(&failure);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

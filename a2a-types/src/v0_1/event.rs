@@ -12,6 +12,7 @@ use crate::{Event, Message, Object, TaskId};
 
 /// One event of a stream, told apart by its members.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(untagged)]
 pub enum TaskEvent {
     /// The task has a new status.

@@ -56,6 +56,7 @@ pub enum Returned {
 
 /// One item of a stream, told apart by `kind`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(untagged)]
 pub enum StreamResult {
     /// The task as it stands.

@@ -1,0 +1,208 @@
+//! How a server is put together, and how it is reached.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_transport::binding::jsonrpc::Reading;
+use a2a_transport::http::{Anyone, Authenticator, HttpService, ServeOptions, serve};
+use a2a_types::reading::Mode;
+use a2a_types::{AgentCard, Dialect};
+use tokio::net::{TcpListener, ToSocketAddrs};
+
+use crate::agent::{Agent, ErasedAgent};
+use crate::server::{Inner, Server};
+use crate::store::{MemoryStore, Store};
+use crate::turns::Turns;
+
+/// What a server is made of.
+pub struct ServerBuilder {
+    card: AgentCard,
+    extended_card: Option<AgentCard>,
+    agent: Arc<dyn ErasedAgent>,
+    store: Arc<dyn Store>,
+    max_wait: Duration,
+    cancel_grace: Duration,
+}
+
+/// The parts of a server contradict each other.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// There is an extended card that nobody would look for.
+    #[error(
+        "there is an extended card, but the card does not promise one: set `capabilities.extended_agent_card`"
+    )]
+    UnpromisedExtendedCard,
+    /// Nobody would find the agent's name.
+    #[error("the card has no name")]
+    NamelessCard,
+}
+
+impl Server {
+    /// A server for this agent, introduced by this card, with its tasks in memory.
+    pub fn builder(card: AgentCard, agent: impl Agent) -> ServerBuilder {
+        ServerBuilder {
+            card,
+            extended_card: None,
+            agent: Arc::new(agent),
+            store: Arc::new(MemoryStore::default()),
+            max_wait: Duration::from_secs(240),
+            cancel_grace: Duration::from_secs(5),
+        }
+    }
+
+    /// The card.
+    pub fn card(&self) -> &AgentCard {
+        &self.inner.card
+    }
+
+    /// Binds an address; the server answers from [`Bound::run`] on.
+    pub async fn bind(&self, address: impl ToSocketAddrs) -> io::Result<Bound> {
+        let listener = TcpListener::bind(address).await?;
+        Ok(Bound {
+            local: listener.local_addr()?,
+            listener,
+            server: self.clone(),
+            path: "/".to_owned(),
+            reading: Reading::default(),
+            authenticator: Arc::new(Anyone),
+            keep_alive: Duration::from_secs(15),
+            options: ServeOptions::default(),
+        })
+    }
+
+    /// Serves at an address until the process ends.
+    pub async fn serve(&self, address: impl ToSocketAddrs) -> io::Result<()> {
+        self.bind(address).await?.run(std::future::pending()).await;
+        Ok(())
+    }
+}
+
+impl ServerBuilder {
+    /// Where tasks are kept.
+    pub fn store(mut self, store: impl Store) -> Self {
+        self.store = Arc::new(store);
+        self
+    }
+
+    /// The card for callers who authenticate.
+    pub fn extended_card(mut self, card: AgentCard) -> Self {
+        self.extended_card = Some(card);
+        self
+    }
+
+    /// How long a caller waits for a task to end before it gets the task as it stands; 4 minutes by
+    /// default.
+    pub fn max_wait(mut self, limit: Duration) -> Self {
+        self.max_wait = limit;
+        self
+    }
+
+    /// How long a canceled turn may go on before it is dropped; 5 s by default.
+    pub fn cancel_grace(mut self, limit: Duration) -> Self {
+        self.cancel_grace = limit;
+        self
+    }
+
+    /// The server, unless its parts contradict each other.
+    pub fn build(self) -> Result<Server, BuildError> {
+        if self.card.name.is_empty() {
+            return Err(BuildError::NamelessCard);
+        }
+        if self.extended_card.is_some() && self.card.capabilities.extended_agent_card != Some(true)
+        {
+            return Err(BuildError::UnpromisedExtendedCard);
+        }
+        Ok(Server {
+            inner: Arc::new(Inner {
+                card: self.card,
+                extended_card: self.extended_card,
+                store: self.store,
+                turns: Arc::new(Turns::new(self.agent, self.cancel_grace)),
+                max_wait: self.max_wait,
+            }),
+        })
+    }
+}
+
+/// A server at an address.
+pub struct Bound {
+    local: SocketAddr,
+    listener: TcpListener,
+    server: Server,
+    path: String,
+    reading: Reading,
+    authenticator: Arc<dyn Authenticator>,
+    keep_alive: Duration,
+    options: ServeOptions,
+}
+
+impl Bound {
+    /// The address; with port 0 the one that was found free.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// The URL that requests are POSTed to.
+    pub fn url(&self) -> String {
+        format!("http://{}{}", self.local, self.path)
+    }
+
+    /// Where requests are POSTed to; `/` by default.
+    pub fn path(mut self, path: &str) -> Self {
+        self.path = format!("/{}", path.trim_matches('/'));
+        self
+    }
+
+    /// Reads requests leniently or strictly.
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.reading.mode = mode;
+        self
+    }
+
+    /// The generation of callers who ask in a way that several generations share.
+    pub fn prefer(mut self, dialect: Dialect) -> Self {
+        self.reading.prefer = Some(dialect);
+        self
+    }
+
+    /// Who is let in; everyone by default.
+    pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
+        self.authenticator = Arc::new(authenticator);
+        self
+    }
+
+    /// After how much silence a stream gets a comment; 15 s by default.
+    pub fn keep_alive(mut self, period: Duration) -> Self {
+        self.keep_alive = period;
+        self
+    }
+
+    /// What connections are allowed.
+    pub fn options(mut self, options: ServeOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// The service that answers here, to be mounted elsewhere or wrapped.
+    pub fn service(&self) -> HttpService<Server> {
+        let card = match self.server.card() {
+            card if card.supported_interfaces.is_empty() => card.clone().at(self.url()),
+            card => card.clone(),
+        };
+        HttpService::new(self.server.clone())
+            .card(&card)
+            .path(self.path.clone())
+            .reading(self.reading)
+            .shared_authenticator(Arc::clone(&self.authenticator))
+            .keep_alive(self.keep_alive)
+    }
+
+    /// Answers until `shutdown` resolves; then lets open requests end.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        let service = self.service();
+        serve(self.listener, service, self.options, shutdown).await;
+    }
+}

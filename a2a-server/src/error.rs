@@ -1,0 +1,32 @@
+//! What callers are told when something here goes wrong.
+
+use a2a_types::{Error as A2aError, ErrorKind};
+
+use crate::store::StoreError;
+use crate::turn::UpdateError;
+
+impl From<StoreError> for A2aError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NoTask => ErrorKind::TaskNotFound.into(),
+            StoreError::Full(_) => ErrorKind::Unavailable.into(),
+            StoreError::TooManyConfigs(_) => Self::new(ErrorKind::InvalidParams, error.to_string()),
+            StoreError::Illegal(illegal) => {
+                Self::new(ErrorKind::UnsupportedOperation, illegal.to_string())
+            }
+            StoreError::TaskExists | StoreError::Failed(_) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "the store failed");
+                ErrorKind::Internal.into()
+            }
+        }
+    }
+}
+
+impl From<UpdateError> for A2aError {
+    fn from(error: UpdateError) -> Self {
+        match error {
+            UpdateError::Store(error) => error.into(),
+            other => Self::new(ErrorKind::UnsupportedOperation, other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! A cursor on a task's log.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use a2a_transport::{Error, Principal, Update};
+use a2a_types::{ErrorKind, Event, TaskId};
+use futures_util::stream;
+use tokio::sync::watch;
+use tokio_stream::Stream;
+
+use crate::store::{Logged, Store, StoreError};
+
+/// Every event of a task's log after a generation, in order, none left out and none twice, at the
+/// reader's own pace; the stream ends with the event that ends a stream.
+///
+/// Messages of the caller are in the log, but no generation of the protocol tells them on a stream.
+pub(crate) async fn follow(
+    store: Arc<dyn Store>,
+    owner: Principal,
+    task: TaskId,
+    after: u64,
+) -> Result<impl Stream<Item = Result<Update, Error>> + Send + 'static, StoreError> {
+    let changes = store.watch(&owner, &task).await?;
+    let cursor = Cursor {
+        store,
+        owner,
+        task,
+        seen: after,
+        ahead: VecDeque::new(),
+        changes,
+        ended: false,
+    };
+    Ok(stream::unfold(cursor, |mut cursor| async move {
+        let item = cursor.next().await?;
+        Some((item, cursor))
+    }))
+}
+
+struct Cursor {
+    store: Arc<dyn Store>,
+    owner: Principal,
+    task: TaskId,
+    seen: u64,
+    ahead: VecDeque<Logged>,
+    changes: watch::Receiver<u64>,
+    ended: bool,
+}
+
+impl Cursor {
+    async fn next(&mut self) -> Option<Result<Update, Error>> {
+        while !self.ended {
+            let Some(Logged { generation, event }) = self.ahead.pop_front() else {
+                match self.wait().await {
+                    Ok(()) => continue,
+                    Err(error) => {
+                        self.ended = true;
+                        tracing::warn!(
+                            error = &error as &dyn std::error::Error,
+                            "a follower lost its task"
+                        );
+                        return Some(Err(ErrorKind::Internal.into()));
+                    }
+                }
+            };
+            self.seen = generation;
+            if matches!(event, Event::Message(_)) {
+                continue;
+            }
+            self.ended = event
+                .status()
+                .is_some_and(|status| status.state.ends_stream());
+            let generation = Some(generation);
+            return Some(Ok(Update { event, generation }));
+        }
+        None
+    }
+
+    async fn wait(&mut self) -> Result<(), StoreError> {
+        let seen = self.seen;
+        // The task is gone when its sender is.
+        self.changes
+            .wait_for(|generation| *generation > seen)
+            .await
+            .map_err(|_| StoreError::NoTask)?;
+        self.ahead = self
+            .store
+            .events_after(&self.owner, &self.task, seen)
+            .await?
+            .into();
+        Ok(())
+    }
+}

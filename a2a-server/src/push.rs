@@ -1,0 +1,103 @@
+//! The webhooks of tasks: kept here, delivered elsewhere.
+
+use a2a_transport::{Context, Reply};
+use a2a_types::{
+    ConfigId, DeleteTaskPushNotificationConfigRequest, Error as A2aError, ErrorKind,
+    GetTaskPushNotificationConfigRequest, ListTaskPushNotificationConfigsRequest,
+    ListTaskPushNotificationConfigsResponse, Response, TaskId, TaskPushNotificationConfig,
+};
+
+use crate::server::Inner;
+use crate::store::Snapshot;
+
+impl Inner {
+    pub(crate) async fn create_config(
+        &self,
+        config: TaskPushNotificationConfig,
+        context: &Context,
+    ) -> Result<Reply, A2aError> {
+        let snapshot = self.pushable(&config.task_id, context).await?;
+        let config = with_id(config);
+        self.store
+            .put_config(&context.principal, config.clone())
+            .await?;
+        Ok(
+            Reply::once(Response::CreateTaskPushNotificationConfig(config))
+                .about_task_of(snapshot.dialect),
+        )
+    }
+
+    pub(crate) async fn get_config(
+        &self,
+        params: GetTaskPushNotificationConfigRequest,
+        context: &Context,
+    ) -> Result<Reply, A2aError> {
+        let snapshot = self.pushable(&params.task_id, context).await?;
+        let configs = self
+            .store
+            .configs(&context.principal, &params.task_id)
+            .await?;
+        let wanted =
+            |config: &TaskPushNotificationConfig| params.id.is_empty() || config.id == params.id;
+        let config = configs.into_iter().find(wanted).ok_or_else(|| {
+            let text = "the task has no such push notification config";
+            A2aError::new(ErrorKind::TaskNotFound, text)
+        })?;
+        Ok(Reply::once(Response::GetTaskPushNotificationConfig(config))
+            .about_task_of(snapshot.dialect))
+    }
+
+    pub(crate) async fn list_configs(
+        &self,
+        params: ListTaskPushNotificationConfigsRequest,
+        context: &Context,
+    ) -> Result<Reply, A2aError> {
+        let snapshot = self.pushable(&params.task_id, context).await?;
+        let list = ListTaskPushNotificationConfigsResponse {
+            configs: self
+                .store
+                .configs(&context.principal, &params.task_id)
+                .await?,
+            next_page_token: String::new(),
+        };
+        Ok(Reply::once(Response::ListTaskPushNotificationConfigs(list))
+            .about_task_of(snapshot.dialect))
+    }
+
+    pub(crate) async fn delete_config(
+        &self,
+        params: DeleteTaskPushNotificationConfigRequest,
+        context: &Context,
+    ) -> Result<Reply, A2aError> {
+        let snapshot = self.pushable(&params.task_id, context).await?;
+        self.store
+            .delete_config(&context.principal, &params.task_id, &params.id)
+            .await?;
+        Ok(Reply::once(Response::DeleteTaskPushNotificationConfig(()))
+            .about_task_of(snapshot.dialect))
+    }
+
+    pub(crate) fn require_push(&self) -> Result<(), A2aError> {
+        match self.card.capabilities.push_notifications {
+            Some(true) => Ok(()),
+            _ => Err(ErrorKind::PushNotificationNotSupported.into()),
+        }
+    }
+
+    /// A task of the caller's, of an agent that has webhooks.
+    async fn pushable(&self, task: &TaskId, context: &Context) -> Result<Snapshot, A2aError> {
+        self.require_push()?;
+        self.snapshot(task, context).await
+    }
+}
+
+/// A webhook without an id gets one.
+pub(crate) fn with_id(config: TaskPushNotificationConfig) -> TaskPushNotificationConfig {
+    match config.id.is_empty() {
+        true => TaskPushNotificationConfig {
+            id: ConfigId::random(),
+            ..config
+        },
+        false => config,
+    }
+}

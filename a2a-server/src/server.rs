@@ -1,0 +1,205 @@
+//! The agent's side of the protocol: what every operation does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_transport::{BoxFuture, Call, Context, Error, Reply, Transport, Update};
+use a2a_types::{
+    AgentCard, CancelTaskRequest, Dialect, Error as A2aError, ErrorKind, Event, GetTaskRequest,
+    Request, Response, SubscribeToTaskRequest, Task, TaskId, TaskState, TaskStatusUpdateEvent,
+};
+use tokio_stream::StreamExt;
+
+use crate::follow::follow;
+use crate::runner::Runner;
+use crate::store::{Snapshot, Store};
+use crate::turns::{Turns, close};
+
+/// An agent as a [`Transport`]: cheap to clone, every clone is the same server.
+#[derive(Clone)]
+pub struct Server {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What all clones of a server share.
+pub(crate) struct Inner {
+    pub(crate) card: AgentCard,
+    pub(crate) extended_card: Option<AgentCard>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) turns: Arc<Turns>,
+    pub(crate) max_wait: Duration,
+}
+
+impl Transport for Server {
+    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+        Box::pin(async move { self.inner.answer(call).await.map_err(Error::Agent) })
+    }
+}
+
+impl Inner {
+    async fn answer(&self, call: Call) -> Result<Reply, A2aError> {
+        let context = call.context;
+        match call.request {
+            Request::SendMessage(params) => self.send(params, context).await,
+            Request::SendStreamingMessage(params) => self.send_streaming(params, context).await,
+            Request::GetTask(params) => self.get(params, &context).await,
+            Request::CancelTask(params) => self.cancel(params, &context).await,
+            Request::SubscribeToTask(params) => self.subscribe(params, context).await,
+            Request::CreateTaskPushNotificationConfig(config) => {
+                self.create_config(config, &context).await
+            }
+            Request::GetTaskPushNotificationConfig(params) => {
+                self.get_config(params, &context).await
+            }
+            Request::ListTaskPushNotificationConfigs(params) => {
+                self.list_configs(params, &context).await
+            }
+            Request::DeleteTaskPushNotificationConfig(params) => {
+                self.delete_config(params, &context).await
+            }
+            Request::GetExtendedAgentCard(_) => self.extended_card(),
+            Request::ListTasks(_) => {
+                let text = "this server does not list tasks";
+                Err(A2aError::new(ErrorKind::UnsupportedOperation, text))
+            }
+        }
+    }
+
+    async fn get(&self, params: GetTaskRequest, context: &Context) -> Result<Reply, A2aError> {
+        let mut snapshot = self.snapshot(&params.id, context).await?;
+        self.trim(&mut snapshot.task, params.history_length, context);
+        Ok(Reply::once(Response::GetTask(snapshot.task)).about_task_of(snapshot.dialect))
+    }
+
+    async fn cancel(
+        &self,
+        params: CancelTaskRequest,
+        context: &Context,
+    ) -> Result<Reply, A2aError> {
+        let snapshot = self.snapshot(&params.id, context).await?;
+        let state = snapshot.task.status.state;
+        if state.is_terminal() && state != TaskState::Canceled {
+            let text = format!("a task that is {} cannot be canceled", state.as_str());
+            return Err(A2aError::new(ErrorKind::TaskNotCancelable, text));
+        }
+        match self.turns.running(&context.principal, &params.id) {
+            Some(runner) => {
+                runner.cancel();
+                runner.ended().await;
+            }
+            None => {
+                let store = Arc::clone(&self.store);
+                let runner = Runner::for_known(store, context.principal.clone(), &snapshot.task);
+                close(&runner, TaskState::Canceled, None).await?;
+            }
+        }
+        let mut snapshot = self.snapshot(&params.id, context).await?;
+        self.trim(&mut snapshot.task, None, context);
+        Ok(Reply::once(Response::CancelTask(snapshot.task)).about_task_of(snapshot.dialect))
+    }
+
+    async fn subscribe(
+        &self,
+        params: SubscribeToTaskRequest,
+        context: Context,
+    ) -> Result<Reply, A2aError> {
+        self.require_streaming()?;
+        let snapshot = self.snapshot(&params.id, &context).await?;
+        let ended = snapshot.task.status.state.is_terminal();
+        if ended && !context.dialect.rules().subscribes_to_ended_tasks {
+            let text = "the task has ended, there is nothing to follow";
+            return Err(A2aError::new(ErrorKind::UnsupportedOperation, text));
+        }
+        match context.last_event_id {
+            Some(seen) if seen < snapshot.generation => {
+                let (id, dialect) = (snapshot.task.id, snapshot.dialect);
+                let later = follow(Arc::clone(&self.store), context.principal, id, seen).await?;
+                Ok(Reply::stream(later).about_task_of(dialect))
+            }
+            _ => self.stream(snapshot, None, context).await,
+        }
+    }
+
+    /// The task as it stood, then everything that happens.
+    pub(crate) async fn stream(
+        &self,
+        snapshot: Snapshot,
+        history_length: Option<u32>,
+        context: Context,
+    ) -> Result<Reply, A2aError> {
+        let Snapshot {
+            mut task,
+            generation,
+            dialect,
+        } = snapshot;
+        self.trim(&mut task, history_length, &context);
+        let (id, ended) = (task.id.clone(), task.status.state.is_terminal());
+        let first = Update {
+            event: match ended && context.dialect != Dialect::V0_1 {
+                true => last_status(task),
+                false => Event::Task(task),
+            },
+            generation: Some(generation),
+        };
+        let first = tokio_stream::once(Ok(first));
+        if ended {
+            return Ok(Reply::stream(first).about_task_of(dialect));
+        }
+        let later = follow(Arc::clone(&self.store), context.principal, id, generation).await?;
+        Ok(Reply::stream(first.chain(later)).about_task_of(dialect))
+    }
+
+    fn extended_card(&self) -> Result<Reply, A2aError> {
+        match (
+            &self.extended_card,
+            self.card.capabilities.extended_agent_card,
+        ) {
+            (Some(card), _) => Ok(Reply::once(Response::GetExtendedAgentCard(card.clone()))),
+            (None, Some(true)) => Err(ErrorKind::ExtendedAgentCardNotConfigured.into()),
+            (None, _) => Err(ErrorKind::UnsupportedOperation.into()),
+        }
+    }
+
+    pub(crate) async fn find(
+        &self,
+        task: &TaskId,
+        context: &Context,
+    ) -> Result<Option<Snapshot>, A2aError> {
+        Ok(self.store.snapshot(&context.principal, task).await?)
+    }
+
+    pub(crate) async fn snapshot(
+        &self,
+        task: &TaskId,
+        context: &Context,
+    ) -> Result<Snapshot, A2aError> {
+        self.find(task, context)
+            .await?
+            .ok_or_else(|| ErrorKind::TaskNotFound.into())
+    }
+
+    /// Leaves as much of the history as the caller asked for.
+    pub(crate) fn trim(&self, task: &mut Task, length: Option<u32>, context: &Context) {
+        let unasked = (!context.dialect.rules().history_when_not_asked).then_some(0);
+        task.trim_history(length.or(unasked));
+    }
+
+    pub(crate) fn require_streaming(&self) -> Result<(), A2aError> {
+        match self.card.capabilities.streaming {
+            Some(true) => Ok(()),
+            _ => Err(A2aError::new(
+                ErrorKind::UnsupportedOperation,
+                "this agent does not stream",
+            )),
+        }
+    }
+}
+
+fn last_status(task: Task) -> Event {
+    Event::StatusUpdate(TaskStatusUpdateEvent {
+        task_id: task.id,
+        context_id: task.context_id,
+        status: task.status,
+        metadata: None,
+    })
+}

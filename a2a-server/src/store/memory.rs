@@ -1,0 +1,338 @@
+//! Tasks in memory, gone when the process is.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use a2a_transport::{BoxFuture, Principal};
+use a2a_types::{ConfigId, Dialect, Event, Task, TaskId, TaskPushNotificationConfig};
+use tokio::sync::watch;
+
+use super::{Logged, NewTask, Snapshot, Store, StoreError};
+
+/// Keeps tasks in memory; the oldest finished ones make room for new ones.
+#[derive(Debug)]
+pub struct MemoryStore {
+    capacity: usize,
+    shelf: Mutex<Shelf>,
+}
+
+type Key = (Principal, TaskId);
+
+#[derive(Debug, Default)]
+struct Shelf {
+    tasks: HashMap<Key, Arc<Record>>,
+    /// The same tasks by age.
+    ages: BTreeMap<u64, Key>,
+    next_age: u64,
+}
+
+#[derive(Debug)]
+struct Record {
+    dialect: Dialect,
+    log: Mutex<Log>,
+    generation: watch::Sender<u64>,
+}
+
+#[derive(Debug)]
+struct Log {
+    task: Task,
+    /// Everything after the first entry, which is the new task itself.
+    events: Vec<Event>,
+    configs: Vec<TaskPushNotificationConfig>,
+}
+
+impl Log {
+    fn generation(&self) -> u64 {
+        self.events.len() as u64 + 1
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::with_capacity(10_000)
+    }
+}
+
+impl MemoryStore {
+    /// A store of at most so many tasks.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self {
+            capacity,
+            shelf: Mutex::default(),
+        }
+    }
+
+    fn record(&self, owner: &Principal, task: &TaskId) -> Result<Arc<Record>, StoreError> {
+        let key = (owner.clone(), task.clone());
+        lock(&self.shelf)
+            .tasks
+            .get(&key)
+            .cloned()
+            .ok_or(StoreError::NoTask)
+    }
+
+    fn insert(&self, owner: &Principal, new: NewTask) -> Result<(), StoreError> {
+        let key = (owner.clone(), new.task.id.clone());
+        let mut shelf = lock(&self.shelf);
+        if shelf.tasks.contains_key(&key) {
+            return Err(StoreError::TaskExists);
+        }
+        if shelf.tasks.len() >= self.capacity {
+            shelf.make_room().ok_or(StoreError::Full(self.capacity))?;
+        }
+        let record = Record {
+            dialect: new.dialect,
+            log: Mutex::new(Log {
+                task: new.task,
+                events: Vec::new(),
+                configs: new.config.into_iter().collect(),
+            }),
+            generation: watch::Sender::new(1),
+        };
+        let age = shelf.next_age;
+        shelf.next_age += 1;
+        shelf.ages.insert(age, key.clone());
+        shelf.tasks.insert(key, Arc::new(record));
+        Ok(())
+    }
+
+    fn add(&self, owner: &Principal, task: &TaskId, event: Event) -> Result<u64, StoreError> {
+        let record = self.record(owner, task)?;
+        let mut log = lock(&record.log);
+        log.task.apply(&event)?;
+        log.events.push(event);
+        let generation = log.generation();
+        drop(log);
+        // Stored before anyone is woken.
+        record.generation.send_if_modified(|known| {
+            let newer = generation > *known;
+            *known = generation.max(*known);
+            newer
+        });
+        Ok(generation)
+    }
+}
+
+impl Shelf {
+    /// Forgets the oldest finished task; none if all are unfinished.
+    fn make_room(&mut self) -> Option<()> {
+        let finished = |key: &Key| {
+            let record = self.tasks.get(key);
+            record.is_none_or(|record| lock(&record.log).task.status.state.is_terminal())
+        };
+        let (&age, _) = self.ages.iter().find(|(_, key)| finished(key))?;
+        let key = self.ages.remove(&age)?;
+        self.tasks.remove(&key);
+        Some(())
+    }
+}
+
+/// How many webhooks a task may have.
+const MOST_CONFIGS: usize = 16;
+
+fn put(
+    configs: &mut Vec<TaskPushNotificationConfig>,
+    config: TaskPushNotificationConfig,
+) -> Result<(), StoreError> {
+    let known = configs.iter().position(|known| known.id == config.id);
+    match known {
+        Some(index) => configs[index] = config,
+        None if configs.len() >= MOST_CONFIGS => {
+            return Err(StoreError::TooManyConfigs(MOST_CONFIGS));
+        }
+        None => configs.push(config),
+    }
+    Ok(())
+}
+
+/// Nothing that is done under these locks can panic half-way.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn done<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
+    Box::pin(std::future::ready(value))
+}
+
+impl Store for MemoryStore {
+    fn create<'a>(
+        &'a self,
+        owner: &'a Principal,
+        new: NewTask,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        done(self.insert(owner, new))
+    }
+
+    fn append<'a>(
+        &'a self,
+        owner: &'a Principal,
+        task: &'a TaskId,
+        event: Event,
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+        done(self.add(owner, task, event))
+    }
+
+    fn snapshot<'a>(
+        &'a self,
+        owner: &'a Principal,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>> {
+        let snapshot = self.record(owner, task).ok().map(|record| {
+            let log = lock(&record.log);
+            Snapshot {
+                task: log.task.clone(),
+                generation: log.generation(),
+                dialect: record.dialect,
+            }
+        });
+        done(Ok(snapshot))
+    }
+
+    fn events_after<'a>(
+        &'a self,
+        owner: &'a Principal,
+        task: &'a TaskId,
+        generation: u64,
+    ) -> BoxFuture<'a, Result<Vec<Logged>, StoreError>> {
+        done(self.record(owner, task).map(|record| {
+            let log = lock(&record.log);
+            let seen = usize::try_from(generation.saturating_sub(1)).unwrap_or(usize::MAX);
+            let later = log.events.iter().enumerate().skip(seen);
+            later
+                .map(|(index, event)| Logged {
+                    generation: index as u64 + 2,
+                    event: event.clone(),
+                })
+                .collect()
+        }))
+    }
+
+    fn watch<'a>(
+        &'a self,
+        owner: &'a Principal,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>> {
+        done(
+            self.record(owner, task)
+                .map(|record| record.generation.subscribe()),
+        )
+    }
+
+    fn put_config<'a>(
+        &'a self,
+        owner: &'a Principal,
+        config: TaskPushNotificationConfig,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let record = self.record(owner, &config.task_id);
+        done(record.and_then(|record| put(&mut lock(&record.log).configs, config)))
+    }
+
+    fn configs<'a>(
+        &'a self,
+        owner: &'a Principal,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<Vec<TaskPushNotificationConfig>, StoreError>> {
+        done(
+            self.record(owner, task)
+                .map(|record| lock(&record.log).configs.clone()),
+        )
+    }
+
+    fn delete_config<'a>(
+        &'a self,
+        owner: &'a Principal,
+        task: &'a TaskId,
+        config: &'a ConfigId,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let record = self.record(owner, task);
+        done(record.map(|record| {
+            lock(&record.log)
+                .configs
+                .retain(|known| known.id != *config)
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use a2a_types::{TaskState, TaskStatusUpdateEvent};
+
+    fn new(id: &str) -> NewTask {
+        NewTask {
+            task: Task::submitted(id.into(), "c".into()),
+            dialect: Dialect::V1_0,
+            config: None,
+        }
+    }
+
+    fn status(id: &str, state: TaskState) -> Event {
+        Event::StatusUpdate(TaskStatusUpdateEvent {
+            task_id: id.into(),
+            context_id: None,
+            status: state.into(),
+            metadata: None,
+        })
+    }
+
+    #[test]
+    fn the_log_counts_and_remembers() {
+        let (store, owner) = (MemoryStore::default(), Principal::anonymous());
+        store.insert(&owner, new("t")).unwrap();
+        assert!(matches!(
+            store.insert(&owner, new("t")),
+            Err(StoreError::TaskExists)
+        ));
+        assert_eq!(
+            store
+                .add(&owner, &"t".into(), status("t", TaskState::Working))
+                .unwrap(),
+            2
+        );
+        let refused = store.add(&owner, &"t".into(), status("t", TaskState::Submitted));
+        assert!(matches!(refused, Err(StoreError::Illegal(_))));
+        assert_eq!(
+            store
+                .add(&owner, &"t".into(), status("t", TaskState::Completed))
+                .unwrap(),
+            3
+        );
+    }
+
+    #[test]
+    fn another_owners_task_is_not_there() {
+        let (store, alice, bob) = (
+            MemoryStore::default(),
+            Principal::named("alice"),
+            Principal::named("bob"),
+        );
+        store.insert(&alice, new("t")).unwrap();
+        assert!(matches!(
+            store.record(&bob, &"t".into()),
+            Err(StoreError::NoTask)
+        ));
+        store.insert(&bob, new("t")).unwrap();
+        store
+            .add(&bob, &"t".into(), status("t", TaskState::Working))
+            .unwrap();
+        let log = store.record(&alice, &"t".into()).unwrap();
+        assert_eq!(lock(&log.log).generation(), 1);
+    }
+
+    #[test]
+    fn finished_tasks_make_room_and_unfinished_ones_do_not() {
+        let (store, owner) = (MemoryStore::with_capacity(2), Principal::anonymous());
+        store.insert(&owner, new("a")).unwrap();
+        store.insert(&owner, new("b")).unwrap();
+        assert!(matches!(
+            store.insert(&owner, new("c")),
+            Err(StoreError::Full(2))
+        ));
+        store
+            .add(&owner, &"b".into(), status("b", TaskState::Completed))
+            .unwrap();
+        store.insert(&owner, new("c")).unwrap();
+        assert!(store.record(&owner, &"a".into()).is_ok());
+        assert!(store.record(&owner, &"b".into()).is_err());
+    }
+}

@@ -1,0 +1,129 @@
+//! Where tasks are kept: each is a log of events, and the fold of its log.
+
+mod memory;
+
+use a2a_transport::{BoxFuture, Principal};
+use a2a_types::{ConfigId, Dialect, Event, IllegalEvent, Task, TaskId, TaskPushNotificationConfig};
+use tokio::sync::watch;
+
+pub use memory::MemoryStore;
+
+/// Keeps the logs of tasks.
+///
+/// Every method wants the owner: a task of somebody else is not there. A log is only ever appended
+/// to; its length is the task's *generation*.
+pub trait Store: Send + Sync + 'static {
+    /// Begins the log of a new task with the task itself, generation 1.
+    fn create<'a>(
+        &'a self,
+        owner: &'a Principal,
+        new: NewTask,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// Adds an event, if it may happen to the task as it stands, and yields its generation.
+    fn append<'a>(
+        &'a self,
+        owner: &'a Principal,
+        task: &'a TaskId,
+        event: Event,
+    ) -> BoxFuture<'a, Result<u64, StoreError>>;
+
+    /// The task as it stands.
+    fn snapshot<'a>(
+        &'a self,
+        owner: &'a Principal,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>>;
+
+    /// What the log holds after a generation, in order.
+    fn events_after<'a>(
+        &'a self,
+        owner: &'a Principal,
+        task: &'a TaskId,
+        generation: u64,
+    ) -> BoxFuture<'a, Result<Vec<Logged>, StoreError>>;
+
+    /// Tells the generation, and each change of it.
+    fn watch<'a>(
+        &'a self,
+        owner: &'a Principal,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>>;
+
+    /// Keeps a webhook of a task, in place of one with the same id.
+    fn put_config<'a>(
+        &'a self,
+        owner: &'a Principal,
+        config: TaskPushNotificationConfig,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// The webhooks of a task, in order of creation.
+    fn configs<'a>(
+        &'a self,
+        owner: &'a Principal,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<Vec<TaskPushNotificationConfig>, StoreError>>;
+
+    /// Forgets a webhook; one that is not there is forgotten already.
+    fn delete_config<'a>(
+        &'a self,
+        owner: &'a Principal,
+        task: &'a TaskId,
+        config: &'a ConfigId,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
+}
+
+/// A task to be kept.
+#[derive(Clone, Debug)]
+pub struct NewTask {
+    /// The task, submitted.
+    pub task: Task,
+    /// The generation of the protocol in which it was asked for.
+    pub dialect: Dialect,
+    /// A webhook that came with it.
+    pub config: Option<TaskPushNotificationConfig>,
+}
+
+/// A task as it stood at a generation.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The task.
+    pub task: Task,
+    /// The length of its log.
+    pub generation: u64,
+    /// The generation of the protocol in which it was created.
+    pub dialect: Dialect,
+}
+
+/// An event of a log.
+#[derive(Clone, Debug)]
+pub struct Logged {
+    /// Its place.
+    pub generation: u64,
+    /// The event.
+    pub event: Event,
+}
+
+/// Why a store did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// There is no such task, or it is somebody else's.
+    #[error("there is no such task")]
+    NoTask,
+    /// There is such a task already.
+    #[error("the task exists already")]
+    TaskExists,
+    /// There is no room for another task.
+    #[error("the store holds {0} unfinished tasks and has no room for another")]
+    Full(usize),
+    /// The task holds as many webhooks as it may.
+    #[error("the task has {0} push notification configs and may have no more")]
+    TooManyConfigs(usize),
+    /// The event cannot happen to the task as it stands.
+    #[error(transparent)]
+    Illegal(#[from] IllegalEvent),
+    /// The store itself failed.
+    #[error("the store failed")]
+    Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
+}

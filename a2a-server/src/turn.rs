@@ -1,0 +1,219 @@
+//! One turn of a conversation, as the agent sees it.
+
+use std::sync::Arc;
+
+use a2a_types::{
+    Artifact, ArtifactId, ContextId, IllegalEvent, Message, Part, Role, SendMessageConfiguration,
+    Task, TaskId, TaskState,
+};
+
+use crate::StoreError;
+use crate::runner::Runner;
+
+/// One turn of a conversation: the message that the agent got, and the ways to answer it.
+///
+/// Until the first update there is no task, and [`Turn::reply`] answers with a message alone; every
+/// update is in the task's log when its future resolves.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    runner: Arc<Runner>,
+    message: Message,
+    configuration: SendMessageConfiguration,
+}
+
+/// An update was refused; nothing of it was stored or told.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UpdateError {
+    /// It cannot happen to the task as it stands; after a cancellation nothing can.
+    #[error(transparent)]
+    Illegal(#[from] IllegalEvent),
+    /// The turn was answered by a message, so there is no task.
+    #[error("the turn was answered by a message, there is no task to update")]
+    Answered,
+    /// It could not be stored.
+    #[error("the update could not be stored")]
+    Store(#[source] StoreError),
+}
+
+impl From<StoreError> for UpdateError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Illegal(illegal) => Self::Illegal(illegal),
+            other => Self::Store(other),
+        }
+    }
+}
+
+impl Turn {
+    pub(crate) fn new(
+        runner: Arc<Runner>,
+        message: Message,
+        configuration: SendMessageConfiguration,
+    ) -> Self {
+        Self {
+            runner,
+            message,
+            configuration,
+        }
+    }
+
+    /// The message to answer.
+    pub fn message(&self) -> &Message {
+        &self.message
+    }
+
+    /// The text of the message to answer.
+    pub fn text(&self) -> String {
+        self.message.text()
+    }
+
+    /// How the caller wants to be answered, media types among it.
+    pub fn configuration(&self) -> &SendMessageConfiguration {
+        &self.configuration
+    }
+
+    /// The task that is being worked on, or would be.
+    pub fn task_id(&self) -> &TaskId {
+        self.runner.task_id()
+    }
+
+    /// The conversation.
+    pub fn context_id(&self) -> &ContextId {
+        self.runner.context_id()
+    }
+
+    /// The task as it stands, with its whole history: what was said before this turn, too.
+    pub async fn task(&self) -> Result<Task, UpdateError> {
+        Ok(self.runner.task().await?)
+    }
+
+    /// Tells that work goes on.
+    pub async fn working(&self, text: impl Into<String> + Send) -> Result<(), UpdateError> {
+        self.status(TaskState::Working, Some(Message::agent(text)))
+            .await
+    }
+
+    /// Asks the caller something; the turn is over then, and the answer begins the next.
+    pub async fn ask(&self, text: impl Into<String> + Send) -> Result<(), UpdateError> {
+        self.status(TaskState::InputRequired, Some(Message::agent(text)))
+            .await
+    }
+
+    /// Completes the task.
+    pub async fn complete(&self) -> Result<(), UpdateError> {
+        self.status(TaskState::Completed, None).await
+    }
+
+    /// Declines the task.
+    pub async fn reject(&self, text: impl Into<String> + Send) -> Result<(), UpdateError> {
+        self.status(TaskState::Rejected, Some(Message::agent(text)))
+            .await
+    }
+
+    /// Gives the task a status.
+    pub async fn status(
+        &self,
+        state: TaskState,
+        message: Option<Message>,
+    ) -> Result<(), UpdateError> {
+        self.runner.status(state, message).await
+    }
+
+    /// Begins an artifact.
+    pub fn artifact(&self, name: impl Into<String>) -> ArtifactDraft<'_> {
+        ArtifactDraft {
+            turn: self,
+            artifact: Artifact {
+                artifact_id: ArtifactId::random(),
+                name: Some(name.into()),
+                ..Artifact::default()
+            },
+            begun: false,
+        }
+    }
+
+    /// Gives the task an artifact or a chunk of one: [`Turn::artifact`] is the comfortable way.
+    pub async fn publish(
+        &self,
+        artifact: Artifact,
+        append: bool,
+        last_chunk: bool,
+    ) -> Result<(), UpdateError> {
+        self.runner.artifact(artifact, append, last_chunk).await
+    }
+
+    /// Answers with a message.
+    ///
+    /// Before any update the message is the whole answer and there will be no task; callers whose
+    /// generation must have a task, or who asked not to wait, get one completed with the message.
+    pub async fn reply(&self, message: Message) -> Result<(), UpdateError> {
+        let role = Role::Agent;
+        self.runner.reply(Message { role, ..message }).await
+    }
+
+    /// Lets callers who wait have the task as it stands, because this will take long. Callers of
+    /// 1.0 go on waiting: their specification (§3.2.2) promises them an ended or interrupted task.
+    pub async fn detach(&self) -> Result<(), UpdateError> {
+        self.runner.detach().await
+    }
+
+    /// Resolves when the caller wants the task canceled. Return soon then; after a while the turn
+    /// is dropped wherever it stands.
+    pub async fn canceled(&self) {
+        self.runner.canceled().await;
+    }
+
+    /// Whether the caller wants the task canceled.
+    pub fn is_canceled(&self) -> bool {
+        self.runner.is_canceled()
+    }
+}
+
+/// An artifact that is being put together.
+#[derive(Debug)]
+pub struct ArtifactDraft<'t> {
+    turn: &'t Turn,
+    artifact: Artifact,
+    begun: bool,
+}
+
+impl ArtifactDraft<'_> {
+    /// Adds text.
+    pub fn text(self, text: impl Into<String>) -> Self {
+        self.part(Part::text(text))
+    }
+
+    /// Adds a part.
+    pub fn part(mut self, part: Part) -> Self {
+        self.artifact.parts.push(part);
+        self
+    }
+
+    /// Says what it is.
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.artifact.description = Some(description.into());
+        self
+    }
+
+    /// Sends what was added since the last time, and goes on.
+    pub async fn send(mut self) -> Result<Self, UpdateError> {
+        self.publish(false).await?;
+        Ok(self)
+    }
+
+    /// Sends what was added since the last time; the artifact is complete.
+    pub async fn done(mut self) -> Result<(), UpdateError> {
+        self.publish(true).await
+    }
+
+    async fn publish(&mut self, last_chunk: bool) -> Result<(), UpdateError> {
+        let rest = Artifact {
+            artifact_id: self.artifact.artifact_id.clone(),
+            ..Artifact::default()
+        };
+        let chunk = std::mem::replace(&mut self.artifact, rest);
+        let append = std::mem::replace(&mut self.begun, true);
+        self.turn.publish(chunk, append, last_chunk).await
+    }
+}

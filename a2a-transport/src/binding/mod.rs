@@ -1,0 +1,3 @@
+//! From bytes to calls and replies, and back: pure functions, no I/O.
+
+pub mod jsonrpc;

@@ -1,0 +1,147 @@
+//! What is asked of an agent, and what comes back, whatever the wire.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use a2a_types::reading::Repair;
+use a2a_types::{Dialect, Event, Request, Response};
+use tokio_stream::Stream;
+
+use crate::Error;
+
+/// A request with what is known about who sent it and how.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The operation and what it is asked with.
+    pub request: Request,
+    /// Who asks, and how.
+    pub context: Context,
+}
+
+impl Call {
+    /// A call with the context of a caller in the same process.
+    pub fn new(request: impl Into<Request>) -> Self {
+        Self {
+            request: request.into(),
+            context: Context::default(),
+        }
+    }
+}
+
+/// Who sent a request, and how.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// Who asks.
+    pub principal: Principal,
+    /// The generation that the caller speaks: how tasks behave depends on it.
+    pub dialect: Dialect,
+    /// The extensions that the caller wants active, by URI.
+    pub extensions: Vec<String>,
+    /// The generation of the last event that the caller has seen, when it resumes a stream.
+    pub last_event_id: Option<u64>,
+    /// What had to be mended to understand the request.
+    pub repairs: Vec<Repair>,
+}
+
+impl Default for Context {
+    /// Nobody in particular, in the same process, speaking 1.0.
+    fn default() -> Self {
+        Self {
+            principal: Principal::anonymous(),
+            dialect: Dialect::V1_0,
+            extensions: Vec::new(),
+            last_event_id: None,
+            repairs: Vec::new(),
+        }
+    }
+}
+
+/// Who is calling: what tasks and webhooks belong to.
+#[derive(Clone, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Principal(Option<Arc<str>>);
+
+impl Principal {
+    /// A caller known by this name, which must be unique and lasting.
+    pub fn named(name: impl Into<Arc<str>>) -> Self {
+        Self(Some(name.into()))
+    }
+
+    /// Whoever calls without showing who it is. All such callers are one principal.
+    pub fn anonymous() -> Self {
+        Self(None)
+    }
+
+    /// The name; none for the anonymous.
+    pub fn name(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+}
+
+impl fmt::Debug for Principal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name().unwrap_or("(anonymous)"))
+    }
+}
+
+/// What comes back.
+pub struct Reply {
+    /// One answer or a stream of events.
+    pub answer: Answer,
+    /// The generation in which the task was created: `tasks/get` and its like are spelled alike in
+    /// three generations, and are answered in this one.
+    pub created_in: Option<Dialect>,
+}
+
+/// One answer or a stream of events.
+pub enum Answer {
+    /// The answer to an operation that is answered once.
+    Once(Response),
+    /// The events, as they happen.
+    Stream(UpdateStream),
+}
+
+/// A stream of events; it ends when no more will come.
+pub type UpdateStream = Pin<Box<dyn Stream<Item = Result<Update, Error>> + Send>>;
+
+/// An event with its place in the task's log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Update {
+    /// What happened.
+    pub event: Event,
+    /// Its place in the log; none if the peer does not tell.
+    pub generation: Option<u64>,
+}
+
+impl Reply {
+    /// One answer.
+    pub fn once(response: Response) -> Self {
+        Self {
+            answer: Answer::Once(response),
+            created_in: None,
+        }
+    }
+
+    /// A stream of events.
+    pub fn stream(updates: impl Stream<Item = Result<Update, Error>> + Send + 'static) -> Self {
+        Self {
+            answer: Answer::Stream(Box::pin(updates)),
+            created_in: None,
+        }
+    }
+
+    /// The same reply, about a task that was created in `dialect`.
+    pub fn about_task_of(mut self, dialect: Dialect) -> Self {
+        self.created_in = Some(dialect);
+        self
+    }
+}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.answer {
+            Answer::Once(response) => f.debug_tuple("Once").field(response).finish(),
+            Answer::Stream(_) => f.write_str("Stream"),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Why a call did not get its answer, by who is to blame.
+
+use std::time::Duration;
+
+use a2a_types::reading::Violation;
+use a2a_types::{Dialect, ErrorKind, Operation};
+
+/// Why a call did not get its answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The agent said no.
+    #[error("the agent answered: {0}")]
+    Agent(#[from] a2a_types::Error),
+    /// The agent wants other credentials, or denies the caller what it asks.
+    #[error("the agent refused access with HTTP status {status}")]
+    Refused {
+        /// 401 or 403.
+        status: u16,
+        /// The `WWW-Authenticate` header.
+        challenge: Option<String>,
+    },
+    /// The agent's generation has no such operation; nothing was sent.
+    #[error("{} does not exist in generation {dialect}", operation.name())]
+    NotSupported {
+        /// What was asked.
+        operation: Operation,
+        /// What the agent speaks.
+        dialect: Dialect,
+    },
+    /// The agent's answer is not what the protocol says.
+    #[error("malformed answer: {0}")]
+    Malformed(Violation),
+    /// The agent's answer is no answer of this protocol at all.
+    #[error("unexpected answer with HTTP status {status}: {problem}")]
+    NotA2a {
+        /// The HTTP status.
+        status: u16,
+        /// What was wrong.
+        problem: String,
+    },
+    /// The agent sent more than we take.
+    #[error("the {what} is larger than {limit} bytes")]
+    TooLarge {
+        /// The body, line, or event.
+        what: &'static str,
+        /// The bound.
+        limit: usize,
+    },
+    /// The agent cannot be reached, or the connection broke.
+    #[error("connection failed")]
+    Connection(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The agent was silent for too long.
+    #[error("timed out after {limit:?} {phase}")]
+    Timeout {
+        /// Waiting for what.
+        phase: Phase,
+        /// The limit.
+        limit: Duration,
+    },
+    /// The address cannot be called.
+    #[error("cannot call `{url}`: {problem}")]
+    Address {
+        /// The address.
+        url: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+/// What was being waited for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Phase {
+    /// The connection.
+    Connect,
+    /// The head of the answer.
+    FirstByte,
+    /// More of the answer.
+    Idle,
+}
+
+impl std::fmt::Display for Phase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Connect => "of connecting",
+            Self::FirstByte => "of waiting for an answer",
+            Self::Idle => "of waiting for more",
+        })
+    }
+}
+
+impl Error {
+    /// What to tell a caller whose call met this error further on: what the agent said as it is,
+    /// everything else only as an internal error.
+    pub fn into_answer(self) -> a2a_types::Error {
+        match self {
+            Self::Agent(error) => error,
+            Self::NotSupported { .. } => {
+                a2a_types::Error::new(ErrorKind::UnsupportedOperation, self.to_string())
+            }
+            _ => ErrorKind::Internal.into(),
+        }
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self::Agent(kind.into())
+    }
+}

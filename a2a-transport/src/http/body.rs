@@ -1,0 +1,193 @@
+//! The body of an answer: nothing, some bytes, or a stream of events.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::{Buf, Bytes};
+use http_body::{Frame, SizeHint};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+
+use crate::binding::jsonrpc::{EventWriter, Line};
+use crate::{Error, UpdateStream, sse};
+
+/// The body of an answer.
+pub struct Body(Kind);
+
+enum Kind {
+    Full(Bytes),
+    Events(Box<Events>),
+}
+
+/// A stream of updates on its way out.
+struct Events {
+    updates: Option<UpdateStream>,
+    writer: EventWriter,
+    named: bool,
+    ready: bytes::BytesMut,
+    ping: Interval,
+}
+
+impl Body {
+    /// A body of these bytes.
+    pub fn full(bytes: impl Into<Bytes>) -> Self {
+        Self(Kind::Full(bytes.into()))
+    }
+
+    /// No body.
+    pub fn empty() -> Self {
+        Self::full(Bytes::new())
+    }
+
+    /// Server-Sent Events; a comment after every `keep_alive` of silence. `named` adds the event
+    /// names that clients of trpc-a2a-go cannot do without.
+    pub(super) fn events(
+        updates: UpdateStream,
+        writer: EventWriter,
+        named: bool,
+        keep_alive: Duration,
+    ) -> Self {
+        let mut ping = interval_at(Instant::now() + keep_alive, keep_alive);
+        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self(Kind::Events(Box::new(Events {
+            updates: Some(updates),
+            writer,
+            named,
+            ready: bytes::BytesMut::new(),
+            ping,
+        })))
+    }
+}
+
+impl Events {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        loop {
+            if !self.ready.is_empty() {
+                self.ping.reset();
+                return Poll::Ready(Some(self.ready.split().freeze()));
+            }
+            let Some(updates) = &mut self.updates else {
+                return Poll::Ready(None);
+            };
+            match updates.as_mut().poll_next(cx) {
+                Poll::Ready(Some(Ok(update))) => {
+                    let lines = self.writer.write(update.event);
+                    let last = lines.len().saturating_sub(1);
+                    for (index, line) in lines.into_iter().enumerate() {
+                        // An event that became several is only seen when its last line is.
+                        let id = update.generation.filter(|_| index == last);
+                        self.push(id, &line);
+                    }
+                }
+                Poll::Ready(Some(Err(error))) => {
+                    tracing::debug!(%error, "a stream ended with an error");
+                    let line = self.writer.write_error(error.into_answer());
+                    self.push(None, &line);
+                    self.updates = None;
+                }
+                Poll::Ready(None) => self.updates = None,
+                Poll::Pending => {
+                    ready!(self.ping.poll_tick(cx));
+                    return Poll::Ready(Some(Bytes::from_static(sse::PING)));
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, id: Option<u64>, line: &Line) {
+        let id = id.filter(|_| self.writer.dialect() != a2a_types::Dialect::V0_1);
+        let name = self.named.then_some(line.name);
+        self.ready
+            .extend_from_slice(&sse::encode(id, name, &line.json));
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        match &mut self.0 {
+            Kind::Full(bytes) if bytes.has_remaining() => {
+                Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes)))))
+            }
+            Kind::Full(_) => Poll::Ready(None),
+            Kind::Events(events) => events
+                .poll(cx)
+                .map(|chunk| chunk.map(|chunk| Ok(Frame::data(chunk)))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(&self.0, Kind::Full(bytes) if bytes.is_empty())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Kind::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Kind::Events(_) => SizeHint::default(),
+        }
+    }
+}
+
+/// Reads a body of at most `limit` bytes, waiting at most `idle` for more of it.
+pub(super) async fn collect<B>(body: B, limit: usize, idle: Duration) -> Result<Bytes, Incomplete>
+where
+    B: http_body::Body<Data = Bytes>,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    use http_body_util::BodyExt;
+    let mut body = std::pin::pin!(body);
+    if body.size_hint().lower() > limit as u64 {
+        return Err(Incomplete::TooLarge);
+    }
+    let mut bytes = bytes::BytesMut::new();
+    loop {
+        let frame = tokio::time::timeout(idle, body.frame())
+            .await
+            .map_err(|_| Incomplete::Stalled)?;
+        let Some(frame) = frame else { break };
+        let frame = frame.map_err(|error| Incomplete::Broken(error.into()))?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        if bytes.len() + data.len() > limit {
+            return Err(Incomplete::TooLarge);
+        }
+        if bytes.is_empty() && body.is_end_stream() {
+            return Ok(data);
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes.freeze())
+}
+
+/// Why a body was not read to its end.
+#[derive(Debug)]
+pub(super) enum Incomplete {
+    /// It is larger than allowed.
+    TooLarge,
+    /// It stopped coming.
+    Stalled,
+    /// The connection broke.
+    Broken(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Incomplete {
+    pub(super) fn into_error(self, limit: usize, idle: Duration) -> Error {
+        match self {
+            Self::TooLarge => Error::TooLarge {
+                what: "body",
+                limit,
+            },
+            Self::Stalled => Error::Timeout {
+                phase: crate::Phase::Idle,
+                limit: idle,
+            },
+            Self::Broken(error) => Error::Connection(error),
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Server-Sent Events: bytes to events and back, bounded, without I/O.
+
+use bytes::Bytes;
+
+use crate::Error;
+
+/// What keeps an idle stream alive: a comment. Every client measured takes it.
+pub const PING: &[u8] = b": ping\n\n";
+
+/// Writes one event: `[id: N\n][event: name\n]data: <one line>\n\n`.
+///
+/// `data` must hold no line break, as compact JSON never does. The line with the id is left out for
+/// clients of 0.1, some of which read only blocks that begin with `data: `.
+pub fn encode(id: Option<u64>, name: Option<&str>, data: &[u8]) -> Bytes {
+    let mut block = Vec::with_capacity(data.len() + 64);
+    if let Some(id) = id {
+        block.extend_from_slice(format!("id: {id}\n").as_bytes());
+    }
+    if let Some(name) = name {
+        block.extend_from_slice(format!("event: {name}\n").as_bytes());
+    }
+    block.extend_from_slice(b"data: ");
+    block.extend_from_slice(data);
+    block.extend_from_slice(b"\n\n");
+    block.into()
+}
+
+/// One event as read.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct ServerSentEvent {
+    /// The `id` field: the generation, from peers that tell it.
+    pub id: Option<String>,
+    /// The `event` field.
+    pub name: Option<String>,
+    /// The `data` fields, joined by line breaks; never empty.
+    pub data: Vec<u8>,
+}
+
+/// How much a peer may send before an event is complete.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Bounds {
+    /// Bytes to a line; 1 MiB by default.
+    pub line: usize,
+    /// Bytes of data to an event; 4 MiB by default.
+    pub event: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            line: 1 << 20,
+            event: 4 << 20,
+        }
+    }
+}
+
+/// Cuts a stream of bytes into events.
+///
+/// Tolerant of what peers send: LF, CRLF and lone CR, a byte order mark, comments, blanks before
+/// the colon (`data : {`), chunks that end anywhere, a last event without the blank line.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    bounds: Bounds,
+    line: Vec<u8>,
+    event: ServerSentEvent,
+    has_data: bool,
+    after_cr: bool,
+    begun: bool,
+}
+
+impl Decoder {
+    /// A decoder with these bounds.
+    pub fn new(bounds: Bounds) -> Self {
+        Self {
+            bounds,
+            ..Self::default()
+        }
+    }
+
+    /// Takes in the next bytes and yields the events that they complete.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<ServerSentEvent>, Error> {
+        let mut events = Vec::new();
+        let mut rest = bytes;
+        while let Some(&first) = rest.first() {
+            if std::mem::take(&mut self.after_cr) && first == b'\n' {
+                rest = &rest[1..];
+                continue;
+            }
+            let Some(end) = rest.iter().position(|&byte| byte == b'\n' || byte == b'\r') else {
+                self.extend_line(rest)?;
+                break;
+            };
+            self.extend_line(&rest[..end])?;
+            self.after_cr = rest[end] == b'\r';
+            rest = &rest[end + 1..];
+            events.extend(self.end_line()?);
+        }
+        Ok(events)
+    }
+
+    /// The event that the end of the stream completes: peers forget the last blank line.
+    pub fn finish(&mut self) -> Result<Option<ServerSentEvent>, Error> {
+        let complete = self.end_line()?;
+        Ok(complete.or_else(|| self.dispatch()))
+    }
+
+    fn extend_line(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if self.line.len() + bytes.len() > self.bounds.line {
+            let limit = self.bounds.line;
+            return Err(Error::TooLarge {
+                what: "line",
+                limit,
+            });
+        }
+        self.line.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<Option<ServerSentEvent>, Error> {
+        let line = std::mem::take(&mut self.line);
+        let mut text = line.as_slice();
+        if !std::mem::replace(&mut self.begun, true) {
+            text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
+        }
+        if text.is_empty() {
+            return Ok(self.dispatch());
+        }
+        let (field, value) = match text.iter().position(|&byte| byte == b':') {
+            Some(colon) => (text[..colon].trim_ascii_end(), &text[colon + 1..]),
+            None => (text, &b""[..]),
+        };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match field {
+            b"data" => {
+                if self.event.data.len() + value.len() + 1 > self.bounds.event {
+                    let limit = self.bounds.event;
+                    return Err(Error::TooLarge {
+                        what: "event",
+                        limit,
+                    });
+                }
+                if std::mem::replace(&mut self.has_data, true) {
+                    self.event.data.push(b'\n');
+                }
+                self.event.data.extend_from_slice(value);
+            }
+            b"id" => self.event.id = Some(String::from_utf8_lossy(value).into_owned()),
+            b"event" => self.event.name = Some(String::from_utf8_lossy(value).into_owned()),
+            // Comments, `retry`, and what nobody knows.
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn dispatch(&mut self) -> Option<ServerSentEvent> {
+        self.has_data = false;
+        let event = std::mem::take(&mut self.event);
+        (!event.data.is_empty()).then_some(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(chunks: &[&[u8]]) -> Vec<String> {
+        let mut decoder = Decoder::default();
+        let mut events = Vec::new();
+        for chunk in chunks {
+            events.extend(decoder.push(chunk).unwrap());
+        }
+        events.extend(decoder.finish().unwrap());
+        events
+            .into_iter()
+            .map(|event| String::from_utf8(event.data).unwrap())
+            .collect()
+    }
+
+    /// Reads the text whole, and cut in two at every byte.
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let bytes = text.as_bytes();
+        assert_eq!(decode(&[bytes]), expected, "{text:?}");
+        for cut in 0..=bytes.len() {
+            let (head, tail) = bytes.split_at(cut);
+            assert_eq!(decode(&[head, tail]), expected, "{text:?} cut at {cut}");
+        }
+        let single: Vec<&[u8]> = bytes.chunks(1).collect();
+        assert_eq!(decode(&single), expected, "{text:?} byte by byte");
+    }
+
+    #[test]
+    fn framing() {
+        check("data: {}\n\n", &["{}"]);
+        check("data:{}\r\n\r\n", &["{}"]);
+        check("data: 1\r\rdata: 2\r\r", &["1", "2"]);
+        check("\u{feff}data: 1\n\n", &["1"]);
+        check("data : {}\n\n", &["{}"]);
+        check(": ping\n\ndata: 1\n\n: ping\n\n", &["1"]);
+        check("id: 7\nevent: message\nretry: 5\ndata: 1\n\n", &["1"]);
+        check("data: 1\ndata: 2\n\n", &["1\n2"]);
+        check("data: 1", &["1"]);
+        check("data: 1\n", &["1"]);
+        check("data:\n\n\n\ndata: ä€😀\n\n", &["ä€😀"]);
+        check("", &[]);
+        check("{\"no\": \"field\"}\n\n", &[]);
+    }
+
+    #[test]
+    fn ids_and_names_are_told() {
+        let events = Decoder::default()
+            .push(b"id: 7\nevent: x\ndata: 1\n\n")
+            .unwrap();
+        assert_eq!(events[0].id.as_deref(), Some("7"));
+        assert_eq!(events[0].name.as_deref(), Some("x"));
+    }
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        let block = encode(Some(3), Some("n"), b"{\"a\":1}");
+        assert_eq!(&block[..], b"id: 3\nevent: n\ndata: {\"a\":1}\n\n");
+        let events = Decoder::default().push(&block).unwrap();
+        assert_eq!(events[0].data, b"{\"a\":1}");
+    }
+
+    #[test]
+    fn a_line_and_an_event_have_a_bound() {
+        let bounds = Bounds {
+            line: 16,
+            event: 24,
+        };
+        let too_long = Decoder::new(bounds).push(&[b'x'; 17]);
+        assert!(matches!(
+            too_long,
+            Err(Error::TooLarge {
+                what: "line",
+                limit: 16
+            })
+        ));
+        let too_many = Decoder::new(bounds).push(&b"data: 123456789\n".repeat(3));
+        assert!(matches!(
+            too_many,
+            Err(Error::TooLarge {
+                what: "event",
+                limit: 24
+            })
+        ));
+    }
+}

@@ -1,0 +1,24 @@
+//! The one seam between the two ends.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::{Call, Error, Reply};
+
+/// A future on the heap, for traits that are used as `dyn`.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// An asynchronous function from a [`Call`] to a [`Reply`].
+///
+/// A server is one, a connection to a remote agent is one, and so is whatever wraps one of them:
+/// middleware, a gateway, a recorder.
+pub trait Transport: Send + Sync + 'static {
+    /// Asks.
+    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>>;
+}
+
+impl<T: Transport + ?Sized> Transport for Arc<T> {
+    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+        (**self).call(call)
+    }
+}

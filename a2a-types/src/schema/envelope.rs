@@ -1,0 +1,167 @@
+//! JSON-RPC around the data: requests, responses and errors, as two styles of definitions.
+
+use schemars::SchemaGenerator;
+use serde_json::{Value, json};
+
+use super::generation::{Definitions, ErrorRow, Exchange, Generation, of};
+use super::reference;
+use crate::Object;
+
+/// The style of 0.1: one object is both success and failure, and only `method` and `params` are
+/// required.
+pub(super) fn one_response(
+    generation: &Generation,
+    generator: &mut SchemaGenerator,
+) -> Definitions {
+    let id = json!({"type": ["string", "integer"]});
+    let mut definitions = Definitions::new();
+    let mut define = |name: &str, schema| definitions.insert(name.to_owned(), schema);
+    let message = json!({"jsonrpc": version(), "id": id});
+    let response = |result: Value| {
+        let outcome = json!({"result": result, "error": refer("JSONRPCError")});
+        object(joined(&message, outcome), &[])
+    };
+    for exchange in generation.exchanges {
+        let request = joined(&message, call(generation, exchange, generator));
+        define(exchange.request, object(request, &["method", "params"]));
+        define(
+            exchange.response,
+            response((exchange.result)(generator).into()),
+        );
+    }
+    for row in generation.errors {
+        let text = json!({"type": "string", "const": row.kind.message()});
+        define(row.name, error(generation, row, text, generator));
+    }
+    let any_object = Value::from(of::<Object>(generator));
+    define("JSONRPCMessage", object(message.clone(), &[]));
+    define(
+        "JSONRPCRequest",
+        object(joined(&message, any_call()), &["method"]),
+    );
+    define("JSONRPCResponse", response(any_object.clone()));
+    define("JSONRPCError", any_error(any_object));
+    define("A2ARequest", any_of(requests(generation)));
+    definitions
+}
+
+/// The style since 0.2: success and failure are two objects, of which a response is either.
+pub(super) fn success_or_error(
+    generation: &Generation,
+    generator: &mut SchemaGenerator,
+) -> Definitions {
+    let id = json!({"type": ["string", "integer"]});
+    let id_or_null = json!({"type": ["string", "integer", "null"]});
+    let mut definitions = Definitions::new();
+    let mut define = |name: &str, schema| definitions.insert(name.to_owned(), schema);
+    let message = json!({"jsonrpc": version(), "id": id_or_null});
+    let success = |result: Value| {
+        let members = joined(&message, json!({"result": result}));
+        object(members, &["jsonrpc", "id", "result"])
+    };
+    let mut responses = vec!["JSONRPCErrorResponse".to_owned()];
+    for exchange in generation.exchanges {
+        let mut request = joined(&message, call(generation, exchange, generator));
+        request["id"] = id.clone();
+        let required = ["jsonrpc", "id", "method", "params"];
+        define(exchange.request, object(request, &required));
+
+        let success_name = exchange.response.replace("Response", "SuccessResponse");
+        define(&success_name, success((exchange.result)(generator).into()));
+        define(
+            exchange.response,
+            any_of(["JSONRPCErrorResponse", &success_name]),
+        );
+        if !responses.contains(&success_name) {
+            responses.push(success_name);
+        }
+    }
+    for row in generation.errors {
+        let text = json!({"type": "string", "default": row.kind.message()});
+        define(row.name, error(generation, row, text, generator));
+    }
+    let errors: Vec<_> = generation.errors.iter().map(|row| row.name).collect();
+    let failure = json!({"error": any_of(["JSONRPCError"].iter().chain(&errors))});
+    let failure = object(joined(&message, failure), &["jsonrpc", "id", "error"]);
+    define("JSONRPCMessage", object(message.clone(), &["jsonrpc"]));
+    let request = joined(&message, any_call());
+    define("JSONRPCRequest", object(request, &["jsonrpc", "method"]));
+    define("JSONRPCSuccessResponse", success(json!({})));
+    define("JSONRPCErrorResponse", failure);
+    define("JSONRPCResponse", any_of(responses));
+    define("JSONRPCError", any_error(json!({})));
+    define("A2AError", any_of(errors));
+    define("A2ARequest", any_of(requests(generation)));
+    definitions
+}
+
+fn version() -> Value {
+    json!({"type": "string", "const": "2.0"})
+}
+
+/// What tells one operation's request from another's.
+fn call(generation: &Generation, exchange: &Exchange, generator: &mut SchemaGenerator) -> Value {
+    let method = generation.dialect.method(exchange.operation);
+    json!({
+        "method": {"type": "string", "const": method},
+        "params": (exchange.params)(generator),
+    })
+}
+
+fn any_call() -> Value {
+    json!({"method": {"type": "string"}, "params": {"type": "object"}})
+}
+
+fn requests(generation: &Generation) -> impl Iterator<Item = &'static str> {
+    generation.exchanges.iter().map(|exchange| exchange.request)
+}
+
+fn error(
+    generation: &Generation,
+    row: &ErrorRow,
+    message: Value,
+    generator: &mut SchemaGenerator,
+) -> Value {
+    let code = row.kind.code_in(generation.dialect);
+    let members = json!({
+        "code": {"type": "integer", "const": code},
+        "message": message,
+        "data": (row.data)(generator),
+    });
+    object(members, &["code", "message"])
+}
+
+fn any_error(data: Value) -> Value {
+    let members = json!({
+        "code": {"type": "integer"},
+        "message": {"type": "string"},
+        "data": data,
+    });
+    object(members, &["code", "message"])
+}
+
+fn object(members: Value, required: &[&str]) -> Value {
+    let mut schema = json!({"type": "object", "properties": members});
+    if !required.is_empty() {
+        schema["required"] = required.into();
+    }
+    schema
+}
+
+fn joined(members: &Value, more: Value) -> Value {
+    let both = [members.clone(), more];
+    let members = both.into_iter().filter_map(|members| match members {
+        Value::Object(members) => Some(members),
+        _ => None,
+    });
+    Value::Object(members.flatten().collect())
+}
+
+fn any_of(names: impl IntoIterator<Item = impl AsRef<str>>) -> Value {
+    let references: Vec<_> = names.into_iter().map(|name| refer(name.as_ref())).collect();
+    json!({ "anyOf": references })
+}
+
+fn refer(name: &str) -> Value {
+    json!({ "$ref": reference(name) })
+}

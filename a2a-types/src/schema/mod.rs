@@ -1,0 +1,190 @@
+//! JSON Schemas of the generations, derived from the same types that read and write the wire.
+//!
+//! A [`bundle`] holds every definition of a generation under its official name: the data, the
+//! JSON-RPC requests and responses around it, and the errors. [`definition`] is one of them, ready
+//! for a validator; [`request_definition`] and [`response_definition`] say which one a message has
+//! to satisfy.
+//!
+//! The schemas say what a peer must send, not what is read leniently. Members that no schema names
+//! are allowed everywhere, as in the official schemas.
+//!
+//! ```
+//! use a2a_types::{Dialect, Operation, schema};
+//!
+//! let name = schema::response_definition(Dialect::V0_2, Operation::SendMessage).unwrap();
+//! assert_eq!(name, "SendMessageResponse");
+//!
+//! let schema = schema::definition(Dialect::V0_2, name).unwrap();
+//! assert_eq!(schema["$ref"], "#/$defs/SendMessageResponse");
+//! assert_eq!(schema["$defs"]["Task"]["properties"]["kind"]["const"], "task");
+//! ```
+
+mod envelope;
+mod generation;
+mod plain;
+mod v0_1;
+mod v0_2;
+
+use serde_json::{Value, json};
+
+use self::generation::Generation;
+use crate::{Dialect, Operation};
+
+/// Every definition of a generation in one document, or none where there are no wire types yet.
+///
+/// The document itself accepts anything: it is there to be referred into. It is derived anew with
+/// each call, which takes a millisecond or so.
+pub fn bundle(dialect: Dialect) -> Option<Value> {
+    let generation = Generation::of(dialect)?;
+    Some(json!({
+        "$schema": DRAFT,
+        "title": format!("Agent2Agent (A2A) protocol {dialect}"),
+        "description": DESCRIPTION,
+        "$defs": generation.definitions(),
+    }))
+}
+
+/// One definition of a generation as a schema of its own.
+pub fn definition(dialect: Dialect, name: &str) -> Option<Value> {
+    let definitions = Generation::of(dialect)?.definitions();
+    definitions.contains_key(name).then(|| {
+        json!({
+            "$schema": DRAFT,
+            "$ref": reference(name),
+            "$defs": definitions,
+        })
+    })
+}
+
+/// The definition of an operation's whole JSON-RPC request, if the generation has the operation.
+pub fn request_definition(dialect: Dialect, operation: Operation) -> Option<&'static str> {
+    Some(Generation::of(dialect)?.exchange(operation)?.request)
+}
+
+/// The definition of an operation's whole JSON-RPC answer, if the generation has the operation; of
+/// each item, where the answer is a stream.
+pub fn response_definition(dialect: Dialect, operation: Operation) -> Option<&'static str> {
+    Some(Generation::of(dialect)?.exchange(operation)?.response)
+}
+
+fn reference(name: &str) -> String {
+    format!("#/$defs/{name}")
+}
+
+const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+const DESCRIPTION: &str = "Derived from the types of the crate a2a-types. A member that is not \
+    required may be left out; a reader takes `null` for absent there, but a writer must not send \
+    it. Members that are not listed here are allowed and ignored.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls `visit` with every schema in `schema`, itself included, and where it stands.
+    fn walk(schema: &Value, place: &str, visit: &mut impl FnMut(&Value, &str)) {
+        visit(schema, place);
+        let at = |key: &str| format!("{place}.{key}");
+        for key in ["$defs", "properties"] {
+            for (name, member) in schema[key].as_object().into_iter().flatten() {
+                walk(member, &at(name), visit);
+            }
+        }
+        for key in ["anyOf", "oneOf", "allOf"] {
+            for member in schema[key].as_array().into_iter().flatten() {
+                walk(member, &at(key), visit);
+            }
+        }
+        for key in ["items", "additionalProperties"] {
+            if !schema[key].is_null() {
+                walk(&schema[key], &at(key), visit);
+            }
+        }
+    }
+
+    fn bundles() -> impl Iterator<Item = (Dialect, Value)> {
+        let all = Dialect::ALL.iter().copied();
+        all.filter_map(|dialect| Some((dialect, bundle(dialect)?)))
+    }
+
+    #[test]
+    fn every_reference_leads_to_a_definition() {
+        for (dialect, bundle) in bundles() {
+            let mut references = 0;
+            walk(&bundle, "$", &mut |schema, place| {
+                let Some(target) = schema["$ref"].as_str() else {
+                    return;
+                };
+                references += 1;
+                let name = target.strip_prefix("#/$defs/").unwrap();
+                assert!(
+                    !bundle["$defs"][name].is_null(),
+                    "{dialect} {place}: {target}"
+                );
+            });
+            assert!(references > 40, "{dialect}: only {references}");
+        }
+    }
+
+    #[test]
+    fn optional_members_are_left_out_and_never_null() {
+        for (dialect, bundle) in bundles() {
+            walk(&bundle, "$", &mut |schema, place| {
+                let required = schema["required"].as_array();
+                for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+                    let is_required = required.is_some_and(|list| list.contains(&json!(name)));
+                    // A response to what could not be read has no id to repeat.
+                    let may_be_null = name == "id" && !schema["properties"]["jsonrpc"].is_null();
+                    if is_required || may_be_null {
+                        continue;
+                    }
+                    let text = member.to_string();
+                    assert!(!text.contains("null"), "{dialect} {place}.{name}: {text}");
+                }
+                assert_ne!(schema["additionalProperties"], false, "{dialect} {place}");
+            });
+        }
+    }
+
+    #[test]
+    fn every_operation_of_a_generation_has_its_request_and_response() {
+        for (dialect, bundle) in bundles() {
+            for &operation in Operation::ALL {
+                let request = request_definition(dialect, operation);
+                let response = response_definition(dialect, operation);
+                assert_eq!(request.is_some(), response.is_some());
+                let name = dialect.method(operation);
+                assert_eq!(request.is_some(), name.is_some(), "{dialect} {operation:?}");
+                let (Some(request), Some(response)) = (request, response) else {
+                    continue;
+                };
+                let method = &bundle["$defs"][request]["properties"]["method"];
+                assert_eq!(method["const"].as_str(), name, "{dialect} {request}");
+                assert!(
+                    definition(dialect, response).is_some(),
+                    "{dialect} {response}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_a_default_is_not_required() {
+        let bundle = bundle(Dialect::V0_1).unwrap();
+        let artifact = &bundle["$defs"]["Artifact"];
+        assert_eq!(artifact["required"], json!(["parts"]));
+        let index = &artifact["properties"]["index"];
+        assert_eq!(index["type"], "integer");
+        assert_eq!(index["minimum"], 0);
+        assert_eq!(index["default"], 0);
+        assert!(index["format"].is_null());
+    }
+
+    #[test]
+    fn no_definition_but_those_of_the_generation() {
+        assert_eq!(definition(Dialect::V0_1, "NoSuchThing"), None);
+        assert_eq!(definition(Dialect::V0_1, "MessageSendParams"), None);
+        let operation = Operation::ListTaskPushNotificationConfigs;
+        assert_eq!(request_definition(Dialect::V0_1, operation), None);
+    }
+}

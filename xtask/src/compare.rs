@@ -1,0 +1,153 @@
+//! `cargo xtask schema --compare`: our schemas beside the official ones.
+//!
+//! What differs is mended in the types or explained in `a2a-types/schemas/differences.json`. An
+//! explanation that explains nothing any more fails the comparison too. The official files are
+//! read where they lie: none is part of this repository.
+
+mod shape;
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+
+use a2a_types::Dialect;
+use a2a_types::schema::bundle;
+use serde::Deserialize;
+use serde_json::Value;
+
+use self::shape::Definitions;
+use crate::{Failure, schema};
+
+/// Which official file each generation is compared with.
+const OFFICIAL: &[(Dialect, &str)] =
+    &[(Dialect::V0_1, "v0.1.json"), (Dialect::V0_2, "v0.2.6.json")];
+
+/// One difference, as it is found and as it is explained.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct Difference {
+    /// The generation, `0.1`.
+    dialect: String,
+    /// `Definition` or `Definition.member`.
+    path: String,
+    /// What each side says.
+    difference: String,
+    /// Why it has to be so; only in the file.
+    #[serde(default)]
+    reason: String,
+}
+
+impl Difference {
+    fn is(&self, other: &Self) -> bool {
+        (&self.dialect, &self.path, &self.difference)
+            == (&other.dialect, &other.path, &other.difference)
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "v{} {}: {}", self.dialect, self.path, self.difference)
+    }
+}
+
+/// Compares every generation whose official schema lies in `directory`.
+pub(crate) fn compare(directory: &Path) -> Result<(), Failure> {
+    let explained = explanations()?;
+    let mut found = Vec::new();
+    for (dialect, file) in OFFICIAL {
+        let path = directory.join(file);
+        let official: Value = fs::read_to_string(&path)
+            .map_err(|error| error.to_string())
+            .and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()))
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        let ours = bundle(*dialect).ok_or(format!("we have no schema of {dialect}"))?;
+        let (ours, official) = (Definitions::of(&ours), Definitions::of(&official));
+        let differences = shape::differences(&ours, &official);
+        let of_dialect = |(path, difference)| Difference {
+            dialect: dialect.version().to_owned(),
+            path,
+            difference,
+            reason: String::new(),
+        };
+        let differences: Vec<_> = differences.into_iter().map(of_dialect).collect();
+        let known = |it: &&Difference| explained.iter().any(|known| known.is(it));
+        println!(
+            "v{dialect}: {} definitions compared, {} explained differences",
+            official.len(),
+            differences.iter().filter(known).count()
+        );
+        found.extend(differences);
+    }
+    judge(&found, &explained)
+}
+
+/// Fails if a difference is not explained, or an explanation is stale or gives no reason.
+fn judge(found: &[Difference], explained: &[Difference]) -> Result<(), Failure> {
+    let mut problems = Vec::new();
+    for difference in found {
+        if !explained.iter().any(|known| known.is(difference)) {
+            problems.push(format!("unexplained: {difference}"));
+        }
+    }
+    for known in explained {
+        if !found.iter().any(|difference| known.is(difference)) {
+            problems.push(format!("stale explanation: {known}"));
+        } else if known.reason.is_empty() {
+            problems.push(format!("explanation without a reason: {known}"));
+        }
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(problems.join("\n"))
+}
+
+fn explanations() -> Result<Vec<Difference>, Failure> {
+    let path = schema::directory().join("differences.json");
+    let failure = |error: String| format!("a2a-types/schemas/differences.json: {error}");
+    let text = fs::read_to_string(path).map_err(|error| failure(error.to_string()))?;
+    serde_json::from_str::<Vec<Difference>>(&text).map_err(|error| failure(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::workspace;
+
+    /// Says where the official schemas are, if not beside the workspace.
+    const DIRECTORY: &str = "A2A_OFFICIAL_SCHEMAS";
+
+    #[test]
+    fn our_schemas_are_the_official_ones_but_for_what_is_explained() {
+        let beside = || workspace::root().join("../shared/spec/schemas");
+        let directory = std::env::var_os(DIRECTORY).map_or_else(beside, PathBuf::from);
+        if !directory.is_dir() {
+            println!(
+                "nothing compared: no official schemas in {}",
+                directory.display()
+            );
+            return;
+        }
+        assert_eq!(compare(&directory), Ok(()));
+    }
+
+    #[test]
+    fn what_is_not_explained_fails_and_so_does_a_stale_explanation() {
+        let difference = |path: &str, reason: &str| Difference {
+            dialect: "0.1".to_owned(),
+            path: path.to_owned(),
+            difference: "only here".to_owned(),
+            reason: reason.to_owned(),
+        };
+        let found = [difference("Task.colour", "")];
+        assert_eq!(
+            judge(&found, &[difference("Task.colour", "It is so.")]),
+            Ok(())
+        );
+        assert!(judge(&found, &[]).is_err());
+        assert!(judge(&found, &[difference("Task.colour", "")]).is_err());
+        assert!(judge(&[], &[difference("Task.colour", "It is so.")]).is_err());
+    }
+}

@@ -1,0 +1,136 @@
+//! `cargo xtask tidy`: what has to hold and no compiler checks.
+
+mod dependencies;
+mod manifests;
+mod metadata;
+mod sources;
+mod words;
+
+use std::fmt;
+
+use self::metadata::Metadata;
+use self::sources::Source;
+use crate::{Failure, console};
+
+/// Makes every check and prints every violation.
+pub(crate) fn tidy() -> Result<(), Failure> {
+    let workspace = Workspace::read()?;
+    let mut count = 0;
+    for check in CHECKS {
+        let violations = (check.run)(&workspace);
+        if violations.is_empty() {
+            continue;
+        }
+        console::heading(check.rule);
+        for violation in &violations {
+            println!("{violation}");
+        }
+        count += violations.len();
+    }
+    match count {
+        0 => Ok(()),
+        count => Err(format!("{count} violations")),
+    }
+}
+
+/// One rule, and how it is checked.
+struct Check {
+    rule: &'static str,
+    run: fn(&Workspace) -> Vec<Violation>,
+}
+
+#[rustfmt::skip]
+const CHECKS: &[Check] = &[
+    Check { rule: "crates depend only downwards", run: dependencies::arrows },
+    Check { rule: "JSON is read the same in every build", run: dependencies::features },
+    Check { rule: "every package builds with the oldest Rust that we promise", run: dependencies::rust_versions },
+    Check { rule: "manifests say nothing twice", run: manifests::inherited },
+    Check { rule: "no file is too long to read at a sitting", run: sources::lengths },
+    Check { rule: "old spellings live in one place", run: words::old_spellings },
+    Check { rule: "no word that does not belong in the source", run: words::forbidden },
+];
+
+/// What the checks look at.
+struct Workspace {
+    metadata: Metadata,
+    sources: Vec<Source>,
+}
+
+impl Workspace {
+    fn read() -> Result<Self, Failure> {
+        Ok(Self {
+            metadata: Metadata::read()?,
+            sources: sources::read()?,
+        })
+    }
+}
+
+/// A place where a rule is broken, and how.
+#[derive(Debug, Eq, PartialEq)]
+struct Violation {
+    /// `file:line`, a file, or a package.
+    place: String,
+    problem: String,
+}
+
+impl Violation {
+    fn new(place: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self {
+            place: place.into(),
+            problem: problem.into(),
+        }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.problem)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn holds(run: fn(&Workspace) -> Vec<Violation>) {
+        let workspace = Workspace::read().expect("the workspace can be read");
+        let lines: Vec<_> = run(&workspace).iter().map(Violation::to_string).collect();
+        assert!(lines.is_empty(), "\n{}", lines.join("\n"));
+    }
+
+    #[test]
+    fn crates_depend_only_downwards() {
+        holds(dependencies::arrows);
+    }
+
+    #[test]
+    fn json_is_read_the_same_in_every_build() {
+        holds(dependencies::features);
+    }
+
+    #[test]
+    fn every_package_builds_with_the_oldest_rust() {
+        holds(dependencies::rust_versions);
+    }
+
+    #[test]
+    fn manifests_say_nothing_twice() {
+        holds(manifests::inherited);
+    }
+
+    #[test]
+    fn no_file_is_too_long() {
+        holds(sources::lengths);
+    }
+
+    #[test]
+    fn old_spellings_live_in_one_place() {
+        holds(words::old_spellings);
+    }
+
+    #[test]
+    fn no_word_that_does_not_belong() {
+        holds(words::forbidden);
+    }
+}

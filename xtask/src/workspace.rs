@@ -1,0 +1,17 @@
+//! Where the workspace is, and the Cargo that builds it.
+
+use std::path::Path;
+use std::process::Command;
+
+/// The directory of the workspace.
+pub(crate) fn root() -> &'static Path {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().expect("xtask lies in the workspace")
+}
+
+/// The Cargo that runs this task, in the workspace's directory.
+pub(crate) fn cargo() -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(root());
+    cargo
+}
