@@ -1,1 +1,43 @@
-//! x
+//! Call A2A agents of any generation.
+//!
+//! A [`Client`] finds an agent by its card, speaks the generation that the card offers, and answers
+//! in the canonical model of [`a2a_types`].
+//!
+//! ```
+//! use a2a_client::{Client, Event, StreamExt};
+//! # use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport, Update};
+//! # struct Echo;
+//! # impl Transport for Echo {
+//! #     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+//! #         Box::pin(async move {
+//! #             let a2a_types::Request::SendStreamingMessage(params) = call.request else { panic!() };
+//! #             let event = Event::Message(a2a_types::Message::agent(params.message.text()));
+//! #             Ok(Reply::stream(tokio_stream::once(Ok(Update { event, generation: None }))))
+//! #         })
+//! #     }
+//! # }
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), a2a_client::Error> {
+//! # let server = Echo;
+//! // Over HTTP: `Client::discover("http://localhost:8080").await?`
+//! let client = Client::new(server);
+//! let mut updates = client.stream("tell me a joke").await?;
+//! while let Some(event) = updates.next().await {
+//!     match event? {
+//!         Event::Message(message) => println!("{}", message.text()),
+//!         Event::ArtifactUpdate(update) => println!("{:?}", update.artifact.parts),
+//!         other => println!("{other:?}"),
+//!     }
+//! }
+//! # Ok(()) }
+//! ```
+
+mod client;
+mod discover;
+
+pub use crate::client::{Client, Updates};
+pub use crate::discover::read_card;
+pub use a2a_transport::http::{HttpClient, HttpTransport, Timeouts};
+pub use a2a_transport::{Error, Phase, Transport};
+pub use a2a_types::{Dialect, Event, Message, SendMessageResponse};
+pub use tokio_stream::StreamExt;

@@ -72,6 +72,20 @@ impl Message {
     }
 }
 
+impl From<&str> for Message {
+    /// A user's message of one text part.
+    fn from(text: &str) -> Self {
+        Self::user(text)
+    }
+}
+
+impl From<String> for Message {
+    /// A user's message of one text part.
+    fn from(text: String) -> Self {
+        Self::user(text)
+    }
+}
+
 /// Who speaks. Specification 1.0 §4.1.5.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Role {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use a2a_jsonrpc::{Id, Limits};
-use a2a_types::Dialect;
-use a2a_types::reading::{Mode, Read, Repair, Violation};
+use a2a_types::reading::{self, Mode, Read, Repair, Violation};
+use a2a_types::{Dialect, ErrorKind, Request as A2aRequest, Response as A2aResponse, v0_2};
 use bytes::Bytes;
 use futures_util::stream;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
@@ -87,7 +87,7 @@ impl HttpClient {
         }
     }
 
-    /// Fetches a document.
+    /// Fetches a JSON document, and checks that it is one within the limits of a message.
     pub async fn get(&self, url: &str, headers: &HeaderMap) -> Result<Fetched, Error> {
         let mut request = Request::get(address(url)?)
             .body(Full::default())
@@ -95,6 +95,14 @@ impl HttpClient {
         request.headers_mut().extend(headers.clone());
         let (head, body) = self.send(request).await?.into_parts();
         let body = self.collect(body).await?;
+        if head.status.is_success()
+            && let Err(fault) = a2a_jsonrpc::check(&body, &Limits::default())
+        {
+            return Err(Error::Malformed(Violation {
+                path: fault.path.clone(),
+                problem: fault.to_string(),
+            }));
+        }
         Ok(Fetched {
             status: head.status,
             headers: head.headers,
@@ -199,6 +207,11 @@ impl Transport for HttpTransport {
 
 impl Shared {
     async fn ask(self: Arc<Self>, call: Call) -> Result<Reply, Error> {
+        if self.dialect == Dialect::V0_2
+            && matches!(call.request, A2aRequest::GetExtendedAgentCard(_))
+        {
+            return self.extended_card().await;
+        }
         let id = Id::number(self.next_id.fetch_add(1, Ordering::Relaxed));
         let streams = call.request.operation().is_stream();
         let (body, envelope) = write_call(call.request, self.dialect, &id)?;
@@ -208,16 +221,7 @@ impl Shared {
             .await?;
         let (head, body) = response.into_parts();
 
-        let refused = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&head.status);
-        if refused {
-            let challenge = head.headers.get(WWW_AUTHENTICATE);
-            return Err(Error::Refused {
-                status: head.status.as_u16(),
-                challenge: challenge
-                    .and_then(|value| value.to_str().ok())
-                    .map(str::to_owned),
-            });
-        }
+        refused(head.status, &head.headers)?;
         if streams && head.status == StatusCode::OK && is_event_stream(&head.headers) {
             return Ok(self.follow(body, envelope));
         }
@@ -235,6 +239,43 @@ impl Shared {
         }
         let read = read_reply(&envelope, &body, self.mode, &self.limits());
         Ok(Reply::once(trace(explain(read, head.status, &body)?)))
+    }
+
+    /// 0.2 fetches the extended card by a plain GET, from beside the endpoint (0.2 §7.8); some
+    /// servers have it below.
+    async fn extended_card(&self) -> Result<Reply, Error> {
+        const PATH: &str = "/agent/authenticatedExtendedCard";
+        let endpoint = self.url.to_string();
+        let below = endpoint.trim_end_matches('/');
+        let root = below.find("://").map_or(0, |scheme| scheme + 3);
+        let beside = below
+            .rfind('/')
+            .filter(|slash| *slash > root)
+            .map_or(below, |slash| &below[..slash]);
+        let mut fetched = self
+            .http
+            .get(&format!("{beside}{PATH}"), &self.headers)
+            .await?;
+        if fetched.status == StatusCode::NOT_FOUND && below != beside {
+            fetched = self
+                .http
+                .get(&format!("{below}{PATH}"), &self.headers)
+                .await?;
+        }
+        refused(fetched.status, &fetched.headers)?;
+        if fetched.status == StatusCode::NOT_FOUND {
+            return Err(ErrorKind::ExtendedAgentCardNotConfigured.into());
+        }
+        let text = std::str::from_utf8(&fetched.body).unwrap_or_default();
+        let read = reading::read::<v0_2::AgentCard>(text, self.mode, &reading::Hints::at("$"));
+        let read = explain(
+            read.map_err(Error::Malformed),
+            fetched.status,
+            &fetched.body,
+        )?;
+        Ok(Reply::once(A2aResponse::GetExtendedAgentCard(
+            trace(read).into(),
+        )))
     }
 
     fn request(
@@ -357,6 +398,20 @@ fn trace<T>(read: Read<T>) -> T {
         tracing::debug!(quirk = quirk.code(), path, "mended an answer");
     }
     read.value
+}
+
+/// Whether the agent wants other credentials, or denies access.
+fn refused(status: StatusCode, headers: &HeaderMap) -> Result<(), Error> {
+    if ![StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status) {
+        return Ok(());
+    }
+    let challenge = headers
+        .get(WWW_AUTHENTICATE)
+        .and_then(|value| value.to_str().ok());
+    Err(Error::Refused {
+        status: status.as_u16(),
+        challenge: challenge.map(str::to_owned),
+    })
 }
 
 /// An answer that is not even JSON-RPC is explained by its HTTP status.
