@@ -55,6 +55,6 @@ pub use crate::agent::{Agent, Failure};
 pub use crate::builder::{Bound, BuildError, ServerBuilder};
 pub use crate::server::Server;
 pub use crate::store::{Logged, MemoryStore, NewTask, Snapshot, Store, StoreError};
-pub use crate::turn::{ArtifactDraft, Turn, UpdateError};
+pub use crate::turn::{ArtifactDraft, ArtifactUpdate, Turn, UpdateError};
 pub use a2a_transport::http::{Anyone, Authenticator, Denied};
 pub use a2a_transport::{Principal, Transport};

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use a2a_transport::Principal;
 use a2a_types::{
-    Artifact, ContextId, Dialect, Event, Message, Task, TaskArtifactUpdateEvent, TaskId,
+    ContextId, Dialect, Event, Message, Task, TaskArtifactUpdateEvent, TaskId,
     TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
 };
 use tokio::sync::{OnceCell, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::store::{NewTask, Snapshot, Store, StoreError};
-use crate::turn::UpdateError;
+use crate::turn::{ArtifactUpdate, UpdateError};
 
 /// Writes the log of one task.
 ///
@@ -127,7 +127,7 @@ impl Runner {
             self.tell(Progress::Open(Arc::new(snapshot)));
             Ok(())
         };
-        self.opened.get_or_try_init(create).await.map(|()| ())
+        self.opened.get_or_try_init(create).await.copied()
     }
 
     fn tell(&self, progress: Progress) {
@@ -166,19 +166,14 @@ impl Runner {
         .await
     }
 
-    pub(crate) async fn artifact(
-        &self,
-        artifact: Artifact,
-        append: bool,
-        last_chunk: bool,
-    ) -> Result<(), UpdateError> {
+    pub(crate) async fn artifact(&self, update: ArtifactUpdate) -> Result<(), UpdateError> {
         self.append(Event::ArtifactUpdate(TaskArtifactUpdateEvent {
             task_id: self.task.clone(),
             context_id: Some(self.context.clone()),
-            artifact,
-            append,
-            last_chunk,
-            metadata: None,
+            artifact: update.artifact,
+            append: update.append,
+            last_chunk: update.last_chunk,
+            metadata: update.metadata,
         }))
         .await
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use a2a_types::{
-    Artifact, ArtifactId, ContextId, IllegalEvent, Message, Part, Role, SendMessageConfiguration,
-    Task, TaskId, TaskState,
+    Artifact, ArtifactId, ContextId, IllegalEvent, Message, Object, Part, Role,
+    SendMessageConfiguration, Task, TaskId, TaskState,
 };
 
 use crate::StoreError;
@@ -134,13 +134,8 @@ impl Turn {
     }
 
     /// Gives the task an artifact or a chunk of one: [`Turn::artifact`] is the comfortable way.
-    pub async fn publish(
-        &self,
-        artifact: Artifact,
-        append: bool,
-        last_chunk: bool,
-    ) -> Result<(), UpdateError> {
-        self.runner.artifact(artifact, append, last_chunk).await
+    pub async fn publish(&self, update: ArtifactUpdate) -> Result<(), UpdateError> {
+        self.runner.artifact(update).await
     }
 
     /// Answers with a message.
@@ -168,6 +163,19 @@ impl Turn {
     pub fn is_canceled(&self) -> bool {
         self.runner.is_canceled()
     }
+}
+
+/// An artifact, or a chunk of one, on its way to the task's log.
+#[derive(Clone, Debug, Default)]
+pub struct ArtifactUpdate {
+    /// The artifact, with the parts that are new.
+    pub artifact: Artifact,
+    /// Whether the parts are added to the artifact of that id, instead of replacing it.
+    pub append: bool,
+    /// Whether the artifact is complete.
+    pub last_chunk: bool,
+    /// Told with this event only.
+    pub metadata: Option<Object>,
 }
 
 /// An artifact that is being put together.
@@ -214,6 +222,13 @@ impl ArtifactDraft<'_> {
         };
         let chunk = std::mem::replace(&mut self.artifact, rest);
         let append = std::mem::replace(&mut self.begun, true);
-        self.turn.publish(chunk, append, last_chunk).await
+        self.turn
+            .publish(ArtifactUpdate {
+                artifact: chunk,
+                append,
+                last_chunk,
+                metadata: None,
+            })
+            .await
     }
 }

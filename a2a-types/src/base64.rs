@@ -59,7 +59,7 @@ fn standard(mut text: String) -> String {
         text = text.replace('-', "+").replace('_', "/");
     }
     text.truncate(symbols);
-    while text.len() % 4 != 0 {
+    while !text.len().is_multiple_of(4) {
         text.push('=');
     }
     text

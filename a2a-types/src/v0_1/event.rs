@@ -119,7 +119,8 @@ impl EventWriter {
     /// What 0.1 says for one event, usually one event too.
     ///
     /// It has no event for a whole task: that becomes its status and each of its artifacts. It has
-    /// no direct answer: that becomes a task completed with the message.
+    /// no direct answer: that becomes a task completed with the message. Only of an ended task are the
+    /// artifacts known to be complete.
     pub fn write(&mut self, event: Event) -> Vec<TaskEvent> {
         match event {
             Event::StatusUpdate(update) => vec![TaskEvent::Status(TaskStatusUpdateEvent {
@@ -145,7 +146,7 @@ impl EventWriter {
                 let last = task.status.state.is_terminal();
                 let id = task.id;
                 let artifacts = task.artifacts.into_iter().map(|artifact| {
-                    let artifact = chunk(self.indices.number(artifact), false, true);
+                    let artifact = chunk(self.indices.number(artifact), false, last);
                     TaskEvent::Artifact(TaskArtifactUpdateEvent {
                         id: id.clone(),
                         artifact,

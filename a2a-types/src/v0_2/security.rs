@@ -142,7 +142,7 @@ pub struct OAuthFlows {
 }
 
 macro_rules! flows {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$field:meta])* $member:ident,)* })*) => {$(
+    ($($(#[$doc:meta])* $name:ident { $($(#[$field:meta])* $member:ident,)* } new in 1.0: [$($new:ident)?];)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -162,7 +162,7 @@ macro_rules! flows {
                     $($member: flow.$member,)*
                     refresh_url: flow.refresh_url,
                     scopes: flow.scopes,
-                    ..Self::default()
+                    $($new: Default::default(),)?
                 }
             }
         }
@@ -186,22 +186,22 @@ flows! {
         authorization_url,
         /// Where the code is exchanged.
         token_url,
-    }
+    } new in 1.0: [pkce_required];
     /// With the client's own secret.
     ClientCredentialsOAuthFlow {
         /// Where the secret is exchanged.
         token_url,
-    }
+    } new in 1.0: [];
     /// Through the user's browser, without a code.
     ImplicitOAuthFlow {
         /// Where the user consents.
         authorization_url,
-    }
+    } new in 1.0: [];
     /// With the user's password.
     PasswordOAuthFlow {
         /// Where the password is exchanged.
         token_url,
-    }
+    } new in 1.0: [];
 }
 
 /// Schemes that must all be satisfied, with their scopes; any one of a list of these suffices.

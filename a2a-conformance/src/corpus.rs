@@ -1,0 +1,374 @@
+//! The documented examples, and the exchanges that bind them together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use a2a_types::Dialect;
+use rust_embed::RustEmbed;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::Value;
+
+/// Everything that was collected from the documents.
+#[derive(Clone, Debug)]
+pub struct Corpus {
+    /// The documents.
+    pub documents: Vec<Document>,
+    /// The examples, by id.
+    pub examples: BTreeMap<String, Example>,
+    /// The exchanges, by id.
+    pub exchanges: BTreeMap<String, Exchange>,
+}
+
+/// A document that examples were taken from.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Document {
+    /// Names the document.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// The language of its prose.
+    pub language: String,
+    /// The generation it describes.
+    #[serde(deserialize_with = "dialect")]
+    pub dialect: Dialect,
+    /// What it is.
+    pub about: String,
+}
+
+/// One example.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Example {
+    /// Names the example: the document and a number.
+    pub id: String,
+    /// Where it stands.
+    pub source: Source,
+    /// The generation it belongs to.
+    #[serde(deserialize_with = "dialect")]
+    pub dialect: Dialect,
+    /// A profile of the generation, like `trpc`.
+    pub profile: Option<String>,
+    /// What it is an example of.
+    pub kind: Kind,
+    /// The codes of its departures from the specification.
+    #[serde(default)]
+    pub quirks: BTreeSet<String>,
+    /// What a strict reader must say.
+    pub strict: Strict,
+    /// Whether a lenient reader can use it.
+    pub lenient: Lenient,
+    /// What a reader of this file should know.
+    pub note: Option<String>,
+    /// Where our judgement departs from the inventory that the corpus was made from, and why.
+    pub amended: Option<String>,
+    /// How a strict server refuses it, if it is a request in legal JSON that must be refused.
+    pub refused: Option<Refusal>,
+    /// The text as printed.
+    pub printed: String,
+    /// The message as it should have been, JSON.
+    pub corrected: Option<String>,
+    /// What it says, in protocol 1.0, JSON.
+    pub canonical: Option<String>,
+    /// The parts of an HTTP head.
+    pub head: Option<Head>,
+}
+
+/// Where an example stands.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Source {
+    /// The document.
+    pub document: String,
+    /// The heading above it.
+    pub heading: String,
+    /// The lines of the document's text.
+    pub lines: String,
+}
+
+/// What an example is an example of.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A JSON-RPC request.
+    Request,
+    /// A JSON-RPC response.
+    Response,
+    /// One event of a stream.
+    Event,
+    /// An agent card.
+    Card,
+    /// The body of a push notification.
+    Webhook,
+    /// A piece of something.
+    Fragment,
+    /// An HTTP head.
+    Head,
+}
+
+/// What a strict reader must say.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Strict {
+    /// Nothing is wrong with it.
+    Accept,
+    /// It is not JSON, no envelope, or against the schema.
+    Reject,
+    /// The schema lets it pass, the specification's words do not.
+    RejectByRule,
+}
+
+/// Whether a lenient reader can use an example.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Lenient {
+    /// It can, after the repairs.
+    Usable,
+    /// No repair makes a message of it.
+    Unusable,
+}
+
+/// How a strict server refuses a request.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
+pub struct Refusal {
+    /// The JSON-RPC code.
+    pub code: i64,
+    /// The JSON path that its message names.
+    pub path: String,
+}
+
+/// The parts of an HTTP head.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Head {
+    /// Of a request.
+    pub method: Option<String>,
+    /// Of a request.
+    pub target: Option<String>,
+    /// Of a response.
+    pub status: Option<u16>,
+    /// The headers.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+}
+
+/// What binds examples together: which request, which answers.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Exchange {
+    /// Names the exchange.
+    pub id: String,
+    /// What happens in it.
+    pub title: String,
+    /// The generation it is spoken in.
+    #[serde(deserialize_with = "dialect")]
+    pub dialect: Dialect,
+    /// What the reference agent does, turn by turn.
+    #[serde(default)]
+    pub agent: Vec<Vec<ScriptStep>>,
+    /// Requests that come before, whose answers are not looked at.
+    #[serde(default)]
+    pub given: Vec<String>,
+    /// What is compared.
+    pub steps: Vec<Step>,
+}
+
+/// Something that the reference agent does. One of the members says what.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct ScriptStep {
+    /// Publishes an artifact.
+    pub artifact: Option<Value>,
+    /// Whether it is a chunk to be appended.
+    pub append: bool,
+    /// Whether it is the last chunk.
+    pub last_chunk: bool,
+    /// The metadata of the artifact's event.
+    pub metadata: Option<a2a_types::Object>,
+    /// Gives the task a status.
+    pub status: Option<a2a_types::TaskState>,
+    /// What the status says.
+    pub message: Option<Value>,
+    /// Answers by a message.
+    pub reply: Option<Value>,
+    /// Lets waiting callers go.
+    pub detach: bool,
+    /// Waits until the harness lets it go on, or for cancellation.
+    pub hold: bool,
+}
+
+/// One request and what is expected of it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// The example that is sent.
+    pub request: Option<String>,
+    /// Or the path that is fetched.
+    pub get: Option<String>,
+    /// The JSON-RPC id to send in place of the example's.
+    pub id: Option<Value>,
+    /// Headers to send.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// When the agent's `hold` ends.
+    pub release: Option<Release>,
+    /// The HTTP status that is expected; 200 if not given.
+    pub status: Option<u16>,
+    /// The example that answers.
+    pub answer: Option<String>,
+    /// Messages that stand in the history before the documented ones.
+    #[serde(default)]
+    pub history_first: Vec<Value>,
+    /// Results that come before the documented events.
+    #[serde(default)]
+    pub before: Vec<Value>,
+    /// The examples that are streamed.
+    #[serde(default)]
+    pub events: Vec<String>,
+    /// The document does not show the end of the stream.
+    #[serde(default)]
+    pub open: bool,
+    /// How the answer is compared.
+    #[serde(rename = "match")]
+    pub matching: Option<Matching>,
+    /// Differences that are right.
+    #[serde(default)]
+    pub allow: Vec<Allowance>,
+}
+
+/// When the agent's `hold` ends.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Release {
+    /// Before the request; the turn is over when it is sent.
+    Before,
+    /// When the stream has brought its first event.
+    Subscribed,
+}
+
+/// How an answer is compared.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Matching {
+    /// It holds everything that is documented, and perhaps more.
+    Contains,
+}
+
+/// A difference that is right.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Allowance {
+    /// Where.
+    pub path: String,
+    /// Why.
+    pub why: String,
+}
+
+#[derive(RustEmbed)]
+#[folder = "examples/"]
+struct ExampleFiles;
+
+#[derive(RustEmbed)]
+#[folder = "exchanges/"]
+struct ExchangeFiles;
+
+/// A file of the corpus cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}: {problem}")]
+pub struct CorpusError {
+    file: String,
+    problem: String,
+}
+
+impl Corpus {
+    /// The corpus that is part of this program.
+    pub fn embedded() -> Result<Self, CorpusError> {
+        let mut corpus = Self {
+            documents: Vec::new(),
+            examples: BTreeMap::new(),
+            exchanges: BTreeMap::new(),
+        };
+        for file in ExampleFiles::iter() {
+            let data = ExampleFiles::get(&file)
+                .map(|file| file.data)
+                .unwrap_or_default();
+            if file == "documents.yaml" {
+                corpus.documents = parse(&file, &data)?;
+            } else {
+                let example: Example = parse(&file, &data)?;
+                corpus.examples.insert(example.id.clone(), example);
+            }
+        }
+        for file in ExchangeFiles::iter() {
+            let data = ExchangeFiles::get(&file)
+                .map(|file| file.data)
+                .unwrap_or_default();
+            let exchange: Exchange = parse(&file, &data)?;
+            corpus.exchanges.insert(exchange.id.clone(), exchange);
+        }
+        corpus.check()?;
+        Ok(corpus)
+    }
+
+    /// The example of that id; exchanges name only examples that exist.
+    pub fn example(&self, id: &str) -> &Example {
+        &self.examples[id]
+    }
+
+    /// The request that an example answers, by the first exchange that says so.
+    pub fn request_of(&self, id: &str) -> Option<&Example> {
+        let answered = |step: &&Step| {
+            step.answer.as_deref() == Some(id) || step.events.iter().any(|event| event == id)
+        };
+        let step = self
+            .exchanges
+            .values()
+            .flat_map(|exchange| &exchange.steps)
+            .find(answered)?;
+        self.examples.get(step.request.as_deref()?)
+    }
+
+    /// The examples other than HTTP heads.
+    pub fn messages(&self) -> impl Iterator<Item = &Example> {
+        self.examples
+            .values()
+            .filter(|example| example.kind != Kind::Head)
+    }
+
+    fn check(&self) -> Result<(), CorpusError> {
+        for exchange in self.exchanges.values() {
+            let steps = exchange.steps.iter();
+            let named =
+                steps.flat_map(|step| step.request.iter().chain(&step.answer).chain(&step.events));
+            for id in named.chain(&exchange.given) {
+                if !self.examples.contains_key(id) {
+                    return Err(CorpusError {
+                        file: exchange.id.clone(),
+                        problem: format!("names the example {id}, which does not exist"),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Example {
+    /// The corrected message.
+    pub fn corrected_value(&self) -> Option<Value> {
+        serde_json::from_str(self.corrected.as_deref()?).ok()
+    }
+
+    /// The canonical value.
+    pub fn canonical_value(&self) -> Option<Value> {
+        serde_json::from_str(self.canonical.as_deref()?).ok()
+    }
+}
+
+fn parse<T: de::DeserializeOwned>(file: &str, data: &[u8]) -> Result<T, CorpusError> {
+    let error = |problem: String| CorpusError {
+        file: file.to_owned(),
+        problem,
+    };
+    let text = std::str::from_utf8(data).map_err(|invalid| error(invalid.to_string()))?;
+    serde_saphyr::from_str(text).map_err(|invalid| error(invalid.to_string()))
+}
+
+fn dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Dialect, D::Error> {
+    let version = String::deserialize(deserializer)?;
+    Dialect::from_version(&version)
+        .ok_or_else(|| de::Error::custom(format!("no generation {version}")))
+}

@@ -1,0 +1,85 @@
+//! `a2a-conformance`: see `a2a-conformance --help`.
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+use a2a_conformance::{Corpus, Fault, Options, Report, replay};
+use clap::{Parser, Subcommand};
+
+/// Replays the documented examples of the A2A protocol.
+#[derive(Parser)]
+#[command(
+    version,
+    after_help = "\
+Examples:
+  a2a-conformance replay                     every example and exchange
+  a2a-conformance replay --only 001          one document
+  a2a-conformance replay --json > report.json
+  a2a-conformance replay --fault lost-chunk  a broken server: the replay must fail
+
+Exit codes: 0 all as documented, 1 something differs, 2 usage or nothing to replay."
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Reads every example, sends it to our server, plays it to our client.
+    Replay {
+        /// Only examples and exchanges whose id begins so, like 001 or 000-stream.
+        #[arg(long, value_name = "PREFIX")]
+        only: Option<String>,
+        /// Prints the report as JSON.
+        #[arg(long)]
+        json: bool,
+        /// Builds a deliberate fault into one of the ends.
+        #[arg(long, value_name = "FAULT")]
+        fault: Option<Fault>,
+    },
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let Command::Replay { only, json, fault } = Arguments::parse().command;
+    let corpus = match Corpus::embedded() {
+        Ok(corpus) => corpus,
+        Err(error) => {
+            eprintln!("the corpus cannot be read: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let options = Options { only, fault };
+    let terminal = std::io::stderr().is_terminal();
+    let outcomes = replay(&corpus, &options, |done, total| {
+        if terminal {
+            eprint!("\r{done} of {total} exchanges\x1b[K");
+        }
+    })
+    .await;
+    if terminal {
+        eprint!("\r\x1b[K");
+    }
+    if outcomes.is_empty() {
+        eprintln!(
+            "nothing to replay: no id begins with {:?}",
+            options.only.unwrap_or_default()
+        );
+        return ExitCode::from(2);
+    }
+    let report = Report::new(&corpus, outcomes);
+    let mut out = anstream::stdout();
+    let printed = match json {
+        true => serde_json::to_string_pretty(&report)
+            .map_err(std::io::Error::other)
+            .and_then(|text| writeln!(out, "{text}")),
+        false => report.print(&corpus, &mut out),
+    };
+    match (printed, report.is_green()) {
+        (Ok(()), true) => ExitCode::SUCCESS,
+        (Ok(()), false) => ExitCode::FAILURE,
+        // Whoever reads our output has had enough of it.
+        (Err(_), _) => ExitCode::from(2),
+    }
+}

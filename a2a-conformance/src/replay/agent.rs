@@ -1,0 +1,469 @@
+//! The documented requests sent to our server, and its answers held against the documented ones.
+
+use a2a_server::{Authenticator, Denied, Principal, Server};
+use a2a_transport::BoxFuture;
+use a2a_transport::http::{ServeOptions, serve};
+use a2a_types::reading::Mode;
+use a2a_types::{AgentCard, schema};
+use http::StatusCode;
+use http::request::Parts;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use super::wire::{Caller, Got, PATIENCE};
+use super::{Direction, Outcome};
+use crate::compare::{Bindings, Rules, compare};
+use crate::corpus::{Corpus, Example, Exchange, Matching, Release, Step, Strict};
+use crate::fault::{Fault, FaultyService};
+use crate::printed;
+use crate::reference::Reference;
+use crate::verdict::{operation_of, validate};
+
+/// Replays one exchange in every form of its requests.
+pub(super) async fn replay(
+    corpus: &Corpus,
+    exchange: &Exchange,
+    fault: Option<Fault>,
+) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    for direction in [
+        Direction::AgentCorrected,
+        Direction::AgentPrinted,
+        Direction::AgentStrict,
+    ] {
+        let mode = match direction {
+            Direction::AgentPrinted => Mode::Lenient,
+            _ => Mode::Strict,
+        };
+        let problems = match Stage::set(corpus, exchange, mode, fault).await {
+            Ok(mut stage) => {
+                let run = async {
+                    match direction {
+                        Direction::AgentStrict => stage.refusals().await,
+                        _ => stage.play(direction == Direction::AgentPrinted).await,
+                    }
+                };
+                match tokio::time::timeout(6 * PATIENCE, run).await {
+                    Ok(()) => std::mem::take(&mut stage.problems),
+                    Err(_) => vec![format!("{}: the exchange does not end", exchange.id)],
+                }
+            }
+            Err(problem) => vec![format!("{}: {problem}", exchange.id)],
+        };
+        outcomes.push(Outcome {
+            document: exchange.id.split('-').next().unwrap_or_default().to_owned(),
+            id: exchange.id.clone(),
+            direction,
+            problems,
+        });
+    }
+    outcomes
+}
+
+/// A server with the reference agent on a real socket, and a caller.
+struct Stage<'a> {
+    corpus: &'a Corpus,
+    exchange: &'a Exchange,
+    reference: Reference,
+    caller: Caller,
+    path: &'static str,
+    bindings: Bindings,
+    problems: Vec<String>,
+    server: JoinHandle<()>,
+}
+
+impl Drop for Stage<'_> {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+impl<'a> Stage<'a> {
+    async fn set(
+        corpus: &'a Corpus,
+        exchange: &'a Exchange,
+        mode: Mode,
+        fault: Option<Fault>,
+    ) -> Result<Self, String> {
+        let told = |error: &dyn std::fmt::Display| error.to_string();
+        let reference = Reference::new(exchange.agent.clone());
+        let card = card_of(corpus, exchange);
+        let server = Server::builder(card.clone(), reference.clone());
+        let server = match card.capabilities.extended_agent_card {
+            Some(true) => server.extended_card(card),
+            _ => server,
+        };
+        let server = server.build().map_err(|error| told(&error))?;
+        let path = match exchange.steps.iter().any(|step| {
+            step.get
+                .as_deref()
+                .is_some_and(|get| get.starts_with("/a2a"))
+        }) {
+            true => "/a2a/v1",
+            false => "/",
+        };
+        let bound = server
+            .bind("127.0.0.1:0")
+            .await
+            .map_err(|error| told(&error))?;
+        let bound = bound
+            .path(path)
+            .mode(mode)
+            .prefer(exchange.dialect)
+            .authenticator(TokenForCard);
+        let service = FaultyService::new(bound.service(), fault);
+        let listener = TcpListener::bind("127.0.0.1:0")
+            .await
+            .map_err(|error| told(&error))?;
+        let address = listener.local_addr().map_err(|error| told(&error))?;
+        Ok(Self {
+            corpus,
+            exchange,
+            reference,
+            caller: Caller::new(address),
+            path,
+            bindings: Bindings::default(),
+            problems: Vec::new(),
+            server: tokio::spawn(serve(
+                listener,
+                service,
+                ServeOptions::default(),
+                std::future::pending(),
+            )),
+        })
+    }
+
+    fn problem(&mut self, example: &str, problem: impl std::fmt::Display) {
+        self.problems.push(format!("{example}: {problem}"));
+    }
+
+    /// Plays the whole exchange, with its requests as printed or as corrected.
+    async fn play(&mut self, as_printed: bool) {
+        for id in &self.exchange.given {
+            if let Err(problem) = self.give(self.corpus.example(id)).await {
+                self.problem(id, problem);
+            }
+        }
+        for step in &self.exchange.steps {
+            if step.release == Some(Release::Before) {
+                self.reference.release();
+                self.reference.ended(1).await;
+            }
+            let label = step
+                .request
+                .as_ref()
+                .or(step.get.as_ref())
+                .map_or("", String::as_str);
+            let played = match (&step.request, &step.get) {
+                (Some(request), _) => {
+                    let request = self.corpus.example(request);
+                    self.ask(step, request, as_printed).await
+                }
+                (None, Some(path)) => self.fetch(step, path).await,
+                (None, None) => Err("the step asks for nothing".to_owned()),
+            };
+            if let Err(problem) = played {
+                self.problem(label, problem);
+            }
+        }
+    }
+
+    /// Sends a request whose answer is not looked at.
+    async fn give(&mut self, request: &Example) -> Result<(), String> {
+        let text = request.corrected.clone().unwrap_or_default();
+        self.bindings
+            .keep_ids_of(&serde_json::from_str(&text).unwrap_or_default());
+        let got = self
+            .caller
+            .post(self.path, text, &Default::default())
+            .await?;
+        match operation_of(request).is_some_and(a2a_types::Operation::is_stream) {
+            // The caller drops off while the agent is at work.
+            true => self.reference.held().await,
+            false => {
+                got.json().await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn ask(
+        &mut self,
+        step: &Step,
+        request: &Example,
+        as_printed: bool,
+    ) -> Result<(), String> {
+        let printed = printed::read(&request.printed);
+        let mut text = request.corrected.clone().unwrap_or_default();
+        if as_printed && printed.is_json() {
+            text = printed.text;
+        } else if as_printed {
+            let got = self
+                .caller
+                .post(self.path, printed.text, &step.headers)
+                .await?;
+            let answer = got.json().await?;
+            if answer["error"]["code"] != -32700 {
+                return Err(format!("$.error.code: expected -32700, found {answer}"));
+            }
+        }
+        let mut sent: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        self.bindings.keep_ids_of(&sent["params"]);
+        if let Some(id) = &step.id {
+            sent["id"] = id.clone();
+            text = sent.to_string();
+        }
+        let text = self.bindings.apply(&text);
+        let id = sent.get("id").cloned().unwrap_or(Value::Null);
+        let got = self.caller.post(self.path, text, &step.headers).await?;
+        if got.status != StatusCode::OK {
+            return Err(format!("HTTP status: expected 200, found {}", got.status));
+        }
+        match operation_of(request).is_some_and(a2a_types::Operation::is_stream) {
+            true => self.check_stream(step, request, got, &id).await,
+            false => self.check_answer(step, request, got, &id).await,
+        }
+    }
+
+    async fn check_answer(
+        &mut self,
+        step: &Step,
+        request: &Example,
+        got: Got,
+        id: &Value,
+    ) -> Result<(), String> {
+        if got.media_type() != "application/json" {
+            return Err(format!(
+                "content-type: expected application/json, found {:?}",
+                got.media_type()
+            ));
+        }
+        let found = got.json().await?;
+        match &step.answer {
+            Some(answer) => {
+                let expected = self
+                    .corpus
+                    .example(answer)
+                    .corrected_value()
+                    .unwrap_or_default();
+                self.check_message(answer, step, request, expected, &found, id);
+            }
+            None => {
+                let expected = json!({"jsonrpc": "2.0", "id": id, "result": found["result"]});
+                self.check_message(&request.id, step, request, expected, &found, id);
+            }
+        }
+        Ok(())
+    }
+
+    async fn check_stream(
+        &mut self,
+        step: &Step,
+        request: &Example,
+        mut got: Got,
+        id: &Value,
+    ) -> Result<(), String> {
+        if got.media_type() != "text/event-stream" {
+            return Err(format!(
+                "content-type: expected text/event-stream, found {:?}",
+                got.media_type()
+            ));
+        }
+        let before = step.before.iter().map(|result| {
+            (
+                request.id.clone(),
+                json!({"jsonrpc": "2.0", "id": id, "result": result}),
+            )
+        });
+        let events = step.events.iter().map(|event| {
+            (
+                event.clone(),
+                self.corpus
+                    .example(event)
+                    .corrected_value()
+                    .unwrap_or_default(),
+            )
+        });
+        let expected: Vec<_> = before.chain(events).collect();
+        let first = got.event().await?;
+        if step.release == Some(Release::Subscribed) {
+            self.reference.release();
+        }
+        let mut found = first;
+        for (label, expected) in expected {
+            let Some(event) = found else {
+                return Err(format!(
+                    "{label}: $: expected an event, found the end of the stream"
+                ));
+            };
+            self.check_message(&label, step, request, expected, &event, id);
+            found = match step.open && step.events.last() == Some(&label) {
+                true => return Ok(()),
+                false => got.event().await?,
+            };
+        }
+        // An exchange without documented events only has to end.
+        while let Some(event) = found {
+            if !step.events.is_empty() {
+                return Err(format!("$: expected the end of the stream, found {event}"));
+            }
+            found = got.event().await?;
+        }
+        Ok(())
+    }
+
+    fn check_message(
+        &mut self,
+        label: &str,
+        step: &Step,
+        request: &Example,
+        mut expected: Value,
+        found: &Value,
+        id: &Value,
+    ) {
+        expected["id"] = id.clone();
+        if let Some(Value::Array(history)) = expected.pointer_mut("/result/history") {
+            history.splice(0..0, step.history_first.iter().cloned());
+        }
+        let rules = Rules {
+            allow: &step.allow,
+            ..Rules::default()
+        };
+        for difference in compare(&expected, found, &mut self.bindings, rules) {
+            self.problem(label, difference);
+        }
+        let definition =
+            operation_of(request).and_then(|op| schema::response_definition(request.dialect, op));
+        // The id of an answer to a request without one is null, which the schemas do not foresee.
+        if let Some(definition) = definition.filter(|_| !id.is_null())
+            && let Err(violation) = validate(request.dialect, definition, found)
+        {
+            self.problem(label, violation);
+        }
+    }
+
+    async fn fetch(&mut self, step: &Step, path: &str) -> Result<(), String> {
+        let got = self.caller.get(path, &step.headers).await?;
+        let status = step.status.unwrap_or(200);
+        if got.status.as_u16() != status {
+            return Err(format!(
+                "HTTP status: expected {status}, found {}",
+                got.status
+            ));
+        }
+        if status == 401 && !got.headers.contains_key("www-authenticate") {
+            return Err("WWW-Authenticate: missing".to_owned());
+        }
+        if status != 200 {
+            return Ok(());
+        }
+        let found = got.json().await?;
+        validate(self.exchange.dialect, "AgentCard", &found)?;
+        if let Some(answer) = &step.answer {
+            let expected = self
+                .corpus
+                .example(answer)
+                .corrected_value()
+                .unwrap_or_default();
+            let rules = Rules {
+                allow: &step.allow,
+                matching: Some(step.matching.unwrap_or(Matching::Contains)),
+                ..Rules::default()
+            };
+            for difference in compare(&expected, &found, &mut self.bindings, rules) {
+                self.problem(answer, difference);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the printed requests that a strict server must refuse.
+    async fn refusals(&mut self) {
+        let requests = self
+            .exchange
+            .steps
+            .iter()
+            .filter_map(|step| step.request.as_ref());
+        for id in requests {
+            let request = self.corpus.example(id);
+            if request.strict == Strict::Accept {
+                continue;
+            }
+            if let Err(problem) = self.refusal(request).await {
+                self.problem(id, problem);
+            }
+        }
+    }
+
+    async fn refusal(&self, request: &Example) -> Result<(), String> {
+        let printed = printed::read(&request.printed);
+        let got = self
+            .caller
+            .post(self.path, printed.text.clone(), &Default::default())
+            .await?;
+        let error = got.json().await?["error"].take();
+        let (code, path) = match (&request.refused, printed.is_json()) {
+            (_, false) => (-32700, ""),
+            (Some(refusal), true) => (refusal.code, refusal.path.as_str()),
+            (None, true) => {
+                return Err(format!(
+                    "the corpus does not say how it is refused; it is by {error}"
+                ));
+            }
+        };
+        if error["code"] != code {
+            return Err(format!("$.error.code: expected {code}, found {error}"));
+        }
+        let message = error["message"].as_str().unwrap_or_default();
+        match message.contains(&format!("{path}:")) || path.is_empty() {
+            true => Ok(()),
+            false => Err(format!(
+                "$.error.message: expected it to name {path}, found {message:?}"
+            )),
+        }
+    }
+}
+
+/// The card that the exchange fetches, else one that offers everything.
+fn card_of(corpus: &Corpus, exchange: &Exchange) -> AgentCard {
+    let fetched = exchange
+        .steps
+        .iter()
+        .filter(|step| step.get.is_some())
+        .find_map(|step| step.answer.as_ref());
+    let documented =
+        fetched.and_then(|id| AgentCard::deserialize(corpus.example(id).canonical_value()?).ok());
+    documented.unwrap_or_else(|| {
+        let mut card = AgentCard::new("Reference", "Does what the documents say");
+        card.capabilities.push_notifications = Some(true);
+        card.capabilities.extended_agent_card = Some(true);
+        card
+    })
+}
+
+/// Everybody may ask, but the extended card is for those who bring a token.
+struct TokenForCard;
+
+impl Authenticator for TokenForCard {
+    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
+        let token = head
+            .headers
+            .get("authorization")
+            .and_then(|value| value.to_str().ok());
+        let bearer = token.is_some_and(|token| token.starts_with("Bearer "));
+        let needed = head
+            .uri
+            .path()
+            .ends_with("/agent/authenticatedExtendedCard");
+        let outcome = match (bearer, needed) {
+            (true, _) => Ok(Principal::named("reader")),
+            (false, false) => Ok(Principal::anonymous()),
+            (false, true) => Err(Denied::Unauthenticated {
+                challenge: "Bearer".to_owned(),
+            }),
+        };
+        Box::pin(std::future::ready(outcome))
+    }
+}

@@ -1,0 +1,414 @@
+//! The documented answers played to our client, and what it makes of them.
+
+use a2a_client::Client;
+use a2a_transport::binding::jsonrpc::{Reading, read_call};
+use a2a_transport::http::HttpTransport;
+use a2a_transport::{Answer, Call, Error, Transport};
+use a2a_types::reading::Mode;
+use a2a_types::{AgentCard, Dialect, Operation, Request, Response, v0_2};
+use http::header::{HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio_stream::StreamExt;
+
+use super::wire::{PATIENCE, Said, Scripted, Taken};
+use super::{Direction, Outcome};
+use crate::compare::{Bindings, Rules, compare};
+use crate::corpus::{Corpus, Example, Exchange, Step};
+use crate::fault::{Fault, FaultyTransport};
+use crate::printed;
+
+/// Replays one exchange with its answers as corrected and as printed.
+pub(super) async fn replay(
+    corpus: &Corpus,
+    exchange: &Exchange,
+    fault: Option<Fault>,
+) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    for direction in [Direction::ClientCorrected, Direction::ClientPrinted] {
+        let mut problems = Vec::new();
+        for step in &exchange.steps {
+            let play = Play {
+                corpus,
+                exchange,
+                step,
+                as_printed: direction == Direction::ClientPrinted,
+                fault,
+            };
+            let label = step
+                .request
+                .as_ref()
+                .or(step.get.as_ref())
+                .map_or("", String::as_str);
+            match tokio::time::timeout(3 * PATIENCE, play.run()).await {
+                Ok(Ok(found)) => problems.extend(found),
+                Ok(Err(problem)) => problems.push(format!("{label}: {problem}")),
+                Err(_) => problems.push(format!("{label}: the client hangs")),
+            }
+        }
+        outcomes.push(Outcome {
+            document: exchange.id.split('-').next().unwrap_or_default().to_owned(),
+            id: exchange.id.clone(),
+            direction,
+            problems,
+        });
+    }
+    outcomes
+}
+
+/// One step, played by a scripted server.
+struct Play<'a> {
+    corpus: &'a Corpus,
+    exchange: &'a Exchange,
+    step: &'a Step,
+    as_printed: bool,
+    fault: Option<Fault>,
+}
+
+impl Play<'_> {
+    async fn run(&self) -> Result<Vec<String>, String> {
+        match (&self.step.request, &self.step.get) {
+            (Some(request), _) => self.ask(self.corpus.example(request)).await,
+            (None, Some(path)) if path.contains("/.well-known/") => self.discover().await,
+            (None, Some(path)) => self.extended_card(path).await,
+            (None, None) => Err("the step asks for nothing".to_owned()),
+        }
+    }
+
+    async fn ask(&self, request: &Example) -> Result<Vec<String>, String> {
+        let call = call_of(request)?;
+        let operation = call.request.operation();
+        let answers = self.answers();
+        let script: Vec<_> = answers
+            .iter()
+            .map(|answer| self.script_of(answer))
+            .collect();
+        let streams = operation.is_stream();
+        let substitute = !self.as_printed;
+        let server = Scripted::start(move |taken| {
+            let id = serde_json::from_slice::<Value>(&taken.body).unwrap_or_default()["id"].take();
+            let texts = script.iter().map(|text| match substitute {
+                true => with_id(text, &id, streams),
+                false => text.clone(),
+            });
+            let body: String = texts.collect();
+            let media_type = if streams {
+                "text/event-stream"
+            } else {
+                "application/json"
+            };
+            Said::new(200, media_type, body)
+        });
+        let server = server.await.map_err(|error| error.to_string())?;
+        let mode = if self.as_printed {
+            Mode::Lenient
+        } else {
+            Mode::Strict
+        };
+        let url = format!("http://{}/", server.address);
+        let transport =
+            HttpTransport::new(&url, self.exchange.dialect).map_err(|error| error.to_string())?;
+        let transport = FaultyTransport::new(transport.mode(mode), self.fault);
+
+        let mut problems = Vec::new();
+        let came = take_in(transport.call(call).await).await;
+        problems.extend(check_request(request, &server.taken())?);
+        if answers.is_empty() {
+            return Ok(problems);
+        }
+        let readable = !self.as_printed || answers.iter().all(|answer| printed_is_readable(answer));
+        match (came, readable) {
+            (Ok(came), true) => problems.extend(self.check_answers(operation, &answers, came)),
+            (Ok(came), false) => problems.push(format!(
+                "{}: expected a typed error, found {} answers",
+                answers[0].id,
+                came.len()
+            )),
+            (Err(Error::Malformed(_) | Error::NotA2a { .. }), false) => {}
+            (Err(error), _) => problems.push(format!("{}: {error}", answers[0].id)),
+        }
+        Ok(problems)
+    }
+
+    fn answers(&self) -> Vec<&Example> {
+        let ids = self.step.answer.iter().chain(&self.step.events);
+        ids.map(|id| self.corpus.example(id)).collect()
+    }
+
+    /// What the server says for an example: its printed bytes, or the corrected message.
+    fn script_of(&self, answer: &Example) -> String {
+        match self.as_printed {
+            true => printed::read(&answer.printed).text,
+            false => answer.corrected.clone().unwrap_or_default(),
+        }
+    }
+
+    fn check_answers(
+        &self,
+        operation: Operation,
+        answers: &[&Example],
+        came: Vec<Value>,
+    ) -> Vec<String> {
+        let mut problems = Vec::new();
+        if came.len() != answers.len() {
+            problems.push(format!(
+                "{}: expected {} answers, found {}",
+                answers[0].id,
+                answers.len(),
+                came.len()
+            ));
+        }
+        for (answer, found) in answers.iter().zip(&came) {
+            let Some(mut expected) = answer.canonical_value() else {
+                continue;
+            };
+            if self.as_printed && answer.quirks.contains("NOAPPEND") {
+                // A chunk that does not say so is no chunk, unless the peer declared the profile.
+                expected["artifactUpdate"]
+                    .as_object_mut()
+                    .map(|update| update.remove("append"));
+            }
+            if operation == Operation::CancelTask || operation == Operation::GetTask {
+                expected = unwrapped(expected);
+            }
+            let mut bindings = Bindings::default();
+            bindings.keep_ids_of(&expected);
+            let rules = Rules {
+                exact_times: true,
+                ..Rules::default()
+            };
+            let differences = compare(&expected, found, &mut bindings, rules);
+            problems.extend(
+                differences
+                    .into_iter()
+                    .map(|difference| format!("{}: {difference}", answer.id)),
+            );
+        }
+        problems
+    }
+
+    /// The client looks for the card where the later generations have it, then where this one has.
+    async fn discover(&self) -> Result<Vec<String>, String> {
+        let answers = self.answers();
+        let card = match answers.first() {
+            Some(answer) => self.script_of(answer),
+            None => {
+                let card =
+                    AgentCard::new("Reference", "Shown in no document").at("http://127.0.0.1:9/");
+                json!(v0_2::AgentCard::from(card)).to_string()
+            }
+        };
+        let server = Scripted::start(move |taken| match taken.path.as_str() {
+            "/.well-known/agent.json" => Said::new(200, "application/json", card.clone()),
+            _ => Said::new(404, "text/plain", ""),
+        });
+        let server = server.await.map_err(|error| error.to_string())?;
+        let found = Client::discover(&format!("http://{}", server.address)).await;
+        let paths: Vec<_> = server.taken().into_iter().map(|taken| taken.path).collect();
+        let mut problems = Vec::new();
+        if paths != ["/.well-known/agent-card.json", "/.well-known/agent.json"] {
+            problems.push(format!(
+                "{}: the card was looked for at {paths:?}",
+                self.exchange.id
+            ));
+        }
+        let Some(answer) = answers.first() else {
+            problems.extend(
+                found
+                    .err()
+                    .map(|error| format!("{}: {error}", self.exchange.id)),
+            );
+            return Ok(problems);
+        };
+        let readable = !self.as_printed || printed_is_readable(answer);
+        match (found, readable) {
+            (Err(Error::Malformed(_)), false) => {}
+            // The documented address is out of reach here: it speaks https.
+            (Err(Error::Address { .. }), true) => {
+                problems.extend(check_card(answer, &self.script_of(answer)))
+            }
+            (Ok(client), true) => {
+                let found = serde_json::to_value(client.card()).unwrap_or_default();
+                problems.extend(differences(answer, &found));
+            }
+            (Ok(_), false) => problems.push(format!(
+                "{}: expected a typed error, found a card",
+                answer.id
+            )),
+            (Err(error), _) => problems.push(format!("{}: {error}", answer.id)),
+        }
+        Ok(problems)
+    }
+
+    /// 0.2 fetches the extended card by GET, with the caller's credentials.
+    async fn extended_card(&self, path: &str) -> Result<Vec<String>, String> {
+        let status = self.step.status.unwrap_or(200);
+        let card = AgentCard::new("Reference", "The longer card").at("http://127.0.0.1:9/");
+        let body = json!(v0_2::AgentCard::from(card)).to_string();
+        let server = Scripted::start(move |_| {
+            let mut said = Said::new(status, "application/json", body.clone());
+            said.headers
+                .push((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
+            said
+        });
+        let server = server.await.map_err(|error| error.to_string())?;
+        let url = format!("http://{}/a2a/v1", server.address);
+        let mut transport =
+            HttpTransport::new(&url, Dialect::V0_2).map_err(|error| error.to_string())?;
+        for (name, value) in &self.step.headers {
+            let name: HeaderName = name
+                .parse()
+                .map_err(|_| format!("no header name: {name}"))?;
+            let value =
+                HeaderValue::from_str(value).map_err(|_| format!("no header value: {value}"))?;
+            transport = transport.header(name, value);
+        }
+        let found = Client::new(transport).extended_card().await;
+        let mut problems = Vec::new();
+        match (found, status) {
+            (Ok(_), 200) => {}
+            (
+                Err(Error::Refused {
+                    status: 401,
+                    challenge,
+                }),
+                401,
+            ) if challenge.as_deref() == Some("Bearer") => {}
+            (found, _) => problems.push(format!("{path}: expected HTTP {status}, found {found:?}")),
+        }
+        let taken = server.taken();
+        let Some(taken) = taken.first() else {
+            return Err("the client asked for nothing".to_owned());
+        };
+        if taken.method != "GET" || taken.path != path {
+            problems.push(format!(
+                "{path}: the client asked for {} {}",
+                taken.method, taken.path
+            ));
+        }
+        for (name, value) in &self.step.headers {
+            let sent = taken
+                .headers
+                .get(name.as_str())
+                .and_then(|value| value.to_str().ok());
+            if sent != Some(value) {
+                problems.push(format!(
+                    "{path}: {name}: expected {value:?}, found {sent:?}"
+                ));
+            }
+        }
+        Ok(problems)
+    }
+}
+
+/// The canonical request of an example, as a call.
+fn call_of(request: &Example) -> Result<Call, String> {
+    let canonical = request
+        .canonical_value()
+        .ok_or("the request has no canonical value")?;
+    let message = json!({
+        "jsonrpc": "2.0", "id": 1, "method": canonical["operation"], "params": canonical["params"],
+    });
+    let question = read_call(
+        message.to_string().as_bytes(),
+        Some("1.0"),
+        &Reading::default(),
+    );
+    let request: Request = question.map_err(|refused| refused.error.message)?.request;
+    Ok(Call::new(request))
+}
+
+/// Everything that an answer brings, in the canonical spelling.
+async fn take_in(reply: Result<a2a_transport::Reply, Error>) -> Result<Vec<Value>, Error> {
+    match reply?.answer {
+        Answer::Once(response) => Ok(vec![canonical_of(&response)]),
+        Answer::Stream(mut updates) => {
+            let mut came = Vec::new();
+            while let Some(update) = updates.next().await {
+                came.push(value(&update?.event));
+            }
+            Ok(came)
+        }
+    }
+}
+
+fn canonical_of(response: &Response) -> Value {
+    match response {
+        Response::SendMessage(response) => value(response),
+        Response::GetTask(task) | Response::CancelTask(task) => value(task),
+        Response::CreateTaskPushNotificationConfig(config)
+        | Response::GetTaskPushNotificationConfig(config) => value(config),
+        other => json!(format!("{other:?}")),
+    }
+}
+
+fn value(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
+}
+
+/// Whether the canonical value stands in `{"task": …}` without need.
+fn unwrapped(mut expected: Value) -> Value {
+    match expected.get_mut("task") {
+        Some(task) => task.take(),
+        None => expected,
+    }
+}
+
+/// The message with the id that the client made up, framed as its exchange needs it.
+fn with_id(text: &str, id: &Value, streams: bool) -> String {
+    let mut message: Value = serde_json::from_str(text).unwrap_or_default();
+    message["id"] = id.clone();
+    match streams {
+        true => format!("data: {message}\n\n"),
+        false => message.to_string(),
+    }
+}
+
+/// The client must have sent what the document shows, but for ids that it makes up.
+fn check_request(request: &Example, taken: &[Taken]) -> Result<Vec<String>, String> {
+    let [taken] = taken else {
+        return Err(format!("expected one request, found {}", taken.len()));
+    };
+    let found: Value = serde_json::from_slice(&taken.body).map_err(|error| error.to_string())?;
+    let mut expected = request.corrected_value().unwrap_or_default();
+    expected["id"] = found["id"].clone();
+    let mut bindings = Bindings::default();
+    bindings.keep_ids_of(&expected);
+    let differences = compare(&expected, &found, &mut bindings, Rules::default());
+    let mut problems: Vec<_> = differences
+        .into_iter()
+        .map(|difference| format!("{}: {difference}", request.id))
+        .collect();
+    if taken.method != "POST" {
+        problems.push(format!("{}: sent by {}", request.id, taken.method));
+    }
+    Ok(problems)
+}
+
+/// Whether a client can read the printed answer: what only a reader of documents understands is
+/// no message.
+fn printed_is_readable(answer: &Example) -> bool {
+    let text_only = ["GLUE", "GUTTER"];
+    printed::read(&answer.printed)
+        .repairs
+        .iter()
+        .all(|code| text_only.contains(code))
+}
+
+fn check_card(answer: &Example, text: &str) -> Vec<String> {
+    match a2a_client::read_card(text) {
+        Ok(card) => differences(answer, &value(&card)),
+        Err(violation) => vec![format!("{}: {violation}", answer.id)],
+    }
+}
+
+fn differences(answer: &Example, found: &Value) -> Vec<String> {
+    let expected = answer.canonical_value().unwrap_or_default();
+    let mut bindings = Bindings::default();
+    bindings.keep_ids_of(&expected);
+    let differences = compare(&expected, found, &mut bindings, Rules::default());
+    differences
+        .into_iter()
+        .map(|difference| format!("{}: {difference}", answer.id))
+        .collect()
+}

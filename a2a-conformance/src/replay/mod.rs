@@ -1,0 +1,112 @@
+//! Replays the documented examples: read, to the agent, to the client.
+
+mod agent;
+mod client;
+mod read;
+mod wire;
+
+use serde::Serialize;
+
+use crate::corpus::Corpus;
+use crate::fault::Fault;
+
+/// Which way an example was replayed.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// The printed text was read, strictly and leniently.
+    Read,
+    /// The corrected request went to a strict server.
+    AgentCorrected,
+    /// The printed request went to a lenient server.
+    AgentPrinted,
+    /// The printed request went to a strict server.
+    AgentStrict,
+    /// The corrected answers went to a strict client.
+    ClientCorrected,
+    /// The printed answers went to a lenient client.
+    ClientPrinted,
+}
+
+impl Direction {
+    /// Every direction, in the order of the table.
+    pub const ALL: [Self; 6] = [
+        Self::Read,
+        Self::AgentCorrected,
+        Self::AgentPrinted,
+        Self::AgentStrict,
+        Self::ClientCorrected,
+        Self::ClientPrinted,
+    ];
+
+    /// What stands above its column.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::AgentCorrected => "agent, corrected",
+            Self::AgentPrinted => "agent, printed",
+            Self::AgentStrict => "agent, strict",
+            Self::ClientCorrected => "client, corrected",
+            Self::ClientPrinted => "client, printed",
+        }
+    }
+}
+
+/// What came of one example or exchange in one direction.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// The document.
+    pub document: String,
+    /// The example or the exchange.
+    pub id: String,
+    /// Which way.
+    pub direction: Direction,
+    /// What is wrong, each with the example and the path; empty if all is well.
+    pub problems: Vec<String>,
+}
+
+/// What is replayed, and with which deliberate fault.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Only examples and exchanges whose id begins so.
+    pub only: Option<String>,
+    /// A fault to be built into one of the ends.
+    pub fault: Option<Fault>,
+}
+
+impl Options {
+    fn wants(&self, id: &str) -> bool {
+        self.only
+            .as_ref()
+            .is_none_or(|prefix| id.starts_with(prefix.as_str()))
+    }
+}
+
+/// Replays everything. `progress` is told how many of how many are done.
+pub async fn replay(
+    corpus: &Corpus,
+    options: &Options,
+    mut progress: impl FnMut(usize, usize),
+) -> Vec<Outcome> {
+    let exchanges: Vec<_> = corpus
+        .exchanges
+        .values()
+        .filter(|exchange| options.wants(&exchange.id))
+        .collect();
+    let total = exchanges.len();
+    let mut outcomes = Vec::new();
+    for example in corpus
+        .examples
+        .values()
+        .filter(|example| options.wants(&example.id))
+    {
+        outcomes.push(read::replay(corpus, example));
+    }
+    for (done, exchange) in exchanges.into_iter().enumerate() {
+        progress(done, total);
+        outcomes.extend(agent::replay(corpus, exchange, options.fault).await);
+        outcomes.extend(client::replay(corpus, exchange, options.fault).await);
+    }
+    progress(total, total);
+    outcomes
+}

@@ -1,0 +1,169 @@
+//! What came of a replay, for people and for programs.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+use crate::corpus::{Corpus, Kind, Lenient, Strict};
+use crate::replay::{Direction, Outcome};
+
+/// What came of a replay.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The judgement of the documents themselves.
+    pub examples: Tally,
+    /// Every example and exchange, in every direction.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// What the documents are worth.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tally {
+    /// Examples in the corpus.
+    pub total: usize,
+    /// Examples that were read, to the verdict and the repairs of the inventory.
+    pub accounted_for: usize,
+    /// HTTP heads, counted apart.
+    pub heads: usize,
+    /// Accepted by a strict reader.
+    pub accepted: usize,
+    /// Refused by a strict reader, by text, envelope or schema.
+    pub refused: usize,
+    /// Refused by a strict reader, by rule only.
+    pub refused_by_rule: usize,
+    /// Usable by a lenient reader.
+    pub usable: usize,
+}
+
+impl Report {
+    /// Counts what came.
+    pub fn new(corpus: &Corpus, outcomes: Vec<Outcome>) -> Self {
+        let mut examples = Tally::default();
+        for outcome in outcomes
+            .iter()
+            .filter(|outcome| outcome.direction == Direction::Read)
+        {
+            let example = corpus.example(&outcome.id);
+            if example.kind == Kind::Head {
+                examples.heads += 1;
+                continue;
+            }
+            examples.total += 1;
+            if !outcome.problems.is_empty() {
+                continue;
+            }
+            examples.accounted_for += 1;
+            match example.strict {
+                Strict::Accept => examples.accepted += 1,
+                Strict::Reject => examples.refused += 1,
+                Strict::RejectByRule => examples.refused_by_rule += 1,
+            }
+            examples.usable += usize::from(example.lenient == Lenient::Usable);
+        }
+        Self { examples, outcomes }
+    }
+
+    /// Whether everything went as documented.
+    pub fn is_green(&self) -> bool {
+        !self.outcomes.is_empty()
+            && self
+                .outcomes
+                .iter()
+                .all(|outcome| outcome.problems.is_empty())
+    }
+
+    /// Prints a table, and what is wrong.
+    pub fn print(&self, corpus: &Corpus, out: &mut impl Write) -> io::Result<()> {
+        let (bold, good, bad) = (
+            Style::new().bold(),
+            AnsiColor::Green.on_default(),
+            AnsiColor::Red.on_default(),
+        );
+        let titles = Direction::ALL.map(Direction::title);
+        write!(out, "{bold}{:<44}{bold:#}", "document")?;
+        for title in titles {
+            write!(out, "  {bold}{title:>17}{bold:#}")?;
+        }
+        writeln!(out)?;
+        for document in &corpus.documents {
+            let name = format!("{} {}", document.id, clipped(&document.title, 38));
+            write!(out, "{name:<44}")?;
+            for direction in Direction::ALL {
+                let (green, total) = self.count(&document.id, direction);
+                let cell = format!("{green} of {total}");
+                let style = if green == total { good } else { bad };
+                write!(out, "  {style}{cell:>17}{style:#}")?;
+            }
+            writeln!(out)?;
+        }
+        let Tally {
+            total,
+            accounted_for,
+            heads,
+            accepted,
+            refused,
+            refused_by_rule,
+            usable,
+        } = self.examples;
+        writeln!(out)?;
+        writeln!(
+            out,
+            "{bold}{accounted_for} of {total} examples accounted for{bold:#}, and {heads} HTTP heads; strictly {accepted} \
+             accepted, {refused} refused, {refused_by_rule} refused by rule only; {usable} usable leniently"
+        )?;
+        let exchanges: BTreeMap<_, _> = self.exchanges().into_iter().collect();
+        let green = exchanges.values().filter(|green| **green).count();
+        let style = if self.is_green() { good } else { bad };
+        let total = exchanges.len();
+        writeln!(
+            out,
+            "{style}{green} of {total} exchanges green at both ends{style:#}"
+        )?;
+        let problems = self
+            .outcomes
+            .iter()
+            .filter(|outcome| !outcome.problems.is_empty());
+        for outcome in problems {
+            writeln!(out)?;
+            writeln!(
+                out,
+                "{bad}{}{bad:#} ({})",
+                outcome.id,
+                outcome.direction.title()
+            )?;
+            for problem in &outcome.problems {
+                writeln!(out, "  {problem}")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&self, document: &str, direction: Direction) -> (usize, usize) {
+        let of = self
+            .outcomes
+            .iter()
+            .filter(|outcome| outcome.document == document && outcome.direction == direction);
+        of.fold((0, 0), |(green, total), outcome| {
+            (green + usize::from(outcome.problems.is_empty()), total + 1)
+        })
+    }
+
+    fn exchanges(&self) -> BTreeMap<&str, bool> {
+        let mut exchanges = BTreeMap::new();
+        for outcome in self
+            .outcomes
+            .iter()
+            .filter(|outcome| outcome.direction != Direction::Read)
+        {
+            *exchanges.entry(outcome.id.as_str()).or_insert(true) &= outcome.problems.is_empty();
+        }
+        exchanges
+    }
+}
+
+fn clipped(text: &str, width: usize) -> String {
+    text.chars().take(width).collect()
+}
