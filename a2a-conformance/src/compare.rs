@@ -224,9 +224,8 @@ impl Comparison<'_> {
 }
 
 fn says_nothing(name: &str, value: &Value) -> bool {
-    DEFAULTS
-        .iter()
-        .any(|(default, text)| *default == name && value.to_string() == *text)
+    let text = value.to_string();
+    DEFAULTS.contains(&(name, text.as_str()))
 }
 
 /// A value as a message shows it, not too long.

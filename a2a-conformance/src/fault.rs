@@ -309,7 +309,9 @@ impl<T: Transport> Transport for FaultyTransport<T> {
                     Answer::Stream(updates) => {
                         let count = Arc::new(AtomicUsize::new(0));
                         let kept = move |update: &Result<Update, Error>| match fault {
-                            Fault::SkippedEvent => count.fetch_add(1, Ordering::SeqCst) % 2 == 0,
+                            Fault::SkippedEvent => {
+                                count.fetch_add(1, Ordering::SeqCst).is_multiple_of(2)
+                            }
                             Fault::SwallowedError => update.is_ok(),
                             _ => true,
                         };

@@ -120,7 +120,7 @@ impl Play<'_> {
         match (came, readable) {
             (Ok(came), true) => problems.extend(self.check_answers(operation, &answers, came)),
             (Ok(came), false) => problems.push(format!(
-                "{}: expected a typed error, found {} answers",
+                "{}: $: expected a typed error, found {} answers",
                 answers[0].id,
                 came.len()
             )),
@@ -152,7 +152,7 @@ impl Play<'_> {
         let mut problems = Vec::new();
         if came.len() != answers.len() {
             problems.push(format!(
-                "{}: expected {} answers, found {}",
+                "{}: $: expected {} answers, found {}",
                 answers[0].id,
                 answers.len(),
                 came.len()

@@ -117,13 +117,13 @@ impl Got {
     pub(super) async fn json(self) -> Result<Value, String> {
         let body = tokio::time::timeout(PATIENCE, self.body.collect()).await;
         let body = body
-            .map_err(|_| "the body does not end")?
+            .map_err(|_| "$: the body does not end")?
             .map_err(|error| error.to_string())?
             .to_bytes();
         match body.is_empty() {
-            true => Err("the answer has no body".to_owned()),
+            true => Err("$: expected an answer, found no body".to_owned()),
             false => serde_json::from_slice(&body)
-                .map_err(|error| format!("the answer is no JSON: {error}")),
+                .map_err(|error| format!("$: the answer is no JSON: {error}")),
         }
     }
 
@@ -131,7 +131,9 @@ impl Got {
     pub(super) async fn event(&mut self) -> Result<Option<Value>, String> {
         while self.ready.is_empty() {
             let frame = tokio::time::timeout(PATIENCE, self.body.frame()).await;
-            let events = match frame.map_err(|_| "the stream stays open and says nothing")? {
+            let events = match frame
+                .map_err(|_| "$: expected an event or the end of the stream, found silence")?
+            {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => self
                         .decoder
@@ -150,7 +152,7 @@ impl Got {
         let data = self.ready.remove(0);
         serde_json::from_slice(&data)
             .map(Some)
-            .map_err(|error| format!("an event is no JSON: {error}"))
+            .map_err(|error| format!("$: an event is no JSON: {error}"))
     }
 }
 

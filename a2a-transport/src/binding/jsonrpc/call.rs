@@ -1,0 +1,207 @@
+//! Requests.
+
+use a2a_jsonrpc::{Id, Limits, Version};
+use a2a_types::reading::{Mode, Quirk, Read, Repair, Violation};
+use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Request, v0_1, v0_2};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::canonical;
+use crate::{Envelope, Error};
+
+/// How requests are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading {
+    /// Leniently or strictly.
+    pub mode: Mode,
+    /// The generation in which a request is answered that several spell alike, unless its task
+    /// says otherwise. None means 0.3 (specification 1.0 §3.6.2).
+    pub prefer: Option<Dialect>,
+    /// What one message may cost.
+    pub limits: Limits,
+}
+
+/// A request as read.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The request in the canonical model.
+    pub request: Request,
+    /// How to answer it.
+    pub envelope: Envelope,
+    /// What had to be mended to understand it.
+    pub repairs: Vec<Repair>,
+}
+
+/// A request that was refused before it was understood.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// The id to answer with, null if it could not be read.
+    pub id: Id,
+    /// The generation to answer in.
+    pub dialect: Dialect,
+    /// Why.
+    pub error: A2aError,
+}
+
+/// Reads a request. `version` is the `A2A-Version` header or parameter.
+pub fn read_call(
+    body: &[u8],
+    version: Option<&str>,
+    reading: &Reading,
+) -> Result<Question, Refused> {
+    let latest = reading.prefer.unwrap_or(Dialect::V0_3);
+    let request = a2a_jsonrpc::read_request(body, &reading.limits).map_err(|refusal| Refused {
+        id: refusal.id,
+        dialect: latest,
+        error: A2aError::new(
+            ErrorKind::from_code(refusal.error.code, latest),
+            refusal.error.message,
+        ),
+    })?;
+    let answer_id = request.id.clone().unwrap_or(Id::Null);
+    let refuse = |dialect: Dialect, error: A2aError| Refused {
+        id: answer_id.clone(),
+        dialect,
+        error,
+    };
+
+    let Some(method) = Dialect::of_method(&request.method) else {
+        let text = format!("$.method: no generation knows `{}`", clip(&request.method));
+        return Err(refuse(
+            latest,
+            A2aError::new(ErrorKind::MethodNotFound, text),
+        ));
+    };
+    let asked = requested_dialect(version).map_err(|error| refuse(Dialect::V1_0, error))?;
+    let dialect = method.dialect(asked.or(reading.prefer));
+    if reading.mode == Mode::Strict && dialect == Dialect::V1_0 && asked != Some(Dialect::V1_0) {
+        let text = format!(
+            "$.method: `{}` needs the header `A2A-Version: 1.0`, without it the caller speaks 0.3",
+            clip(&request.method)
+        );
+        return Err(refuse(
+            latest,
+            A2aError::new(ErrorKind::MethodNotFound, text),
+        ));
+    }
+
+    let mut repairs = Vec::new();
+    if request.version == Version::Absent {
+        if reading.mode == Mode::Strict {
+            let text = "$.jsonrpc: missing, expected \"2.0\"";
+            return Err(refuse(
+                dialect,
+                A2aError::new(ErrorKind::InvalidRequest, text),
+            ));
+        }
+        repairs.push(Repair {
+            quirk: Quirk::NoEnvelope,
+            path: "$.jsonrpc".to_owned(),
+        });
+    }
+    // A request without id is a notification, which wants no answer. Documents print requests
+    // without any envelope, and those do; so does who asks for a stream.
+    let notification = request.id.is_none()
+        && request.version == Version::V2
+        && !(method.operation.is_stream() && reading.mode == Mode::Lenient);
+
+    let params = request.params.map_or("{}", RawValue::get);
+    let read = read_params(dialect, method.operation, params, reading.mode)
+        .map_err(|violation| refuse(dialect, invalid_params(&violation)))?;
+    repairs.extend(read.repairs);
+    Ok(Question {
+        envelope: Envelope {
+            dialect,
+            operation: method.operation,
+            id: (!notification).then_some(answer_id),
+            task: read.value.task_id().cloned(),
+            ambiguous: asked.is_none() && method.dialects.len() > 1,
+        },
+        request: read.value,
+        repairs,
+    })
+}
+
+fn requested_dialect(version: Option<&str>) -> Result<Option<Dialect>, A2aError> {
+    let Some(version) = version.map(str::trim).filter(|version| !version.is_empty()) else {
+        return Ok(None);
+    };
+    Dialect::from_version(version).map(Some).ok_or_else(|| {
+        let supported: Vec<_> = Dialect::ALL
+            .iter()
+            .map(|dialect| dialect.version())
+            .collect();
+        let text = format!(
+            "A2A version `{}` is not supported; supported are {}",
+            clip(version),
+            supported.join(", ")
+        );
+        A2aError::new(ErrorKind::VersionNotSupported, text)
+    })
+}
+
+fn read_params(
+    dialect: Dialect,
+    operation: Operation,
+    params: &str,
+    mode: Mode,
+) -> Result<Read<Request>, Violation> {
+    match dialect {
+        Dialect::V0_1 => v0_1::read_request(operation, params, mode),
+        Dialect::V0_2 | Dialect::V0_3 => v0_2::read_request(operation, params, mode),
+        Dialect::V1_0 => canonical::read_request(operation, params),
+    }
+}
+
+fn invalid_params(violation: &Violation) -> A2aError {
+    A2aError::new(ErrorKind::InvalidParams, violation.to_string())
+        .with_details(json!({"path": violation.path, "problem": violation.problem}))
+}
+
+/// Writes a request; none if the generation has no such operation.
+pub fn write_call(
+    request: Request,
+    dialect: Dialect,
+    id: &Id,
+) -> Result<(Vec<u8>, Envelope), Error> {
+    let operation = request.operation();
+    let not_supported = || Error::NotSupported { operation, dialect };
+    let method = dialect.method(operation).ok_or_else(not_supported)?;
+    let mut envelope = Envelope {
+        dialect,
+        operation,
+        id: Some(id.clone()),
+        task: request.task_id().cloned(),
+        ambiguous: false,
+    };
+    let text = match dialect {
+        Dialect::V0_1 => {
+            let params = v0_1::write_request(request).ok_or_else(not_supported)?;
+            if let v0_1::Params::Send(params) = &params {
+                envelope.task = Some(params.id.clone());
+            }
+            a2a_jsonrpc::write_request(id, method, Some(&params))
+        }
+        Dialect::V0_2 | Dialect::V0_3 => {
+            let params = v0_2::write_request(request).ok_or_else(not_supported)?;
+            a2a_jsonrpc::write_request(id, method, Some(&params))
+        }
+        Dialect::V1_0 => {
+            let params = canonical::write_request(&request).map_err(unwritable)?;
+            a2a_jsonrpc::write_request(id, method, Some(&params))
+        }
+    };
+    Ok((text.map_err(unwritable)?, envelope))
+}
+
+fn unwritable(error: serde_json::Error) -> Error {
+    Error::Malformed(Violation {
+        path: "$.params".to_owned(),
+        problem: error.to_string(),
+    })
+}
+
+/// As much of a peer's word as an error message should repeat.
+fn clip(word: &str) -> String {
+    word.chars().take(64).collect()
+}

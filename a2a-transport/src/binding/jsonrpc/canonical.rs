@@ -1,0 +1,73 @@
+//! Generation 1.0, whose JSON is the canonical model itself.
+
+use a2a_types::reading::{Hints, Read, Violation, read_canonical};
+use a2a_types::{Operation, Request, Response};
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+macro_rules! requests {
+    ($($operation:ident)*) => {
+        /// Reads the params of `operation`.
+        pub(super) fn read_request(operation: Operation, params: &str) -> Result<Read<Request>, Violation> {
+            let at = Hints::at("$.params");
+            match operation {
+                $(Operation::$operation => read_canonical(params, &at).map(Request::$operation),)*
+            }
+            .map(unmended)
+        }
+
+        /// Writes the params of a request.
+        pub(super) fn write_request(request: &Request) -> serde_json::Result<Box<RawValue>> {
+            match request {
+                $(Request::$operation(params) => to_raw_value(params),)*
+            }
+        }
+    };
+}
+
+requests! {
+    SendMessage SendStreamingMessage GetTask ListTasks CancelTask SubscribeToTask
+    CreateTaskPushNotificationConfig GetTaskPushNotificationConfig
+    ListTaskPushNotificationConfigs DeleteTaskPushNotificationConfig GetExtendedAgentCard
+}
+
+macro_rules! responses {
+    ($($operation:ident)*) => {
+        /// Reads the result of `operation`. That of a deletion says nothing, in many ways.
+        pub(super) fn read_response(
+            operation: Operation,
+            result: &str,
+            hints: &Hints<'_>,
+        ) -> Result<Read<Response>, Violation> {
+            match operation {
+                $(Operation::$operation => read_canonical(result, hints).map(Response::$operation),)*
+                Operation::DeleteTaskPushNotificationConfig => Ok(Response::DeleteTaskPushNotificationConfig(())),
+                Operation::SendStreamingMessage | Operation::SubscribeToTask => Err(Violation {
+                    path: hints.root.to_owned(),
+                    problem: format!("{} is answered by a stream", operation.name()),
+                }),
+            }
+            .map(unmended)
+        }
+
+        /// Writes the result of an operation.
+        pub(super) fn write_response(response: &Response) -> serde_json::Result<Box<RawValue>> {
+            match response {
+                $(Response::$operation(result) => to_raw_value(result),)*
+                Response::DeleteTaskPushNotificationConfig(()) => to_raw_value(&json!({})),
+            }
+        }
+    };
+}
+
+responses! {
+    SendMessage GetTask ListTasks CancelTask CreateTaskPushNotificationConfig
+    GetTaskPushNotificationConfig ListTaskPushNotificationConfigs GetExtendedAgentCard
+}
+
+pub(super) fn unmended<T>(value: T) -> Read<T> {
+    Read {
+        value,
+        repairs: Vec::new(),
+    }
+}

@@ -1,0 +1,78 @@
+//! The JSON-RPC envelope of answers.
+
+use a2a_jsonrpc::{Answer, Id, Limits, Malformed, Response};
+use a2a_types::reading::{Mode, Quirk, Repair, Violation};
+use a2a_types::{Dialect, Error as A2aError};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::error::{read_error, write_error};
+use crate::{Envelope, Error};
+
+/// Closes the envelope of an answer.
+pub(super) fn seal(id: Id, dialect: Dialect, result: Result<impl Serialize, A2aError>) -> Vec<u8> {
+    let outcome = result.map_err(|error| write_error(error, dialect));
+    // Everything in it is our own type with string keys, so it always serialises.
+    serde_json::to_vec(&Response { id, outcome }).unwrap_or_default()
+}
+
+/// Opens the envelope of an answer: its result, and what was odd about the envelope.
+pub(super) fn open<'a>(
+    envelope: &Envelope,
+    body: &'a [u8],
+    mode: Mode,
+    limits: &Limits,
+) -> Result<(&'a RawValue, Vec<Repair>), Error> {
+    let repair = |quirk, path: &str| Repair {
+        quirk,
+        path: path.to_owned(),
+    };
+    let malformed = |path: &str, problem: String| {
+        Error::Malformed(Violation {
+            path: path.to_owned(),
+            problem,
+        })
+    };
+    let answer = match a2a_jsonrpc::read_response(body, limits) {
+        Ok(answer) => answer,
+        Err(Malformed::NotAnEnvelope { marked: false }) if mode == Mode::Lenient => {
+            let bare =
+                serde_json::from_slice(body).map_err(|error| malformed("$", error.to_string()))?;
+            return Ok((bare, vec![repair(Quirk::Bare, "$")]));
+        }
+        Err(Malformed::Unreadable(fault)) => {
+            return Err(malformed(&fault.path.clone(), fault.to_string()));
+        }
+        Err(Malformed::Member { path, wrong }) => return Err(malformed(path, wrong)),
+        Err(other) => return Err(malformed("$", other.to_string())),
+    };
+    let Answer { id, outcome, .. } = answer;
+    let mut repairs = Vec::new();
+    let asked = envelope.id.as_ref();
+    // A server that could not read our id answers with null.
+    let same = id.as_ref() == asked || (outcome.is_err() && matches!(id, None | Some(Id::Null)));
+    if !same {
+        if mode == Mode::Strict {
+            let shown = |id: Option<&Id>| id.map_or("no id".to_owned(), ToString::to_string);
+            let problem = format!("{} answers {}", shown(id.as_ref()), shown(asked));
+            return Err(malformed("$.id", problem));
+        }
+        let quirk = match asked {
+            None | Some(Id::Null) => Quirk::IdOnIdless,
+            Some(_) => Quirk::IdMismatch,
+        };
+        repairs.push(repair(quirk, "$.id"));
+    }
+    let result = outcome.map_err(|error| read_error(error, envelope.dialect))?;
+    Ok((result, repairs))
+}
+
+/// Where the result stands in its message.
+pub(super) fn root(repairs: &[Repair]) -> &'static str {
+    match repairs.first() {
+        Some(Repair {
+            quirk: Quirk::Bare, ..
+        }) => "$",
+        _ => "$.result",
+    }
+}

@@ -1,0 +1,132 @@
+//! The events of a stream.
+
+use a2a_jsonrpc::{Id, Limits};
+use a2a_types::reading::{Hints, Mode, Read, Streamed, read_canonical};
+use a2a_types::{ArtifactId, Dialect, Error as A2aError, Event, TaskId, v0_1, v0_2};
+use serde::Serialize;
+
+use super::canonical::unmended;
+use super::envelope::{open, root, seal};
+use crate::{Envelope, Error};
+
+/// Writes the events of one stream, each a line of JSON.
+#[derive(Debug)]
+pub struct EventWriter {
+    id: Id,
+    dialect: Dialect,
+    v0_1: v0_1::EventWriter,
+}
+
+impl EventWriter {
+    /// A writer for the answer to a question.
+    pub fn new(envelope: &Envelope) -> Self {
+        Self {
+            id: envelope.id.clone().unwrap_or(Id::Null),
+            dialect: envelope.dialect,
+            v0_1: v0_1::EventWriter::new(envelope.task.clone().unwrap_or_default()),
+        }
+    }
+
+    /// The generation that is written.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// What the generation says for one event: usually one line, in 0.1 sometimes more.
+    pub fn write(&mut self, event: Event) -> Vec<Line> {
+        let name = match &event {
+            Event::Task(_) | Event::Message(_) | Event::StatusUpdate(_) => "task_status_update",
+            Event::ArtifactUpdate(_) => "task_artifact_update",
+        };
+        match self.dialect {
+            Dialect::V0_1 => {
+                let events = self.v0_1.write(event);
+                events
+                    .into_iter()
+                    .map(|event| self.line(name_in_0_1(&event), &event))
+                    .collect()
+            }
+            Dialect::V0_2 | Dialect::V0_3 => vec![self.line(name, &v0_2::write_event(event))],
+            Dialect::V1_0 => vec![self.line(name, &event)],
+        }
+    }
+
+    /// An error in the middle of the stream; nothing follows it.
+    pub fn write_error(&self, error: A2aError) -> Line {
+        Line {
+            name: "task_status_update",
+            json: seal(self.id.clone(), self.dialect, Err::<(), _>(error)),
+        }
+    }
+
+    fn line(&self, name: &'static str, result: &impl Serialize) -> Line {
+        Line {
+            name,
+            json: seal(self.id.clone(), self.dialect, Ok(result)),
+        }
+    }
+}
+
+fn name_in_0_1(event: &v0_1::TaskEvent) -> &'static str {
+    match event {
+        v0_1::TaskEvent::Status(_) => "task_status_update",
+        v0_1::TaskEvent::Artifact(_) => "task_artifact_update",
+    }
+}
+
+/// One event on its way to Server-Sent Events.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The name that trpc-a2a-go's clients look at; others ignore it.
+    pub name: &'static str,
+    /// The JSON-RPC response, without line breaks.
+    pub json: Vec<u8>,
+}
+
+/// Reads the events of one stream.
+#[derive(Debug)]
+pub struct EventReader {
+    envelope: Envelope,
+    mode: Mode,
+    limits: Limits,
+    artifact: Option<ArtifactId>,
+    task: Option<TaskId>,
+}
+
+impl EventReader {
+    /// A reader for the answer to a question.
+    pub fn new(envelope: Envelope, mode: Mode, limits: Limits) -> Self {
+        Self {
+            task: envelope.task.clone(),
+            envelope,
+            mode,
+            limits,
+            artifact: None,
+        }
+    }
+
+    /// Reads one event.
+    pub fn read(&mut self, data: &[u8]) -> Result<Read<Streamed>, Error> {
+        let (result, mut repairs) = open(&self.envelope, data, self.mode, &self.limits)?;
+        let hints = Hints {
+            task: self.task.as_ref(),
+            artifact: self.artifact.as_ref(),
+            ..Hints::at(root(&repairs))
+        };
+        let read = match self.envelope.dialect {
+            Dialect::V0_1 => v0_1::read_event(result.get(), self.mode, &hints),
+            Dialect::V0_2 | Dialect::V0_3 => v0_2::read_event(result.get(), self.mode, &hints),
+            Dialect::V1_0 => read_canonical(result.get(), &hints)
+                .map(|event| unmended(Streamed { event, last: false })),
+        };
+        let read = read.map_err(Error::Malformed)?;
+        if let Event::ArtifactUpdate(update) = &read.value.event {
+            self.artifact = Some(update.artifact.artifact_id.clone());
+        }
+        repairs.extend(read.repairs);
+        Ok(Read {
+            value: read.value,
+            repairs,
+        })
+    }
+}
