@@ -28,6 +28,11 @@ pub trait Wire: DeserializeOwned + Serialize {
         Ok(())
     }
 
+    /// Checks what even a lenient reader cannot do without.
+    fn insist(&self, _at: &At<'_>) -> Result<(), Violation> {
+        Ok(())
+    }
+
     /// Mends the known quirks of an object that should have been this type.
     fn mend(_object: &mut Map<String, Value>, _mender: &mut Mender<'_>) {}
 }
@@ -112,6 +117,7 @@ pub fn read<T: Wire>(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<T
                 T::mend(object, &mut mender);
             }
             located(&value, hints.root)
+                .and_then(|value: T| value.insist(&root).map(|()| value))
                 .map_err(|violation| mender.as_sent(violation))
                 .map(|value| Read {
                     value,

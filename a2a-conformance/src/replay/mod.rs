@@ -5,6 +5,7 @@ mod client;
 mod read;
 mod wire;
 
+use futures_util::stream::{self, StreamExt};
 use serde::Serialize;
 
 use crate::corpus::Corpus;
@@ -82,6 +83,9 @@ impl Options {
     }
 }
 
+/// How many exchanges are replayed at once: most of their time is waiting.
+const AT_ONCE: usize = 8;
+
 /// Replays everything. `progress` is told how many of how many are done.
 pub async fn replay(
     corpus: &Corpus,
@@ -102,11 +106,18 @@ pub async fn replay(
     {
         outcomes.push(read::replay(corpus, example));
     }
-    for (done, exchange) in exchanges.into_iter().enumerate() {
-        progress(done, total);
-        outcomes.extend(agent::replay(corpus, exchange, options.fault).await);
+    let ends = |exchange| async move {
+        let mut outcomes = agent::replay(corpus, exchange, options.fault).await;
         outcomes.extend(client::replay(corpus, exchange, options.fault).await);
+        outcomes
+    };
+    let mut replays = std::pin::pin!(stream::iter(exchanges).map(ends).buffered(AT_ONCE));
+    let mut done = 0;
+    progress(done, total);
+    while let Some(replayed) = replays.next().await {
+        done += 1;
+        progress(done, total);
+        outcomes.extend(replayed);
     }
-    progress(total, total);
     outcomes
 }

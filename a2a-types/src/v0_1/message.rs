@@ -166,11 +166,17 @@ impl TryFrom<PartMembers> for Part {
 
 impl Wire for Message {
     fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        let at_parts = at.member("parts");
-        if self.parts.is_empty() {
-            return Err(at_parts.violation("a message needs at least one part"));
+        self.insist(at)?;
+        check_parts(&self.parts, &at.member("parts"))
+    }
+
+    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+        match self.parts.is_empty() {
+            true => Err(at
+                .member("parts")
+                .violation("a message needs at least one part")),
+            false => Ok(()),
         }
-        check_parts(&self.parts, &at_parts)
     }
 
     fn mend(message: &mut Map<String, Value>, mender: &mut Mender<'_>) {

@@ -69,6 +69,10 @@ impl Wire for TaskSendParams {
         self.message.check(&at.member("message"))
     }
 
+    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.message.insist(&at.member("message"))
+    }
+
     fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
         legacy::mend_task_id(params, mender, "id");
         mender.member(params, "message", |message, mender| {

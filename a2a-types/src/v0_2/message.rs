@@ -233,6 +233,10 @@ impl TryFrom<FileMembers> for File {
 
 impl Wire for Message {
     fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.insist(at)
+    }
+
+    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
         match self.parts.is_empty() {
             true => Err(at
                 .member("parts")

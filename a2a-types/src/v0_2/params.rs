@@ -98,6 +98,10 @@ impl Wire for MessageSendParams {
         self.message.check(&at.member("message"))
     }
 
+    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.message.insist(&at.member("message"))
+    }
+
     fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
         let outside = params.get("messageId").is_some_and(Value::is_string);
         let inside = params

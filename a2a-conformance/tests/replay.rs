@@ -1,0 +1,117 @@
+//! The replay is green against our own ends, and red against every broken one.
+
+use a2a_conformance::{Corpus, Fault, Kind, Options, Outcome, Report, Side, replay};
+
+async fn outcomes(fault: Option<Fault>) -> Vec<Outcome> {
+    let corpus = Corpus::embedded().unwrap();
+    replay(&corpus, &Options { only: None, fault }, |_, _| {}).await
+}
+
+#[tokio::test]
+async fn everything_goes_as_documented() {
+    let corpus = Corpus::embedded().unwrap();
+    let report = Report::new(&corpus, outcomes(None).await);
+    let problems: Vec<_> = report
+        .outcomes
+        .iter()
+        .flat_map(|outcome| &outcome.problems)
+        .collect();
+    assert!(report.is_green(), "{problems:#?}");
+    let tally = report.examples;
+    assert_eq!(
+        (tally.total, tally.accounted_for, tally.heads),
+        (109, 109, 7)
+    );
+    assert_eq!(
+        (tally.accepted, tally.refused, tally.refused_by_rule),
+        (25, 81, 3)
+    );
+    assert_eq!(tally.usable, 107);
+}
+
+/// Each fault is caught, and the complaint names an example and the path or header.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_fault_is_noticed() {
+    let agents = Fault::ALL
+        .iter()
+        .filter(|fault| fault.side() == Side::Agent);
+    assert!(agents.count() >= 10);
+    // Most of a replay with a fault is waiting for what does not come: they wait together.
+    let replays: Vec<_> = Fault::ALL
+        .iter()
+        .map(|&fault| (fault, tokio::spawn(outcomes(Some(fault)))))
+        .collect();
+    for (fault, replay) in replays {
+        let outcomes = replay.await.unwrap();
+        let problems: Vec<_> = outcomes
+            .iter()
+            .flat_map(|outcome| &outcome.problems)
+            .collect();
+        let named = |problem: &str| {
+            let example = problem.split(':').next().unwrap_or_default();
+            let names_example = example.len() == 6 && example.as_bytes()[3] == b'-';
+            names_example && (problem.contains(": $") || problem.contains(": content-type"))
+        };
+        assert!(
+            problems.iter().any(|problem| named(problem)),
+            "{}: no complaint names the example and the path: {problems:#?}",
+            fault.name()
+        );
+    }
+}
+
+/// Where the documents are at hand, the printed texts are theirs, byte for byte.
+#[test]
+fn printed_texts_are_those_of_the_documents() {
+    let Ok(folder) = std::env::var("A2A_DOCUMENTS") else {
+        eprintln!("A2A_DOCUMENTS is not set: the documents are not at hand");
+        return;
+    };
+    let corpus = Corpus::embedded().unwrap();
+    for example in corpus.messages() {
+        let name = &example.source.document;
+        let mut files = std::fs::read_dir(&folder).unwrap().flatten();
+        let file = files
+            .find(|file| {
+                file.file_name()
+                    .to_string_lossy()
+                    .starts_with(name.as_str())
+            })
+            .unwrap();
+        let document = std::fs::read_to_string(file.path()).unwrap();
+        let plain = |text: &str| {
+            text.lines()
+                .map(str::trim_start)
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        assert!(
+            plain(&document).contains(plain(&example.printed).trim_end()),
+            "{}",
+            example.id
+        );
+    }
+}
+
+#[test]
+fn every_message_is_in_an_exchange() {
+    let corpus = Corpus::embedded().unwrap();
+    let steps: Vec<_> = corpus
+        .exchanges
+        .values()
+        .flat_map(|exchange| &exchange.steps)
+        .collect();
+    for example in corpus
+        .messages()
+        .filter(|example| !matches!(example.kind, Kind::Fragment | Kind::Webhook))
+    {
+        let named = steps.iter().any(|step| {
+            let one = [&step.request, &step.answer]
+                .into_iter()
+                .flatten()
+                .any(|id| *id == example.id);
+            one || step.events.contains(&example.id)
+        });
+        assert!(named, "{} is in no exchange", example.id);
+    }
+}
