@@ -1,0 +1,25 @@
+//! An agent that tells a joke: `cargo run -p a2a-server --example joker`.
+
+use a2a_server::{Agent, Failure, Server, Turn};
+use a2a_types::AgentCard;
+
+struct Joker;
+
+impl Agent for Joker {
+    async fn run(&self, turn: Turn) -> Result<(), Failure> {
+        turn.working("looking for a joke").await?;
+        turn.artifact("joke")
+            .text("Why did the chicken cross the road?")
+            .done()
+            .await?;
+        Ok(())
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let server = Server::builder(AgentCard::new("Joker", "Tells jokes"), Joker).build()?;
+    println!("http://127.0.0.1:8080");
+    server.serve("127.0.0.1:8080").await?;
+    Ok(())
+}
