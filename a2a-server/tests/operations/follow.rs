@@ -1,0 +1,197 @@
+//! Streams, and how they end.
+
+use a2a_client::{Client, Event, StreamExt};
+use a2a_server::{Failure, Server, Turn};
+use a2a_types::{Dialect, ErrorKind, Part, TaskState};
+
+use crate::{ALL, Obedient, assert_kind, card, clients, first, task};
+
+#[tokio::test]
+async fn a_stream_tells_everything_in_order() {
+    for (dialect, client) in clients(Obedient::default(), ALL).await {
+        let mut updates = client.stream(first(dialect, "count 100")).await.unwrap();
+        let mut text = String::new();
+        let mut chunks = 0;
+        let mut last = None;
+        while let Some(event) = updates.next().await {
+            match event.unwrap() {
+                Event::ArtifactUpdate(update) => {
+                    assert_eq!(update.append, chunks > 0, "{dialect}");
+                    chunks += 1;
+                    let parts = update.artifact.parts.iter();
+                    text.extend(parts.filter_map(Part::as_text));
+                }
+                Event::StatusUpdate(update) => last = Some(update.status.state),
+                Event::Task(task) => {
+                    assert_eq!(task.status.state, TaskState::Submitted, "{dialect}")
+                }
+                Event::Message(message) => panic!("{message:?}"),
+            }
+        }
+        assert_eq!(
+            text,
+            (0..100)
+                .map(|number| number.to_string())
+                .collect::<String>(),
+            "{dialect}"
+        );
+        assert_eq!(chunks, 101, "{dialect}");
+        assert_eq!(last, Some(TaskState::Completed), "{dialect}");
+    }
+}
+
+#[tokio::test]
+async fn an_ended_task_is_followed_as_its_generation_says() {
+    for (dialect, client) in clients(Obedient::default(), ALL).await {
+        let ended = task(client.send(first(dialect, "echo x")).await.unwrap());
+        let followed = client.subscribe(ended.id).await;
+        if dialect == Dialect::V1_0 {
+            // The error comes before the stream does.
+            assert_kind(followed.map(|_| ()), ErrorKind::UnsupportedOperation);
+            continue;
+        }
+        let mut updates = followed.unwrap();
+        let mut last = None;
+        while let Some(event) = updates.next().await {
+            last = event.unwrap().status().map(|status| status.state);
+        }
+        assert_eq!(last, Some(TaskState::Completed), "{dialect}");
+    }
+}
+
+#[tokio::test]
+async fn every_follower_sees_the_same_at_its_own_pace() {
+    let agent = Obedient::default();
+    let server = Server::builder(card(), agent.clone()).build().unwrap();
+    let client = Client::new(server);
+    let mut first = client.stream("count 1000").await.unwrap();
+    let id = first
+        .next()
+        .await
+        .unwrap()
+        .unwrap()
+        .task_id()
+        .unwrap()
+        .clone();
+    let mut followers = Vec::new();
+    for number in 0..32_u32 {
+        let (client, id) = (client.clone(), id.clone());
+        followers.push(tokio::spawn(async move {
+            let Ok(mut updates) = client.subscribe_after(id, Some(1)).await else {
+                return None;
+            };
+            let mut seen = vec![1];
+            while let Some(event) = updates.next().await {
+                event.unwrap();
+                seen.extend(updates.generation());
+                if (seen.len() as u32).is_multiple_of(number + 1) {
+                    tokio::task::yield_now().await;
+                }
+            }
+            Some(seen)
+        }));
+    }
+    while first.next().await.is_some() {}
+    let all: Vec<u64> = (1..=1003).collect();
+    for follower in followers {
+        // A follower that came after the end was refused, as 1.0 says.
+        if let Some(seen) = follower.await.unwrap() {
+            assert_eq!(seen, all);
+        }
+    }
+}
+
+#[tokio::test]
+async fn nobody_leaving_stops_the_agent() {
+    let agent = Obedient::default();
+    for (dialect, client) in clients(agent.clone(), &[Dialect::V0_1, Dialect::V0_2]).await {
+        let mut updates = client.stream(first(dialect, "detach")).await.unwrap();
+        let id = updates
+            .next()
+            .await
+            .unwrap()
+            .unwrap()
+            .task_id()
+            .unwrap()
+            .clone();
+        drop(updates);
+        agent.go_on.notify_one();
+        let mut again = client.subscribe(id).await.unwrap();
+        let mut last = None;
+        while let Some(event) = again.next().await {
+            last = event.unwrap().status().map(|status| status.state);
+        }
+        assert_eq!(last, Some(TaskState::Completed), "{dialect}");
+    }
+}
+
+#[tokio::test]
+async fn a_task_is_canceled() {
+    for (dialect, client) in clients(Obedient::default(), ALL).await {
+        let mut updates = client.stream(first(dialect, "wait")).await.unwrap();
+        let id = updates
+            .next()
+            .await
+            .unwrap()
+            .unwrap()
+            .task_id()
+            .unwrap()
+            .clone();
+        let canceled = client.cancel_task(id.clone()).await.unwrap();
+        assert_eq!(canceled.status.state, TaskState::Canceled, "{dialect}");
+        let mut last = None;
+        while let Some(event) = updates.next().await {
+            last = event.unwrap().status().map(|status| status.state);
+        }
+        assert_eq!(
+            last,
+            Some(TaskState::Canceled),
+            "{dialect}: every open stream is told"
+        );
+        // Once more changes nothing.
+        assert_eq!(
+            client.cancel_task(id).await.unwrap().status.state,
+            TaskState::Canceled
+        );
+
+        let waits = task(client.send(first(dialect, "ask ?")).await.unwrap());
+        assert_eq!(
+            client.cancel_task(waits.id).await.unwrap().status.state,
+            TaskState::Canceled
+        );
+        let ended = task(client.send(first(dialect, "echo x")).await.unwrap());
+        assert_kind(
+            client.cancel_task(ended.id).await,
+            ErrorKind::TaskNotCancelable,
+        );
+        assert_kind(client.cancel_task("unknown").await, ErrorKind::TaskNotFound);
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_stop_is_stopped() {
+    let deaf = |turn: Turn| async move {
+        turn.working("deaf").await?;
+        std::future::pending::<()>().await;
+        Ok::<(), Failure>(())
+    };
+    let server = Server::builder(card(), deaf);
+    let server = server
+        .cancel_grace(std::time::Duration::from_millis(10))
+        .build()
+        .unwrap();
+    let client = Client::new(server);
+    let mut updates = client.stream("go").await.unwrap();
+    let id = updates
+        .next()
+        .await
+        .unwrap()
+        .unwrap()
+        .task_id()
+        .unwrap()
+        .clone();
+    assert_eq!(
+        client.cancel_task(id).await.unwrap().status.state,
+        TaskState::Canceled
+    );
+}
