@@ -1,0 +1,170 @@
+//! Every known quirk: refused strictly, with the path; mended leniently, by name and path.
+
+use a2a_types::reading::{Hints, Mode, Wire, read};
+use a2a_types::{TaskId, v0_1, v0_2};
+
+/// `strict`: where the strict reader stumbles. `repairs`: what the lenient reader mends.
+#[track_caller]
+fn check<W: Wire>(json: &str, strict: &str, repairs: &[(&str, &str)]) {
+    let task = TaskId::from("asked");
+    let hints = Hints {
+        task: Some(&task),
+        ..Hints::at("$")
+    };
+    let refused = read::<W>(json, Mode::Strict, &hints)
+        .map(|_| ())
+        .unwrap_err();
+    assert_eq!(refused.path, strict, "{json}: {refused}");
+    let read = read::<W>(json, Mode::Lenient, &hints)
+        .unwrap_or_else(|refused| panic!("{json}: {refused}"));
+    let found: Vec<_> = read
+        .repairs
+        .iter()
+        .map(|repair| (repair.quirk.code(), repair.path.as_str()))
+        .collect();
+    assert_eq!(found, repairs, "{json}");
+}
+
+/// Refused by both, at this path.
+#[track_caller]
+fn check_refused<W: Wire>(json: &str, path: &str) {
+    for mode in [Mode::Strict, Mode::Lenient] {
+        let refused = read::<W>(json, mode, &Hints::at("$"))
+            .map(|_| ())
+            .unwrap_err();
+        assert_eq!(refused.path, path, "{json} {mode:?}: {refused}");
+    }
+}
+
+#[test]
+fn quirks_of_0_1() {
+    type Send = v0_1::TaskSendParams;
+    check::<Send>(
+        r#"{"id":"t","message":{"role":"user","data":[{"type":"text","text":"x"}]}}"#,
+        "$.message",
+        &[("DATA4PARTS", "$.message.data")],
+    );
+    check::<Send>(
+        r#"{"id":"t","message":{"role":"user","parts":[{"type":"file","file":{"data":"aGk="}}]}}"#,
+        "$.message.parts[0].file",
+        &[("FILEDATA", "$.message.parts[0].file.data")],
+    );
+    check::<Send>(
+        r#"{"id":"t","message":{"parts":[{"text":"x"}]}}"#,
+        "$.message.parts[0]",
+        &[
+            ("NOROLE", "$.message.role"),
+            ("NOKIND", "$.message.parts[0].type"),
+        ],
+    );
+    check::<Send>(
+        r#"{"id":7,"message":{"role":"user","parts":[{"kind":"text","text":"x"}]}}"#,
+        "$.id",
+        &[("NUMID", "$.id"), ("TYPE4KIND", "$.message.parts[0].kind")],
+    );
+    check::<Send>(
+        r#"{"id":"t","message":{"role":"user","parts":[{"type":"data","data":[1]}]}}"#,
+        "$.message.parts[0].data",
+        &[("DATA", "$.message.parts[0].data")],
+    );
+    check::<v0_1::Task>(
+        r#"{"id":1,"status":{"state":"cancelled","timestamp":"2025-04-02T16:59:25.331844"}}"#,
+        "$.id",
+        &[
+            ("NUMID", "$.id"),
+            ("NOTZ", "$.status.timestamp"),
+            ("UNKNOWN", "$.status.state"),
+        ],
+    );
+    check::<v0_1::AgentCard>(
+        r#"{"name":"n","url":"u","version":"1","capabilities":{},"skills":[],"authentication":{"schemes":"OAuth2"}}"#,
+        "$.authentication.schemes",
+        &[("SCHEMES", "$.authentication.schemes")],
+    );
+}
+
+#[test]
+fn quirks_of_0_2() {
+    type Send = v0_2::MessageSendParams;
+    check::<Send>(
+        r#"{"message":{"messageId":"m","role":"user","parts":[{"kind":"text","text":"x"}]}}"#,
+        "$.message",
+        &[("NOKIND", "$.message.kind")],
+    );
+    check::<Send>(
+        r#"{"messageId":"m","message":{"kind":"message","role":"user","parts":[{"type":"text","text":"x"}]}}"#,
+        "$.message.parts[0]",
+        &[
+            ("MSGIDOUT", "$.messageId"),
+            ("TYPE4KIND", "$.message.parts[0].type"),
+        ],
+    );
+    check::<Send>(
+        r#"{"message":{"kind":"message","role":"user","parts":[{"kind":"file","file":{"fileWithUri":"u"}}]}}"#,
+        "$.message.parts[0].file",
+        &[
+            ("NOMSGID", "$.message.messageId"),
+            ("PROTOFILE", "$.message.parts[0].file.fileWithUri"),
+        ],
+    );
+    check::<v0_2::TaskArtifactUpdateEvent>(
+        r#"{"kind":"artifact-update","taskId":"t","contextId":"c","artifact":{"parts":null}}"#,
+        "$.artifact.parts",
+        &[
+            ("NOARTID", "$.artifact.artifactId"),
+            ("NULLLIST", "$.artifact.parts"),
+            ("EMPTYPARTS", "$.artifact.parts"),
+        ],
+    );
+    check::<v0_2::Task>(
+        r#"{"id":1,"contextId":"c","status":{"state":"TASK_STATE_WORKING"}}"#,
+        "$.id",
+        &[
+            ("NOKIND", "$.kind"),
+            ("NUMID", "$.id"),
+            ("UNKNOWN", "$.status.state"),
+        ],
+    );
+}
+
+/// `null` says the same as nothing, in both modes: the samples of 0.1 send it for every member.
+#[test]
+fn null_is_absent() {
+    let json = r#"{"id":"t","sessionId":null,"historyLength":null,"pushNotification":null,"metadata":null,
+        "message":{"role":"user","parts":[{"type":"text","text":"x","metadata":null}],"metadata":null}}"#;
+    let read = read::<v0_1::TaskSendParams>(json, Mode::Strict, &Hints::at("$")).unwrap();
+    assert!(read.value.session_id.is_none() && read.value.metadata.is_none());
+}
+
+#[test]
+fn what_no_one_can_read_is_refused_where_its_sender_wrote_it() {
+    check_refused::<v0_2::MessageSendParams>("7", "$");
+    check_refused::<v0_2::MessageSendParams>(r#"{"message":[]}"#, "$.message");
+    check_refused::<v0_2::TaskQueryParams>(r#"{"id":"t","historyLength":-1}"#, "$.historyLength");
+    check_refused::<v0_1::TaskQueryParams>(r#"{"id":"t","historyLength":1.5}"#, "$.historyLength");
+    let data_for_parts =
+        r#"{"id":"t","message":{"role":"user","data":[{"type":"text","text":7}]}}"#;
+    let refused =
+        read::<v0_1::TaskSendParams>(data_for_parts, Mode::Lenient, &Hints::at("$")).unwrap_err();
+    assert_eq!(refused.path, "$.message.data[0].text");
+}
+
+/// A number in the place of a task's id is the task that was asked about; unasked, its digits.
+#[test]
+fn numeric_ids() {
+    let json = r#"{"id":1,"status":{"state":"completed"}}"#;
+    let unasked = read::<v0_1::Task>(json, Mode::Lenient, &Hints::at("$")).unwrap();
+    assert_eq!(unasked.value.id.as_str(), "1");
+    let task = TaskId::from("asked");
+    let hints = Hints {
+        task: Some(&task),
+        ..Hints::at("$")
+    };
+    assert_eq!(
+        read::<v0_1::Task>(json, Mode::Lenient, &hints)
+            .unwrap()
+            .value
+            .id,
+        task
+    );
+}
