@@ -1,0 +1,309 @@
+//! The rules of the JSON-RPC envelope, for requests and for answers.
+
+use a2a_jsonrpc::{Id, Limits};
+use a2a_transport::binding::jsonrpc::{
+    EventReader, Reading, read_call, read_reply, write_call, write_reply,
+};
+use a2a_transport::{Envelope, Error};
+use a2a_types::reading::Mode;
+use a2a_types::{
+    Dialect, Error as A2aError, ErrorKind, GetExtendedAgentCardRequest, GetTaskRequest,
+    ListTasksRequest, Operation, Request,
+};
+use serde_json::{Value, json};
+
+fn reading(mode: Mode) -> Reading {
+    Reading {
+        mode,
+        ..Reading::default()
+    }
+}
+
+/// Whether a request wants an answer, and with which id; or with which code it is refused.
+#[track_caller]
+fn check_request(
+    json: &str,
+    version: Option<&str>,
+    lenient: Result<Option<&str>, i64>,
+    strict: Result<Option<&str>, i64>,
+) {
+    for (mode, expected) in [(Mode::Lenient, lenient), (Mode::Strict, strict)] {
+        let read = read_call(json.as_bytes(), version, &reading(mode));
+        let found = match &read {
+            Ok(question) => Ok(question.envelope.id.as_ref().map(ToString::to_string)),
+            Err(refused) => Err(refused.error.kind.code()),
+        };
+        assert_eq!(
+            found,
+            expected.map(|id| id.map(str::to_owned)),
+            "{mode:?} {json}"
+        );
+    }
+}
+
+#[test]
+fn requests() {
+    let params = r#""params":{"id":"t"}"#;
+    let with = |head: &str, method: &str| format!(r#"{{{head}"method":"{method}",{params}}}"#);
+    let v2 = r#""jsonrpc":"2.0","#;
+    check_request(
+        &with(&format!(r#"{v2}"id":1,"#), "tasks/get"),
+        None,
+        Ok(Some("1")),
+        Ok(Some("1")),
+    );
+    check_request(
+        &with(&format!(r#"{v2}"id":1.0,"#), "tasks/get"),
+        None,
+        Ok(Some("1.0")),
+        Ok(Some("1.0")),
+    );
+    check_request(
+        &with(&format!(r#"{v2}"id":"a","#), "tasks/get"),
+        None,
+        Ok(Some("\"a\"")),
+        Ok(Some("\"a\"")),
+    );
+    // A null id is a request, and wants it back.
+    check_request(
+        &with(&format!(r#"{v2}"id":null,"#), "tasks/get"),
+        None,
+        Ok(Some("null")),
+        Ok(Some("null")),
+    );
+    // Without an id it is a notification, unless an answer is plainly wanted.
+    check_request(&with(v2, "tasks/get"), None, Ok(None), Ok(None));
+    check_request(
+        &with(v2, "tasks/resubscribe"),
+        None,
+        Ok(Some("null")),
+        Ok(None),
+    );
+    check_request(&with("", "tasks/get"), None, Ok(Some("null")), Err(-32600));
+    // The latest generation wants its header.
+    let get = with(&format!(r#"{v2}"id":1,"#), "GetTask");
+    check_request(&get, None, Ok(Some("1")), Err(-32601));
+    check_request(&get, Some("1.0"), Ok(Some("1")), Ok(Some("1")));
+    check_request(&get, Some("1.0.1"), Ok(Some("1")), Ok(Some("1")));
+    check_request(&get, Some("9.0"), Err(-32009), Err(-32009));
+}
+
+#[test]
+fn a_method_tells_the_generation() {
+    let dialect_of = |method: &str, prefer: Option<Dialect>| {
+        let json =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"id":"t"}}}}"#);
+        let reading = Reading {
+            prefer,
+            ..Reading::default()
+        };
+        let envelope = read_call(json.as_bytes(), None, &reading).unwrap().envelope;
+        (envelope.dialect, envelope.ambiguous)
+    };
+    assert_eq!(dialect_of("tasks/get", None), (Dialect::V0_3, true));
+    assert_eq!(
+        dialect_of("tasks/get", Some(Dialect::V0_1)),
+        (Dialect::V0_1, true)
+    );
+    assert_eq!(
+        dialect_of("tasks/pushNotification/get", None),
+        (Dialect::V0_1, false)
+    );
+    assert_eq!(
+        dialect_of("tasks/pushNotificationConfig/get", Some(Dialect::V0_2)),
+        (Dialect::V0_2, true)
+    );
+    assert_eq!(dialect_of("GetTask", None), (Dialect::V1_0, false));
+
+    let json = br#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t"}}"#;
+    let mut envelope = read_call(json, None, &Reading::default()).unwrap().envelope;
+    envelope.settle(Some(Dialect::V0_1));
+    assert_eq!(
+        envelope.dialect,
+        Dialect::V0_1,
+        "the task was created in 0.1"
+    );
+    envelope.settle(Some(Dialect::V1_0));
+    assert_eq!(envelope.dialect, Dialect::V0_1, "1.0 spells it otherwise");
+}
+
+#[test]
+fn what_a_generation_lacks_is_not_sent() {
+    for dialect in [Dialect::V0_1, Dialect::V0_2] {
+        let list = Request::from(ListTasksRequest::default());
+        let refused = write_call(list, dialect, &Id::number(1));
+        assert!(
+            matches!(
+                refused,
+                Err(Error::NotSupported {
+                    operation: Operation::ListTasks,
+                    ..
+                })
+            ),
+            "{dialect}"
+        );
+    }
+    let card = Request::from(GetExtendedAgentCardRequest::default());
+    assert!(write_call(card, Dialect::V0_1, &Id::number(1)).is_err());
+}
+
+fn envelope(dialect: Dialect) -> Envelope {
+    let get = GetTaskRequest {
+        id: "t".into(),
+        ..GetTaskRequest::default()
+    };
+    write_call(Request::GetTask(get), dialect, &Id::number(7))
+        .unwrap()
+        .1
+}
+
+/// What an error looks like on the wire.
+#[track_caller]
+fn check_error(dialect: Dialect, kind: ErrorKind, expected: Value) {
+    let error =
+        A2aError::new(kind, "m").with_details(json!({"path": "$.params.id", "problem": "p"}));
+    let written: Value =
+        serde_json::from_slice(&write_reply(&envelope(dialect), Err(error))).unwrap();
+    assert_eq!(written["error"], expected, "{kind:?} in {dialect}");
+    assert_eq!(written["id"], 7);
+}
+
+#[test]
+fn errors_by_generation() {
+    let data = json!({"path": "$.params.id", "problem": "p"});
+    check_error(
+        Dialect::V0_1,
+        ErrorKind::TaskNotFound,
+        json!({"code": -32001, "message": "m", "data": data}),
+    );
+    check_error(
+        Dialect::V0_1,
+        ErrorKind::InvalidAgentResponse,
+        json!({"code": -32603, "message": "m", "data": data}),
+    );
+    check_error(
+        Dialect::V0_2,
+        ErrorKind::InvalidAgentResponse,
+        json!({"code": -32006, "message": "m", "data": data}),
+    );
+    check_error(
+        Dialect::V0_2,
+        ErrorKind::VersionNotSupported,
+        json!({"code": -32600, "message": "m", "data": data}),
+    );
+    check_error(
+        Dialect::V1_0,
+        ErrorKind::InvalidParams,
+        json!({"code": -32602, "message": "m", "data": [
+            {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "INVALID_PARAMS", "domain": "a2a-protocol.org"},
+            {"@type": "type.googleapis.com/google.rpc.BadRequest",
+                "fieldViolations": [{"field": "$.params.id", "description": "p"}]},
+        ]}),
+    );
+    // What was no object is not data in 0.1.
+    let error = A2aError::new(ErrorKind::Internal, "m").with_details(json!("text"));
+    let written: Value =
+        serde_json::from_slice(&write_reply(&envelope(Dialect::V0_1), Err(error))).unwrap();
+    assert_eq!(written["error"], json!({"code": -32603, "message": "m"}));
+}
+
+/// What becomes of an answer: its repairs, or what is wrong with it.
+#[track_caller]
+fn check_answer(json: &str, lenient: Result<&[&str], &str>, strict: Result<&[&str], &str>) {
+    for (mode, expected) in [(Mode::Lenient, lenient), (Mode::Strict, strict)] {
+        let read = read_reply(
+            &envelope(Dialect::V0_2),
+            json.as_bytes(),
+            mode,
+            &Limits::default(),
+        );
+        match (read, expected) {
+            (Ok(read), Ok(codes)) => {
+                let found: Vec<_> = read
+                    .repairs
+                    .iter()
+                    .map(|repair| repair.quirk.code())
+                    .collect();
+                assert_eq!(found, codes, "{mode:?} {json}");
+            }
+            (Err(error), Err(text)) => {
+                let told = match &error {
+                    Error::Malformed(violation) => violation.to_string(),
+                    other => other.to_string(),
+                };
+                assert!(told.contains(text), "{mode:?} {json}: {told}");
+            }
+            (found, expected) => panic!("{mode:?} {json}: expected {expected:?}, found {found:?}"),
+        }
+    }
+}
+
+#[test]
+fn answers() {
+    let task = r#"{"kind":"task","id":"t","contextId":"c","status":{"state":"working"}}"#;
+    check_answer(
+        &format!(r#"{{"jsonrpc":"2.0","id":7,"result":{task}}}"#),
+        Ok(&[]),
+        Ok(&[]),
+    );
+    check_answer(
+        &format!(r#"{{"jsonrpc":"2.0","id":8,"result":{task}}}"#),
+        Ok(&["IDMIS"]),
+        Err("$.id"),
+    );
+    check_answer(
+        &format!(r#"{{"jsonrpc":"2.0","id":"7","result":{task}}}"#),
+        Ok(&["IDMIS"]),
+        Err("$.id"),
+    );
+    check_answer(task, Ok(&["BARE"]), Err("$"));
+    let error = r#"{"code":-32001,"message":"Task not found"}"#;
+    check_answer(
+        &format!(r#"{{"jsonrpc":"2.0","id":7,"error":{error}}}"#),
+        Err("Task not found"),
+        Err("Task not found"),
+    );
+    check_answer(
+        &format!(r#"{{"jsonrpc":"2.0","id":null,"error":{error}}}"#),
+        Err("Task not found"),
+        Err("Task not found"),
+    );
+    check_answer(
+        &format!(r#"{{"jsonrpc":"2.0","id":7,"error":{error},"result":{task}}}"#),
+        Err("$"),
+        Err("$"),
+    );
+    check_answer(r#"{"jsonrpc":"2.0","id":7}"#, Err("$"), Err("$"));
+    check_answer(
+        r#"{"jsonrpc":"2.0","id":7,"result":7}"#,
+        Err("$.result"),
+        Err("$.result"),
+    );
+    check_answer("<html>", Err("$"), Err("$"));
+    let no_kind = task.replace(r#""kind":"task","#, "");
+    check_answer(
+        &format!(r#"{{"jsonrpc":"2.0","id":7,"result":{no_kind}}}"#),
+        Ok(&["NOKIND"]),
+        Err("$.result"),
+    );
+}
+
+/// An artifact without a name goes on where the one before stopped.
+#[test]
+fn a_stream_remembers_its_artifact() {
+    let mut reader = EventReader::new(envelope(Dialect::V0_2), Mode::Lenient, Limits::default());
+    let event = |artifact: &str| {
+        format!(
+            r#"{{"kind":"artifact-update","taskId":"t","contextId":"c","artifact":{artifact},"lastChunk":true}}"#
+        )
+    };
+    reader
+        .read(event(r#"{"artifactId":"a","parts":[{"kind":"text","text":"x"}]}"#).as_bytes())
+        .unwrap();
+    let end = reader.read(event(r#"{"parts":[]}"#).as_bytes()).unwrap();
+    let a2a_types::Event::ArtifactUpdate(update) = end.value.event else {
+        panic!()
+    };
+    assert_eq!(update.artifact.artifact_id.as_str(), "a");
+    assert!(update.append && update.last_chunk);
+}

@@ -1,0 +1,250 @@
+//! What our client makes of servers that break, stall or never stop: a typed error, in bounded time.
+
+use std::time::Duration;
+
+use a2a_transport::http::{HttpClient, HttpTransport, Timeouts};
+use a2a_transport::sse::Bounds;
+use a2a_transport::{Answer, Call, Error, Phase, Transport};
+use a2a_types::{Dialect, GetTaskRequest, Message, Request, SendMessageRequest};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio_stream::StreamExt;
+
+/// A server that answers every connection with these bytes, and then closes it, or not.
+async fn says(text: impl Into<Vec<u8>>, then_closes: bool) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let text = text.into();
+    tokio::spawn(async move {
+        let mut kept = Vec::new();
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; 4096];
+            let _ = stream.read(&mut request).await;
+            let _ = stream.write_all(&text).await;
+            if !then_closes {
+                kept.push(stream);
+            }
+        }
+    });
+    url
+}
+
+/// Asks such a server, once or for a stream, and yields the first error.
+async fn ask(url: &str, streams: bool) -> Error {
+    let timeouts = Timeouts {
+        connect: Duration::from_millis(300),
+        first_byte: Duration::from_millis(300),
+        idle: Duration::from_millis(300),
+    };
+    let transport = HttpTransport::new(url, Dialect::V0_2)
+        .unwrap()
+        .http(HttpClient::new(timeouts));
+    let transport = transport.bounds(Bounds {
+        line: 1000,
+        event: 2000,
+    });
+    let request = match streams {
+        true => Request::SendStreamingMessage(SendMessageRequest {
+            message: Message::user("x"),
+            ..SendMessageRequest::default()
+        }),
+        false => Request::GetTask(GetTaskRequest {
+            id: "t".into(),
+            ..GetTaskRequest::default()
+        }),
+    };
+    match transport.call(Call::new(request)).await {
+        Err(error) => error,
+        Ok(reply) => match reply.answer {
+            Answer::Once(response) => panic!("expected an error, got {response:?}"),
+            Answer::Stream(mut updates) => loop {
+                match updates.next().await {
+                    Some(Ok(_)) => {}
+                    Some(Err(error)) => return error,
+                    None => panic!("expected an error, got the end of the stream"),
+                }
+            },
+        },
+    }
+}
+
+fn answer(status: &str, headers: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+macro_rules! assert_error {
+    ($found:expr, $pattern:pat) => {
+        let found = $found;
+        assert!(matches!(found, $pattern), "{found:?}");
+    };
+}
+
+#[tokio::test]
+async fn broken_answers() {
+    let html = answer("502 Bad Gateway", "content-type: text/html\r\n", "<html>");
+    assert_error!(
+        ask(&says(html, false).await, false).await,
+        Error::NotA2a { status: 502, .. }
+    );
+    assert_error!(
+        ask(&says(answer("200 OK", "", ""), false).await, false).await,
+        Error::NotA2a { status: 200, .. }
+    );
+    assert_error!(
+        ask(&says(answer("200 OK", "", "{"), false).await, false).await,
+        Error::Malformed(_)
+    );
+    assert_error!(
+        ask(
+            &says(answer("200 OK", "", "{\"a\":1,\"a\":2}"), false).await,
+            false
+        )
+        .await,
+        Error::Malformed(_)
+    );
+    let refused = answer("401 Unauthorized", "www-authenticate: Bearer\r\n", "");
+    assert_error!(
+        ask(&says(refused, false).await, false).await,
+        Error::Refused {
+            status: 401,
+            challenge: Some(_)
+        }
+    );
+    let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Task not found"}}"#;
+    assert_error!(
+        ask(
+            &says(answer("404 Not Found", "", error), false).await,
+            false
+        )
+        .await,
+        Error::Agent(_)
+    );
+    assert_error!(
+        ask(&says("nonsense", true).await, false).await,
+        Error::Connection(_)
+    );
+    assert_error!(
+        ask(&says("", true).await, false).await,
+        Error::Connection(_)
+    );
+    let short = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{";
+    assert_error!(
+        ask(&says(short, true).await, false).await,
+        Error::Connection(_)
+    );
+}
+
+/// A redirect is not followed: credentials would go where nobody sent them.
+#[tokio::test]
+async fn redirects() {
+    let redirect = answer(
+        "307 Temporary Redirect",
+        "location: http://127.0.0.1:1/\r\n",
+        "",
+    );
+    assert_error!(
+        ask(&says(redirect, false).await, false).await,
+        Error::NotA2a { status: 307, .. }
+    );
+}
+
+#[tokio::test]
+async fn silence() {
+    let first = Error::Timeout {
+        phase: Phase::FirstByte,
+        limit: Duration::ZERO,
+    }
+    .to_string();
+    assert!(first.contains("waiting for an answer"));
+    assert_error!(
+        ask(&says("", false).await, false).await,
+        Error::Timeout {
+            phase: Phase::FirstByte,
+            ..
+        }
+    );
+    let stuck = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{";
+    assert_error!(
+        ask(&says(stuck, false).await, false).await,
+        Error::Timeout {
+            phase: Phase::Idle,
+            ..
+        }
+    );
+    let stream = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: ping\n\n";
+    assert_error!(
+        ask(&says(stream, false).await, true).await,
+        Error::Timeout {
+            phase: Phase::Idle,
+            ..
+        }
+    );
+}
+
+#[tokio::test]
+async fn too_much() {
+    let huge = "HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n";
+    assert_error!(
+        ask(&says(huge, false).await, false).await,
+        Error::TooLarge { what: "body", .. }
+    );
+    let stream =
+        |body: &str| format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{body}");
+    let line = stream(&format!("data: {}", "x".repeat(2000)));
+    assert_error!(
+        ask(&says(line, false).await, true).await,
+        Error::TooLarge { what: "line", .. }
+    );
+    let event = stream(&"data: xxxxxxxxxxxxxxxxxxxx\n".repeat(200));
+    assert_error!(
+        ask(&says(event, false).await, true).await,
+        Error::TooLarge { what: "event", .. }
+    );
+}
+
+#[tokio::test]
+async fn broken_streams() {
+    let stream =
+        |body: &str| format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{body}");
+    assert_error!(
+        ask(&says(stream("data: {\n\n"), true).await, true).await,
+        Error::Malformed(_)
+    );
+    assert_error!(
+        ask(&says(stream("data: \u{fffd}\n\n"), true).await, true).await,
+        Error::Malformed(_)
+    );
+    let mut half = stream("data: \"").into_bytes();
+    half.extend_from_slice(b"\xe2\x82\"\n\n");
+    assert_error!(
+        ask(&says(half, true).await, true).await,
+        Error::Malformed(_)
+    );
+    let error = stream(
+        "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,\"message\":\"m\"}}\n\n",
+    );
+    assert_error!(ask(&says(error, false).await, true).await, Error::Agent(_));
+    let refused = answer(
+        "200 OK",
+        "content-type: application/json\r\n",
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32004,"message":"m"}}"#,
+    );
+    assert_error!(
+        ask(&says(refused, false).await, true).await,
+        Error::Agent(_)
+    );
+}
+
+#[tokio::test]
+async fn addresses() {
+    for url in ["", "nonsense", "ftp://h/", "http://", "https://h/"] {
+        let refused = HttpTransport::new(url, Dialect::V0_2).map(|_| ());
+        assert!(
+            matches!(refused, Err(Error::Address { .. })),
+            "{url}: {refused:?}"
+        );
+    }
+}
