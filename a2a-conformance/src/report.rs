@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::corpus::{Corpus, Kind, Lenient, Strict};
 use crate::replay::{Direction, Outcome};
@@ -83,14 +84,17 @@ impl Report {
             AnsiColor::Red.on_default(),
         );
         let titles = Direction::ALL.map(Direction::title);
-        write!(out, "{bold}{:<44}{bold:#}", "document")?;
+        write!(out, "{bold}{}{bold:#}", padded("document", TITLE))?;
         for title in titles {
             write!(out, "  {bold}{title:>17}{bold:#}")?;
         }
         writeln!(out)?;
         for document in &corpus.documents {
-            let name = format!("{} {}", document.id, clipped(&document.title, 38));
-            write!(out, "{name:<44}")?;
+            write!(
+                out,
+                "{}",
+                padded(&format!("{} {}", document.id, document.title), TITLE)
+            )?;
             for direction in Direction::ALL {
                 let (green, total) = self.count(&document.id, direction);
                 let cell = format!("{green} of {total}");
@@ -164,6 +168,17 @@ impl Report {
     }
 }
 
-fn clipped(text: &str, width: usize) -> String {
-    text.chars().take(width).collect()
+/// Columns that a document's title takes.
+const TITLE: usize = 42;
+
+/// A text cut or filled to a width; letters of some scripts are two columns wide.
+fn padded(text: &str, width: usize) -> String {
+    let mut columns = 0;
+    let fits = |letter: &char| {
+        columns += letter.width().unwrap_or_default();
+        columns <= width
+    };
+    let cut: String = text.chars().take_while(fits).collect();
+    let rest = width.saturating_sub(cut.width());
+    format!("{cut}{}", " ".repeat(rest))
 }

@@ -1,87 +1,12 @@
-//! What a server makes of bad input: the right code, a message that names the path, a connection
-//! that goes on, and little memory.
+//! What a server makes of bad input: the right code, a message that names the path, and a
+//! connection that goes on.
 
-use std::net::SocketAddr;
+mod wire;
 
-use a2a_server::{Failure, Server, Turn};
-use a2a_types::{AgentCard, Dialect};
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::TcpStream;
+use tokio::io::AsyncWriteExt;
 
-/// A connection that is written to and read from byte by byte.
-struct Connection {
-    stream: BufReader<TcpStream>,
-}
-
-struct Got {
-    status: u16,
-    body: Vec<u8>,
-}
-
-impl Connection {
-    async fn to(address: SocketAddr) -> Self {
-        Self {
-            stream: BufReader::new(TcpStream::connect(address).await.unwrap()),
-        }
-    }
-
-    async fn post(&mut self, body: &[u8]) -> Got {
-        let head = format!(
-            "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-            body.len()
-        );
-        self.stream
-            .get_mut()
-            .write_all(head.as_bytes())
-            .await
-            .unwrap();
-        self.stream.get_mut().write_all(body).await.unwrap();
-        self.answer().await
-    }
-
-    async fn answer(&mut self) -> Got {
-        let mut line = String::new();
-        self.stream.read_line(&mut line).await.unwrap();
-        let status = line
-            .split(' ')
-            .nth(1)
-            .unwrap_or_default()
-            .parse()
-            .unwrap_or_default();
-        let mut length = 0;
-        loop {
-            line.clear();
-            self.stream.read_line(&mut line).await.unwrap();
-            match line.trim().to_ascii_lowercase().split_once(": ") {
-                Some(("content-length", value)) => length = value.parse().unwrap(),
-                Some(_) => {}
-                None => break,
-            }
-        }
-        let mut body = vec![0; length];
-        self.stream.read_exact(&mut body).await.unwrap();
-        Got { status, body }
-    }
-}
-
-async fn agent() -> SocketAddr {
-    let echo = |turn: Turn| async move {
-        turn.artifact("echo").text(turn.text()).done().await?;
-        Ok::<(), Failure>(())
-    };
-    let server = Server::builder(AgentCard::new("Echo", "Says it back"), echo)
-        .build()
-        .unwrap();
-    let bound = server
-        .bind("127.0.0.1:0")
-        .await
-        .unwrap()
-        .prefer(Dialect::V0_2);
-    let address = bound.local_addr();
-    tokio::spawn(bound.run(std::future::pending()));
-    address
-}
+use wire::{Connection, agent};
 
 /// One bad body after the other on one connection, and then a good one.
 #[tokio::test]
@@ -153,61 +78,6 @@ async fn each_gets_its_code_and_the_connection_goes_on() {
     );
 }
 
-/// A chunked body that would be 1 GiB is refused after the first 4 MiB, and costs no memory.
-#[tokio::test]
-async fn an_endless_body_is_refused_early() {
-    let address = agent().await;
-    // What one good request costs is not what the bad one is blamed for.
-    Connection::to(address).await.post(b"{}").await;
-    let before = resident();
-    let (mut read, mut write) = TcpStream::connect(address).await.unwrap().into_split();
-    let head = "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
-    write.write_all(head.as_bytes()).await.unwrap();
-    let writing = tokio::spawn(async move {
-        let chunk = format!("10000\r\n{}\r\n", " ".repeat(0x10000));
-        let mut sent = 0_u64;
-        // The server closes the connection long before the end.
-        while sent < 1 << 30 && write.write_all(chunk.as_bytes()).await.is_ok() {
-            sent += 0x10000;
-        }
-        sent
-    });
-    let mut answer = Vec::new();
-    let mut buffer = [0; 4096];
-    while let Ok(length @ 1..) = read.read(&mut buffer).await {
-        answer.extend_from_slice(&buffer[..length]);
-    }
-    let answer = String::from_utf8_lossy(&answer);
-    assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
-    assert!(answer.contains("-32600"), "{answer}");
-    let sent = writing.await.unwrap();
-    assert!(sent < 64 << 20, "{sent} bytes were taken");
-    let growth = resident().saturating_sub(before);
-    assert!(growth < 20 << 20, "{growth} bytes of memory");
-    // The server goes on.
-    assert_eq!(Connection::to(address).await.post(b"{}").await.status, 200);
-}
-
-/// A body of 4 MiB that would be hundreds of MiB as a tree of values is refused while it is read.
-#[tokio::test]
-async fn a_heavy_body_costs_little_memory() {
-    let address = agent().await;
-    let mut connection = Connection::to(address).await;
-    connection.post(b"{}").await;
-    let before = resident();
-    let objects = r#"{"":0},"#.repeat(500_000);
-    let body = format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"message/send","params":{{"metadata":{{"a":[{objects}0]}}}}}}"#
-    );
-    let got = connection.post(body.as_bytes()).await;
-    let answer: Value = serde_json::from_slice(&got.body).unwrap();
-    assert_eq!(answer["error"]["code"], -32700, "{answer}");
-    assert_eq!(answer["id"], 1);
-    let growth = resident().saturating_sub(before);
-    // Both copies of the body, ours and the server's, are in this process.
-    assert!(growth < 20 << 20, "{growth} bytes of memory");
-}
-
 #[tokio::test]
 async fn http_is_answered_in_its_own_words() {
     let address = agent().await;
@@ -232,12 +102,4 @@ async fn http_is_answered_in_its_own_words() {
             .unwrap();
         assert_eq!(connection.answer().await.status, status, "{request}");
     }
-}
-
-/// Bytes of memory that this process holds.
-fn resident() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    kilobytes.unwrap_or_default() * 1024
 }

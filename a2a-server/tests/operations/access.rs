@@ -1,5 +1,7 @@
 //! What callers may and may not do.
 
+use std::sync::Arc;
+
 use a2a_client::{Client, Error, HttpTransport, StreamExt};
 use a2a_server::{Principal, Server, Transport};
 use a2a_transport::{BoxFuture, Call, Reply};
@@ -7,6 +9,8 @@ use a2a_types::{
     AgentCard, Dialect, ErrorKind, Message, Part, SendMessageConfiguration, SendMessageRequest,
     TaskPushNotificationConfig, TaskState,
 };
+
+use tokio::sync::Notify;
 
 use crate::{ALL, Obedient, assert_kind, card, clients, first, task};
 
@@ -197,4 +201,26 @@ async fn a_client_finds_its_way_by_the_card() {
     let nobody = HttpTransport::new("http://127.0.0.1:1/", Dialect::V0_2).unwrap();
     let refused = Client::new(nobody).send("x").await;
     assert!(matches!(refused, Err(Error::Connection(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn an_open_request_outlives_the_shutdown() {
+    let agent = Obedient::default();
+    let server = Server::builder(card(), agent.clone()).build().unwrap();
+    let bound = server.bind("127.0.0.1:0").await.unwrap();
+    let client = Client::connect(&bound.url(), Dialect::V0_2).unwrap();
+    let stop = Arc::new(Notify::new());
+    let stopped = Arc::clone(&stop);
+    let serving = tokio::spawn(bound.run(async move { stopped.notified().await }));
+    let mut updates = client.stream("detach").await.unwrap();
+    updates.next().await.unwrap().unwrap();
+    stop.notify_one();
+    agent.go_on.notify_one();
+    let mut last = None;
+    while let Some(event) = updates.next().await {
+        last = event.unwrap().status().map(|status| status.state);
+    }
+    assert_eq!(last, Some(TaskState::Completed));
+    drop(client);
+    serving.await.unwrap();
 }

@@ -191,3 +191,36 @@ impl Incomplete {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Envelope;
+    use a2a_types::{Dialect, Operation};
+    use http_body_util::BodyExt;
+
+    /// Time is paused, so it passes whenever nothing else can happen.
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_stream_gets_a_comment() {
+        let envelope = Envelope {
+            dialect: Dialect::V0_2,
+            operation: Operation::SendStreamingMessage,
+            id: None,
+            task: None,
+            ambiguous: false,
+        };
+        let silent: UpdateStream = Box::pin(tokio_stream::pending());
+        let begun = Instant::now();
+        let mut body = Body::events(
+            silent,
+            EventWriter::new(&envelope),
+            false,
+            Duration::from_secs(15),
+        );
+        for seconds in [15, 30] {
+            let frame = body.frame().await.unwrap().unwrap().into_data().unwrap();
+            assert_eq!(frame, sse::PING);
+            assert_eq!(begun.elapsed(), Duration::from_secs(seconds));
+        }
+    }
+}
