@@ -20,7 +20,7 @@ pub(crate) struct Got {
 impl Connection {
     pub(crate) async fn to(address: SocketAddr) -> Self {
         Self {
-            pub(crate) stream: BufReader::new(TcpStream::connect(address).await.unwrap()),
+            stream: BufReader::new(TcpStream::connect(address).await.unwrap()),
         }
     }
 
@@ -81,4 +81,3 @@ pub(crate) async fn agent() -> SocketAddr {
     tokio::spawn(bound.run(std::future::pending()));
     address
 }
-
