@@ -168,6 +168,10 @@ impl Inner {
         ));
         let message = runner.placed(message);
         if let Err(busy) = self.turns.claim(&runner) {
+            if self.turns.is_crowded(&busy) {
+                let text = "too many messages wait for this task's next turn";
+                return Err(A2aError::new(ErrorKind::Unavailable, text));
+            }
             busy.hear(message.clone()).await?;
             let from = Some(self.snapshot(&task.id, context).await?);
             let Err(heard) = self.turns.leave(

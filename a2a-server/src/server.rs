@@ -82,17 +82,14 @@ impl Inner {
             let text = format!("a task that is {} cannot be canceled", state.as_str());
             return Err(A2aError::new(ErrorKind::TaskNotCancelable, text));
         }
-        match self.turns.running(&context.principal, &params.id) {
-            Some(runner) => {
-                runner.cancel();
-                runner.ended().await;
-            }
-            None => {
-                let store = Arc::clone(&self.store);
-                let runner = Runner::for_known(store, context.principal.clone(), &snapshot.task);
-                close(&runner, TaskState::Canceled, None).await?;
-            }
+        if let Some(runner) = self.turns.running(&context.principal, &params.id) {
+            runner.cancel();
+            runner.ended().await;
         }
+        // The task was idle, or its turn ended by asking back just as it was to be canceled.
+        let store = Arc::clone(&self.store);
+        let runner = Runner::for_known(store, context.principal.clone(), &snapshot.task);
+        close(&runner, TaskState::Canceled, None).await?;
         let mut snapshot = self.snapshot(&params.id, context).await?;
         self.trim(&mut snapshot.task, None, context);
         Ok(Reply::once(Response::CancelTask(snapshot.task)).about_task_of(snapshot.dialect))

@@ -70,6 +70,13 @@ impl Turns {
         runner.end();
     }
 
+    /// Whether the task's run has no room for another message to wait.
+    pub(crate) fn is_crowded(&self, runner: &Runner) -> bool {
+        self.lock()
+            .get(&key(runner))
+            .is_some_and(|running| running.waiting.len() >= MOST_WAITING)
+    }
+
     /// Leaves a message for the turn after the present one; gives it back if the run is over.
     pub(crate) fn leave(&self, runner: &Runner, heard: Heard) -> Result<(), Heard> {
         match self.lock().get_mut(&key(runner)) {
@@ -146,6 +153,9 @@ impl Turns {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// How many messages may wait for a task's next turn.
+const MOST_WAITING: usize = 64;
 
 fn key(runner: &Runner) -> Key {
     (runner.owner().clone(), runner.task_id().clone())

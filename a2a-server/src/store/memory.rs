@@ -127,6 +127,9 @@ impl Shelf {
     }
 }
 
+/// How many events a reader gets at once: one that is far behind does not hold them all.
+const BATCH: usize = 256;
+
 /// How many webhooks a task may have.
 const MOST_CONFIGS: usize = 16;
 
@@ -197,7 +200,7 @@ impl Store for MemoryStore {
         done(self.record(owner, task).map(|record| {
             let log = lock(&record.log);
             let seen = usize::try_from(generation.saturating_sub(1)).unwrap_or(usize::MAX);
-            let later = log.events.iter().enumerate().skip(seen);
+            let later = log.events.iter().enumerate().skip(seen).take(BATCH);
             later
                 .map(|(index, event)| Logged {
                     generation: index as u64 + 2,

@@ -35,7 +35,8 @@ pub trait Store: Send + Sync + 'static {
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>>;
 
-    /// What the log holds after a generation, in order.
+    /// What the log holds after a generation, in order: all of it, or the first part, which is never
+    /// empty if there is anything.
     fn events_after<'a>(
         &'a self,
         owner: &'a Principal,
