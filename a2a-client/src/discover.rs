@@ -18,20 +18,29 @@ pub(crate) struct Found {
 
 /// Fetches the card of the agent at `url`, and picks the first interface on it that we speak.
 pub(crate) async fn discover(http: &HttpClient, url: &str) -> Result<Found, Error> {
-    let mut missing = None;
+    let mut first_problem = None;
     for place in card_places(url) {
-        let fetched = http.get(&place, &HeaderMap::new()).await?;
-        match fetched.status {
-            StatusCode::OK => {
-                let card =
-                    read_card(&String::from_utf8_lossy(&fetched.body)).map_err(Error::Malformed)?;
-                return pick(card);
+        match card_at(http, &place).await {
+            Ok(card) => return pick(card),
+            // Whoever cannot be reached at one path cannot be at another.
+            Err(error @ (Error::Connection(_) | Error::Timeout { .. } | Error::Address { .. })) => {
+                return Err(error);
             }
-            StatusCode::NOT_FOUND => missing = Some(fetched.status),
-            other => return Err(no_card(&place, other)),
+            Err(Error::NotA2a { status: 404, .. }) => {}
+            Err(error) => drop(first_problem.get_or_insert(error)),
         }
     }
-    Err(no_card(url, missing.unwrap_or(StatusCode::NOT_FOUND)))
+    Err(first_problem.unwrap_or_else(|| no_card(url, StatusCode::NOT_FOUND)))
+}
+
+async fn card_at(http: &HttpClient, place: &str) -> Result<AgentCard, Error> {
+    let fetched = http.get(place, &HeaderMap::new()).await?;
+    match fetched.status {
+        StatusCode::OK => {
+            read_card(&String::from_utf8_lossy(&fetched.body)).map_err(Error::Malformed)
+        }
+        other => Err(no_card(place, other)),
+    }
 }
 
 /// Where the card may be: at the URL itself if it names a document, else at the well-known paths

@@ -23,6 +23,7 @@ pub struct ServerBuilder {
     agent: Arc<dyn ErasedAgent>,
     store: Arc<dyn Store>,
     max_wait: Duration,
+    first_event: Duration,
     cancel_grace: Duration,
 }
 
@@ -49,6 +50,7 @@ impl Server {
             agent: Arc::new(agent),
             store: Arc::new(MemoryStore::default()),
             max_wait: Duration::from_secs(240),
+            first_event: Duration::from_secs(1),
             cancel_grace: Duration::from_secs(5),
         }
     }
@@ -66,6 +68,7 @@ impl Server {
             listener,
             server: self.clone(),
             path: "/".to_owned(),
+            public_url: None,
             reading: Reading::default(),
             authenticator: Arc::new(Anyone),
             keep_alive: Duration::from_secs(15),
@@ -100,6 +103,13 @@ impl ServerBuilder {
         self
     }
 
+    /// How long a stream waits for the agent's first word before it begins with the submitted task;
+    /// 1 s by default.
+    pub fn first_event(mut self, limit: Duration) -> Self {
+        self.first_event = limit;
+        self
+    }
+
     /// How long a canceled turn may go on before it is dropped; 5 s by default.
     pub fn cancel_grace(mut self, limit: Duration) -> Self {
         self.cancel_grace = limit;
@@ -122,6 +132,7 @@ impl ServerBuilder {
                 store: self.store,
                 turns: Arc::new(Turns::new(self.agent, self.cancel_grace)),
                 max_wait: self.max_wait,
+                first_event: self.first_event,
             }),
         })
     }
@@ -133,6 +144,7 @@ pub struct Bound {
     listener: TcpListener,
     server: Server,
     path: String,
+    public_url: Option<String>,
     reading: Reading,
     authenticator: Arc<dyn Authenticator>,
     keep_alive: Duration,
@@ -153,6 +165,12 @@ impl Bound {
     /// Where requests are POSTed to; `/` by default.
     pub fn path(mut self, path: &str) -> Self {
         self.path = format!("/{}", path.trim_matches('/'));
+        self
+    }
+
+    /// The URL that the card gives callers, when a proxy stands before this address.
+    pub fn public_url(mut self, url: impl Into<String>) -> Self {
+        self.public_url = Some(url.into());
         self
     }
 
@@ -189,7 +207,9 @@ impl Bound {
     /// The service that answers here, to be mounted elsewhere or wrapped.
     pub fn service(&self) -> HttpService<Server> {
         let card = match self.server.card() {
-            card if card.supported_interfaces.is_empty() => card.clone().at(self.url()),
+            card if card.supported_interfaces.is_empty() => card
+                .clone()
+                .at(self.public_url.clone().unwrap_or_else(|| self.url())),
             card => card.clone(),
         };
         HttpService::new(self.server.clone())

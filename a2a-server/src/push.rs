@@ -2,7 +2,7 @@
 
 use a2a_transport::{Context, Reply};
 use a2a_types::{
-    ConfigId, DeleteTaskPushNotificationConfigRequest, Error as A2aError, ErrorKind,
+    ConfigId, DeleteTaskPushNotificationConfigRequest, Dialect, Error as A2aError, ErrorKind,
     GetTaskPushNotificationConfigRequest, ListTaskPushNotificationConfigsRequest,
     ListTaskPushNotificationConfigsResponse, Response, TaskId, TaskPushNotificationConfig,
 };
@@ -17,7 +17,7 @@ impl Inner {
         context: &Context,
     ) -> Result<Reply, A2aError> {
         let snapshot = self.pushable(&config.task_id, context).await?;
-        let config = with_id(config);
+        let config = with_id(config, context);
         self.store
             .put_config(&context.principal, config.clone())
             .await?;
@@ -91,13 +91,18 @@ impl Inner {
     }
 }
 
-/// A webhook without an id gets one.
-pub(crate) fn with_id(config: TaskPushNotificationConfig) -> TaskPushNotificationConfig {
-    match config.id.is_empty() {
-        true => TaskPushNotificationConfig {
-            id: ConfigId::random(),
-            ..config
-        },
-        false => config,
+/// A webhook without an id gets one. Until 0.3 a caller could not tell several apart without ids, so
+/// there it is always the same: the next one without an id replaces it.
+pub(crate) fn with_id(
+    config: TaskPushNotificationConfig,
+    context: &Context,
+) -> TaskPushNotificationConfig {
+    if !config.id.is_empty() {
+        return config;
     }
+    let id = match context.dialect {
+        Dialect::V0_1 | Dialect::V0_2 | Dialect::V0_3 => ConfigId::only(),
+        Dialect::V1_0 => ConfigId::random(),
+    };
+    TaskPushNotificationConfig { id, ..config }
 }

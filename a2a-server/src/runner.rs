@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use a2a_transport::Principal;
 use a2a_types::{
-    ContextId, Dialect, Event, Message, Task, TaskArtifactUpdateEvent, TaskId,
+    ContextId, Dialect, Event, Message, Object, Task, TaskArtifactUpdateEvent, TaskId,
     TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
 };
 use tokio::sync::{OnceCell, watch};
@@ -34,8 +34,8 @@ pub(crate) struct Runner {
 pub(crate) struct Stage {
     /// Whether there is a task, or an answer without one.
     pub(crate) progress: Progress,
-    /// Whether callers need not wait for the end.
-    pub(crate) detached: bool,
+    /// How often the agent let waiting callers go.
+    pub(crate) detached: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ impl Runner {
             new,
             stage: watch::Sender::new(Stage {
                 progress: Progress::Pending,
-                detached: false,
+                detached: 0,
             }),
             cancel: CancellationToken::new(),
             ended: CancellationToken::new(),
@@ -151,6 +151,7 @@ impl Runner {
         &self,
         state: TaskState,
         message: Option<Message>,
+        metadata: Option<Object>,
     ) -> Result<(), UpdateError> {
         let message = message.map(|message| self.placed(message));
         self.append(Event::StatusUpdate(TaskStatusUpdateEvent {
@@ -161,7 +162,7 @@ impl Runner {
                 message,
                 timestamp: Some(Timestamp::now()),
             },
-            metadata: None,
+            metadata,
         }))
         .await
     }
@@ -186,7 +187,7 @@ impl Runner {
     /// Answers with a message: alone if there is no task yet, else by completing the task.
     pub(crate) async fn reply(&self, message: Message) -> Result<(), UpdateError> {
         if self.opened.initialized() {
-            return self.status(TaskState::Completed, Some(message)).await;
+            return self.status(TaskState::Completed, Some(message), None).await;
         }
         self.check_unanswered()?;
         let context_id = Some(self.context.clone());
@@ -200,7 +201,7 @@ impl Runner {
     pub(crate) async fn detach(&self) -> Result<(), UpdateError> {
         self.check_unanswered()?;
         self.open().await?;
-        self.stage.send_modify(|stage| stage.detached = true);
+        self.stage.send_modify(|stage| stage.detached += 1);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! What becomes of a message.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use a2a_transport::{Context, Reply, Update};
 use a2a_types::{
@@ -15,13 +16,15 @@ use crate::runner::{Progress, Runner, new_task};
 use crate::server::Inner;
 use crate::store::Snapshot;
 use crate::turn::UpdateError;
-use crate::turns::Heard;
+use crate::turns::{Heard, NoPlace, wake};
 
 /// A message that the agent has been given.
 struct Begun {
     runner: Arc<Runner>,
     /// The task as the message found it; of a new task nothing is known before the agent acts.
     from: Option<Snapshot>,
+    /// How often the agent had let waiting callers go before the message came.
+    detached: u64,
 }
 
 /// What came of a message, as far as it is known.
@@ -38,8 +41,8 @@ impl Inner {
         context: Context,
     ) -> Result<Reply, A2aError> {
         let configuration = params.configuration.clone().unwrap_or_default();
-        let begun = self.begin(params, &context).await?;
-        let from = match begun.outcome().await? {
+        let begun = self.begin(params, context.clone()).await?;
+        let from = match begun.outcome(self.max_wait).await? {
             Outcome::Task(from) => from,
             Outcome::Message(message) => {
                 return Ok(Reply::once(Response::SendMessage(
@@ -48,7 +51,7 @@ impl Inner {
             }
         };
         if !configuration.return_immediately {
-            self.wait(&begun.runner, &from, &context).await?;
+            self.wait(&begun, &from, &context).await?;
         }
         let mut task = self.snapshot(&from.task.id, &context).await?.task;
         self.trim(&mut task, configuration.history_length, &context);
@@ -67,7 +70,12 @@ impl Inner {
             .configuration
             .as_ref()
             .and_then(|configuration| configuration.history_length);
-        match self.begin(params, &context).await?.outcome().await? {
+        match self
+            .begin(params, context.clone())
+            .await?
+            .outcome(self.first_event)
+            .await?
+        {
             Outcome::Task(from) => self.stream(*from, history_length, context).await,
             Outcome::Message(message) => Ok(Reply::stream(tokio_stream::once(Ok(Update {
                 event: Event::Message(message),
@@ -79,39 +87,28 @@ impl Inner {
     /// Gives a message to the agent: for a new task, an idle one, or one that is being worked on.
     async fn begin(
         &self,
-        params: SendMessageRequest,
-        context: &Context,
+        request: SendMessageRequest,
+        context: Context,
     ) -> Result<Begun, A2aError> {
-        let configuration = params.configuration.unwrap_or_default();
+        let configuration = request.configuration.clone().unwrap_or_default();
         check_output_modes(&self.card, &configuration)?;
         if configuration.task_push_notification_config.is_some() {
             self.require_push()?;
         }
-        let message = params.message;
-        let known = match &message.task_id {
-            Some(id) => self.find(id, context).await?,
-            None => None,
+        let known = match &request.message.task_id {
+            Some(id) => self.find(id, &context).await?.is_some(),
+            None => false,
         };
-        match known {
-            Some(snapshot) => self.go_on(snapshot, message, configuration, context).await,
-            None if message.task_id.is_some() && !context.dialect.rules().caller_names_tasks => {
-                Err(ErrorKind::TaskNotFound.into())
-            }
-            None => self.begin_new(message, configuration, context).await,
+        if known {
+            return self.go_on(request, context).await;
         }
-    }
-
-    async fn begin_new(
-        &self,
-        message: Message,
-        configuration: SendMessageConfiguration,
-        context: &Context,
-    ) -> Result<Begun, A2aError> {
+        if request.message.task_id.is_some() && !context.dialect.rules().caller_names_tasks {
+            return Err(ErrorKind::TaskNotFound.into());
+        }
         let config = configuration
             .task_push_notification_config
-            .clone()
-            .map(with_id);
-        let (new, placed) = new_task(message.clone(), context.dialect, config);
+            .map(|config| with_id(config, &context));
+        let (new, message) = new_task(request.message.clone(), context.dialect, config);
         let runner = Arc::new(Runner::for_new(
             Arc::clone(&self.store),
             context.principal.clone(),
@@ -120,100 +117,106 @@ impl Inner {
         if let Err(busy) = self.turns.claim(&runner) {
             // Two first messages to a task that its caller names: the second finds it begun.
             busy.open().await?;
-            let snapshot = self.snapshot(busy.task_id(), context).await?;
-            return self.go_on(snapshot, message, configuration, context).await;
+            return self.go_on(request, context).await;
         }
         let at_once = configuration.return_immediately || !context.dialect.rules().answers_directly;
         if at_once && let Err(error) = runner.open().await {
             self.turns.release(&runner);
             return Err(error.into());
         }
-        let message = placed;
-        self.turns.start(
-            Arc::clone(&runner),
-            Heard {
-                message,
-                configuration,
-            },
-        );
-        Ok(Begun { runner, from: None })
-    }
-
-    async fn go_on(
-        &self,
-        snapshot: Snapshot,
-        message: Message,
-        configuration: SendMessageConfiguration,
-        context: &Context,
-    ) -> Result<Begun, A2aError> {
-        let task = &snapshot.task;
-        let state = task.status.state;
-        if message.context_id.is_some() && message.context_id != task.context_id {
-            let text = "the message names another context than its task belongs to";
-            return Err(A2aError::new(ErrorKind::InvalidParams, text));
-        }
-        if state.is_terminal() && !context.dialect.rules().reopens_ended_tasks {
-            let text = format!("a task that is {} takes no more messages", state.as_str());
-            return Err(A2aError::new(ErrorKind::UnsupportedOperation, text));
-        }
-        if let Some(config) = configuration.task_push_notification_config.clone() {
-            let task_id = task.id.clone();
-            let config = with_id(TaskPushNotificationConfig { task_id, ..config });
-            self.store.put_config(&context.principal, config).await?;
-        }
-        let runner = Arc::new(Runner::for_known(
-            Arc::clone(&self.store),
-            context.principal.clone(),
-            task,
-        ));
-        let message = runner.placed(message);
-        if let Err(busy) = self.turns.claim(&runner) {
-            if self.turns.is_crowded(&busy) {
-                let text = "too many messages wait for this task's next turn";
-                return Err(A2aError::new(ErrorKind::Unavailable, text));
-            }
-            busy.hear(message.clone()).await?;
-            let from = Some(self.snapshot(&task.id, context).await?);
-            let Err(heard) = self.turns.leave(
-                &busy,
-                Heard {
-                    message,
-                    configuration,
-                },
-            ) else {
-                return Ok(Begun { runner: busy, from });
-            };
-            // The run ended in between: the message needs a turn of its own, unless the task is over.
-            let over = from
-                .as_ref()
-                .is_some_and(|from| from.task.status.state.is_terminal());
-            if !over && self.turns.claim(&runner).is_ok() {
-                self.turns.start(Arc::clone(&runner), heard);
-            }
-            return Ok(Begun { runner, from });
-        }
-        let from = match reopen(&runner, state, message.clone()).await {
-            Ok(()) => self.snapshot(&task.id, context).await,
-            Err(error) => Err(error.into()),
-        };
-        let from = from.inspect_err(|_| self.turns.release(&runner))?;
-        self.turns.start(
-            Arc::clone(&runner),
-            Heard {
-                message,
-                configuration,
-            },
-        );
+        let request = SendMessageRequest { message, ..request };
+        self.turns
+            .start(Arc::clone(&runner), Heard { request, context });
         Ok(Begun {
             runner,
-            from: Some(from),
+            from: None,
+            detached: 0,
         })
+    }
+
+    /// Gives a message to the agent for a task that exists.
+    async fn go_on(
+        &self,
+        request: SendMessageRequest,
+        context: Context,
+    ) -> Result<Begun, A2aError> {
+        let id = request.message.task_id.clone().unwrap_or_default();
+        loop {
+            let snapshot = self.snapshot(&id, &context).await?;
+            check_message(&request.message, &snapshot, &context)?;
+            let configuration = request.configuration.as_ref();
+            if let Some(config) =
+                configuration.and_then(|given| given.task_push_notification_config.clone())
+            {
+                let task_id = id.clone();
+                let config = with_id(TaskPushNotificationConfig { task_id, ..config }, &context);
+                self.store.put_config(&context.principal, config).await?;
+            }
+            let store = Arc::clone(&self.store);
+            let runner = Arc::new(Runner::for_known(
+                store,
+                context.principal.clone(),
+                &snapshot.task,
+            ));
+            let message = runner.placed(request.message.clone());
+            let heard = Heard {
+                request: SendMessageRequest {
+                    message: message.clone(),
+                    ..request.clone()
+                },
+                context: context.clone(),
+            };
+            let state = snapshot.task.status.state;
+            let Err(busy) = self.turns.claim(&runner) else {
+                let begun = async {
+                    wake_and_hear(&runner, state, message).await?;
+                    self.snapshot(&id, &context).await
+                };
+                let from = begun.await.inspect_err(|_| self.turns.release(&runner))?;
+                self.turns.start(Arc::clone(&runner), heard);
+                return Ok(Begun {
+                    runner,
+                    from: Some(from),
+                    detached: 0,
+                });
+            };
+            if state.is_terminal() {
+                // The agent still tidies up after its last word.
+                busy.ended().await;
+                continue;
+            }
+            let detached = busy.stage().borrow().detached;
+            let ticket = match self.turns.queue(&busy, heard) {
+                Ok(ticket) => ticket,
+                Err(NoPlace::RunIsOver) => continue,
+                Err(NoPlace::Crowded) => {
+                    let text = "too many messages wait for this task's next turn";
+                    return Err(A2aError::new(ErrorKind::Unavailable, text));
+                }
+            };
+            match busy.hear(message).await {
+                Ok(()) => ticket.confirm(),
+                // It ended in between: looked at again, as the ended task that it is.
+                Err(UpdateError::Illegal(_)) => {
+                    drop(ticket);
+                    busy.ended().await;
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            }
+            let from = Some(self.snapshot(&id, &context).await?);
+            return Ok(Begun {
+                runner: busy,
+                from,
+                detached,
+            });
+        }
     }
 
     /// Waits until a task has ended or is interrupted, the agent lets go, or it takes too long.
     async fn wait(
         &self,
-        runner: &Runner,
+        begun: &Begun,
         from: &Snapshot,
         context: &Context,
     ) -> Result<(), A2aError> {
@@ -234,10 +237,14 @@ impl Inner {
                 }
             }
         };
-        let mut stage = runner.stage();
+        let mut stage = begun.runner.stage();
         let let_go = async {
             match context.dialect.rules().may_stop_waiting {
-                true => drop(stage.wait_for(|stage| stage.detached).await),
+                true => drop(
+                    stage
+                        .wait_for(|stage| stage.detached > begun.detached)
+                        .await,
+                ),
                 false => std::future::pending().await,
             }
         };
@@ -251,8 +258,9 @@ impl Inner {
 }
 
 impl Begun {
-    /// Waits until there is a task, or an answer without one.
-    async fn outcome(&self) -> Result<Outcome, A2aError> {
+    /// Waits until there is a task, or an answer without one. An agent that does neither for so
+    /// long gets a task: its caller has to be told something.
+    async fn outcome(&self, patience: Duration) -> Result<Outcome, A2aError> {
         if let Some(from) = &self.from {
             return Ok(Outcome::Task(Box::new(from.clone())));
         }
@@ -260,8 +268,9 @@ impl Begun {
         let known = |progress: &Progress| !matches!(progress, Progress::Pending);
         tokio::select! {
             biased;
-            _ = stage.wait_for(|stage| known(&stage.progress)) => {}
+            () = async { drop(stage.wait_for(|stage| known(&stage.progress)).await) } => {}
             () = self.runner.ended() => {}
+            () = tokio::time::sleep(patience) => self.runner.open().await?,
         }
         match self.runner.progress() {
             Progress::Open(snapshot) => Ok(Outcome::Task(Box::new(Snapshot::clone(&snapshot)))),
@@ -272,15 +281,35 @@ impl Begun {
     }
 }
 
-/// Makes an idle task ready for a turn: an ended one (0.1) is submitted again, one that waited for
-/// the caller is worked on.
-async fn reopen(runner: &Runner, state: TaskState, message: Message) -> Result<(), UpdateError> {
+/// Makes an idle task ready for a turn. Only one that has not ended hears a message.
+async fn wake_and_hear(
+    runner: &Runner,
+    state: TaskState,
+    message: Message,
+) -> Result<(), UpdateError> {
     if state.is_terminal() {
-        runner.status(TaskState::Submitted, None).await?;
+        wake(runner, state).await?;
+        return runner.hear(message).await;
     }
     runner.hear(message).await?;
-    if state.is_interrupted() {
-        runner.status(TaskState::Working, None).await?;
+    wake(runner, state).await
+}
+
+/// Whether the caller's generation lets this message go to the task.
+fn check_message(
+    message: &Message,
+    snapshot: &Snapshot,
+    context: &Context,
+) -> Result<(), A2aError> {
+    let task = &snapshot.task;
+    if message.context_id.is_some() && message.context_id != task.context_id {
+        let text = "the message names another context than its task belongs to";
+        return Err(A2aError::new(ErrorKind::InvalidParams, text));
+    }
+    let state = task.status.state;
+    if state.is_terminal() && !context.dialect.rules().reopens_ended_tasks {
+        let text = format!("a task that is {} takes no more messages", state.as_str());
+        return Err(A2aError::new(ErrorKind::UnsupportedOperation, text));
     }
     Ok(())
 }

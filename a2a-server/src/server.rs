@@ -28,6 +28,7 @@ pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) turns: Arc<Turns>,
     pub(crate) max_wait: Duration,
+    pub(crate) first_event: Duration,
 }
 
 impl Transport for Server {
@@ -57,7 +58,7 @@ impl Inner {
             Request::DeleteTaskPushNotificationConfig(params) => {
                 self.delete_config(params, &context).await
             }
-            Request::GetExtendedAgentCard(_) => self.extended_card(),
+            Request::GetExtendedAgentCard(_) => self.extended_card(&context),
             Request::ListTasks(_) => {
                 let text = "this server does not list tasks";
                 Err(A2aError::new(ErrorKind::UnsupportedOperation, text))
@@ -67,7 +68,8 @@ impl Inner {
 
     async fn get(&self, params: GetTaskRequest, context: &Context) -> Result<Reply, A2aError> {
         let mut snapshot = self.snapshot(&params.id, context).await?;
-        self.trim(&mut snapshot.task, params.history_length, context);
+        let context = settled(context, &snapshot);
+        self.trim(&mut snapshot.task, params.history_length, &context);
         Ok(Reply::once(Response::GetTask(snapshot.task)).about_task_of(snapshot.dialect))
     }
 
@@ -91,7 +93,8 @@ impl Inner {
         let runner = Runner::for_known(store, context.principal.clone(), &snapshot.task);
         close(&runner, TaskState::Canceled, None).await?;
         let mut snapshot = self.snapshot(&params.id, context).await?;
-        self.trim(&mut snapshot.task, None, context);
+        let context = settled(context, &snapshot);
+        self.trim(&mut snapshot.task, None, &context);
         Ok(Reply::once(Response::CancelTask(snapshot.task)).about_task_of(snapshot.dialect))
     }
 
@@ -102,13 +105,14 @@ impl Inner {
     ) -> Result<Reply, A2aError> {
         self.require_streaming()?;
         let snapshot = self.snapshot(&params.id, &context).await?;
+        let context = settled(&context, &snapshot);
         let ended = snapshot.task.status.state.is_terminal();
         if ended && !context.dialect.rules().subscribes_to_ended_tasks {
             let text = "the task has ended, there is nothing to follow";
             return Err(A2aError::new(ErrorKind::UnsupportedOperation, text));
         }
         match context.last_event_id {
-            Some(seen) if seen < snapshot.generation => {
+            Some(seen @ 1..) if seen < snapshot.generation => {
                 let (id, dialect) = (snapshot.task.id, snapshot.dialect);
                 let later = follow(Arc::clone(&self.store), context.principal, id, seen).await?;
                 Ok(Reply::stream(later).about_task_of(dialect))
@@ -130,9 +134,9 @@ impl Inner {
             dialect,
         } = snapshot;
         self.trim(&mut task, history_length, &context);
-        let (id, ended) = (task.id.clone(), task.status.state.is_terminal());
+        let (id, ended) = (task.id.clone(), task.status.state.ends_stream());
         let first = Update {
-            event: match ended && context.dialect != Dialect::V0_1 {
+            event: match ended && context.dialect.rules().ends_by_status {
                 true => last_status(task),
                 false => Event::Task(task),
             },
@@ -146,7 +150,12 @@ impl Inner {
         Ok(Reply::stream(first.chain(later)).about_task_of(dialect))
     }
 
-    fn extended_card(&self) -> Result<Reply, A2aError> {
+    fn extended_card(&self, context: &Context) -> Result<Reply, A2aError> {
+        let promised = self.extended_card.is_some()
+            || self.card.capabilities.extended_agent_card == Some(true);
+        if promised && context.principal.name().is_none() {
+            return Err(ErrorKind::Unauthenticated.into());
+        }
         match (
             &self.extended_card,
             self.card.capabilities.extended_agent_card,
@@ -190,6 +199,16 @@ impl Inner {
             )),
         }
     }
+}
+
+/// `tasks/get`, `tasks/cancel` and `tasks/resubscribe` are spelled alike until 0.3: their caller is
+/// taken to speak the generation that created the task.
+fn settled(context: &Context, snapshot: &Snapshot) -> Context {
+    let mut context = context.clone();
+    if context.dialect != Dialect::V1_0 && snapshot.dialect != Dialect::V1_0 {
+        context.dialect = snapshot.dialect;
+    }
+    context
 }
 
 fn last_status(task: Task) -> Event {

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use a2a_transport::Principal;
 use a2a_types::{
-    Artifact, ArtifactId, ContextId, IllegalEvent, Message, Object, Part, Role,
-    SendMessageConfiguration, Task, TaskId, TaskState,
+    Artifact, ArtifactId, ContextId, IllegalEvent, Message, Object, Part, Role, SendMessageRequest,
+    Task, TaskId, TaskState,
 };
 
 use crate::StoreError;
 use crate::runner::Runner;
+use crate::turns::Heard;
 
 /// One turn of a conversation: the message that the agent got, and the ways to answer it.
 ///
@@ -17,8 +19,7 @@ use crate::runner::Runner;
 #[derive(Clone, Debug)]
 pub struct Turn {
     runner: Arc<Runner>,
-    message: Message,
-    configuration: SendMessageConfiguration,
+    heard: Arc<Heard>,
 }
 
 /// An update was refused; nothing of it was stored or told.
@@ -46,31 +47,30 @@ impl From<StoreError> for UpdateError {
 }
 
 impl Turn {
-    pub(crate) fn new(
-        runner: Arc<Runner>,
-        message: Message,
-        configuration: SendMessageConfiguration,
-    ) -> Self {
-        Self {
-            runner,
-            message,
-            configuration,
-        }
+    pub(crate) fn new(runner: Arc<Runner>, heard: Heard) -> Self {
+        let heard = Arc::new(heard);
+        Self { runner, heard }
     }
 
     /// The message to answer.
     pub fn message(&self) -> &Message {
-        &self.message
+        &self.heard.request.message
     }
 
     /// The text of the message to answer.
     pub fn text(&self) -> String {
-        self.message.text()
+        self.message().text()
     }
 
-    /// How the caller wants to be answered, media types among it.
-    pub fn configuration(&self) -> &SendMessageConfiguration {
-        &self.configuration
+    /// Everything that was asked: beside the message its metadata, and how the caller wants to be
+    /// answered.
+    pub fn request(&self) -> &SendMessageRequest {
+        &self.heard.request
+    }
+
+    /// Who asks.
+    pub fn principal(&self) -> &Principal {
+        &self.heard.context.principal
     }
 
     /// The task that is being worked on, or would be.
@@ -94,7 +94,7 @@ impl Turn {
             .await
     }
 
-    /// Asks the caller something; the turn is over then, and the answer begins the next.
+    /// Asks the caller something. Return then: the answer begins the next turn.
     pub async fn ask(&self, text: impl Into<String> + Send) -> Result<(), UpdateError> {
         self.status(TaskState::InputRequired, Some(Message::agent(text)))
             .await
@@ -117,7 +117,17 @@ impl Turn {
         state: TaskState,
         message: Option<Message>,
     ) -> Result<(), UpdateError> {
-        self.runner.status(state, message).await
+        self.runner.status(state, message, None).await
+    }
+
+    /// Gives the task a status, and tells more about it in the event's metadata.
+    pub async fn status_with(
+        &self,
+        state: TaskState,
+        message: Option<Message>,
+        metadata: Object,
+    ) -> Result<(), UpdateError> {
+        self.runner.status(state, message, Some(metadata)).await
     }
 
     /// Begins an artifact.
@@ -178,8 +188,10 @@ pub struct ArtifactUpdate {
     pub metadata: Option<Object>,
 }
 
-/// An artifact that is being put together.
+/// An artifact that is being put together: nothing of it is sent before [`ArtifactDraft::send`] or
+/// [`ArtifactDraft::done`].
 #[derive(Debug)]
+#[must_use = "an artifact is sent by `send` or `done`"]
 pub struct ArtifactDraft<'t> {
     turn: &'t Turn,
     artifact: Artifact,
@@ -210,9 +222,13 @@ impl ArtifactDraft<'_> {
         Ok(self)
     }
 
-    /// Sends what was added since the last time; the artifact is complete.
+    /// Sends what was added since the last time; the artifact is complete. If nothing was added,
+    /// nothing is sent: no generation allows a chunk without parts.
     pub async fn done(mut self) -> Result<(), UpdateError> {
-        self.publish(true).await
+        match self.begun && self.artifact.parts.is_empty() {
+            true => Ok(()),
+            false => self.publish(true).await,
+        }
     }
 
     async fn publish(&mut self, last_chunk: bool) -> Result<(), UpdateError> {

@@ -1,12 +1,13 @@
 //! The turns in progress: who runs them, and how each ends.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use a2a_transport::Principal;
-use a2a_types::{Message, SendMessageConfiguration, TaskId, TaskState};
+use a2a_transport::{Context, Principal};
+use a2a_types::{Message, SendMessageRequest, TaskId, TaskState};
+use tokio::sync::oneshot;
 
 use crate::agent::ErasedAgent;
 use crate::runner::Runner;
@@ -24,13 +25,46 @@ type Key = (Principal, TaskId);
 /// A run of turns on one task, and the messages that came meanwhile.
 struct Running {
     runner: Arc<Runner>,
-    waiting: Vec<Heard>,
+    waiting: VecDeque<Waiting>,
 }
 
-/// A message that is in the task's history, and how its sender wants to be answered.
+/// A message that will be in the task's history when its ticket says so.
+struct Waiting {
+    heard: Heard,
+    ticket: oneshot::Receiver<()>,
+}
+
+/// A request whose message is in the task's history.
+#[derive(Clone, Debug)]
 pub(crate) struct Heard {
-    pub(crate) message: Message,
-    pub(crate) configuration: SendMessageConfiguration,
+    pub(crate) request: SendMessageRequest,
+    pub(crate) context: Context,
+}
+
+/// A place in the queue of a busy task; given up unless it is confirmed.
+pub(crate) struct Ticket(oneshot::Sender<()>);
+
+impl Ticket {
+    /// The message is in the history now.
+    pub(crate) fn confirm(self) {
+        // A run that is over has no use for it.
+        let _ = self.0.send(());
+    }
+}
+
+/// Why a message cannot wait for its turn.
+pub(crate) enum NoPlace {
+    /// The run ended in between.
+    RunIsOver,
+    /// Too many wait already.
+    Crowded,
+}
+
+/// How the agent's code left a turn.
+enum Left {
+    Done,
+    Failed(uuid::Uuid),
+    Canceled,
 }
 
 impl Turns {
@@ -57,7 +91,7 @@ impl Turns {
             Entry::Vacant(free) => {
                 free.insert(Running {
                     runner: Arc::clone(runner),
-                    waiting: Vec::new(),
+                    waiting: VecDeque::new(),
                 });
                 Ok(())
             }
@@ -70,22 +104,17 @@ impl Turns {
         runner.end();
     }
 
-    /// Whether the task's run has no room for another message to wait.
-    pub(crate) fn is_crowded(&self, runner: &Runner) -> bool {
-        self.lock()
-            .get(&key(runner))
-            .is_some_and(|running| running.waiting.len() >= MOST_WAITING)
-    }
-
-    /// Leaves a message for the turn after the present one; gives it back if the run is over.
-    pub(crate) fn leave(&self, runner: &Runner, heard: Heard) -> Result<(), Heard> {
-        match self.lock().get_mut(&key(runner)) {
-            Some(running) => {
-                running.waiting.push(heard);
-                Ok(())
-            }
-            None => Err(heard),
+    /// Takes a place for a message in the queue of a busy task: the run does not end before the
+    /// ticket is confirmed or dropped.
+    pub(crate) fn queue(&self, runner: &Runner, heard: Heard) -> Result<Ticket, NoPlace> {
+        let mut running = self.lock();
+        let busy = running.get_mut(&key(runner)).ok_or(NoPlace::RunIsOver)?;
+        if busy.waiting.len() >= MOST_WAITING {
+            return Err(NoPlace::Crowded);
         }
+        let (confirmed, ticket) = oneshot::channel();
+        busy.waiting.push_back(Waiting { heard, ticket });
+        Ok(Ticket(confirmed))
     }
 
     /// Runs a turn, and further turns for messages that came meanwhile.
@@ -94,32 +123,16 @@ impl Turns {
         tokio::spawn(async move {
             let mut next = Some(first);
             while let Some(heard) = next {
-                turns.run(&runner, heard).await;
-                next = turns.next(&runner).await;
+                let left = turns.run(&runner, heard).await;
+                next = turns.conclude(&runner, left).await;
             }
             runner.end();
         });
     }
 
-    async fn next(&self, runner: &Runner) -> Option<Heard> {
-        let ended = runner
-            .task()
-            .await
-            .map_or(true, |task| task.status.state.is_terminal());
-        let over = ended || runner.is_answered();
-        let mut running = self.lock();
-        let entry = running.get_mut(&key(runner));
-        match entry.filter(|running| !over && !running.waiting.is_empty()) {
-            Some(running) => Some(running.waiting.remove(0)),
-            None => {
-                running.remove(&key(runner));
-                None
-            }
-        }
-    }
-
-    async fn run(&self, runner: &Arc<Runner>, heard: Heard) {
-        let turn = Turn::new(Arc::clone(runner), heard.message, heard.configuration);
+    /// The agent's code, until it returns, panics, or does not stop when it should.
+    async fn run(&self, runner: &Arc<Runner>, heard: Heard) -> Left {
+        let turn = Turn::new(Arc::clone(runner), heard);
         let agent = Arc::clone(&self.agent);
         let mut run = tokio::spawn(async move { agent.run(turn).await });
         let grace_is_over = async {
@@ -127,24 +140,72 @@ impl Turns {
             tokio::time::sleep(self.cancel_grace).await;
         };
         let ended = tokio::select! {
-            ended = &mut run => Some(ended),
+            ended = &mut run => ended,
             () = grace_is_over => {
                 run.abort();
-                None
+                return Left::Canceled;
             }
         };
-        if runner.is_answered() {
-            return;
+        match ended {
+            _ if runner.is_canceled() => Left::Canceled,
+            Ok(Ok(())) => Left::Done,
+            Ok(Err(failure)) => Left::Failed(logged(runner, failure.reason())),
+            Err(panic) => Left::Failed(logged(runner, &panic)),
         }
-        let closing = match ended {
-            _ if runner.is_canceled() => close(runner, TaskState::Canceled, None).await,
-            None => Ok(()),
-            Some(Ok(Ok(()))) => close(runner, TaskState::Completed, None).await,
-            Some(Ok(Err(failure))) => fail(runner, logged(runner, failure.reason())).await,
-            Some(Err(panic)) => fail(runner, logged(runner, &panic)).await,
+    }
+
+    /// Ends a turn, and yields the message that the next one is for, if there is one.
+    async fn conclude(&self, runner: &Runner, left: Left) -> Option<Heard> {
+        if let Left::Done = left
+            && let Some(heard) = self.next(runner).await
+            && begin_next(runner, &heard).await
+        {
+            return Some(heard);
+        }
+        let closed = match left {
+            _ if runner.is_answered() => Ok(()),
+            Left::Done => close(runner, TaskState::Completed, None).await,
+            Left::Canceled => close(runner, TaskState::Canceled, None).await,
+            Left::Failed(id) => {
+                let text = format!("The agent failed. Correlation id: {id}");
+                close(runner, TaskState::Failed, Some(Message::agent(text))).await
+            }
         };
-        if let Err(error) = closing {
+        if let Err(error) = closed {
             tracing::error!(task = %runner.task_id(), error = &error as &dyn std::error::Error, "could not end a turn");
+        }
+        loop {
+            let heard = match self.next(runner).await {
+                Some(heard) => heard,
+                None if self.leave(runner) => return None,
+                None => continue,
+            };
+            if begin_next(runner, &heard).await {
+                return Some(heard);
+            }
+        }
+    }
+
+    /// The first message that waits and is in the history.
+    async fn next(&self, runner: &Runner) -> Option<Heard> {
+        loop {
+            let first = self.lock().get_mut(&key(runner))?.waiting.pop_front()?;
+            if first.ticket.await.is_ok() {
+                return Some(first.heard);
+            }
+        }
+    }
+
+    /// Ends the run, unless a message came in between.
+    fn leave(&self, runner: &Runner) -> bool {
+        let mut running = self.lock();
+        match running.entry(key(runner)) {
+            Entry::Occupied(busy) if !busy.get().waiting.is_empty() => false,
+            Entry::Occupied(over) => {
+                over.remove();
+                true
+            }
+            Entry::Vacant(_) => true,
         }
     }
 
@@ -161,6 +222,28 @@ fn key(runner: &Runner) -> Key {
     (runner.owner().clone(), runner.task_id().clone())
 }
 
+/// Makes a task ready for the next turn, if it can have one: a task that ended meanwhile is
+/// submitted again where the caller's generation does that.
+async fn begin_next(runner: &Runner, heard: &Heard) -> bool {
+    let Ok(task) = runner.task().await else {
+        return false;
+    };
+    let state = task.status.state;
+    if state.is_terminal() && !heard.context.dialect.rules().reopens_ended_tasks {
+        return false;
+    }
+    !runner.is_answered() && wake(runner, state).await.is_ok()
+}
+
+/// An ended task is submitted again, one that waited for the caller is worked on.
+pub(crate) async fn wake(runner: &Runner, state: TaskState) -> Result<(), UpdateError> {
+    match state {
+        state if state.is_terminal() => runner.status(TaskState::Submitted, None, None).await,
+        state if state.is_interrupted() => runner.status(TaskState::Working, None, None).await,
+        _ => Ok(()),
+    }
+}
+
 /// Gives a task its last status, unless it has one, or the turn ended by waiting for the caller.
 pub(crate) async fn close(
     runner: &Runner,
@@ -172,14 +255,8 @@ pub(crate) async fn close(
     let settled = now.is_terminal() || (now.is_interrupted() && state == TaskState::Completed);
     match settled {
         true => Ok(()),
-        false => runner.status(state, message).await,
+        false => runner.status(state, message, None).await,
     }
-}
-
-/// Fails a task: the reason is for the log, the caller gets what finds it there.
-async fn fail(runner: &Runner, id: uuid::Uuid) -> Result<(), UpdateError> {
-    let message = Message::agent(format!("The agent failed. Correlation id: {id}"));
-    close(runner, TaskState::Failed, Some(message)).await
 }
 
 /// Logs why a turn failed, under the id that the caller gets.

@@ -50,6 +50,9 @@ pub enum Error {
     /// The agent cannot be reached, or the connection broke.
     #[error("connection failed")]
     Connection(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The agent ended a stream while the task goes on: follow it again.
+    #[error("the stream ended before the task did")]
+    Unfinished,
     /// The agent was silent for too long.
     #[error("timed out after {limit:?} {phase}")]
     Timeout {

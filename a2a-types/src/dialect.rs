@@ -54,6 +54,9 @@ impl Dialect {
         }
     }
 
+    /// Where 0.2 has the extended card, below or beside the endpoint (0.2 §7.8).
+    pub const EXTENDED_CARD_PATH: &str = "/agent/authenticatedExtendedCard";
+
     /// How tasks behave in this generation.
     pub fn rules(self) -> Rules {
         Rules {
@@ -61,6 +64,7 @@ impl Dialect {
             reopens_ended_tasks: self == Self::V0_1,
             history_when_not_asked: self != Self::V0_1,
             subscribes_to_ended_tasks: self != Self::V1_0,
+            ends_by_status: matches!(self, Self::V0_2 | Self::V0_3),
             answers_directly: self != Self::V0_1,
             may_stop_waiting: self != Self::V1_0,
         }
@@ -136,6 +140,8 @@ pub struct Rules {
     pub history_when_not_asked: bool,
     /// Following an ended task yields its last status and ends, instead of being refused.
     pub subscribes_to_ended_tasks: bool,
+    /// Following a task that has ended or waits yields only its status; the others tell the task.
+    pub ends_by_status: bool,
     /// A message may be answered by a message, without a task.
     pub answers_directly: bool,
     /// A waiting caller may be answered before the task ends or is interrupted.

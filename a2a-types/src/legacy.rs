@@ -240,3 +240,19 @@ pub(crate) fn first_scheme(schemes: Vec<String>) -> String {
     let chosen = schemes.iter().find(performable).or(schemes.first());
     chosen.cloned().unwrap_or_default()
 }
+
+/// The schemes of a push notification config: one that is not named is none.
+pub(crate) fn schemes(scheme: String) -> Vec<String> {
+    if scheme.is_empty() {
+        Vec::new()
+    } else {
+        vec![scheme]
+    }
+}
+
+/// Mends a single scheme that should be a list.
+pub(crate) fn mend_schemes(authentication: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    mender.change(authentication, "schemes", Quirk::SchemesString, |schemes| {
+        schemes.is_string().then(|| vec![schemes.clone()].into())
+    });
+}

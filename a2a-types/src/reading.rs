@@ -251,6 +251,8 @@ quirks! {
     TypeForKind = "TYPE4KIND";
     /// `messageId` beside the message instead of inside.
     MessageIdOutside = "MSGIDOUT";
+    /// An id that is the empty string, which names nothing.
+    EmptyId = "EMPTYID";
     /// A message without `messageId`.
     NoMessageId = "NOMSGID";
     /// A time without a zone, read as UTC.
@@ -377,6 +379,14 @@ impl<'h> Mender<'h> {
         {
             *value = better;
             self.note(quirk, name);
+        }
+    }
+
+    /// Takes an id away that is the empty string.
+    pub(crate) fn drop_empty_id(&mut self, object: &mut Object, name: &str) {
+        if object.get(name).and_then(Value::as_str) == Some("") {
+            object.remove(name);
+            self.note(Quirk::EmptyId, name);
         }
     }
 

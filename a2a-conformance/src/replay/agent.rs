@@ -108,11 +108,7 @@ impl<'a> Stage<'a> {
             .bind("127.0.0.1:0")
             .await
             .map_err(|error| told(&error))?;
-        let bound = bound
-            .path(path)
-            .mode(mode)
-            .prefer(exchange.dialect)
-            .authenticator(TokenForCard);
+        let bound = bound.path(path).mode(mode).authenticator(TokenForCard);
         let service = FaultyService::new(bound.service(), fault);
         let listener = TcpListener::bind("127.0.0.1:0")
             .await

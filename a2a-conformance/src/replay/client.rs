@@ -111,7 +111,7 @@ impl Play<'_> {
         let transport = FaultyTransport::new(transport.mode(mode), self.fault);
 
         let mut problems = Vec::new();
-        let came = take_in(transport.call(call).await).await;
+        let came = take_in(transport.call(call).await, self.step.open).await;
         problems.extend(check_request(request, &server.taken())?);
         if answers.is_empty() {
             return Ok(problems);
@@ -318,14 +318,21 @@ fn call_of(request: &Example) -> Result<Call, String> {
     Ok(Call::new(request))
 }
 
-/// Everything that an answer brings, in the canonical spelling.
-async fn take_in(reply: Result<a2a_transport::Reply, Error>) -> Result<Vec<Value>, Error> {
+/// Everything that an answer brings, in the canonical spelling. An `open` stream may end any time.
+async fn take_in(
+    reply: Result<a2a_transport::Reply, Error>,
+    open: bool,
+) -> Result<Vec<Value>, Error> {
     match reply?.answer {
         Answer::Once(response) => Ok(vec![canonical_of(&response)]),
         Answer::Stream(mut updates) => {
             let mut came = Vec::new();
             while let Some(update) = updates.next().await {
-                came.push(value(&update?.event));
+                match update {
+                    // The document does not show how the stream ends.
+                    Err(Error::Unfinished) if open => {}
+                    update => came.push(value(&update?.event)),
+                }
             }
             Ok(came)
         }

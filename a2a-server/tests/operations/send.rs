@@ -148,43 +148,67 @@ async fn an_agent_lets_waiting_callers_go() {
     }
 }
 
+/// Begins by asking back or by nothing, and holds until it is let go; then answers what waited.
+async fn busy(turn: Turn, go_on: Arc<Notify>) -> Result<(), Failure> {
+    let text = turn.text();
+    if text.starts_with("begin") {
+        turn.working("busy").await?;
+        if text == "begin and ask" {
+            turn.ask("more?").await?;
+        }
+        turn.detach().await?;
+        go_on.notified().await;
+        return Ok(());
+    }
+    turn.artifact("answer").text(text).done().await?;
+    Ok(())
+}
+
 #[tokio::test]
 async fn a_message_to_a_busy_agent_is_its_next_turn() {
-    let ask_or_answer = |turn: Turn, go_on: Arc<Notify>| async move {
-        if turn.text() == "begin" {
-            turn.working("busy").await?;
-            turn.detach().await?;
-            go_on.notified().await;
-            turn.ask("more?").await?;
-        } else {
-            turn.artifact("answer").text(turn.text()).done().await?;
-        }
-        Ok::<(), Failure>(())
-    };
     for dialect in [Dialect::V0_1, Dialect::V0_2] {
-        let go_on = Arc::new(Notify::new());
-        let release = Arc::clone(&go_on);
-        let server = Server::builder(card(), move |turn| ask_or_answer(turn, Arc::clone(&go_on)))
-            .build()
-            .unwrap();
-        let bound = server.bind("127.0.0.1:0").await.unwrap().prefer(dialect);
-        let client = Client::connect(&bound.url(), dialect).unwrap();
-        tokio::spawn(bound.run(std::future::pending()));
+        for begin in ["begin", "begin and ask"] {
+            let go_on = Arc::new(Notify::new());
+            let release = Arc::clone(&go_on);
+            let server = Server::builder(card(), move |turn| busy(turn, Arc::clone(&go_on)))
+                .build()
+                .unwrap();
+            let bound = server.bind("127.0.0.1:0").await.unwrap().prefer(dialect);
+            let client = Client::connect(&bound.url(), dialect).unwrap();
+            tokio::spawn(bound.run(std::future::pending()));
 
-        let busy = task(client.send(first(dialect, "begin")).await.unwrap());
-        let mut updates = client.subscribe(busy.id.clone()).await.unwrap();
-        updates.next().await.unwrap().unwrap();
-        let second = client.send(to(&busy, "second"));
-        let (second, ()) = tokio::join!(second, async { release.notify_one() });
-        drop(second);
-        // The first turn asks, the message that waited answers, the second turn completes.
-        loop {
-            let now = client.get_task(busy.id.clone(), Some(10)).await.unwrap();
-            if now.status.state.is_terminal() {
-                assert_eq!(now.artifacts[0].parts, [Part::text("second")], "{dialect}");
-                break;
+            let begun = task(client.send(first(dialect, begin)).await.unwrap());
+            let second = tokio::spawn({
+                let (client, message) = (client.clone(), to(&begun, "second"));
+                async move { client.send(message).await }
+            });
+            // It waits when it is in the history.
+            while client
+                .get_task(begun.id.clone(), Some(10))
+                .await
+                .unwrap()
+                .history
+                .last()
+                .unwrap()
+                .text()
+                != "second"
+            {
+                tokio::task::yield_now().await;
             }
-            tokio::task::yield_now().await;
+            release.notify_one();
+            let answered = task(second.await.unwrap().unwrap());
+            let answer = (
+                answered.status.state,
+                answered
+                    .artifacts
+                    .first()
+                    .map(|artifact| &artifact.parts[..]),
+            );
+            assert_eq!(
+                answer,
+                (TaskState::Completed, Some(&[Part::text("second")][..])),
+                "{dialect} {begin}"
+            );
         }
     }
 }

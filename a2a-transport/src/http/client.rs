@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use a2a_jsonrpc::{Id, Limits};
 use a2a_types::reading::{self, Mode, Read, Repair, Violation};
-use a2a_types::{Dialect, ErrorKind, Request as A2aRequest, Response as A2aResponse, v0_2};
+use a2a_types::{Dialect, ErrorKind, Event, Request as A2aRequest, Response as A2aResponse, v0_2};
 use bytes::Bytes;
 use futures_util::stream;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
@@ -244,7 +244,7 @@ impl Shared {
     /// 0.2 fetches the extended card by a plain GET, from beside the endpoint (0.2 §7.8); some
     /// servers have it below.
     async fn extended_card(&self) -> Result<Reply, Error> {
-        const PATH: &str = "/agent/authenticatedExtendedCard";
+        const PATH: &str = Dialect::EXTENDED_CARD_PATH;
         let endpoint = self.url.to_string();
         let below = endpoint.trim_end_matches('/');
         let root = below.find("://").map_or(0, |scheme| scheme + 3);
@@ -322,6 +322,7 @@ impl Shared {
             reader: EventReader::new(envelope, self.mode, self.limits()),
             idle: self.http.timeouts.idle,
             ended: false,
+            finished: false,
         };
         Reply::stream(stream::unfold(events, |mut events| async move {
             let item = events.next().await?;
@@ -337,7 +338,10 @@ struct Following {
     ready: std::vec::IntoIter<ServerSentEvent>,
     reader: EventReader,
     idle: Duration,
+    /// Nothing more is read.
     ended: bool,
+    /// Something came after which nothing more was to be expected.
+    finished: bool,
 }
 
 impl Following {
@@ -347,12 +351,13 @@ impl Following {
                 return Some(self.read(event));
             }
             if self.ended {
-                return None;
+                let cut = !std::mem::replace(&mut self.finished, true);
+                return cut.then_some(Err(Error::Unfinished));
             }
             match self.more().await {
                 Ok(events) => self.ready = events.into_iter(),
                 Err(error) => {
-                    self.ended = true;
+                    (self.ended, self.finished) = (true, true);
                     return Some(Err(error));
                 }
             }
@@ -387,9 +392,21 @@ impl Following {
             self.ended = true;
             self.ready = Vec::new().into_iter();
         }
+        self.finished |= stop
+            || read
+                .as_ref()
+                .is_ok_and(|read| is_last_word(&read.value.event));
         let event = trace(read?).event;
         Ok(Update { event, generation })
     }
+}
+
+/// Whether an agent need say no more after this.
+fn is_last_word(event: &Event) -> bool {
+    let settled = event
+        .status()
+        .is_some_and(|status| status.state.is_terminal() || status.state.is_interrupted());
+    settled || matches!(event, Event::Message(_))
 }
 
 /// Tells what had to be mended, and goes on.

@@ -1,7 +1,6 @@
 //! The accept loop.
 
 use std::convert::Infallible;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +12,8 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
+use tokio::task::JoinSet;
 
 /// What connections are allowed.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ impl Default for ServeOptions {
 }
 
 /// Serves connections of `listener`, HTTP/1.1 and HTTP/2, until `shutdown` resolves; then stops
-/// accepting and lets open requests end.
+/// accepting and lets open requests end, for as long as `options.grace` allows.
 pub async fn serve<S, B>(
     listener: TcpListener,
     service: S,
@@ -54,6 +54,7 @@ pub async fn serve<S, B>(
 {
     let graceful = GracefulShutdown::new();
     let slots = Arc::new(Semaphore::new(options.connections));
+    let mut connections = JoinSet::new();
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
         let accept = async {
@@ -64,6 +65,8 @@ pub async fn serve<S, B>(
             accepted = accept => accepted,
             () = &mut shutdown => break,
         };
+        // Those that ended are forgotten.
+        while connections.try_join_next().is_some() {}
         let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
@@ -74,17 +77,33 @@ pub async fn serve<S, B>(
                 continue;
             }
         };
-        if let Err(error) = configure(&stream) {
+        if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "could not set TCP_NODELAY");
         }
+        let begun = Arc::new(Notify::new());
+        let service = Announcing {
+            inner: service.clone(),
+            begun: Arc::clone(&begun),
+        };
         let builder = connection_builder(&options);
-        let connection = builder
-            .serve_connection(TokioIo::new(stream), service.clone())
-            .into_owned();
-        let connection = graceful.watch(connection);
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(error = error.as_ref(), "a connection ended with an error");
+        let connection = builder.serve_connection(TokioIo::new(stream), service);
+        let connection = graceful.watch(connection.into_owned());
+        connections.spawn(async move {
+            // hyper's own timeout begins when it knows which HTTP is spoken: a peer that says
+            // nothing at all would never meet it.
+            let silence = async {
+                if tokio::time::timeout(options.header_timeout, begun.notified())
+                    .await
+                    .is_ok()
+                {
+                    std::future::pending::<()>().await;
+                }
+            };
+            tokio::select! {
+                ended = connection => if let Err(error) = ended {
+                    tracing::debug!(error = error.as_ref(), "a connection ended with an error");
+                },
+                () = silence => tracing::debug!("a connection brought no request in time"),
             }
             drop(slot);
         });
@@ -95,18 +114,32 @@ pub async fn serve<S, B>(
         .is_err()
     {
         tracing::warn!(
-            "requests were still open {:?} after shutdown",
+            "requests were still open {:?} after shutdown, and are dropped",
             options.grace
         );
+    }
+    connections.shutdown().await;
+}
+
+/// Tells when the first request has come.
+struct Announcing<S> {
+    inner: S,
+    begun: Arc<Notify>,
+}
+
+impl<S: Service<Request<Incoming>>> Service<Request<Incoming>> for Announcing<S> {
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        self.begun.notify_one();
+        self.inner.call(request)
     }
 }
 
 /// How long to let connections close when none can be accepted.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-
-fn configure(stream: &tokio::net::TcpStream) -> io::Result<()> {
-    stream.set_nodelay(true)
-}
 
 fn connection_builder(options: &ServeOptions) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -116,8 +149,7 @@ fn connection_builder(options: &ServeOptions) -> auto::Builder<TokioExecutor> {
         .timer(TokioTimer::new())
         .header_read_timeout(options.header_timeout)
         .max_headers(64)
-        .max_buf_size(64 * 1024)
-        .half_close(true);
+        .max_buf_size(64 * 1024);
     builder
         .http2()
         .timer(TokioTimer::new())

@@ -93,7 +93,7 @@ impl<T: Transport> HttpService<T> {
 
     /// After how much silence a stream gets a comment; 15 s by default.
     pub fn keep_alive(self, period: Duration) -> Self {
-        self.with(|settings| settings.keep_alive = period)
+        self.with(|settings| settings.keep_alive = period.max(Duration::from_millis(1)))
     }
 
     fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
@@ -239,7 +239,7 @@ impl<T: Transport> HttpService<T> {
             context: Context {
                 principal,
                 dialect: envelope.dialect,
-                extensions: Vec::new(),
+                extensions: extensions(&head.headers),
                 last_event_id: header(&head.headers, "last-event-id")
                     .and_then(|id| id.trim().parse().ok()),
                 repairs,
@@ -292,21 +292,17 @@ impl Settings {
         if path == self.path {
             return Route::Endpoint;
         }
-        // Google's JavaScript client of 0.1 asks for the last of them.
-        if [
-            "/.well-known/agent.json",
-            "/.well-known/agent-card.json",
-            "/agent-card",
-        ]
-        .contains(&path)
+        let base = self.path.trim_end_matches('/');
+        let parent = base.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let at = |base: &str, place: &str| path.strip_prefix(base) == Some(place);
+        // Cards are looked for below the origin, and below the endpoint.
+        if CARD_PLACES
+            .iter()
+            .any(|place| at("", place) || at(base, place))
         {
             return Route::Card;
         }
-        let base = self.path.trim_end_matches('/');
-        let parent = base.rsplit_once('/').map_or("", |(parent, _)| parent);
-        let extended =
-            |base: &str| path.strip_prefix(base) == Some("/agent/authenticatedExtendedCard");
-        match extended(base) || extended(parent) {
+        match at(base, Dialect::EXTENDED_CARD_PATH) || at(parent, Dialect::EXTENDED_CARD_PATH) {
             true => Route::ExtendedCard,
             false => Route::Unknown,
         }
@@ -327,6 +323,26 @@ impl Settings {
         };
         json(status, jsonrpc::write_refusal(refused))
     }
+}
+
+/// Where callers look for the public card; Google's JavaScript client of 0.1 at the last.
+const CARD_PLACES: [&str; 3] = [
+    "/.well-known/agent.json",
+    "/.well-known/agent-card.json",
+    "/agent-card",
+];
+
+/// The extensions that a caller wants active, by URI, from either spelling of the header.
+fn extensions(headers: &HeaderMap) -> Vec<String> {
+    let named = ["a2a-extensions", "x-a2a-extensions"]
+        .into_iter()
+        .flat_map(|name| headers.get_all(name));
+    let lists = named.filter_map(|value| value.to_str().ok());
+    let uris = lists
+        .flat_map(|list| list.split(','))
+        .map(str::trim)
+        .filter(|uri| !uri.is_empty());
+    uris.map(str::to_owned).collect()
 }
 
 fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {

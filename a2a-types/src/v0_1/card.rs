@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::push::mend_schemes;
+use crate::legacy;
+use crate::proto::or_default;
 use crate::reading::{Mender, Wire};
 use crate::{
     AgentInterface, ApiKeySecurityScheme, Dialect, HttpAuthSecurityScheme, OAuth2SecurityScheme,
@@ -38,10 +39,10 @@ pub struct AgentCard {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authentication: Option<AgentAuthentication>,
     /// Media types that every skill takes, unless it says otherwise.
-    #[serde(default = "text")]
+    #[serde(default = "text", deserialize_with = "or_text")]
     pub default_input_modes: Vec<String>,
     /// Media types that every skill produces, unless it says otherwise.
-    #[serde(default = "text")]
+    #[serde(default = "text", deserialize_with = "or_text")]
     pub default_output_modes: Vec<String>,
     /// What it can do.
     pub skills: Vec<AgentSkill>,
@@ -49,6 +50,10 @@ pub struct AgentCard {
 
 fn text() -> Vec<String> {
     vec!["text".to_owned()]
+}
+
+fn or_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    Option::deserialize(deserializer).map(|modes| modes.unwrap_or_else(text))
 }
 
 /// Who runs an agent, 0.1 §5.5.1.
@@ -68,13 +73,13 @@ pub struct AgentProvider {
 #[serde(rename_all = "camelCase")]
 pub struct AgentCapabilities {
     /// Server-Sent Events.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub streaming: bool,
     /// Webhooks.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub push_notifications: bool,
     /// A record of state changes, which no generation ever defined.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub state_transition_history: bool,
 }
 
@@ -117,7 +122,7 @@ pub struct AgentSkill {
 
 impl Wire for AgentCard {
     fn mend(card: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.member(card, "authentication", mend_schemes);
+        mender.member(card, "authentication", legacy::mend_schemes);
     }
 }
 

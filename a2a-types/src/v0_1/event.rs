@@ -7,6 +7,7 @@ use super::message::{check_parts, mend_parts};
 use super::task::{chunk, chunk_flags, mend_status, note_empty_parts};
 use super::{Artifact, ArtifactIndices, TaskState, TaskStatus};
 use crate::legacy;
+use crate::proto::or_default;
 use crate::reading::{At, Mender, Violation, Wire};
 use crate::{Event, Message, Object, TaskId};
 
@@ -30,7 +31,7 @@ pub struct TaskStatusUpdateEvent {
     /// Its new status.
     pub status: TaskStatus,
     /// Whether the stream ends here.
-    #[serde(default, rename = "final")]
+    #[serde(default, deserialize_with = "or_default", rename = "final")]
     pub last: bool,
     /// Whatever the two sides agreed on.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,7 +126,7 @@ impl EventWriter {
         match event {
             Event::StatusUpdate(update) => vec![TaskEvent::Status(TaskStatusUpdateEvent {
                 id: update.task_id,
-                last: update.status.state.ends_stream() || is_interrupted(&update.status),
+                last: update.status.state.ends_stream(),
                 status: update.status.into(),
                 metadata: update.metadata,
             })],
@@ -143,10 +144,11 @@ impl EventWriter {
                 })]
             }
             Event::Task(task) => {
-                let last = task.status.state.is_terminal();
+                let last = task.status.state.ends_stream();
+                let complete = task.status.state.is_terminal();
                 let id = task.id;
                 let artifacts = task.artifacts.into_iter().map(|artifact| {
-                    let artifact = chunk(self.indices.number(artifact), false, last);
+                    let artifact = chunk(self.indices.number(artifact), false, complete);
                     TaskEvent::Artifact(TaskArtifactUpdateEvent {
                         id: id.clone(),
                         artifact,
@@ -182,8 +184,4 @@ impl EventWriter {
             metadata: None,
         })
     }
-}
-
-fn is_interrupted(status: &crate::TaskStatus) -> bool {
-    status.state.is_interrupted()
 }

@@ -66,15 +66,22 @@ pub struct TaskQueryParams {
 
 impl Wire for TaskSendParams {
     fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.insist(at)?;
         self.message.check(&at.member("message"))
     }
 
     fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+        if self.id.is_empty() {
+            return Err(at
+                .member("id")
+                .violation("the caller names its task, and not by the empty string"));
+        }
         self.message.insist(&at.member("message"))
     }
 
     fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
         legacy::mend_task_id(params, mender, "id");
+        mender.drop_empty_id(params, "sessionId");
         mender.member(params, "message", |message, mender| {
             mend_message(message, mender, "user")
         });

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::legacy;
-use crate::reading::{Mender, Quirk, Wire};
+use crate::reading::{Mender, Wire};
 use crate::{ConfigId, TaskId};
 
 /// A task's webhook, 0.1 §6.10.
@@ -56,15 +56,8 @@ impl Wire for TaskPushNotificationConfig {
 
 impl Wire for PushNotificationConfig {
     fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.member(config, "authentication", mend_schemes);
+        mender.member(config, "authentication", legacy::mend_schemes);
     }
-}
-
-/// Mends a single scheme that should be a list.
-pub(super) fn mend_schemes(authentication: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-    mender.change(authentication, "schemes", Quirk::SchemesString, |schemes| {
-        schemes.is_string().then(|| vec![schemes.clone()].into())
-    });
 }
 
 impl From<PushNotificationConfig> for crate::TaskPushNotificationConfig {
@@ -91,20 +84,17 @@ impl From<crate::TaskPushNotificationConfig> for PushNotificationConfig {
             authentication: config
                 .authentication
                 .map(|authentication| AuthenticationInfo {
-                    schemes: vec![authentication.scheme],
+                    schemes: legacy::schemes(authentication.scheme),
                     credentials: authentication.credentials,
                 }),
         }
     }
 }
 
-/// The id of a task's only webhook, in generations that know but one.
-const ONLY: &str = "default";
-
 impl From<TaskPushNotificationConfig> for crate::TaskPushNotificationConfig {
     fn from(config: TaskPushNotificationConfig) -> Self {
         Self {
-            id: ConfigId::from(ONLY),
+            id: ConfigId::only(),
             task_id: config.id,
             ..config.push_notification_config.into()
         }

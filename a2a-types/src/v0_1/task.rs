@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use super::message::{check_parts, mend_message, mend_parts};
 use super::{Message, Part};
-use crate::event::is_false;
 use crate::legacy;
+use crate::proto::or_default;
 use crate::reading::{At, Mender, Quirk, Violation, Wire};
 use crate::{ArtifactId, ContextId, MessageId, Object, TaskId, Timestamp};
 
@@ -92,7 +92,7 @@ pub struct Artifact {
     /// The content.
     pub parts: Vec<Part>,
     /// Which of the task's artifacts it is.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub index: u32,
     /// On a stream: whether the parts are added to what is there.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -334,8 +334,10 @@ pub(super) fn chunk(mut artifact: Artifact, append: bool, last_chunk: bool) -> A
 
 /// Whether the artifact is a chunk to be added, and whether it is the last.
 pub(super) fn chunk_flags(artifact: &Artifact) -> (bool, bool) {
-    let set = |flag: Option<bool>| flag.is_some_and(|flag| !is_false(&flag));
-    (set(artifact.append), set(artifact.last_chunk))
+    (
+        artifact.append == Some(true),
+        artifact.last_chunk == Some(true),
+    )
 }
 
 /// Mends a list of parts that is empty where one part at least is expected.

@@ -7,7 +7,7 @@ use super::task::{mend_artifact, mend_status};
 use super::{Artifact, TaskStatus};
 use crate::constant::constants;
 use crate::legacy;
-use crate::reading::{At, Mender, Quirk, Violation, Wire};
+use crate::reading::{At, Mender, Quirk, Violation, Wire, absent};
 use crate::{ContextId, Object, TaskId};
 
 constants! {
@@ -71,7 +71,7 @@ impl Wire for TaskStatusUpdateEvent {
         mender.supply(event, "kind", "status-update", Quirk::NoKind);
         legacy::mend_task_id(event, mender, "taskId");
         // 0.2.0 to 0.2.5 say in words that `final` is false when absent; the schema requires it.
-        if !event.contains_key("final") {
+        if absent(event, "final") {
             event.insert("final".to_owned(), false.into());
         }
         mender.member(event, "status", mend_status);

@@ -233,7 +233,21 @@ impl TryFrom<FileMembers> for File {
 
 impl Wire for Message {
     fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        self.insist(at)
+        let ids = [
+            ("messageId", Some(self.message_id.is_empty())),
+            ("taskId", self.task_id.as_ref().map(TaskId::is_empty)),
+            (
+                "contextId",
+                self.context_id.as_ref().map(ContextId::is_empty),
+            ),
+        ];
+        match ids
+            .into_iter()
+            .find(|(_, is_empty)| *is_empty == Some(true))
+        {
+            Some((name, _)) => Err(at.member(name).violation("an id must not be empty")),
+            None => self.insist(at),
+        }
     }
 
     fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
@@ -254,6 +268,9 @@ impl Wire for Message {
 pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
     mender.supply(message, "kind", "message", Quirk::NoKind);
     mender.supply(message, "role", role, Quirk::NoRole);
+    for id in ["messageId", "taskId", "contextId"] {
+        mender.drop_empty_id(message, id);
+    }
     mender.supply(
         message,
         "messageId",

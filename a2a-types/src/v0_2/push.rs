@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::legacy;
-use crate::reading::{Mender, Quirk, Wire};
+use crate::reading::{Mender, Wire};
 use crate::{ConfigId, TaskId};
 
 /// A task's webhook, 0.2 §6.10.
@@ -59,11 +59,7 @@ impl Wire for TaskPushNotificationConfig {
 
 impl Wire for PushNotificationConfig {
     fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.member(config, "authentication", |authentication, mender| {
-            mender.change(authentication, "schemes", Quirk::SchemesString, |schemes| {
-                schemes.is_string().then(|| vec![schemes.clone()].into())
-            });
-        });
+        mender.member(config, "authentication", legacy::mend_schemes);
     }
 }
 
@@ -92,7 +88,7 @@ impl From<crate::TaskPushNotificationConfig> for PushNotificationConfig {
             token: config.token,
             authentication: config.authentication.map(|authentication| {
                 PushNotificationAuthenticationInfo {
-                    schemes: vec![authentication.scheme],
+                    schemes: legacy::schemes(authentication.scheme),
                     credentials: authentication.credentials,
                 }
             }),

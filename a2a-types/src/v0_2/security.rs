@@ -234,10 +234,10 @@ pub(super) fn to_canonical(
                 );
                 extended
             };
-            combinations = combinations
+            let alternatives = combinations
                 .iter()
-                .flat_map(|base| names.iter().map(|name| with(base, name)))
-                .collect();
+                .flat_map(|base| names.iter().map(|name| with(base, name)));
+            combinations = alternatives.take(MOST_ALTERNATIVES).collect();
         }
         combinations
             .into_iter()
@@ -248,6 +248,9 @@ pub(super) fn to_canonical(
         requirements.into_iter().flat_map(alternatives).collect(),
     )
 }
+
+/// How many ways to satisfy one requirement are kept: schemes of several flows multiply.
+const MOST_ALTERNATIVES: usize = 64;
 
 fn split(name: &str, scheme: SecurityScheme) -> Vec<(String, Scheme)> {
     let one = |scheme| vec![(name.to_owned(), scheme)];

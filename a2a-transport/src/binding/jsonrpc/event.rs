@@ -35,8 +35,8 @@ impl EventWriter {
     /// What the generation says for one event: usually one line, in 0.1 sometimes more.
     pub fn write(&mut self, event: Event) -> Vec<Line> {
         let name = match &event {
-            Event::Task(_) | Event::Message(_) | Event::StatusUpdate(_) => "task_status_update",
-            Event::ArtifactUpdate(_) => "task_artifact_update",
+            Event::Task(_) | Event::Message(_) | Event::StatusUpdate(_) => STATUS_UPDATE,
+            Event::ArtifactUpdate(_) => ARTIFACT_UPDATE,
         };
         match self.dialect {
             Dialect::V0_1 => {
@@ -54,7 +54,7 @@ impl EventWriter {
     /// An error in the middle of the stream; nothing follows it.
     pub fn write_error(&self, error: A2aError) -> Line {
         Line {
-            name: "task_status_update",
+            name: STATUS_UPDATE,
             json: seal(self.id.clone(), self.dialect, Err::<(), _>(error)),
         }
     }
@@ -67,10 +67,14 @@ impl EventWriter {
     }
 }
 
+/// The names that clients of trpc-a2a-go need in 0.1.
+const STATUS_UPDATE: &str = "task_status_update";
+const ARTIFACT_UPDATE: &str = "task_artifact_update";
+
 fn name_in_0_1(event: &v0_1::TaskEvent) -> &'static str {
     match event {
-        v0_1::TaskEvent::Status(_) => "task_status_update",
-        v0_1::TaskEvent::Artifact(_) => "task_artifact_update",
+        v0_1::TaskEvent::Status(_) => STATUS_UPDATE,
+        v0_1::TaskEvent::Artifact(_) => ARTIFACT_UPDATE,
     }
 }
 
