@@ -10,6 +10,9 @@ impl From<StoreError> for A2aError {
         match error {
             StoreError::NoTask => ErrorKind::TaskNotFound.into(),
             StoreError::Full(_) => ErrorKind::Unavailable.into(),
+            StoreError::TooManyMessages(_) => {
+                Self::new(ErrorKind::UnsupportedOperation, error.to_string())
+            }
             StoreError::TooManyConfigs(_) => Self::new(ErrorKind::InvalidParams, error.to_string()),
             StoreError::Illegal(illegal) => {
                 Self::new(ErrorKind::UnsupportedOperation, illegal.to_string())

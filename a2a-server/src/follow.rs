@@ -67,9 +67,12 @@ impl Cursor {
             if matches!(event, Event::Message(_)) {
                 continue;
             }
-            self.ended = event
-                .status()
-                .is_some_and(|status| status.state.ends_stream());
+            // A caller who catches up reads on through questions that were answered since.
+            let latest = *self.changes.borrow() == generation;
+            self.ended = latest
+                && event
+                    .status()
+                    .is_some_and(|status| status.state.ends_stream());
             let generation = Some(generation);
             return Some(Ok(Update { event, generation }));
         }

@@ -103,3 +103,29 @@ async fn http_is_answered_in_its_own_words() {
         assert_eq!(connection.answer().await.status, status, "{request}");
     }
 }
+
+/// Who connects and says nothing, or half a word of HTTP/2, does not keep its place.
+#[tokio::test]
+async fn a_silent_connection_is_closed() {
+    use a2a_transport::http::ServeOptions;
+    use tokio::io::AsyncReadExt;
+    let server = a2a_server::Server::builder(
+        a2a_types::AgentCard::new("Echo", ""),
+        |_: a2a_server::Turn| async { Ok::<(), a2a_server::Failure>(()) },
+    );
+    let bound = server.build().unwrap().bind("127.0.0.1:0").await.unwrap();
+    let header_timeout = std::time::Duration::from_millis(100);
+    let bound = bound.options(ServeOptions {
+        header_timeout,
+        ..ServeOptions::default()
+    });
+    let address = bound.local_addr();
+    tokio::spawn(bound.run(std::future::pending()));
+    for said in ["", "PRI ", "GET / HTTP/1.1\r\nx: "] {
+        let mut connection = tokio::net::TcpStream::connect(address).await.unwrap();
+        connection.write_all(said.as_bytes()).await.unwrap();
+        let mut rest = Vec::new();
+        // It ends, whether with words or without.
+        let _ = connection.read_to_end(&mut rest).await;
+    }
+}

@@ -238,6 +238,19 @@ async fn broken_streams() {
     );
 }
 
+/// A stream that ends before its task does is no end.
+#[tokio::test]
+async fn unfinished_streams() {
+    let event = r#"{"kind":"status-update","taskId":"t","contextId":"c","status":{"state":"working"},"final":false}"#;
+    let stream = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+    let text = format!("{stream}data: {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{event}}}\n\n");
+    assert_error!(ask(&says(text, true).await, true).await, Error::Unfinished);
+    assert_error!(
+        ask(&says(stream, true).await, true).await,
+        Error::Unfinished
+    );
+}
+
 #[tokio::test]
 async fn addresses() {
     for url in ["", "nonsense", "ftp://h/", "http://", "https://h/"] {

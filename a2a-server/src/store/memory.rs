@@ -1,6 +1,6 @@
 //! Tasks in memory, gone when the process is.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2a_transport::{BoxFuture, Principal};
@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::{Logged, NewTask, Snapshot, Store, StoreError};
 
-/// Keeps tasks in memory; the oldest finished ones make room for new ones.
+/// Keeps tasks in memory; those that ended first make room for new ones.
 #[derive(Debug)]
 pub struct MemoryStore {
     capacity: usize,
@@ -21,9 +21,8 @@ type Key = (Principal, TaskId);
 #[derive(Debug, Default)]
 struct Shelf {
     tasks: HashMap<Key, Arc<Record>>,
-    /// The same tasks by age.
-    ages: BTreeMap<u64, Key>,
-    next_age: u64,
+    /// Tasks that ended, in that order; one that was reopened since may be among them.
+    ended: VecDeque<Key>,
 }
 
 #[derive(Debug)]
@@ -39,6 +38,8 @@ struct Log {
     /// Everything after the first entry, which is the new task itself.
     events: Vec<Event>,
     configs: Vec<TaskPushNotificationConfig>,
+    /// How many messages the caller has sent.
+    messages: usize,
 }
 
 impl Log {
@@ -83,15 +84,13 @@ impl MemoryStore {
         let record = Record {
             dialect: new.dialect,
             log: Mutex::new(Log {
+                messages: new.task.history.len(),
                 task: new.task,
                 events: Vec::new(),
                 configs: new.config.into_iter().collect(),
             }),
             generation: watch::Sender::new(1),
         };
-        let age = shelf.next_age;
-        shelf.next_age += 1;
-        shelf.ages.insert(age, key.clone());
         shelf.tasks.insert(key, Arc::new(record));
         Ok(())
     }
@@ -99,10 +98,23 @@ impl MemoryStore {
     fn add(&self, owner: &Principal, task: &TaskId, event: Event) -> Result<u64, StoreError> {
         let record = self.record(owner, task)?;
         let mut log = lock(&record.log);
+        let is_message = matches!(event, Event::Message(_));
+        if is_message && log.messages >= MOST_MESSAGES {
+            return Err(StoreError::TooManyMessages(MOST_MESSAGES));
+        }
         log.task.apply(&event)?;
+        log.messages += usize::from(is_message);
+        let ends = event
+            .status()
+            .is_some_and(|status| status.state.is_terminal());
         log.events.push(event);
         let generation = log.generation();
         drop(log);
+        if ends {
+            lock(&self.shelf)
+                .ended
+                .push_back((owner.clone(), task.clone()));
+        }
         // Stored before anyone is woken.
         record.generation.send_if_modified(|known| {
             let newer = generation > *known;
@@ -114,18 +126,21 @@ impl MemoryStore {
 }
 
 impl Shelf {
-    /// Forgets the oldest finished task; none if all are unfinished.
+    /// Forgets the task that ended first; none if all are unfinished.
     fn make_room(&mut self) -> Option<()> {
-        let finished = |key: &Key| {
-            let record = self.tasks.get(key);
-            record.is_none_or(|record| lock(&record.log).task.status.state.is_terminal())
-        };
-        let (&age, _) = self.ages.iter().find(|(_, key)| finished(key))?;
-        let key = self.ages.remove(&age)?;
-        self.tasks.remove(&key);
-        Some(())
+        while let Some(key) = self.ended.pop_front() {
+            let is_ended = |record: &Arc<Record>| lock(&record.log).task.status.state.is_terminal();
+            if self.tasks.get(&key).is_some_and(is_ended) {
+                self.tasks.remove(&key);
+                return Some(());
+            }
+        }
+        None
     }
 }
+
+/// How many messages of its caller a task takes: what a caller can send without end has one here.
+const MOST_MESSAGES: usize = 1000;
 
 /// How many events a reader gets at once: one that is far behind does not hold them all.
 const BATCH: usize = 256;

@@ -118,6 +118,9 @@ pub enum StoreError {
     /// There is no room for another task.
     #[error("the store holds {0} unfinished tasks and has no room for another")]
     Full(usize),
+    /// The task holds as many messages of its caller as it may.
+    #[error("the task has taken {0} messages and takes no more")]
+    TooManyMessages(usize),
     /// The task holds as many webhooks as it may.
     #[error("the task has {0} push notification configs and may have no more")]
     TooManyConfigs(usize),

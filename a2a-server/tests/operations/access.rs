@@ -224,3 +224,43 @@ async fn an_open_request_outlives_the_shutdown() {
     drop(client);
     serving.await.unwrap();
 }
+
+/// Until 0.3 callers could not tell webhooks without ids apart: the next replaces the last.
+#[tokio::test]
+async fn a_webhook_without_an_id_is_replaced() {
+    for (dialect, client) in clients(Obedient::default(), &[Dialect::V0_1, Dialect::V0_2]).await {
+        let ended = task(client.send(first(dialect, "echo x")).await.unwrap());
+        for url in ["https://a.example/", "https://b.example/"] {
+            let config = TaskPushNotificationConfig {
+                task_id: ended.id.clone(),
+                url: url.to_owned(),
+                ..TaskPushNotificationConfig::default()
+            };
+            client.create_push_config(config).await.unwrap();
+        }
+        let read = client.push_config(ended.id, None).await.unwrap();
+        assert_eq!(read.url, "https://b.example/", "{dialect}");
+    }
+}
+
+#[tokio::test]
+async fn the_extended_card_is_for_callers_who_are_known() {
+    let mut card = card();
+    card.capabilities.extended_agent_card = Some(true);
+    let longer = AgentCard::new("Obedient", "The longer card");
+    let server = Server::builder(card, Obedient::default())
+        .extended_card(longer)
+        .build()
+        .unwrap();
+    for dialect in [Dialect::V0_2, Dialect::V0_3, Dialect::V1_0] {
+        let bound = server.bind("127.0.0.1:0").await.unwrap();
+        let client = Client::connect(&bound.url(), dialect).unwrap();
+        tokio::spawn(bound.run(std::future::pending()));
+        let refused = client.extended_card().await;
+        let told = matches!(
+            refused,
+            Err(Error::Refused { status: 401, .. } | Error::Agent(_))
+        );
+        assert!(told, "{dialect}: {refused:?}");
+    }
+}

@@ -4,7 +4,7 @@ use a2a_client::{Client, Event, StreamExt};
 use a2a_server::{Failure, Server, Turn};
 use a2a_types::{Dialect, ErrorKind, Part, TaskState};
 
-use crate::{ALL, Obedient, assert_kind, card, clients, first, task};
+use crate::{ALL, Obedient, assert_kind, card, clients, first, task, to};
 
 #[tokio::test]
 async fn a_stream_tells_everything_in_order() {
@@ -194,4 +194,62 @@ async fn an_agent_that_does_not_stop_is_stopped() {
         client.cancel_task(id).await.unwrap().status.state,
         TaskState::Canceled
     );
+}
+
+#[tokio::test]
+async fn a_task_that_waits_for_its_caller_is_followed_to_there() {
+    for (dialect, client) in clients(Obedient::default(), ALL).await {
+        let asked = task(client.send(first(dialect, "ask which?")).await.unwrap());
+        let mut updates = client.subscribe(asked.id).await.unwrap();
+        let mut last = None;
+        while let Some(event) = updates.next().await {
+            last = event.unwrap().status().map(|status| status.state);
+        }
+        assert_eq!(last, Some(TaskState::InputRequired), "{dialect}");
+    }
+}
+
+/// Who catches up reads on through a question that was answered since.
+#[tokio::test]
+async fn a_replay_goes_through_questions_to_the_end() {
+    let client = Client::new(
+        Server::builder(card(), Obedient::default())
+            .build()
+            .unwrap(),
+    );
+    let asked = task(client.send("ask which?").await.unwrap());
+    let mut updates = client.stream(to(&asked, "wait")).await.unwrap();
+    updates.next().await.unwrap().unwrap();
+    let mut behind = client
+        .subscribe_after(asked.id.clone(), Some(1))
+        .await
+        .unwrap();
+    client.cancel_task(asked.id).await.unwrap();
+    let mut states = Vec::new();
+    while let Some(event) = behind.next().await {
+        states.extend(event.unwrap().status().map(|status| status.state));
+    }
+    use TaskState::{Canceled, InputRequired, Working};
+    assert_eq!(states, [InputRequired, Working, Working, Canceled]);
+}
+
+/// A stream of an agent that says nothing yet begins with the task all the same.
+#[tokio::test]
+async fn a_silent_agent_has_a_task() {
+    let silent = |turn: Turn| async move {
+        turn.canceled().await;
+        Ok::<(), Failure>(())
+    };
+    let server = Server::builder(card(), silent).first_event(std::time::Duration::from_millis(1));
+    let client = Client::new(server.build().unwrap());
+    let mut updates = client.stream("anything?").await.unwrap();
+    let first = updates.next().await.unwrap().unwrap();
+    assert!(
+        matches!(&first, Event::Task(task) if task.status.state == TaskState::Submitted),
+        "{first:?}"
+    );
+    client
+        .cancel_task(first.task_id().unwrap().clone())
+        .await
+        .unwrap();
 }

@@ -235,3 +235,34 @@ async fn a_failure_is_opaque() {
         assert_eq!(late.status.state, TaskState::Completed, "{dialect}");
     }
 }
+
+/// 0.1 reopens an ended task, also while the agent still tidies up after its last word.
+#[tokio::test]
+async fn a_tidying_agent_is_waited_for() {
+    let go_on = Arc::new(Notify::new());
+    let release = Arc::clone(&go_on);
+    let tidy = move |turn: Turn| {
+        let go_on = Arc::clone(&go_on);
+        async move {
+            turn.artifact("answer").text(turn.text()).done().await?;
+            turn.complete().await?;
+            go_on.notified().await;
+            Ok::<(), Failure>(())
+        }
+    };
+    let server = Server::builder(card(), tidy).build().unwrap();
+    let bound = server.bind("127.0.0.1:0").await.unwrap();
+    let client = Client::connect(&bound.url(), Dialect::V0_1).unwrap();
+    tokio::spawn(bound.run(std::future::pending()));
+    let done = task(client.send(first(Dialect::V0_1, "one")).await.unwrap());
+    let again = tokio::spawn({
+        let (client, message) = (client.clone(), to(&done, "two"));
+        async move { client.send(message).await }
+    });
+    release.notify_one();
+    let again = task(again.await.unwrap().unwrap());
+    assert_eq!(
+        (again.status.state, again.artifacts.len()),
+        (TaskState::Completed, 2)
+    );
+}
