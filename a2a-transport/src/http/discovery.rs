@@ -1,7 +1,113 @@
-//! One card document for callers of every generation.
+//! The public card: one document for callers of every generation, and how it is cached.
 
-use a2a_types::{AgentCard, v0_1, v0_2};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::SystemTime;
+
+use a2a_types::{AgentCard, Dialect, v0_1, v0_2};
+use bytes::Bytes;
+use http::header::{
+    CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+    LAST_MODIFIED, VARY,
+};
+use http::{Response, StatusCode};
 use serde_json::{Value, json};
+
+use super::Body;
+
+/// The public card, ready to be sent. Specification 1.0 §8.6.
+#[derive(Clone, Debug)]
+pub(super) struct PublicCard {
+    union: Document,
+    of_1_0: Document,
+    modified: HeaderValue,
+}
+
+/// A document, and the tag that changes when it does.
+#[derive(Clone, Debug)]
+struct Document {
+    body: Bytes,
+    tag: HeaderValue,
+}
+
+impl PublicCard {
+    /// The card as it is from now on.
+    pub(super) fn new(card: &AgentCard) -> Self {
+        let now = httpdate::fmt_http_date(SystemTime::now());
+        Self {
+            union: Document::new(&card_document(card)),
+            of_1_0: Document::new(&json!(card)),
+            modified: HeaderValue::from_str(&now).unwrap_or(HeaderValue::from_static("")),
+        }
+    }
+
+    /// Answers a GET: a caller that says it speaks 1.0 gets the card of 1.0 alone, every other the
+    /// union; one that has it already, as tag or time tell, gets nothing new.
+    pub(super) fn answer(&self, asked: &HeaderMap) -> Response<Body> {
+        let text = |name| {
+            asked
+                .get(name)
+                .and_then(|value: &HeaderValue| value.to_str().ok())
+        };
+        let version = text(http::header::HeaderName::from_static("a2a-version"));
+        let document = match version.and_then(Dialect::from_version) {
+            Some(Dialect::V1_0) => &self.of_1_0,
+            _ => &self.union,
+        };
+        let unchanged = match text(IF_NONE_MATCH) {
+            Some(tags) => document.is_among(tags),
+            None => text(IF_MODIFIED_SINCE).is_some_and(|since| self.is_not_newer(since)),
+        };
+        let mut response = Response::new(Body::empty());
+        if unchanged {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+        } else {
+            response = Response::new(Body::full(document.body.clone()));
+            response
+                .headers_mut()
+                .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        let headers = response.headers_mut();
+        headers.insert(ETAG, document.tag.clone());
+        headers.insert(LAST_MODIFIED, self.modified.clone());
+        headers.insert(
+            CACHE_CONTROL,
+            HeaderValue::from_static("public, max-age=300"),
+        );
+        headers.insert(VARY, HeaderValue::from_static("A2A-Version"));
+        response
+    }
+
+    fn is_not_newer(&self, since: &str) -> bool {
+        let modified = self
+            .modified
+            .to_str()
+            .ok()
+            .and_then(|date| httpdate::parse_http_date(date).ok());
+        let since = httpdate::parse_http_date(since).ok();
+        matches!((modified, since), (Some(modified), Some(since)) if modified <= since)
+    }
+}
+
+impl Document {
+    fn new(card: &Value) -> Self {
+        let body = card.to_string();
+        let mut hasher = DefaultHasher::new();
+        body.hash(&mut hasher);
+        let tag = format!("\"{:016x}\"", hasher.finish());
+        Self {
+            body: body.into(),
+            tag: HeaderValue::from_str(&tag).unwrap_or(HeaderValue::from_static("\"0\"")),
+        }
+    }
+
+    /// Whether a list of tags names this document. RFC 9110 §13.1.2 compares weakly.
+    fn is_among(&self, tags: &str) -> bool {
+        let same = |tag: &str| {
+            tag == "*" || tag.strip_prefix("W/").unwrap_or(tag).as_bytes() == self.tag.as_bytes()
+        };
+        tags.split(',').map(str::trim).any(same)
+    }
+}
 
 /// The card as every generation reads it: the members of all of them in one object.
 ///
@@ -85,5 +191,60 @@ mod tests {
         assert_eq!(of_1_0.security_schemes, card.security_schemes);
         assert_eq!(document["securitySchemes"]["b"]["type"], "http");
         assert_eq!(document["skills"][0]["inputModes"], json!(["text/plain"]));
+    }
+
+    #[track_caller]
+    fn check(card: &PublicCard, asked: &[(&'static str, &str)], status: u16, tag: &HeaderValue) {
+        let asked = asked.iter().map(|(name, value)| {
+            let name = http::header::HeaderName::from_static(name);
+            (name, HeaderValue::from_str(value).unwrap())
+        });
+        let answer = card.answer(&asked.collect());
+        assert_eq!(answer.status(), status);
+        assert_eq!(answer.headers()[ETAG], tag);
+        assert_eq!(answer.headers()[VARY], "A2A-Version");
+        let is_empty = http_body::Body::is_end_stream(answer.body());
+        assert_eq!(is_empty, status == 304);
+    }
+
+    #[test]
+    fn a_card_that_did_not_change_is_not_sent_again() {
+        let card = PublicCard::new(&AgentCard::new("n", "d").at("http://h/"));
+        let (union, of_1_0) = (card.union.tag.clone(), card.of_1_0.tag.clone());
+        assert_ne!(union, of_1_0);
+        let union_tag = union.to_str().unwrap().to_owned();
+        check(&card, &[], 200, &union);
+        check(&card, &[("a2a-version", "1.0")], 200, &of_1_0);
+        check(&card, &[("a2a-version", "0.3")], 200, &union);
+        check(&card, &[("if-none-match", &union_tag)], 304, &union);
+        check(
+            &card,
+            &[("if-none-match", &format!("\"x\", W/{union_tag}"))],
+            304,
+            &union,
+        );
+        check(&card, &[("if-none-match", "*")], 304, &union);
+        check(
+            &card,
+            &[("if-none-match", &union_tag), ("a2a-version", "1.0")],
+            200,
+            &of_1_0,
+        );
+        let modified = card.modified.to_str().unwrap().to_owned();
+        check(&card, &[("if-modified-since", &modified)], 304, &union);
+        check(
+            &card,
+            &[("if-modified-since", "Sun, 06 Nov 1994 08:49:37 GMT")],
+            200,
+            &union,
+        );
+        check(&card, &[("if-modified-since", "yesterday")], 200, &union);
+        // A tag that does not match outweighs the time.
+        check(
+            &card,
+            &[("if-modified-since", &modified), ("if-none-match", "\"x\"")],
+            200,
+            &union,
+        );
     }
 }

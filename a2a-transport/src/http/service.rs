@@ -17,7 +17,7 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 
 use super::auth::{Anyone, Authenticator, Denied};
 use super::body::{Body, Incomplete, collect};
-use super::discovery::card_document;
+use super::discovery::PublicCard;
 use crate::binding::jsonrpc::{self, EventWriter, Question, Reading, Refused};
 use crate::{Answer, BoxFuture, Call, Context, Error, Principal, Transport};
 
@@ -35,7 +35,7 @@ pub struct HttpService<T> {
 
 #[derive(Clone)]
 struct Settings {
-    card: Option<Bytes>,
+    card: Option<PublicCard>,
     path: String,
     reading: Reading,
     authenticator: Arc<dyn Authenticator>,
@@ -61,8 +61,8 @@ impl<T: Transport> HttpService<T> {
 
     /// The public card; without one there is none.
     pub fn card(self, card: &AgentCard) -> Self {
-        let document = card_document(card).to_string();
-        self.with(|settings| settings.card = Some(document.into()))
+        let card = PublicCard::new(card);
+        self.with(|settings| settings.card = Some(card))
     }
 
     /// Where requests are POSTed to; `/` by default.
@@ -116,7 +116,7 @@ impl<T: Transport> HttpService<T> {
             {
                 not_allowed("GET, HEAD")
             }
-            Route::Card => self.settings.public_card(),
+            Route::Card => self.settings.public_card(&head),
             Route::ExtendedCard => self.extended_card(&head).await,
             Route::Unknown => plain(StatusCode::NOT_FOUND, "there is nothing here"),
         }
@@ -308,9 +308,9 @@ impl Settings {
         }
     }
 
-    fn public_card(&self) -> Response<Body> {
+    fn public_card(&self, head: &Parts) -> Response<Body> {
         match &self.card {
-            Some(card) => json(StatusCode::OK, card.clone()),
+            Some(card) => card.answer(&head.headers),
             None => plain(StatusCode::NOT_FOUND, "this agent has no public card"),
         }
     }
