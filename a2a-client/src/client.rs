@@ -9,9 +9,9 @@ use a2a_transport::{Answer, Call, Error, Transport, Update, UpdateStream};
 use a2a_types::{
     AgentCard, CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest, Dialect,
     Event, GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
-    ListTaskPushNotificationConfigsRequest, Message, Operation, Request, Response,
-    SendMessageRequest, SendMessageResponse, SubscribeToTaskRequest, Task, TaskId,
-    TaskPushNotificationConfig,
+    ListTaskPushNotificationConfigsRequest, ListTasksRequest, ListTasksResponse, Message,
+    Operation, Request, Response, SendMessageRequest, SendMessageResponse, SubscribeToTaskRequest,
+    Task, TaskId, TaskPushNotificationConfig,
 };
 use tokio_stream::Stream;
 
@@ -123,6 +123,15 @@ impl Client {
         match self.once(Request::GetTask(params)).await? {
             Response::GetTask(task) => Ok(task),
             other => Err(mismatch(Operation::GetTask, &other)),
+        }
+    }
+
+    /// Lists tasks, the latest change first, page by page: the answer's `next_page_token` goes into
+    /// the next request.
+    pub async fn list_tasks(&self, params: ListTasksRequest) -> Result<ListTasksResponse, Error> {
+        match self.once(Request::ListTasks(params)).await? {
+            Response::ListTasks(list) => Ok(list),
+            other => Err(mismatch(Operation::ListTasks, &other)),
         }
     }
 

@@ -43,6 +43,7 @@ mod agent;
 mod builder;
 mod error;
 mod follow;
+mod list;
 mod push;
 mod runner;
 mod send;
@@ -54,7 +55,9 @@ mod turns;
 pub use crate::agent::{Agent, Failure};
 pub use crate::builder::{Bound, BuildError, ServerBuilder};
 pub use crate::server::Server;
-pub use crate::store::{Logged, MemoryStore, NewTask, Snapshot, Store, StoreError};
+pub use crate::store::{
+    Listing, Logged, MemoryStore, NewTask, Page, Place, Snapshot, Store, StoreError,
+};
 pub use crate::turn::{ArtifactDraft, ArtifactUpdate, Turn, UpdateError};
 pub use a2a_transport::http::{Anyone, Authenticator, Denied};
 pub use a2a_transport::{Principal, Transport};

@@ -59,10 +59,7 @@ impl Inner {
                 self.delete_config(params, &context).await
             }
             Request::GetExtendedAgentCard(_) => self.extended_card(&context),
-            Request::ListTasks(_) => {
-                let text = "this server does not list tasks";
-                Err(A2aError::new(ErrorKind::UnsupportedOperation, text))
-            }
+            Request::ListTasks(params) => self.list(params, &context).await,
         }
     }
 

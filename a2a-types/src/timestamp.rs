@@ -17,6 +17,11 @@ impl Timestamp {
         Self(jiff::Timestamp::now())
     }
 
+    /// The time so many milliseconds after the Unix epoch, if the calendar reaches that far.
+    pub fn from_millis(millis: i64) -> Option<Self> {
+        jiff::Timestamp::from_millisecond(millis).ok().map(Self)
+    }
+
     /// Milliseconds since the Unix epoch, rounded toward it.
     pub fn as_millis(self) -> i64 {
         self.0.as_millisecond()

@@ -7,7 +7,7 @@ use a2a_transport::{BoxFuture, Principal};
 use a2a_types::{ConfigId, Dialect, Event, Task, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
 
-use super::{Logged, NewTask, Snapshot, Store, StoreError};
+use super::{Listing, Logged, NewTask, Page, Place, Snapshot, Store, StoreError};
 
 /// Keeps tasks in memory; those that ended first make room for new ones.
 #[derive(Debug)]
@@ -95,6 +95,38 @@ impl MemoryStore {
         Ok(())
     }
 
+    /// Sorts the places first, and copies only the tasks of the page.
+    fn page(&self, owner: &Principal, listing: &Listing) -> Page {
+        let records: Vec<_> = {
+            let shelf = lock(&self.shelf);
+            let own = shelf.tasks.iter().filter(|((of, _), _)| of == owner);
+            own.map(|(_, record)| Arc::clone(record)).collect()
+        };
+        let place = |record: &Arc<Record>| {
+            let log = lock(&record.log);
+            log.is_wanted(listing).then(|| Place::of(&log.task))
+        };
+        let mut places: Vec<_> = records
+            .iter()
+            .filter_map(|record| Some((place(record)?, record)))
+            .collect();
+        places.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let total = places.len();
+        let begin = listing.after.as_ref().map_or(0, |after| {
+            places.partition_point(|(place, _)| place <= after)
+        });
+        let rest = &places[begin..];
+        Page {
+            tasks: rest
+                .iter()
+                .take(listing.limit)
+                .map(|(_, record)| lock(&record.log).task.clone())
+                .collect(),
+            total,
+            more: rest.len() > listing.limit,
+        }
+    }
+
     fn add(&self, owner: &Principal, task: &TaskId, event: Event) -> Result<u64, StoreError> {
         let record = self.record(owner, task)?;
         let mut log = lock(&record.log);
@@ -122,6 +154,20 @@ impl MemoryStore {
             newer
         });
         Ok(generation)
+    }
+}
+
+impl Log {
+    fn is_wanted(&self, listing: &Listing) -> bool {
+        let task = &self.task;
+        let of_context = listing.context_id.is_none() || listing.context_id == task.context_id;
+        let in_state = listing
+            .status
+            .is_none_or(|state| state == task.status.state);
+        let late_enough = listing
+            .since
+            .is_none_or(|since| task.status.timestamp.is_some_and(|time| time >= since));
+        of_context && in_state && late_enough
     }
 }
 
@@ -234,6 +280,14 @@ impl Store for MemoryStore {
             self.record(owner, task)
                 .map(|record| record.generation.subscribe()),
         )
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a Principal,
+        listing: Listing,
+    ) -> BoxFuture<'a, Result<Page, StoreError>> {
+        done(Ok(self.page(owner, &listing)))
     }
 
     fn put_config<'a>(

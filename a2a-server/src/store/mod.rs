@@ -2,8 +2,13 @@
 
 mod memory;
 
+use std::cmp::Reverse;
+
 use a2a_transport::{BoxFuture, Principal};
-use a2a_types::{ConfigId, Dialect, Event, IllegalEvent, Task, TaskId, TaskPushNotificationConfig};
+use a2a_types::{
+    ConfigId, ContextId, Dialect, Event, IllegalEvent, Task, TaskId, TaskPushNotificationConfig,
+    TaskState, Timestamp,
+};
 use tokio::sync::watch;
 
 pub use memory::MemoryStore;
@@ -51,6 +56,13 @@ pub trait Store: Send + Sync + 'static {
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>>;
 
+    /// One page of the owner's tasks, those with the latest status first.
+    fn list<'a>(
+        &'a self,
+        owner: &'a Principal,
+        listing: Listing,
+    ) -> BoxFuture<'a, Result<Page, StoreError>>;
+
     /// Keeps a webhook of a task, in place of one with the same id.
     fn put_config<'a>(
         &'a self,
@@ -94,6 +106,51 @@ pub struct Snapshot {
     pub generation: u64,
     /// The generation of the protocol in which it was created.
     pub dialect: Dialect,
+}
+
+/// Which tasks are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// Only those of this conversation.
+    pub context_id: Option<ContextId>,
+    /// Only those in this state.
+    pub status: Option<TaskState>,
+    /// Only those whose status is of this time or later.
+    pub since: Option<Timestamp>,
+    /// Only those that come after this place: where the page before ended.
+    pub after: Option<Place>,
+    /// How many at most.
+    pub limit: usize,
+}
+
+/// A task's place in a listing: by the time of its status, the latest first, then by its id.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Place {
+    /// The time of the status.
+    pub time: Reverse<i64>,
+    /// The task.
+    pub task: TaskId,
+}
+
+impl Place {
+    /// Where a task stands.
+    pub fn of(task: &Task) -> Self {
+        Self {
+            time: Reverse(task.status.timestamp.map_or(i64::MIN, Timestamp::as_millis)),
+            task: task.id.clone(),
+        }
+    }
+}
+
+/// One page of a listing.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// The tasks, whole.
+    pub tasks: Vec<Task>,
+    /// How many match, on all pages.
+    pub total: usize,
+    /// Whether more come after these.
+    pub more: bool,
 }
 
 /// An event of a log.

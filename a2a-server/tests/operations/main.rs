@@ -2,6 +2,7 @@
 
 mod access;
 mod follow;
+mod list;
 mod send;
 
 use std::sync::Arc;

@@ -5,6 +5,7 @@
 
 mod card;
 mod event;
+mod list;
 mod message;
 mod params;
 mod push;
@@ -18,6 +19,7 @@ pub use card::{
 pub use event::{
     ArtifactUpdateKind, StatusUpdateKind, TaskArtifactUpdateEvent, TaskStatusUpdateEvent,
 };
+pub use list::{ListTasksParams, ListTasksResult};
 pub use message::{
     DataKind, DataPart, File, FileKind, FilePart, FileWithBytes, FileWithUri, Message, MessageKind,
     Part, Role, TextKind, TextPart,

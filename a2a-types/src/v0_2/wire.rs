@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AgentCard, DeleteTaskPushNotificationConfigParams, GetTaskPushNotificationConfigParams,
-    ListTaskPushNotificationConfigParams, Message, MessageSendParams, Task,
-    TaskArtifactUpdateEvent, TaskIdParams, TaskPushNotificationConfig, TaskQueryParams,
-    TaskStatusUpdateEvent,
+    ListTaskPushNotificationConfigParams, ListTasksParams, ListTasksResult, Message,
+    MessageSendParams, Task, TaskArtifactUpdateEvent, TaskIdParams, TaskPushNotificationConfig,
+    TaskQueryParams, TaskStatusUpdateEvent,
 };
 use crate::reading::{Hints, Mode, Read, Streamed, Violation, Wire, read};
 use crate::{
@@ -32,6 +32,8 @@ pub enum Params {
     ListPush(ListTaskPushNotificationConfigParams),
     /// `tasks/pushNotificationConfig/delete`.
     DeletePush(DeleteTaskPushNotificationConfigParams),
+    /// `tasks/list` (0.3).
+    List(Box<ListTasksParams>),
     /// `agent/getAuthenticatedExtendedCard` (0.3), which has none.
     Nothing,
 }
@@ -50,6 +52,8 @@ pub enum Returned {
     Pushes(Vec<TaskPushNotificationConfig>),
     /// `tasks/pushNotificationConfig/delete`.
     Nothing,
+    /// `tasks/list` (0.3).
+    List(Box<ListTasksResult>),
     /// The extended card.
     Card(Box<AgentCard>),
 }
@@ -118,10 +122,7 @@ pub fn read_request(
             value: GetExtendedAgentCardRequest::default().into(),
             repairs: Vec::new(),
         }),
-        Operation::ListTasks => Err(Violation {
-            path: "$.method".to_owned(),
-            problem: "ListTasks does not exist in 0.2".to_owned(),
-        }),
+        Operation::ListTasks => of::<ListTasksParams, _>(params, mode, Request::ListTasks),
     }
 }
 
@@ -139,7 +140,7 @@ pub fn write_request(request: Request) -> Option<Params> {
         Request::ListTaskPushNotificationConfigs(params) => Params::ListPush(params.into()),
         Request::DeleteTaskPushNotificationConfig(params) => Params::DeletePush(params.into()),
         Request::GetExtendedAgentCard(_) => Params::Nothing,
-        Request::ListTasks(_) => return None,
+        Request::ListTasks(params) => Params::List(Box::new(params.into())),
     })
 }
 
@@ -184,6 +185,10 @@ pub fn read_response(
         }),
         Operation::GetExtendedAgentCard => Ok(read::<AgentCard>(json, mode, hints)?
             .map(|card| Response::GetExtendedAgentCard(card.into()))),
+        Operation::ListTasks => {
+            let list = read::<ListTasksResult>(json, mode, hints)?;
+            Ok(list.map(|list| Response::ListTasks(list.into())))
+        }
         other => Err(Violation {
             path: hints.root.to_owned(),
             problem: format!("{} is not answered once in 0.2", other.name()),
@@ -207,7 +212,7 @@ pub fn write_response(response: Response) -> Option<Returned> {
         }
         Response::DeleteTaskPushNotificationConfig(()) => Returned::Nothing,
         Response::GetExtendedAgentCard(card) => Returned::Card(Box::new(card.into())),
-        Response::ListTasks(_) => return None,
+        Response::ListTasks(list) => Returned::List(Box::new(list.into())),
     })
 }
 

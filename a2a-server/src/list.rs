@@ -1,0 +1,102 @@
+//! Listing of a caller's tasks, page by page.
+
+use std::cmp::Reverse;
+
+use a2a_transport::{Context, Reply};
+use a2a_types::{
+    Base64, Error as A2aError, ErrorKind, ListTasksRequest, ListTasksResponse, Response, TaskId,
+};
+use serde_json::json;
+
+use crate::server::Inner;
+use crate::store::{Listing, Place};
+
+/// How many tasks to a page, if the caller does not say. Specification 1.0 §3.1.4.
+const USUAL_PAGE: u32 = 50;
+/// How many tasks to a page at most. Specification 1.0 §3.1.4.
+const LARGEST_PAGE: u32 = 100;
+
+impl Inner {
+    pub(crate) async fn list(
+        &self,
+        params: ListTasksRequest,
+        context: &Context,
+    ) -> Result<Reply, A2aError> {
+        let page_size = params.page_size.unwrap_or(USUAL_PAGE);
+        if !(1..=LARGEST_PAGE).contains(&page_size) {
+            return Err(invalid(
+                "pageSize",
+                format!("expected 1 to {LARGEST_PAGE}, found {page_size}"),
+            ));
+        }
+        let after = match params.page_token.as_str() {
+            "" => None,
+            token => Some(
+                read_token(token)
+                    .ok_or_else(|| invalid("pageToken", "not a token of ours".to_owned()))?,
+            ),
+        };
+        let listing = Listing {
+            context_id: params.context_id,
+            status: params.status,
+            since: params.status_timestamp_after,
+            after,
+            limit: usize::try_from(page_size).unwrap_or(usize::MAX),
+        };
+        let page = self.store.list(&context.principal, listing).await?;
+        let last = page.tasks.last().filter(|_| page.more).map(Place::of);
+        let mut tasks = page.tasks;
+        for task in &mut tasks {
+            self.trim(task, params.history_length, context);
+            if !params.include_artifacts {
+                task.artifacts.clear();
+            }
+        }
+        Ok(Reply::once(Response::ListTasks(ListTasksResponse {
+            tasks,
+            next_page_token: last.as_ref().map(write_token).unwrap_or_default(),
+            page_size,
+            total_size: u32::try_from(page.total).unwrap_or(u32::MAX),
+        })))
+    }
+}
+
+/// A token names a place in the caller's own listing: whoever makes one up only skips tasks of
+/// their own. It stays good whatever is added before or after that place.
+fn write_token(place: &Place) -> String {
+    let text = format!("{} {}", place.time.0, place.task);
+    Base64::encode(text).as_text().to_owned()
+}
+
+fn read_token(token: &str) -> Option<Place> {
+    let text = String::from_utf8(Base64::from_text(token).decode().ok()?).ok()?;
+    let (time, task) = text.split_once(' ')?;
+    Some(Place {
+        time: Reverse(time.parse().ok()?),
+        task: TaskId::from(task),
+    })
+}
+
+fn invalid(member: &str, problem: String) -> A2aError {
+    let path = format!("$.params.{member}");
+    let text = format!("{path}: {problem}");
+    A2aError::new(ErrorKind::InvalidParams, text)
+        .with_details(json!({"path": path, "problem": problem}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_read_back_and_nonsense_is_not() {
+        let place = Place {
+            time: Reverse(-7),
+            task: TaskId::from("a b"),
+        };
+        assert_eq!(read_token(&write_token(&place)), Some(place));
+        for nonsense in ["", "x", "!", "eCB5", "NyA=extra"] {
+            assert_eq!(read_token(nonsense), None, "{nonsense}");
+        }
+    }
+}

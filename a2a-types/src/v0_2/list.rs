@@ -1,0 +1,126 @@
+//! Listing of tasks, which the main line of 0.3 had before 1.0.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Task, TaskState};
+use crate::reading::{At, Mender, Violation, Wire};
+use crate::{ContextId, ListTasksRequest, ListTasksResponse, Object, Timestamp};
+
+/// Which tasks, and how much of each.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListTasksParams {
+    /// Only those of this conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_id: Option<ContextId>,
+    /// Only those in this state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<TaskState>,
+    /// How many to a page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_size: Option<u32>,
+    /// Where to go on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_token: Option<String>,
+    /// How many of the last messages to include.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history_length: Option<u32>,
+    /// Only those that changed at this time or later, in milliseconds since the Unix epoch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_updated_after: Option<i64>,
+    /// Whether to include artifacts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub include_artifacts: Option<bool>,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// One page of tasks.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListTasksResult {
+    /// The tasks, the latest change first.
+    pub tasks: Vec<Task>,
+    /// How many match, on all pages.
+    pub total_size: u32,
+    /// How many were asked for.
+    pub page_size: u32,
+    /// Where to go on; empty on the last page.
+    pub next_page_token: String,
+}
+
+impl Wire for ListTasksParams {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.insist(at)
+    }
+
+    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+        let reachable = |millis: i64| Timestamp::from_millis(millis).is_some();
+        match self.last_updated_after.is_none_or(reachable) {
+            true => Ok(()),
+            false => Err(at
+                .member("lastUpdatedAfter")
+                .violation("no time is so many milliseconds away")),
+        }
+    }
+}
+
+impl Wire for ListTasksResult {
+    fn mend(result: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mender.items(result, "tasks", Task::mend);
+    }
+}
+
+impl From<ListTasksParams> for ListTasksRequest {
+    fn from(params: ListTasksParams) -> Self {
+        Self {
+            tenant: None,
+            context_id: params.context_id,
+            status: params.status.map(Into::into),
+            page_size: params.page_size,
+            page_token: params.page_token.unwrap_or_default(),
+            history_length: params.history_length,
+            status_timestamp_after: params.last_updated_after.and_then(Timestamp::from_millis),
+            include_artifacts: params.include_artifacts.unwrap_or_default(),
+        }
+    }
+}
+
+impl From<ListTasksRequest> for ListTasksParams {
+    fn from(request: ListTasksRequest) -> Self {
+        Self {
+            context_id: request.context_id,
+            status: request.status.map(Into::into),
+            page_size: request.page_size,
+            page_token: Some(request.page_token).filter(|token| !token.is_empty()),
+            history_length: request.history_length,
+            last_updated_after: request.status_timestamp_after.map(Timestamp::as_millis),
+            include_artifacts: request.include_artifacts.then_some(true),
+            metadata: None,
+        }
+    }
+}
+
+impl From<ListTasksResult> for ListTasksResponse {
+    fn from(result: ListTasksResult) -> Self {
+        Self {
+            tasks: result.tasks.into_iter().map(Into::into).collect(),
+            next_page_token: result.next_page_token,
+            page_size: result.page_size,
+            total_size: result.total_size,
+        }
+    }
+}
+
+impl From<ListTasksResponse> for ListTasksResult {
+    fn from(response: ListTasksResponse) -> Self {
+        Self {
+            tasks: response.tasks.into_iter().map(Into::into).collect(),
+            total_size: response.total_size,
+            page_size: response.page_size,
+            next_page_token: response.next_page_token,
+        }
+    }
+}
