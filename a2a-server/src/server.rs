@@ -40,6 +40,9 @@ impl Transport for Server {
 impl Inner {
     async fn answer(&self, call: Call) -> Result<Reply, A2aError> {
         let context = call.context;
+        if !matches!(call.request, Request::GetExtendedAgentCard(_)) {
+            self.require_extensions(&context)?;
+        }
         match call.request {
             Request::SendMessage(params) => self.send(params, context).await,
             Request::SendStreamingMessage(params) => self.send_streaming(params, context).await,
@@ -185,6 +188,23 @@ impl Inner {
     pub(crate) fn trim(&self, task: &mut Task, length: Option<u32>, context: &Context) {
         let unasked = (!context.dialect.rules().history_when_not_asked).then_some(0);
         task.trim_history(length.or(unasked));
+    }
+
+    /// A caller must speak the extensions that the card calls required. Specification 1.0 §3.3.4.
+    fn require_extensions(&self, context: &Context) -> Result<(), A2aError> {
+        let mut required = self
+            .card
+            .capabilities
+            .extensions
+            .iter()
+            .filter(|extension| extension.required);
+        match required.find(|extension| !context.extensions.contains(&extension.uri)) {
+            None => Ok(()),
+            Some(extension) => {
+                let text = format!("this agent requires the extension `{}`", extension.uri);
+                Err(A2aError::new(ErrorKind::ExtensionSupportRequired, text))
+            }
+        }
     }
 
     pub(crate) fn require_streaming(&self) -> Result<(), A2aError> {

@@ -56,6 +56,7 @@ async fn each_gets_its_code_and_the_connection_goes_on() {
         (send(r#"{"data":[{"text":7}]}"#).into_bytes(), -32602, "\"a\"", "$.params.message.data[0].text"),
         (send(r#"{"parts":[{"file":{}}]}"#).into_bytes(), -32602, "\"a\"", "$.params.message.parts[0].file"),
         (send(r#"{"parts":[{"text":"x"}],"role":"boss"}"#).into_bytes(), -32602, "\"a\"", "$.params.message.role"),
+        (br#"{"jsonrpc":"2.0","id":"a","method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[]}}}"#.to_vec(), -32602, "\"a\"", "$.params.message.parts: a message needs"),
         (get(r#"{"id":"unknown"}"#).into_bytes(), -32001, "\"a\"", "Task not found"),
     ];
     for (body, code, id, names) in cases {
@@ -127,5 +128,48 @@ async fn a_silent_connection_is_closed() {
         let mut rest = Vec::new();
         // It ends, whether with words or without.
         let _ = connection.read_to_end(&mut rest).await;
+    }
+}
+
+/// An extension that the card requires has to be wanted; those that are active are named.
+#[tokio::test]
+async fn extensions_are_required_and_echoed() {
+    let mut card = a2a_types::AgentCard::new("Echo", "");
+    card.capabilities.extensions = ["urn:must", "urn:may"]
+        .map(|uri| a2a_types::AgentExtension {
+            uri: uri.to_owned(),
+            required: uri == "urn:must",
+            ..a2a_types::AgentExtension::default()
+        })
+        .into();
+    let server = a2a_server::Server::builder(card, |_: a2a_server::Turn| async {
+        Ok::<(), a2a_server::Failure>(())
+    });
+    let bound = server.build().unwrap().bind("127.0.0.1:0").await.unwrap();
+    let address = bound.local_addr();
+    tokio::spawn(bound.run(std::future::pending()));
+    let body_0_2 = r#"{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"parts":[{"text":"x"}]}}}"#;
+    let body_1_0 = r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}}}"#;
+    #[rustfmt::skip]
+    let cases = [
+        (body_0_2, "", "-32600"),
+        (body_1_0, "", "-32008"),
+        (body_0_2, "x-a2a-extensions: urn:must, urn:other\r\n", "\r\nx-a2a-extensions: urn:must\r\n"),
+        (body_1_0, "a2a-extensions: urn:must\r\na2a-extensions: urn:may\r\n", "\r\na2a-extensions: urn:must, urn:may\r\n"),
+    ];
+    for (body, headers, expected) in cases {
+        use tokio::io::AsyncReadExt;
+        let mut connection = tokio::net::TcpStream::connect(address).await.unwrap();
+        let head = format!(
+            "POST / HTTP/1.1\r\nhost: h\r\nconnection: close\r\n{headers}content-length: {}\r\n\r\n",
+            body.len()
+        );
+        connection
+            .write_all(format!("{head}{body}").as_bytes())
+            .await
+            .unwrap();
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.contains(expected), "{headers}: {answer}");
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::is_false;
 use crate::proto::or_default;
+use crate::reading::{At, Violation};
 use crate::{
     ConfigId, ContextId, Message, Object, Task, TaskId, TaskPushNotificationConfig, TaskState,
     Timestamp,
@@ -112,6 +113,19 @@ params! {
     }
     /// Reads the card for callers who authenticate. Specification 1.0 §3.1.11.
     GetExtendedAgentCardRequest {}
+}
+
+impl SendMessageRequest {
+    /// Checks what the types cannot say: a message has at least one part (specification 1.0 §4.1.4).
+    pub fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        match self.message.parts.is_empty() {
+            true => Err(at
+                .member("message")
+                .member("parts")
+                .violation("a message needs at least one part")),
+            false => Ok(()),
+        }
+    }
 }
 
 /// How a caller wants its message to be answered. Specification 1.0 §3.2.2.

@@ -36,6 +36,7 @@ pub struct HttpService<T> {
 #[derive(Clone)]
 struct Settings {
     card: Option<PublicCard>,
+    extensions: Vec<String>,
     path: String,
     reading: Reading,
     authenticator: Arc<dyn Authenticator>,
@@ -50,6 +51,7 @@ impl<T: Transport> HttpService<T> {
             transport: Arc::new(transport),
             settings: Arc::new(Settings {
                 card: None,
+                extensions: Vec::new(),
                 path: "/".to_owned(),
                 reading: Reading::default(),
                 authenticator: Arc::new(Anyone),
@@ -59,10 +61,19 @@ impl<T: Transport> HttpService<T> {
         }
     }
 
-    /// The public card; without one there is none.
+    /// The public card; without one there is none. The extensions that it offers are active for
+    /// callers who want them, who are told so.
     pub fn card(self, card: &AgentCard) -> Self {
-        let card = PublicCard::new(card);
-        self.with(|settings| settings.card = Some(card))
+        let extensions = card
+            .capabilities
+            .extensions
+            .iter()
+            .map(|extension| extension.uri.clone());
+        let (extensions, card) = (extensions.collect(), PublicCard::new(card));
+        self.with(|settings| {
+            settings.card = Some(card);
+            settings.extensions = extensions;
+        })
     }
 
     /// Where requests are POSTed to; `/` by default.
@@ -234,12 +245,18 @@ impl<T: Transport> HttpService<T> {
                 "mended a request"
             );
         }
+        let wanted = extensions(&head.headers);
+        let active: Vec<_> = wanted
+            .iter()
+            .filter(|uri| self.settings.extensions.contains(uri))
+            .cloned()
+            .collect();
         let call = Call {
             request,
             context: Context {
                 principal,
                 dialect: envelope.dialect,
-                extensions: extensions(&head.headers),
+                extensions: wanted,
                 last_event_id: header(&head.headers, "last-event-id")
                     .and_then(|id| id.trim().parse().ok()),
                 repairs,
@@ -249,7 +266,7 @@ impl<T: Transport> HttpService<T> {
         if envelope.id.is_none() {
             return status(StatusCode::NO_CONTENT);
         }
-        match reply {
+        let mut response = match reply {
             Ok(reply) => {
                 envelope.settle(reply.created_in);
                 match reply.answer {
@@ -279,7 +296,17 @@ impl<T: Transport> HttpService<T> {
                     jsonrpc::write_reply(&envelope, Err(error.into_answer())),
                 )
             }
+        };
+        if let Ok(active) = HeaderValue::from_str(&active.join(", "))
+            && !active.is_empty()
+        {
+            let name = match envelope.dialect {
+                Dialect::V1_0 => "a2a-extensions",
+                Dialect::V0_1 | Dialect::V0_2 | Dialect::V0_3 => "x-a2a-extensions",
+            };
+            response.headers_mut().insert(name, active);
         }
+        response
     }
 }
 

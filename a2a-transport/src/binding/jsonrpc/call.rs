@@ -1,7 +1,7 @@
 //! Requests.
 
 use a2a_jsonrpc::{Id, Limits, Version};
-use a2a_types::reading::{Mode, Quirk, Read, Repair, Violation};
+use a2a_types::reading::{At, Mode, Quirk, Read, Repair, Violation};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Request, v0_1, v0_2};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -149,7 +149,15 @@ fn read_params(
     match dialect {
         Dialect::V0_1 => v0_1::read_request(operation, params, mode),
         Dialect::V0_2 | Dialect::V0_3 => v0_2::read_request(operation, params, mode),
-        Dialect::V1_0 => canonical::read_request(operation, params),
+        Dialect::V1_0 => {
+            let read = canonical::read_request(operation, params)?;
+            if let Request::SendMessage(params) | Request::SendStreamingMessage(params) =
+                &read.value
+            {
+                params.check(&At::Root("$.params"))?;
+            }
+            Ok(read)
+        }
     }
 }
 
