@@ -97,15 +97,17 @@ faults! {
     }
 }
 
-impl std::str::FromStr for Fault {
-    type Err = String;
+/// The name is that of no fault.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("there is no fault `{0}`")]
+pub struct NoSuchFault(String);
 
-    fn from_str(name: &str) -> Result<Self, String> {
+impl std::str::FromStr for Fault {
+    type Err = NoSuchFault;
+
+    fn from_str(name: &str) -> Result<Self, NoSuchFault> {
         let found = Self::ALL.iter().copied().find(|fault| fault.name() == name);
-        found.ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|fault| fault.name()).collect();
-            format!("no such fault; there are {}", names.join(", "))
-        })
+        found.ok_or_else(|| NoSuchFault(name.to_owned()))
     }
 }
 

@@ -29,7 +29,7 @@ pub use crate::corpus::{
     Allowance, Corpus, CorpusError, Document, Example, Exchange, Head, Kind, Lenient, Matching,
     Refusal, Release, ScriptStep, Source, Step, Strict,
 };
-pub use crate::fault::{Fault, Side};
+pub use crate::fault::{Fault, NoSuchFault, Side};
 pub use crate::reference::Reference;
 pub use crate::replay::{Direction, Options, Outcome, replay};
 pub use crate::report::{Report, Tally};

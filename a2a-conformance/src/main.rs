@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use a2a_conformance::{Corpus, Fault, Options, Report, replay};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 
 /// Replays the documented examples of the A2A protocol.
@@ -35,9 +36,15 @@ enum Command {
         #[arg(long)]
         json: bool,
         /// Builds a deliberate fault into one of the ends.
-        #[arg(long, value_name = "FAULT")]
+        #[arg(long, value_name = "FAULT", value_parser = fault_names())]
         fault: Option<Fault>,
     },
+}
+
+/// The names of the faults, for the help and for the message about a name that is none.
+fn fault_names() -> impl TypedValueParser<Value = Fault> {
+    let names = PossibleValuesParser::new(Fault::ALL.iter().map(|fault| fault.name()));
+    names.try_map(|name| name.parse())
 }
 
 #[tokio::main]

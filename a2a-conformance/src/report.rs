@@ -89,7 +89,12 @@ impl Report {
             write!(out, "  {bold}{title:>17}{bold:#}")?;
         }
         writeln!(out)?;
-        for document in &corpus.documents {
+        let replayed = |id: &str| self.outcomes.iter().any(|outcome| outcome.document == id);
+        for document in corpus
+            .documents
+            .iter()
+            .filter(|document| replayed(&document.id))
+        {
             write!(
                 out,
                 "{}",
@@ -97,7 +102,10 @@ impl Report {
             )?;
             for direction in Direction::ALL {
                 let (green, total) = self.count(&document.id, direction);
-                let cell = format!("{green} of {total}");
+                let cell = match total {
+                    0 => "–".to_owned(),
+                    _ => format!("{green} of {total}"),
+                };
                 let style = if green == total { good } else { bad };
                 write!(out, "  {style}{cell:>17}{style:#}")?;
             }
@@ -113,11 +121,13 @@ impl Report {
             usable,
         } = self.examples;
         writeln!(out)?;
-        writeln!(
-            out,
-            "{bold}{accounted_for} of {total} examples accounted for{bold:#}, and {heads} HTTP heads; strictly {accepted} \
+        if total + heads > 0 {
+            writeln!(
+                out,
+                "{bold}{accounted_for} of {total} examples accounted for{bold:#}, and {heads} HTTP heads; strictly {accepted} \
              accepted, {refused} refused, {refused_by_rule} refused by rule only; {usable} usable leniently"
-        )?;
+            )?;
+        }
         let exchanges: BTreeMap<_, _> = self.exchanges().into_iter().collect();
         let green = exchanges.values().filter(|green| **green).count();
         let style = if self.is_green() { good } else { bad };

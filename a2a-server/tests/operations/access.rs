@@ -12,7 +12,7 @@ use a2a_types::{
 
 use tokio::sync::Notify;
 
-use crate::{ALL, Obedient, assert_kind, card, clients, first, task};
+use crate::{ALL, Obedient, assert_kind, card, clients, first, last_state, task};
 
 #[tokio::test]
 async fn webhooks_are_kept() {
@@ -216,10 +216,7 @@ async fn an_open_request_outlives_the_shutdown() {
     updates.next().await.unwrap().unwrap();
     stop.notify_one();
     agent.go_on.notify_one();
-    let mut last = None;
-    while let Some(event) = updates.next().await {
-        last = event.unwrap().status().map(|status| status.state);
-    }
+    let last = last_state(updates).await;
     assert_eq!(last, Some(TaskState::Completed));
     drop(client);
     serving.await.unwrap();

@@ -4,7 +4,7 @@ use a2a_client::{Client, Event, StreamExt};
 use a2a_server::{Failure, Server, Turn};
 use a2a_types::{Dialect, ErrorKind, Part, TaskState};
 
-use crate::{ALL, Obedient, assert_kind, card, clients, first, task, to};
+use crate::{ALL, Obedient, assert_kind, card, clients, first, last_state, task, to};
 
 #[tokio::test]
 async fn a_stream_tells_everything_in_order() {
@@ -50,11 +50,8 @@ async fn an_ended_task_is_followed_as_its_generation_says() {
             assert_kind(followed.map(|_| ()), ErrorKind::UnsupportedOperation);
             continue;
         }
-        let mut updates = followed.unwrap();
-        let mut last = None;
-        while let Some(event) = updates.next().await {
-            last = event.unwrap().status().map(|status| status.state);
-        }
+        let updates = followed.unwrap();
+        let last = last_state(updates).await;
         assert_eq!(last, Some(TaskState::Completed), "{dialect}");
     }
 }
@@ -116,11 +113,8 @@ async fn nobody_leaving_stops_the_agent() {
             .clone();
         drop(updates);
         agent.go_on.notify_one();
-        let mut again = client.subscribe(id).await.unwrap();
-        let mut last = None;
-        while let Some(event) = again.next().await {
-            last = event.unwrap().status().map(|status| status.state);
-        }
+        let again = client.subscribe(id).await.unwrap();
+        let last = last_state(again).await;
         assert_eq!(last, Some(TaskState::Completed), "{dialect}");
     }
 }
@@ -139,10 +133,7 @@ async fn a_task_is_canceled() {
             .clone();
         let canceled = client.cancel_task(id.clone()).await.unwrap();
         assert_eq!(canceled.status.state, TaskState::Canceled, "{dialect}");
-        let mut last = None;
-        while let Some(event) = updates.next().await {
-            last = event.unwrap().status().map(|status| status.state);
-        }
+        let last = last_state(updates).await;
         assert_eq!(
             last,
             Some(TaskState::Canceled),
@@ -200,11 +191,8 @@ async fn an_agent_that_does_not_stop_is_stopped() {
 async fn a_task_that_waits_for_its_caller_is_followed_to_there() {
     for (dialect, client) in clients(Obedient::default(), ALL).await {
         let asked = task(client.send(first(dialect, "ask which?")).await.unwrap());
-        let mut updates = client.subscribe(asked.id).await.unwrap();
-        let mut last = None;
-        while let Some(event) = updates.next().await {
-            last = event.unwrap().status().map(|status| status.state);
-        }
+        let updates = client.subscribe(asked.id).await.unwrap();
+        let last = last_state(updates).await;
         assert_eq!(last, Some(TaskState::InputRequired), "{dialect}");
     }
 }

@@ -7,9 +7,9 @@ mod send;
 
 use std::sync::Arc;
 
-use a2a_client::{Client, Error, SendMessageResponse};
+use a2a_client::{Client, Error, SendMessageResponse, StreamExt, Updates};
 use a2a_server::{Agent, Failure, Server, Turn};
-use a2a_types::{AgentCard, Dialect, ErrorKind, Message, Task};
+use a2a_types::{AgentCard, Dialect, ErrorKind, Message, Task, TaskState};
 use tokio::sync::Notify;
 
 /// Does what it is told.
@@ -106,4 +106,13 @@ pub(crate) fn assert_kind<T: std::fmt::Debug>(result: Result<T, Error>, kind: Er
         Err(Error::Agent(error)) => assert_eq!(error.kind, kind, "{error}"),
         other => panic!("expected {kind:?}, got {other:?}"),
     }
+}
+
+/// Reads a stream to its end, and tells the state that its last event brought.
+pub(crate) async fn last_state(mut updates: Updates) -> Option<TaskState> {
+    let mut last = None;
+    while let Some(event) = updates.next().await {
+        last = event.unwrap().status().map(|status| status.state);
+    }
+    last
 }

@@ -9,7 +9,7 @@ use a2a_types::{
 };
 use tokio::sync::Notify;
 
-use crate::{ALL, Obedient, SINCE_0_2, assert_kind, card, clients, first, task, to};
+use crate::{ALL, Obedient, SINCE_0_2, assert_kind, card, clients, first, last_state, task, to};
 
 #[tokio::test]
 async fn a_message_is_answered_by_a_task() {
@@ -140,10 +140,7 @@ async fn an_agent_lets_waiting_callers_go() {
         let mut updates = client.subscribe(working.id.clone()).await.unwrap();
         assert!(updates.next().await.unwrap().is_ok());
         agent.go_on.notify_one();
-        let mut last = None;
-        while let Some(event) = updates.next().await {
-            last = event.unwrap().status().map(|status| status.state);
-        }
+        let last = last_state(updates).await;
         assert_eq!(last, Some(TaskState::Completed), "{dialect}");
     }
 }

@@ -1,9 +1,11 @@
 //! The HTTP side: a service, a server, a client.
 
+mod answer;
 mod auth;
 mod body;
 mod client;
 mod discovery;
+mod extensions;
 mod serve;
 mod service;
 

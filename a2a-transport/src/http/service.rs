@@ -11,13 +11,15 @@ use a2a_types::{
     Response as A2aResponse, v0_2,
 };
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT, WWW_AUTHENTICATE};
+use http::header::{CONTENT_TYPE, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 
+use super::answer::{deny, event_stream, json, not_allowed, plain, status};
 use super::auth::{Anyone, Authenticator, Denied};
 use super::body::{Body, Incomplete, collect};
 use super::discovery::PublicCard;
+use super::extensions;
 use crate::binding::jsonrpc::{self, EventWriter, Question, Reading, Refused};
 use crate::{Answer, BoxFuture, Call, Context, Error, Principal, Transport};
 
@@ -245,7 +247,7 @@ impl<T: Transport> HttpService<T> {
                 "mended a request"
             );
         }
-        let wanted = extensions(&head.headers);
+        let wanted = extensions::wanted(&head.headers);
         let active: Vec<_> = wanted
             .iter()
             .filter(|uri| self.settings.extensions.contains(uri))
@@ -297,15 +299,7 @@ impl<T: Transport> HttpService<T> {
                 )
             }
         };
-        if let Ok(active) = HeaderValue::from_str(&active.join(", "))
-            && !active.is_empty()
-        {
-            let name = match envelope.dialect {
-                Dialect::V1_0 => "a2a-extensions",
-                Dialect::V0_1 | Dialect::V0_2 | Dialect::V0_3 => "x-a2a-extensions",
-            };
-            response.headers_mut().insert(name, active);
-        }
+        extensions::echo(&active, envelope.dialect, &mut response);
         response
     }
 }
@@ -359,19 +353,6 @@ const CARD_PLACES: [&str; 3] = [
     "/agent-card",
 ];
 
-/// The extensions that a caller wants active, by URI, from either spelling of the header.
-fn extensions(headers: &HeaderMap) -> Vec<String> {
-    let named = ["a2a-extensions", "x-a2a-extensions"]
-        .into_iter()
-        .flat_map(|name| headers.get_all(name));
-    let lists = named.filter_map(|value| value.to_str().ok());
-    let uris = lists
-        .flat_map(|list| list.split(','))
-        .map(str::trim)
-        .filter(|uri| !uri.is_empty());
-    uris.map(str::to_owned).collect()
-}
-
 fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
@@ -390,68 +371,6 @@ fn is_json(headers: &HeaderMap) -> bool {
     let essence = essence.trim().to_ascii_lowercase();
     essence == "application/json"
         || (essence.starts_with("application/") && essence.ends_with("+json"))
-}
-
-fn status(status: StatusCode) -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = status;
-    response
-}
-
-fn typed(code: StatusCode, content_type: &'static str, body: Body) -> Response<Body> {
-    let mut response = Response::new(body);
-    *response.status_mut() = code;
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    response
-}
-
-fn json(code: StatusCode, body: impl Into<Bytes>) -> Response<Body> {
-    typed(code, "application/json", Body::full(body))
-}
-
-fn plain(code: StatusCode, text: &'static str) -> Response<Body> {
-    typed(code, "text/plain; charset=utf-8", Body::full(text))
-}
-
-fn not_allowed(allowed: &'static str) -> Response<Body> {
-    let mut response = plain(
-        StatusCode::METHOD_NOT_ALLOWED,
-        "this method is not allowed here",
-    );
-    response
-        .headers_mut()
-        .insert(ALLOW, HeaderValue::from_static(allowed));
-    response
-}
-
-fn event_stream(body: Body) -> Response<Body> {
-    let mut response = typed(StatusCode::OK, "text/event-stream", body);
-    let headers = response.headers_mut();
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    // Proxies like nginx would collect the events into one block.
-    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    response
-}
-
-fn deny(denied: &Denied) -> Response<Body> {
-    let (code, kind) = match denied {
-        Denied::Unauthenticated { .. } => (StatusCode::UNAUTHORIZED, ErrorKind::Unauthenticated),
-        Denied::Forbidden => (StatusCode::FORBIDDEN, ErrorKind::PermissionDenied),
-    };
-    let refused = Refused {
-        id: Id::Null,
-        dialect: Dialect::V0_3,
-        error: kind.into(),
-    };
-    let mut response = json(code, jsonrpc::write_refusal(refused));
-    if let Denied::Unauthenticated { challenge } = denied
-        && let Ok(challenge) = HeaderValue::from_str(challenge)
-    {
-        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
-    }
-    response
 }
 
 impl<T> Clone for HttpService<T> {

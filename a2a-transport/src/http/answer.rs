@@ -1,0 +1,72 @@
+//! The answers that HTTP itself needs.
+
+use a2a_jsonrpc::Id;
+use a2a_types::{Dialect, ErrorKind};
+use bytes::Bytes;
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use http::{Response, StatusCode};
+
+use super::{Body, Denied};
+use crate::binding::jsonrpc::{self, Refused};
+
+pub(super) fn status(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}
+
+pub(super) fn typed(code: StatusCode, content_type: &'static str, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = code;
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+pub(super) fn json(code: StatusCode, body: impl Into<Bytes>) -> Response<Body> {
+    typed(code, "application/json", Body::full(body))
+}
+
+pub(super) fn plain(code: StatusCode, text: &'static str) -> Response<Body> {
+    typed(code, "text/plain; charset=utf-8", Body::full(text))
+}
+
+pub(super) fn not_allowed(allowed: &'static str) -> Response<Body> {
+    let mut response = plain(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "this method is not allowed here",
+    );
+    response
+        .headers_mut()
+        .insert(ALLOW, HeaderValue::from_static(allowed));
+    response
+}
+
+pub(super) fn event_stream(body: Body) -> Response<Body> {
+    let mut response = typed(StatusCode::OK, "text/event-stream", body);
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    // Proxies like nginx would collect the events into one block.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+pub(super) fn deny(denied: &Denied) -> Response<Body> {
+    let (code, kind) = match denied {
+        Denied::Unauthenticated { .. } => (StatusCode::UNAUTHORIZED, ErrorKind::Unauthenticated),
+        Denied::Forbidden => (StatusCode::FORBIDDEN, ErrorKind::PermissionDenied),
+    };
+    let refused = Refused {
+        id: Id::Null,
+        dialect: Dialect::V0_3,
+        error: kind.into(),
+    };
+    let mut response = json(code, jsonrpc::write_refusal(refused));
+    if let Denied::Unauthenticated { challenge } = denied
+        && let Ok(challenge) = HeaderValue::from_str(challenge)
+    {
+        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    }
+    response
+}

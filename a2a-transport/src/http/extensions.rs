@@ -1,0 +1,37 @@
+//! The headers by which extensions are wanted and activated. Specification 1.0 §4.6, 0.2 topic
+//! "Extensions".
+
+use a2a_types::Dialect;
+use http::Response;
+use http::header::{HeaderMap, HeaderValue};
+
+/// How 1.0 spells the header.
+const NAME: &str = "a2a-extensions";
+/// How 0.2 and 0.3 spell it.
+const OLD_NAME: &str = "x-a2a-extensions";
+
+/// The extensions that a caller wants active, by URI, from either spelling of the header.
+pub(super) fn wanted(headers: &HeaderMap) -> Vec<String> {
+    let named = [NAME, OLD_NAME]
+        .into_iter()
+        .flat_map(|name| headers.get_all(name));
+    let lists = named.filter_map(|value| value.to_str().ok());
+    let uris = lists.flat_map(|list| list.split(',')).map(str::trim);
+    uris.filter(|uri| !uri.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Tells the caller which of them are active, in its own spelling.
+pub(super) fn echo<B>(active: &[String], dialect: Dialect, response: &mut Response<B>) {
+    let name = match dialect {
+        Dialect::V1_0 => NAME,
+        Dialect::V0_1 | Dialect::V0_2 | Dialect::V0_3 => OLD_NAME,
+    };
+    // They came in a header, so they fit into one.
+    if let Ok(value) = HeaderValue::from_str(&active.join(", "))
+        && !active.is_empty()
+    {
+        response.headers_mut().insert(name, value);
+    }
+}
