@@ -52,6 +52,7 @@ mod task;
 mod timestamp;
 pub mod v0_1;
 pub mod v0_2;
+mod variants;
 
 /// A JSON object, where the protocol says that any will do.
 pub type Object = serde_json::Map<String, serde_json::Value>;

@@ -285,28 +285,6 @@ fn cards() {
     assert_eq!(of_0_1["url"], "https://h/");
 }
 
-/// 1.0 has one flow to a scheme: several become several schemes, any of which satisfies.
-#[test]
-fn several_flows_are_alternatives() {
-    let flow = json!({"tokenUrl": "https://t/", "scopes": {}});
-    let card = json!({
-        "protocolVersion": "0.2.6", "name": "n", "description": "", "version": "1", "url": "u", "capabilities": {},
-        "defaultInputModes": [], "defaultOutputModes": [], "skills": [],
-        "securitySchemes": {"o": {"type": "oauth2", "flows": {"clientCredentials": flow, "password": flow}}},
-        "security": [{"o": ["x"]}],
-    });
-    let read = read::<v0_2::AgentCard>(&card.to_string(), Mode::Strict, &Hints::at("$")).unwrap();
-    let card = AgentCard::from(read.value);
-    let names: Vec<_> = card.security_schemes.keys().collect();
-    assert_eq!(names, ["o", "o-password"]);
-    let required: Vec<_> = card
-        .security_requirements
-        .iter()
-        .flat_map(|one| one.schemes.keys())
-        .collect();
-    assert_eq!(required, ["o", "o-password"]);
-}
-
 #[track_caller]
 fn check_events(canonical: Value, of_0_2: Value, of_0_1: &[Value]) {
     let event: Event = serde_json::from_value(canonical).unwrap();

@@ -160,7 +160,7 @@ impl<T: Transport> HttpService<T> {
         };
         match self.transport.call(call).await.map(|reply| reply.answer) {
             Ok(Answer::Once(A2aResponse::GetExtendedAgentCard(card))) => {
-                let card = serde_json::to_vec(&v0_2::AgentCard::from(card)).unwrap_or_default();
+                let card = serde_json::to_vec(&v0_2::AgentCard::from(card).of_0_2()).unwrap_or_default();
                 json(StatusCode::OK, card)
             }
             Ok(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "internal error"),

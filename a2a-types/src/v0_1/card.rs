@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::legacy;
 use crate::proto::or_default;
 use crate::reading::{Mender, Wire};
+use crate::variants::Variants;
 use crate::{
     AgentInterface, ApiKeySecurityScheme, Dialect, HttpAuthSecurityScheme, OAuth2SecurityScheme,
     OAuthFlows, SecurityRequirement, SecurityScheme, StringList,
@@ -159,10 +160,14 @@ impl From<crate::AgentCard> for AgentCard {
     /// Extensions, signatures and the icon are lost: 0.1 has no place for them.
     fn from(card: crate::AgentCard) -> Self {
         let interfaces = card.supported_interfaces;
+        let is_json_rpc =
+            |interface: &&AgentInterface| interface.protocol_binding == AgentInterface::JSON_RPC;
         let speaks = |interface: &&AgentInterface| interface.dialect() == Some(Dialect::V0_1);
-        let url = interfaces
-            .iter()
+        let mut json_rpc = interfaces.iter().filter(is_json_rpc);
+        let url = json_rpc
+            .clone()
             .find(speaks)
+            .or(json_rpc.next())
             .or(interfaces.first())
             .map(|interface| interface.url.clone());
         let scheme_names = scheme_names(&card.security_schemes, &card.security_requirements);
@@ -224,7 +229,8 @@ impl From<crate::AgentSkill> for AgentSkill {
 
 type Security = (BTreeMap<String, SecurityScheme>, Vec<SecurityRequirement>);
 
-/// Each scheme becomes a definition of the same name, and a requirement of its own.
+/// Each scheme becomes a definition of the same name, and a requirement of its own; several flows
+/// become several of both.
 fn schemes(authentication: AgentAuthentication) -> Security {
     let credentials: Value = authentication
         .credentials
@@ -251,41 +257,54 @@ fn schemes(authentication: AgentAuthentication) -> Security {
     let requirement = |name: &String| SecurityRequirement {
         schemes: BTreeMap::from([(name.clone(), StringList::default())]),
     };
-    let requirements = authentication.schemes.iter().map(requirement).collect();
     let definitions = authentication
         .schemes
         .iter()
         .map(|name| (name.clone(), definition(name)))
         .collect();
+    let (variants, definitions) = Variants::of(definitions);
+    let requirements = variants.apply(authentication.schemes.iter().map(requirement));
     (definitions, requirements)
 }
 
-/// The names that 0.1 has for the schemes that are required; client certificates have none.
+/// The names that 0.1 has for the schemes that are required: any one suffices there, so that several
+/// that must be satisfied together are but named. What needs a scheme that has no name, like a client
+/// certificate, is dropped as a whole.
 fn scheme_names(
     schemes: &BTreeMap<String, SecurityScheme>,
     requirements: &[SecurityRequirement],
 ) -> Vec<String> {
-    let mut names = Vec::new();
-    for required in requirements
-        .iter()
-        .flat_map(|requirement| requirement.schemes.keys())
-    {
-        let name = match schemes.get(required) {
-            Some(SecurityScheme::HttpAuthSecurityScheme(http)) => {
-                match http.scheme.to_ascii_lowercase().as_str() {
-                    "bearer" => "Bearer".to_owned(),
-                    "basic" => "Basic".to_owned(),
-                    _ => http.scheme.clone(),
-                }
-            }
-            Some(SecurityScheme::OAuth2SecurityScheme(_)) => "OAuth2".to_owned(),
-            Some(SecurityScheme::ApiKeySecurityScheme(_)) => "ApiKey".to_owned(),
-            Some(SecurityScheme::OpenIdConnectSecurityScheme(_)) => "OpenIdConnect".to_owned(),
-            Some(SecurityScheme::MtlsSecurityScheme(_)) | None => continue,
+    let mut names: Vec<String> = Vec::new();
+    for requirement in requirements {
+        let named = requirement
+            .schemes
+            .keys()
+            .map(|scheme| name(schemes.get(scheme)?));
+        let Some(named) = named.collect::<Option<Vec<_>>>() else {
+            continue;
         };
-        if !names.contains(&name) {
-            names.push(name);
+        for name in named {
+            if !names.contains(&name) {
+                names.push(name);
+            }
         }
     }
     names
+}
+
+fn name(scheme: &SecurityScheme) -> Option<String> {
+    let name = match scheme {
+        SecurityScheme::HttpAuthSecurityScheme(http) => {
+            match http.scheme.to_ascii_lowercase().as_str() {
+                "bearer" => "Bearer",
+                "basic" => "Basic",
+                _ => http.scheme.as_str(),
+            }
+        }
+        SecurityScheme::OAuth2SecurityScheme(_) => "OAuth2",
+        SecurityScheme::ApiKeySecurityScheme(_) => "ApiKey",
+        SecurityScheme::OpenIdConnectSecurityScheme(_) => "OpenIdConnect",
+        SecurityScheme::MtlsSecurityScheme(_) => return None,
+    };
+    Some(name.to_owned())
 }

@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::AgentSkill;
 use super::message::some;
-use super::security::{self, SecurityRequirement, SecurityScheme};
+use super::requirement::{self, SecurityRequirement};
+use super::security::{self, SecurityScheme};
 use crate::reading::{Mender, Quirk, Wire, absent};
+use crate::variants::Variants;
 use crate::{Dialect, Object};
 
 /// Who an agent is and what it can do, 0.2 §5.5.
@@ -57,7 +60,43 @@ pub struct AgentCard {
     /// Whether there is a longer card for callers who authenticate (0.2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supports_authenticated_extended_card: Option<bool>,
+    /// Signatures over this card (0.3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signatures: Option<Vec<AgentCardSignature>>,
 }
+
+impl AgentCard {
+    /// The card without what only 0.3 has: signatures, client certificates, the requirements of
+    /// skills, and where an authorization server describes itself.
+    ///
+    /// A requirement that needs a client certificate is dropped as a whole, never made weaker: a
+    /// card that allows nothing else says nothing of what it requires.
+    pub fn of_0_2(self) -> Self {
+        let (schemes, dropped) = security::of_0_2(self.security_schemes.unwrap_or_default());
+        Self {
+            protocol_version: LATEST_0_2.to_owned(),
+            security_schemes: (!schemes.is_empty()).then_some(schemes),
+            security: self
+                .security
+                .and_then(|security| requirement::satisfiable(security, &dropped)),
+            skills: self
+                .skills
+                .into_iter()
+                .map(|skill| AgentSkill {
+                    security: None,
+                    ..skill
+                })
+                .collect(),
+            signatures: None,
+            ..self
+        }
+    }
+}
+
+/// What a card of 0.2 says of its version.
+const LATEST_0_2: &str = "0.2.6";
+/// What a card of 0.3 says of its version.
+const LATEST_0_3: &str = "0.3.0";
 
 /// One more place where an agent is reached (0.2.4).
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -115,28 +154,17 @@ pub struct AgentExtension {
     pub params: Option<Object>,
 }
 
-/// Something that an agent can do, 0.2 §5.5.4.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+/// A signature over a card (RFC 7515), 0.3 §5.5.6.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AgentSkill {
-    /// Names the skill.
-    pub id: String,
-    /// A name for people.
-    pub name: String,
-    /// What it does.
-    pub description: String,
-    /// Keywords.
-    pub tags: Vec<String>,
-    /// What one might ask.
+pub struct AgentCardSignature {
+    /// The protected header, base64url.
+    pub protected: String,
+    /// The signature, base64url.
+    pub signature: String,
+    /// The unprotected header.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub examples: Option<Vec<String>>,
-    /// Media types it takes, if not the card's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input_modes: Option<Vec<String>>,
-    /// Media types it produces, if not the card's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_modes: Option<Vec<String>>,
+    pub header: Option<Object>,
 }
 
 impl Wire for AgentCard {
@@ -186,10 +214,9 @@ impl From<AgentCard> for crate::AgentCard {
                 supported_interfaces.push(additional);
             }
         }
-        let (security_schemes, security_requirements) = security::to_canonical(
-            card.security_schemes.unwrap_or_default(),
-            card.security.unwrap_or_default(),
-        );
+        let schemes = card.security_schemes.into_iter().flatten();
+        let schemes = schemes.map(|(name, scheme)| (name, scheme.into()));
+        let (variants, security_schemes) = Variants::of(schemes.collect());
         Self {
             name: card.name,
             description: card.description,
@@ -213,43 +240,35 @@ impl From<AgentCard> for crate::AgentCard {
                 extended_agent_card: card.supports_authenticated_extended_card,
             },
             security_schemes,
-            security_requirements,
+            security_requirements: requirement::to_canonical(card.security, &variants),
             default_input_modes: card.default_input_modes,
             default_output_modes: card.default_output_modes,
-            skills: card.skills.into_iter().map(Into::into).collect(),
-            signatures: Vec::new(),
+            skills: card
+                .skills
+                .into_iter()
+                .map(|skill| skill.into_canonical(&variants))
+                .collect(),
+            signatures: card
+                .signatures
+                .into_iter()
+                .flatten()
+                .map(Into::into)
+                .collect(),
             icon_url: card.icon_url,
         }
     }
 }
 
 impl From<crate::AgentCard> for AgentCard {
-    /// Tenants, signatures and what the security schemes of 0.2 do not know are lost.
+    /// The card of 0.3, of which [`AgentCard::of_0_2`] is that of 0.2. Tenants, the device code
+    /// flow and PKCE are lost; so are requirements that cannot be satisfied without that flow.
     fn from(card: crate::AgentCard) -> Self {
-        let mut interfaces: Vec<_> = card.supported_interfaces;
-        let spoken = |interface: &crate::AgentInterface| {
-            matches!(interface.dialect(), Some(Dialect::V0_2 | Dialect::V0_3))
-        };
-        if interfaces.iter().any(spoken) {
-            interfaces.retain(spoken);
-        }
-        let mut interfaces = interfaces.into_iter();
-        let preferred = interfaces.next().unwrap_or_default();
-        let additional: Vec<_> = interfaces
-            .map(|interface| AgentInterface {
-                url: interface.url,
-                transport: interface.protocol_binding,
-            })
-            .filter(|other| {
-                other.url != preferred.url || other.transport != preferred.protocol_binding
-            })
-            .collect();
-        let (schemes, requirements) =
-            security::from_canonical(card.security_schemes, card.security_requirements);
+        let (preferred, additional) = interfaces(card.supported_interfaces);
+        let (schemes, dropped) = security::from_canonical(card.security_schemes);
         Self {
             protocol_version: match preferred.dialect() {
-                Some(Dialect::V0_3) => "0.3.0",
-                _ => "0.2.6",
+                Some(Dialect::V0_3) => LATEST_0_3,
+                _ => LATEST_0_2,
             }
             .to_owned(),
             name: card.name,
@@ -278,13 +297,52 @@ impl From<crate::AgentCard> for AgentCard {
                 ),
             },
             security_schemes: (!schemes.is_empty()).then_some(schemes),
-            security: some(requirements),
+            security: requirement::from_canonical(card.security_requirements, &dropped),
             default_input_modes: card.default_input_modes,
             default_output_modes: card.default_output_modes,
-            skills: card.skills.into_iter().map(Into::into).collect(),
+            skills: card
+                .skills
+                .into_iter()
+                .map(|skill| AgentSkill::from_canonical(skill, &dropped))
+                .collect(),
             supports_authenticated_extended_card: card.capabilities.extended_agent_card,
+            signatures: some(card.signatures.into_iter().map(Into::into).collect()),
         }
     }
+}
+
+/// The interface that a caller of this generation tries first, and the others that it may try:
+/// JSON-RPC before every other transport, and none of other generations if there is one of its own.
+fn interfaces(
+    mut interfaces: Vec<crate::AgentInterface>,
+) -> (crate::AgentInterface, Vec<AgentInterface>) {
+    let spoken = |interface: &crate::AgentInterface| {
+        matches!(interface.dialect(), Some(Dialect::V0_2 | Dialect::V0_3))
+    };
+    if interfaces.iter().any(spoken) {
+        interfaces.retain(spoken);
+    }
+    let is_json_rpc = |interface: &crate::AgentInterface| {
+        interface.protocol_binding == crate::AgentInterface::JSON_RPC
+    };
+    let first = interfaces.iter().position(is_json_rpc).unwrap_or(0);
+    let preferred = match first < interfaces.len() {
+        true => interfaces.remove(first),
+        false => crate::AgentInterface::default(),
+    };
+    let mut additional = Vec::new();
+    for interface in interfaces {
+        let other = AgentInterface {
+            url: interface.url,
+            transport: interface.protocol_binding,
+        };
+        let is_preferred =
+            other.url == preferred.url && other.transport == preferred.protocol_binding;
+        if !is_preferred && !additional.contains(&other) {
+            additional.push(other);
+        }
+    }
+    (preferred, additional)
 }
 
 impl From<AgentExtension> for crate::AgentExtension {
@@ -309,31 +367,22 @@ impl From<crate::AgentExtension> for AgentExtension {
     }
 }
 
-impl From<AgentSkill> for crate::AgentSkill {
-    fn from(skill: AgentSkill) -> Self {
+impl From<AgentCardSignature> for crate::AgentCardSignature {
+    fn from(signature: AgentCardSignature) -> Self {
         Self {
-            id: skill.id,
-            name: skill.name,
-            description: skill.description,
-            tags: skill.tags,
-            examples: skill.examples.unwrap_or_default(),
-            input_modes: skill.input_modes.unwrap_or_default(),
-            output_modes: skill.output_modes.unwrap_or_default(),
-            security_requirements: Vec::new(),
+            protected: signature.protected,
+            signature: signature.signature,
+            header: signature.header,
         }
     }
 }
 
-impl From<crate::AgentSkill> for AgentSkill {
-    fn from(skill: crate::AgentSkill) -> Self {
+impl From<crate::AgentCardSignature> for AgentCardSignature {
+    fn from(signature: crate::AgentCardSignature) -> Self {
         Self {
-            id: skill.id,
-            name: skill.name,
-            description: skill.description,
-            tags: skill.tags,
-            examples: some(skill.examples),
-            input_modes: some(skill.input_modes),
-            output_modes: some(skill.output_modes),
+            protected: signature.protected,
+            signature: signature.signature,
+            header: signature.header,
         }
     }
 }

@@ -1,23 +1,31 @@
 //! Generation 0.2, from 0.2.0 to 0.2.6: May to July 2025.
 //!
 //! The server names tasks, a `contextId` groups them, every object tells what it is by `kind`,
-//! a message may be answered by a message. The JSON of generation 0.3 is the same.
+//! a message may be answered by a message. The JSON of generation 0.3 is the same, with a few members
+//! more in the card: what is new there is marked (0.3).
 
 mod card;
 mod event;
+mod flow;
 mod list;
 mod message;
 mod params;
 mod push;
+mod requirement;
 mod security;
+mod skill;
 mod task;
 mod wire;
 
 pub use card::{
-    AgentCapabilities, AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill,
+    AgentCapabilities, AgentCard, AgentCardSignature, AgentExtension, AgentInterface, AgentProvider,
 };
 pub use event::{
     ArtifactUpdateKind, StatusUpdateKind, TaskArtifactUpdateEvent, TaskStatusUpdateEvent,
+};
+pub use flow::{
+    AuthorizationCodeOAuthFlow, ClientCredentialsOAuthFlow, ImplicitOAuthFlow, OAuthFlows,
+    PasswordOAuthFlow,
 };
 pub use list::{ListTasksParams, ListTasksResult};
 pub use message::{
@@ -32,12 +40,13 @@ pub use params::{
 pub use push::{
     PushNotificationAuthenticationInfo, PushNotificationConfig, TaskPushNotificationConfig,
 };
+pub use requirement::SecurityRequirement;
 pub use security::{
-    ApiKeyIn, ApiKeySecurityScheme, ApiKeyType, AuthorizationCodeOAuthFlow,
-    ClientCredentialsOAuthFlow, HttpAuthSecurityScheme, HttpType, ImplicitOAuthFlow,
-    OAuth2SecurityScheme, OAuth2Type, OAuthFlows, OpenIdConnectSecurityScheme, OpenIdConnectType,
-    PasswordOAuthFlow, SecurityRequirement, SecurityScheme,
+    ApiKeyIn, ApiKeySecurityScheme, ApiKeyType, HttpAuthSecurityScheme, HttpType,
+    MutualTlsSecurityScheme, MutualTlsType, OAuth2SecurityScheme, OAuth2Type,
+    OpenIdConnectSecurityScheme, OpenIdConnectType, SecurityScheme,
 };
+pub use skill::AgentSkill;
 pub use task::{Artifact, Task, TaskKind, TaskState, TaskStatus};
 pub use wire::{
     Params, Returned, StreamResult, read_event, read_request, read_response, write_event,

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::reading::{Hints, Mode, Read, Streamed, Violation, Wire, read};
 use crate::{
-    Event, GetExtendedAgentCardRequest, ListTaskPushNotificationConfigsResponse, Operation,
-    Request, Response, SendMessageResponse,
+    Dialect, Event, GetExtendedAgentCardRequest, ListTaskPushNotificationConfigsResponse,
+    Operation, Request, Response, SendMessageResponse,
 };
 
 /// What an operation is asked with.
@@ -196,8 +196,9 @@ pub fn read_response(
     }
 }
 
-/// The result of an operation; none if 0.2 has no such operation.
-pub fn write_response(response: Response) -> Option<Returned> {
+/// The result of an operation; none if 0.2 has no such operation. The card is of 0.3 if that is the
+/// dialect, else of 0.2.
+pub fn write_response(response: Response, dialect: Dialect) -> Option<Returned> {
     Some(match response {
         Response::SendMessage(SendMessageResponse::Message(message)) => {
             Returned::Message(Box::new(message.into()))
@@ -211,7 +212,13 @@ pub fn write_response(response: Response) -> Option<Returned> {
             Returned::Pushes(list.configs.into_iter().map(Into::into).collect())
         }
         Response::DeleteTaskPushNotificationConfig(()) => Returned::Nothing,
-        Response::GetExtendedAgentCard(card) => Returned::Card(Box::new(card.into())),
+        Response::GetExtendedAgentCard(card) => {
+            let card = AgentCard::from(card);
+            Returned::Card(Box::new(match dialect {
+                Dialect::V0_3 => card,
+                _ => card.of_0_2(),
+            }))
+        }
         Response::ListTasks(list) => Returned::List(Box::new(list.into())),
     })
 }

@@ -20,7 +20,7 @@ pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> 
                 v0_1::write_response(response, &task).map(|returned| to_raw_value(&returned))
             }
             Dialect::V0_2 | Dialect::V0_3 => {
-                v0_2::write_response(response).map(|returned| to_raw_value(&returned))
+                v0_2::write_response(response, envelope.dialect).map(|returned| to_raw_value(&returned))
             }
             Dialect::V1_0 => Some(canonical::write_response(&response)),
         };

@@ -1,0 +1,113 @@
+//! The flows of OAuth 2.0, 0.2 §5.5.3: those of OpenAPI 3.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// How a token is had: any number of these.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct OAuthFlows {
+    /// Through the user's browser.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authorization_code: Option<AuthorizationCodeOAuthFlow>,
+    /// With the client's own secret.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_credentials: Option<ClientCredentialsOAuthFlow>,
+    /// Through the user's browser, without a code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub implicit: Option<ImplicitOAuthFlow>,
+    /// With the user's password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub password: Option<PasswordOAuthFlow>,
+}
+
+macro_rules! flows {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$field:meta])* $member:ident,)* } new in 1.0: [$($new:ident)?];)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(rename_all = "camelCase")]
+        pub struct $name {
+            $($(#[$field])* pub $member: String,)*
+            /// Where a token is renewed.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub refresh_url: Option<String>,
+            /// The scopes, and what each allows.
+            pub scopes: BTreeMap<String, String>,
+        }
+
+        impl From<$name> for crate::$name {
+            fn from(flow: $name) -> Self {
+                Self {
+                    $($member: flow.$member,)*
+                    refresh_url: flow.refresh_url,
+                    scopes: flow.scopes,
+                    $($new: Default::default(),)?
+                }
+            }
+        }
+
+        impl From<crate::$name> for $name {
+            fn from(flow: crate::$name) -> Self {
+                Self {
+                    $($member: flow.$member,)*
+                    refresh_url: flow.refresh_url,
+                    scopes: flow.scopes,
+                }
+            }
+        }
+    )*};
+}
+
+flows! {
+    /// Through the user's browser.
+    AuthorizationCodeOAuthFlow {
+        /// Where the user consents.
+        authorization_url,
+        /// Where the code is exchanged.
+        token_url,
+    } new in 1.0: [pkce_required];
+    /// With the client's own secret.
+    ClientCredentialsOAuthFlow {
+        /// Where the secret is exchanged.
+        token_url,
+    } new in 1.0: [];
+    /// Through the user's browser, without a code.
+    ImplicitOAuthFlow {
+        /// Where the user consents.
+        authorization_url,
+    } new in 1.0: [];
+    /// With the user's password.
+    PasswordOAuthFlow {
+        /// Where the password is exchanged.
+        token_url,
+    } new in 1.0: [];
+}
+
+impl From<OAuthFlows> for crate::OAuthFlows {
+    fn from(flows: OAuthFlows) -> Self {
+        Self {
+            authorization_code: flows.authorization_code.map(Into::into),
+            client_credentials: flows.client_credentials.map(Into::into),
+            implicit: flows.implicit.map(Into::into),
+            password: flows.password.map(Into::into),
+            device_code: None,
+        }
+    }
+}
+
+impl OAuthFlows {
+    /// The flows without the device code and PKCE, which are new in 1.0; none if nothing remains.
+    pub(super) fn from_canonical(flows: crate::OAuthFlows) -> Option<Self> {
+        let had_device_code = flows.device_code.is_some();
+        let known = Self {
+            authorization_code: flows.authorization_code.map(Into::into),
+            client_credentials: flows.client_credentials.map(Into::into),
+            implicit: flows.implicit.map(Into::into),
+            password: flows.password.map(Into::into),
+        };
+        (known != Self::default() || !had_device_code).then_some(known)
+    }
+}

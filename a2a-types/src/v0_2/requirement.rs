@@ -1,0 +1,51 @@
+//! What a caller has to show, 0.2 §5.5.3: names of security schemes, and the scopes of each.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::StringList;
+use crate::variants::Variants;
+
+/// Schemes that must all be satisfied, with their scopes; any one of a list of these suffices.
+pub type SecurityRequirement = BTreeMap<String, Vec<String>>;
+
+/// The requirements as 1.0 says them, with what became of the schemes.
+pub(super) fn to_canonical(
+    requirements: Option<Vec<SecurityRequirement>>,
+    variants: &Variants,
+) -> Vec<crate::SecurityRequirement> {
+    let requirements = requirements.into_iter().flatten();
+    variants.apply(requirements.map(Into::into))
+}
+
+impl From<SecurityRequirement> for crate::SecurityRequirement {
+    fn from(requirement: SecurityRequirement) -> Self {
+        let schemes = requirement
+            .into_iter()
+            .map(|(name, list)| (name, StringList { list }));
+        Self {
+            schemes: schemes.collect(),
+        }
+    }
+}
+
+/// Requirements of 1.0 that need none of the schemes that were dropped. Without the scheme the
+/// requirement would ask for less than it does, so it goes as a whole.
+pub(super) fn from_canonical(
+    requirements: Vec<crate::SecurityRequirement>,
+    dropped: &BTreeSet<String>,
+) -> Option<Vec<SecurityRequirement>> {
+    let said = requirements.into_iter().map(|requirement| {
+        let schemes = requirement.schemes.into_iter();
+        schemes.map(|(name, scopes)| (name, scopes.list)).collect()
+    });
+    satisfiable(said.collect(), dropped)
+}
+
+/// Those that need none of the schemes that were dropped, if any are left.
+pub(super) fn satisfiable(
+    mut requirements: Vec<SecurityRequirement>,
+    dropped: &BTreeSet<String>,
+) -> Option<Vec<SecurityRequirement>> {
+    requirements.retain(|requirement| !requirement.keys().any(|name| dropped.contains(name)));
+    (!requirements.is_empty()).then_some(requirements)
+}

@@ -1,0 +1,65 @@
+//! What an agent can do, 0.2 §5.5.4.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::message::some;
+use super::requirement::{self, SecurityRequirement};
+use crate::variants::Variants;
+
+/// Something that an agent can do, 0.2 §5.5.4.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentSkill {
+    /// Names the skill.
+    pub id: String,
+    /// A name for people.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// Keywords.
+    pub tags: Vec<String>,
+    /// What one might ask.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub examples: Option<Vec<String>>,
+    /// Media types it takes, if not the card's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_modes: Option<Vec<String>>,
+    /// Media types it produces, if not the card's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_modes: Option<Vec<String>>,
+    /// What this skill requires to be let in, if not what the card says (0.3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub security: Option<Vec<SecurityRequirement>>,
+}
+
+impl AgentSkill {
+    pub(super) fn into_canonical(self, variants: &Variants) -> crate::AgentSkill {
+        crate::AgentSkill {
+            id: self.id,
+            name: self.name,
+            description: self.description,
+            tags: self.tags,
+            examples: self.examples.unwrap_or_default(),
+            input_modes: self.input_modes.unwrap_or_default(),
+            output_modes: self.output_modes.unwrap_or_default(),
+            security_requirements: requirement::to_canonical(self.security, variants),
+        }
+    }
+
+    /// The skill without requirements that need a scheme that was dropped.
+    pub(super) fn from_canonical(skill: crate::AgentSkill, dropped: &BTreeSet<String>) -> Self {
+        Self {
+            id: skill.id,
+            name: skill.name,
+            description: skill.description,
+            tags: skill.tags,
+            examples: some(skill.examples),
+            input_modes: some(skill.input_modes),
+            output_modes: some(skill.output_modes),
+            security: requirement::from_canonical(skill.security_requirements, dropped),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Security schemes of several OAuth flows, of which 1.0 allows one: each flow becomes a scheme.
+
+use std::collections::BTreeMap;
+
+use crate::{OAuth2SecurityScheme, OAuthFlows, SecurityRequirement, SecurityScheme};
+
+/// What became of the schemes of a card: any variant of a scheme satisfies what required it.
+#[derive(Debug, Default)]
+pub(crate) struct Variants(BTreeMap<String, Vec<String>>);
+
+impl Variants {
+    /// Splits the schemes, and remembers what became of each.
+    pub(crate) fn of(
+        schemes: BTreeMap<String, SecurityScheme>,
+    ) -> (Self, BTreeMap<String, SecurityScheme>) {
+        let (mut variants, mut definitions) = (Self::default(), BTreeMap::new());
+        for (name, scheme) in schemes {
+            let split = split(&name, scheme);
+            let names = split.iter().map(|(name, _)| name.clone()).collect();
+            variants.0.insert(name, names);
+            definitions.extend(split);
+        }
+        (variants, definitions)
+    }
+
+    /// The requirements with the schemes as they are now: all ways to satisfy each.
+    pub(crate) fn apply(
+        &self,
+        requirements: impl IntoIterator<Item = SecurityRequirement>,
+    ) -> Vec<SecurityRequirement> {
+        let ways = requirements.into_iter().flat_map(|one| self.ways(one));
+        ways.collect()
+    }
+
+    fn ways(&self, requirement: SecurityRequirement) -> Vec<SecurityRequirement> {
+        let mut ways = vec![SecurityRequirement::default()];
+        for (name, scopes) in requirement.schemes {
+            let names = self.0.get(&name).cloned().unwrap_or_else(|| vec![name]);
+            let with = |base: &SecurityRequirement, name: &String| {
+                let mut longer = base.clone();
+                longer.schemes.insert(name.clone(), scopes.clone());
+                longer
+            };
+            let longer = ways
+                .iter()
+                .flat_map(|base| names.iter().map(|name| with(base, name)));
+            ways = longer.take(MOST_WAYS).collect();
+        }
+        ways
+    }
+}
+
+/// How many ways to satisfy one requirement are kept: schemes of several flows multiply.
+const MOST_WAYS: usize = 64;
+
+/// The first flow keeps the name of the scheme, each other adds its own.
+fn split(name: &str, scheme: SecurityScheme) -> Vec<(String, SecurityScheme)> {
+    let oauth2 = match scheme {
+        SecurityScheme::OAuth2SecurityScheme(oauth2) => oauth2,
+        other => return vec![(name.to_owned(), other)],
+    };
+    let mut flows = flows(oauth2.flows);
+    if flows.is_empty() {
+        flows.push(("", OAuthFlows::default()));
+    }
+    let scheme = |(index, (flow, flows)): (usize, (&str, OAuthFlows))| {
+        let name = match index {
+            0 => name.to_owned(),
+            _ => format!("{name}-{flow}"),
+        };
+        let scheme = SecurityScheme::OAuth2SecurityScheme(OAuth2SecurityScheme {
+            description: oauth2.description.clone(),
+            flows,
+            oauth2_metadata_url: oauth2.oauth2_metadata_url.clone(),
+        });
+        (name, scheme)
+    };
+    flows.into_iter().enumerate().map(scheme).collect()
+}
+
+/// Each flow alone, by its name on the wire.
+fn flows(all: OAuthFlows) -> Vec<(&'static str, OAuthFlows)> {
+    let mut flows = Vec::new();
+    macro_rules! alone {
+        ($($flow:ident = $name:literal;)*) => {$(
+            if let Some(flow) = all.$flow {
+                let alone = OAuthFlows { $flow: Some(flow), ..OAuthFlows::default() };
+                flows.push(($name, alone));
+            }
+        )*};
+    }
+    alone! {
+        authorization_code = "authorizationCode";
+        client_credentials = "clientCredentials";
+        implicit = "implicit";
+        password = "password";
+        device_code = "deviceCode";
+    }
+    flows
+}
