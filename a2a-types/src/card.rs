@@ -9,20 +9,14 @@ use crate::{Dialect, Object, SecurityRequirement, SecurityScheme};
 
 /// Who an agent is, what it can do, where and how it is reached. Specification 1.0 §4.4.1.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
+#[serde(rename_all = "camelCase", try_from = "crate::hybrid::Card")]
 pub struct AgentCard {
     /// A name for people.
     pub name: String,
     /// What the agent is for.
-    #[serde(default, deserialize_with = "or_default")]
     pub description: String,
     /// Where it is reached, in order of preference.
-    #[serde(
-        default,
-        alias = "supported_interfaces",
-        deserialize_with = "or_default"
-    )]
     pub supported_interfaces: Vec<AgentInterface>,
     /// Who runs it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,52 +24,27 @@ pub struct AgentCard {
     /// The agent's own version.
     pub version: String,
     /// Where people read about it.
-    #[serde(alias = "documentation_url", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub documentation_url: Option<String>,
     /// The optional parts of the protocol that it offers.
     pub capabilities: AgentCapabilities,
     /// The ways to authenticate, by name.
-    #[serde(
-        default,
-        alias = "security_schemes",
-        deserialize_with = "or_default",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub security_schemes: BTreeMap<String, SecurityScheme>,
     /// Which of them are required: any one entry suffices.
-    #[serde(
-        default,
-        alias = "security_requirements",
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub security_requirements: Vec<SecurityRequirement>,
     /// Media types that every skill takes, unless it says otherwise.
-    #[serde(
-        default,
-        alias = "default_input_modes",
-        deserialize_with = "or_default"
-    )]
     pub default_input_modes: Vec<String>,
     /// Media types that every skill produces, unless it says otherwise.
-    #[serde(
-        default,
-        alias = "default_output_modes",
-        deserialize_with = "or_default"
-    )]
     pub default_output_modes: Vec<String>,
     /// What it can do.
-    #[serde(default, deserialize_with = "or_default")]
     pub skills: Vec<AgentSkill>,
     /// Signatures over this card.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signatures: Vec<AgentCardSignature>,
     /// A picture.
-    #[serde(alias = "icon_url", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub icon_url: Option<String>,
 }
 
@@ -212,49 +181,28 @@ pub struct AgentExtension {
 
 /// Something that an agent can do. Specification 1.0 §4.4.5.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
+#[serde(rename_all = "camelCase", try_from = "crate::hybrid::Skill")]
 pub struct AgentSkill {
     /// Names the skill.
     pub id: String,
     /// A name for people.
     pub name: String,
     /// What it does.
-    #[serde(default, deserialize_with = "or_default")]
     pub description: String,
     /// Keywords.
-    #[serde(default, deserialize_with = "or_default")]
     pub tags: Vec<String>,
     /// What one might ask.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<String>,
     /// Media types it takes, if not the card's.
-    #[serde(
-        default,
-        alias = "input_modes",
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub input_modes: Vec<String>,
     /// Media types it produces, if not the card's.
-    #[serde(
-        default,
-        alias = "output_modes",
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output_modes: Vec<String>,
     /// What this skill requires to be let in, if not what the card says.
-    #[serde(
-        default,
-        alias = "security_requirements",
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub security_requirements: Vec<SecurityRequirement>,
 }
 

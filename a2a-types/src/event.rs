@@ -2,13 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::proto::or_default;
+use crate::proto::{one_of, or_default};
 use crate::{Artifact, ContextId, Message, Object, Task, TaskId, TaskStatus};
 
 /// One item of a stream, of a task's log, or of a push notification: `StreamResponse` in
 /// specification 1.0 §3.2.3. On the wire an object of exactly one member.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Event {
     /// The whole task as it stands.
@@ -16,12 +15,18 @@ pub enum Event {
     /// A message: the agent's direct answer on a stream, any message in a log.
     Message(Message),
     /// The task has a new status.
-    #[serde(alias = "status_update", alias = "taskStatusUpdate")]
     StatusUpdate(TaskStatusUpdateEvent),
     /// An artifact is new, replaced, or longer.
-    #[serde(alias = "artifact_update", alias = "taskArtifactUpdate")]
     ArtifactUpdate(TaskArtifactUpdateEvent),
 }
+
+// The pages of 1.0.0 and 1.0.1 that tell what is new put `task` before the names of the updates.
+one_of!(Event as "StreamResponse" {
+    Task(Task) = "task";
+    Message(Message) = "message";
+    StatusUpdate(TaskStatusUpdateEvent) = "statusUpdate" | "status_update" | "taskStatusUpdate";
+    ArtifactUpdate(TaskArtifactUpdateEvent) = "artifactUpdate" | "artifact_update" | "taskArtifactUpdate";
+});
 
 impl Event {
     /// The task that the event is about.

@@ -36,6 +36,7 @@ mod constant;
 mod dialect;
 mod error;
 mod event;
+mod hybrid;
 mod id;
 mod legacy;
 mod message;

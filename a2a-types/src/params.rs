@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::event::is_false;
-use crate::proto::or_default;
+use crate::proto::{one_of, or_default, whole, whole_or_zero};
 use crate::reading::{At, Violation};
 use crate::{
     ConfigId, ContextId, Message, Object, Task, TaskId, TaskPushNotificationConfig, TaskState,
@@ -42,7 +42,7 @@ params! {
         /// The task.
         id: TaskId,
         /// How many of the last messages to include; none given leaves it to the server.
-        #[serde(alias = "history_length", skip_serializing_if = "Option::is_none")]
+        #[serde(default, alias = "history_length", deserialize_with = "whole", skip_serializing_if = "Option::is_none")]
         history_length: Option<u32>,
     }
     /// Lists tasks. Specification 1.0 §3.1.4.
@@ -54,13 +54,13 @@ params! {
         #[serde(skip_serializing_if = "Option::is_none")]
         status: Option<TaskState>,
         /// How many to a page, 1 to 100; 50 if not given.
-        #[serde(alias = "page_size", skip_serializing_if = "Option::is_none")]
+        #[serde(default, alias = "page_size", deserialize_with = "whole", skip_serializing_if = "Option::is_none")]
         page_size: Option<u32>,
         /// Where to go on: the previous page's `next_page_token`.
         #[serde(default, alias = "page_token", deserialize_with = "or_default", skip_serializing_if = "String::is_empty")]
         page_token: String,
         /// How many of the last messages to include.
-        #[serde(alias = "history_length", skip_serializing_if = "Option::is_none")]
+        #[serde(default, alias = "history_length", deserialize_with = "whole", skip_serializing_if = "Option::is_none")]
         history_length: Option<u32>,
         /// Only those whose status is of this time or later.
         #[serde(alias = "status_timestamp_after", skip_serializing_if = "Option::is_none")]
@@ -97,7 +97,7 @@ params! {
         #[serde(alias = "task_id")]
         task_id: TaskId,
         /// How many to a page.
-        #[serde(alias = "page_size", skip_serializing_if = "Option::is_none")]
+        #[serde(default, alias = "page_size", deserialize_with = "whole", skip_serializing_if = "Option::is_none")]
         page_size: Option<u32>,
         /// Where to go on.
         #[serde(default, alias = "page_token", deserialize_with = "or_default", skip_serializing_if = "String::is_empty")]
@@ -149,7 +149,12 @@ pub struct SendMessageConfiguration {
     )]
     pub task_push_notification_config: Option<TaskPushNotificationConfig>,
     /// How many of the last messages to include.
-    #[serde(alias = "history_length", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        alias = "history_length",
+        deserialize_with = "whole",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub history_length: Option<u32>,
     /// Answer as soon as there is a task, instead of when it ends or is interrupted.
     #[serde(
@@ -162,8 +167,7 @@ pub struct SendMessageConfiguration {
 }
 
 /// What a sent message is answered by. Specification 1.0 §3.2.3.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SendMessageResponse {
     /// A task is under way, or done.
@@ -171,6 +175,11 @@ pub enum SendMessageResponse {
     /// The agent answered directly; there is no task.
     Message(Message),
 }
+
+one_of!(SendMessageResponse as "SendMessageResponse" {
+    Task(Task) = "task";
+    Message(Message) = "message";
+});
 
 /// One page of tasks. Specification 1.0 §3.1.4.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -184,10 +193,10 @@ pub struct ListTasksResponse {
     #[serde(default, alias = "next_page_token", deserialize_with = "or_default")]
     pub next_page_token: String,
     /// How many were asked for.
-    #[serde(default, alias = "page_size", deserialize_with = "or_default")]
+    #[serde(default, alias = "page_size", deserialize_with = "whole_or_zero")]
     pub page_size: u32,
     /// How many match, on all pages.
-    #[serde(default, alias = "total_size", deserialize_with = "or_default")]
+    #[serde(default, alias = "total_size", deserialize_with = "whole_or_zero")]
     pub total_size: u32,
 }
 

@@ -143,7 +143,11 @@ impl schemars::JsonSchema for Part {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Members::json_schema(generator)
+        use serde_json::json;
+        let mut schema = Members::json_schema(generator);
+        let contents = ["text", "raw", "url", "data"].map(|one| json!({ "required": [one] }));
+        schema.insert("oneOf".to_owned(), json!(contents));
+        schema
     }
 }
 

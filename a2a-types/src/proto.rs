@@ -1,5 +1,8 @@
 //! How ProtoJSON is read: the small liberties that specification 1.0 §5.5–5.7 gives a sender.
 
+use std::fmt;
+
+use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
 /// `null` says the same as an absent member.
@@ -19,6 +22,110 @@ where
 {
     T::deserialize(deserializer).map(Some)
 }
+
+/// A number that may be absent: see [`Whole`].
+pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let number = Option::<Whole>::deserialize(deserializer)?;
+    Ok(number.map(|Whole(number)| number))
+}
+
+/// A number that is zero when absent: see [`Whole`].
+pub(crate) fn whole_or_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    whole(deserializer).map(Option::unwrap_or_default)
+}
+
+/// An `int32` that counts something: never negative; as a number, which may be written with a
+/// fraction of zero or an exponent, or as the text of one.
+struct Whole(u32);
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(WholeVisitor)
+    }
+}
+
+struct WholeVisitor;
+
+impl Visitor<'_> for WholeVisitor {
+    type Value = Whole;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a whole number from 0 to {}", i32::MAX)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Whole, E> {
+        let counts = i32::try_from(number)
+            .ok()
+            .and_then(|number| number.try_into().ok());
+        counts
+            .map(Whole)
+            .ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Whole, E> {
+        match i64::try_from(number) {
+            Ok(number) => self.visit_i64(number),
+            Err(_) => Err(E::invalid_value(Unexpected::Unsigned(number), &self)),
+        }
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Whole, E> {
+        let is_whole = number.fract() == 0.0 && (0.0..=f64::from(i32::MAX)).contains(&number);
+        match is_whole {
+            // In range and whole, as just checked: nothing is cut.
+            true => Ok(Whole(number as u32)),
+            false => Err(E::invalid_value(Unexpected::Float(number), &self)),
+        }
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Whole, E> {
+        let number: Option<f64> = text.parse().ok();
+        let read = number.and_then(|number| self.visit_f64::<E>(number).ok());
+        read.ok_or_else(|| E::invalid_value(Unexpected::Str(text), &WholeVisitor))
+    }
+}
+
+/// A `oneof` that is an object of exactly one known member: others are ignored, `null` is absent.
+///
+/// The enum derives `Serialize`; this reads it and, under the name that is given, describes it.
+macro_rules! one_of {
+    ($name:ident as $schema:literal { $($variant:ident($type:ty) = $member:literal $(| $alias:literal)*;)* }) => {
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                #[derive(serde::Deserialize)]
+                #[allow(non_snake_case, reason = "a member for each variant")]
+                struct Members {
+                    $(#[serde(rename = $member $(, alias = $alias)*)] $variant: Option<$type>,)*
+                }
+                let members = Members::deserialize(deserializer)?;
+                let mut present = [$(members.$variant.map(Self::$variant),)*].into_iter().flatten();
+                match (present.next(), present.next()) {
+                    (Some(only), None) => Ok(only),
+                    _ => {
+                        let members = [$(concat!("`", $member, "`")),*].join(", ");
+                        Err(serde::de::Error::custom(format!("expected exactly one of {members}")))
+                    }
+                }
+            }
+        }
+
+        #[cfg(feature = "schema")]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                $schema.into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({
+                    "type": "object",
+                    "properties": {$($member: generator.subschema_for::<$type>()),*},
+                    "oneOf": [$({"required": [$member]}),*],
+                })
+            }
+        }
+    };
+}
+pub(crate) use one_of;
 
 /// Enums travel by name, and may travel by number.
 macro_rules! proto_enum {

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::proto::or_default;
+use crate::proto::{one_of, or_default};
 
 /// One way to authenticate. Specification 1.0 §4.5.1. On the wire an object whose one known member
 /// names the kind; members of other generations beside it are ignored.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
-#[serde(rename_all = "camelCase", try_from = "Members")]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum SecurityScheme {
     /// A key in a header, the query or a cookie.
     ApiKeySecurityScheme(ApiKeySecurityScheme),
@@ -25,56 +24,21 @@ pub enum SecurityScheme {
     MtlsSecurityScheme(MutualTlsSecurityScheme),
 }
 
-/// The members as they stand on the wire, before "exactly one" is checked.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Members {
-    #[serde(alias = "api_key_security_scheme")]
-    api_key_security_scheme: Option<ApiKeySecurityScheme>,
-    #[serde(alias = "http_auth_security_scheme")]
-    http_auth_security_scheme: Option<HttpAuthSecurityScheme>,
-    #[serde(rename = "oauth2SecurityScheme", alias = "oauth2_security_scheme")]
-    oauth2_security_scheme: Option<OAuth2SecurityScheme>,
-    #[serde(alias = "open_id_connect_security_scheme")]
-    open_id_connect_security_scheme: Option<OpenIdConnectSecurityScheme>,
-    #[serde(alias = "mtls_security_scheme")]
-    mtls_security_scheme: Option<MutualTlsSecurityScheme>,
-}
-
-impl TryFrom<Members> for SecurityScheme {
-    type Error = &'static str;
-
-    fn try_from(members: Members) -> Result<Self, &'static str> {
-        let Members {
-            api_key_security_scheme: api_key,
-            http_auth_security_scheme: http_auth,
-            oauth2_security_scheme: oauth2,
-            open_id_connect_security_scheme: open_id,
-            mtls_security_scheme: mtls,
-        } = members;
-        let mut kinds = [
-            api_key.map(Self::ApiKeySecurityScheme),
-            http_auth.map(Self::HttpAuthSecurityScheme),
-            oauth2.map(Self::OAuth2SecurityScheme),
-            open_id.map(Self::OpenIdConnectSecurityScheme),
-            mtls.map(Self::MtlsSecurityScheme),
-        ]
-        .into_iter()
-        .flatten();
-        match (kinds.next(), kinds.next()) {
-            (Some(scheme), None) => Ok(scheme),
-            _ => Err(
-                "a security scheme needs exactly one of `apiKeySecurityScheme`, \
-                      `httpAuthSecurityScheme`, `oauth2SecurityScheme`, \
-                      `openIdConnectSecurityScheme`, `mtlsSecurityScheme`",
-            ),
-        }
-    }
-}
+one_of!(SecurityScheme as "SecurityScheme" {
+    ApiKeySecurityScheme(ApiKeySecurityScheme) = "apiKeySecurityScheme" | "api_key_security_scheme";
+    HttpAuthSecurityScheme(HttpAuthSecurityScheme) = "httpAuthSecurityScheme" | "http_auth_security_scheme";
+    OAuth2SecurityScheme(OAuth2SecurityScheme) = "oauth2SecurityScheme" | "oauth2_security_scheme";
+    OpenIdConnectSecurityScheme(OpenIdConnectSecurityScheme) = "openIdConnectSecurityScheme" | "open_id_connect_security_scheme";
+    MtlsSecurityScheme(MutualTlsSecurityScheme) = "mtlsSecurityScheme" | "mtls_security_scheme";
+});
 
 /// A key in a header, the query or a cookie. Specification 1.0 §4.5.2.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "APIKeySecurityScheme")
+)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKeySecurityScheme {
     /// What it is, for people.
@@ -88,7 +52,11 @@ pub struct ApiKeySecurityScheme {
 
 /// HTTP authentication. Specification 1.0 §4.5.3.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "HTTPAuthSecurityScheme")
+)]
 #[serde(rename_all = "camelCase")]
 pub struct HttpAuthSecurityScheme {
     /// What it is, for people.
@@ -145,7 +113,14 @@ pub struct MutualTlsSecurityScheme {
 
 /// How a token is had: one flow in 1.0, any number before. Specification 1.0 §4.5.7.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(extend("oneOf" = [
+        {"required": ["authorizationCode"]}, {"required": ["clientCredentials"]},
+        {"required": ["implicit"]}, {"required": ["password"]}, {"required": ["deviceCode"]},
+    ]))
+)]
 #[serde(rename_all = "camelCase")]
 pub struct OAuthFlows {
     /// Through the user's browser.
@@ -202,16 +177,16 @@ flows! {
         #[serde(alias = "token_url")]
         token_url: String,
     }
-    /// Deprecated since 1.0.
+    /// Deprecated since 1.0, which requires none of its members.
     ImplicitOAuthFlow {
         /// Where the user consents.
-        #[serde(alias = "authorization_url")]
+        #[serde(default, alias = "authorization_url", deserialize_with = "or_default")]
         authorization_url: String,
     }
-    /// Deprecated since 1.0.
+    /// Deprecated since 1.0, which requires none of its members.
     PasswordOAuthFlow {
         /// Where the password is exchanged.
-        #[serde(alias = "token_url")]
+        #[serde(default, alias = "token_url", deserialize_with = "or_default")]
         token_url: String,
     }
     /// With a code that the user enters elsewhere. Specification 1.0 §4.5.10.

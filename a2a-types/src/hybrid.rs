@@ -1,0 +1,230 @@
+//! How a card of 1.0 is read, though it may be one document for callers of every generation.
+//!
+//! Such a card says the same in several ways, of which those of 1.0 count (specification 1.0
+//! App. A.2.2). Where 1.0's own way is missing, another is understood: requirements under
+//! `security`, as even the sample card of 1.0.1 has them, schemes as OpenAPI writes them, and the
+//! flag of the extended card beside the capabilities instead of among them.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error};
+use serde_json::Value;
+
+use crate::proto::or_default;
+use crate::variants::Variants;
+use crate::{
+    AgentCapabilities, AgentCard, AgentCardSignature, AgentInterface, AgentProvider, AgentSkill,
+    SecurityRequirement, SecurityScheme, StringList, v0_2,
+};
+
+/// The members of a card as they stand on the wire.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Card {
+    name: String,
+    #[serde(default, deserialize_with = "or_default")]
+    description: String,
+    #[serde(
+        default,
+        alias = "supported_interfaces",
+        deserialize_with = "or_default"
+    )]
+    supported_interfaces: Vec<AgentInterface>,
+    provider: Option<AgentProvider>,
+    version: String,
+    #[serde(alias = "documentation_url")]
+    documentation_url: Option<String>,
+    capabilities: AgentCapabilities,
+    #[serde(default, alias = "security_schemes", deserialize_with = "or_default")]
+    security_schemes: BTreeMap<String, Scheme>,
+    #[serde(
+        default,
+        alias = "security_requirements",
+        deserialize_with = "or_default"
+    )]
+    security_requirements: Vec<SecurityRequirement>,
+    security: Option<Value>,
+    #[serde(
+        default,
+        alias = "default_input_modes",
+        deserialize_with = "or_default"
+    )]
+    default_input_modes: Vec<String>,
+    #[serde(
+        default,
+        alias = "default_output_modes",
+        deserialize_with = "or_default"
+    )]
+    default_output_modes: Vec<String>,
+    #[serde(default, deserialize_with = "or_default")]
+    skills: Vec<AgentSkill>,
+    #[serde(default, deserialize_with = "or_default")]
+    signatures: Vec<AgentCardSignature>,
+    #[serde(alias = "icon_url")]
+    icon_url: Option<String>,
+    #[serde(alias = "supports_extended_agent_card")]
+    supports_extended_agent_card: Option<bool>,
+    #[serde(alias = "supports_authenticated_extended_card")]
+    supports_authenticated_extended_card: Option<bool>,
+}
+
+/// The members of a skill as they stand on the wire.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Skill {
+    id: String,
+    name: String,
+    #[serde(default, deserialize_with = "or_default")]
+    description: String,
+    #[serde(default, deserialize_with = "or_default")]
+    tags: Vec<String>,
+    #[serde(default, deserialize_with = "or_default")]
+    examples: Vec<String>,
+    #[serde(default, alias = "input_modes", deserialize_with = "or_default")]
+    input_modes: Vec<String>,
+    #[serde(default, alias = "output_modes", deserialize_with = "or_default")]
+    output_modes: Vec<String>,
+    #[serde(
+        default,
+        alias = "security_requirements",
+        deserialize_with = "or_default"
+    )]
+    security_requirements: Vec<SecurityRequirement>,
+    security: Option<Value>,
+}
+
+/// A scheme by a name of the card.
+enum Scheme {
+    /// As 1.0 says it.
+    Canonical(SecurityScheme),
+    /// As 0.2 and 0.3 say it, perhaps with several flows.
+    Older(SecurityScheme),
+    /// In no way that we know. The requirements that name it stay, so that the agent is not taken
+    /// for one that anybody may call.
+    Unknown,
+}
+
+impl<'de> Deserialize<'de> for Scheme {
+    /// A scheme that is meant for 1.0 has to be right; what is not is no reason to refuse the card.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let scheme = Value::deserialize(deserializer)?;
+        let is_canonical = scheme.as_object().is_some_and(|members| {
+            let mut present = members.iter().filter(|(_, value)| !value.is_null());
+            present.any(|(name, _)| KINDS.contains(&name.as_str()))
+        });
+        if is_canonical {
+            return SecurityScheme::deserialize(scheme)
+                .map(Self::Canonical)
+                .map_err(Error::custom);
+        }
+        let older = v0_2::SecurityScheme::deserialize(scheme);
+        Ok(older.map_or(Self::Unknown, |scheme| Self::Older(scheme.into())))
+    }
+}
+
+/// The members that make a scheme one of 1.0, in both spellings.
+const KINDS: &[&str] = &[
+    "apiKeySecurityScheme",
+    "api_key_security_scheme",
+    "httpAuthSecurityScheme",
+    "http_auth_security_scheme",
+    "oauth2SecurityScheme",
+    "oauth2_security_scheme",
+    "openIdConnectSecurityScheme",
+    "open_id_connect_security_scheme",
+    "mtlsSecurityScheme",
+    "mtls_security_scheme",
+];
+
+impl TryFrom<Card> for AgentCard {
+    type Error = String;
+
+    fn try_from(card: Card) -> Result<Self, String> {
+        let (mut security_schemes, mut older) = (BTreeMap::new(), BTreeMap::new());
+        for (name, scheme) in card.security_schemes {
+            match scheme {
+                Scheme::Canonical(scheme) => drop(security_schemes.insert(name, scheme)),
+                Scheme::Older(scheme) => drop(older.insert(name, scheme)),
+                Scheme::Unknown => {}
+            }
+        }
+        let (variants, older) = Variants::of(older);
+        for (name, scheme) in older {
+            security_schemes.entry(name).or_insert(scheme);
+        }
+        let required = requirements(card.security_requirements, card.security)?;
+        let with_variants = |skill: AgentSkill| AgentSkill {
+            security_requirements: variants.apply(skill.security_requirements),
+            ..skill
+        };
+        let extended_agent_card = card
+            .capabilities
+            .extended_agent_card
+            .or(card.supports_extended_agent_card)
+            .or(card.supports_authenticated_extended_card);
+        Ok(Self {
+            name: card.name,
+            description: card.description,
+            supported_interfaces: card.supported_interfaces,
+            provider: card.provider,
+            version: card.version,
+            documentation_url: card.documentation_url,
+            capabilities: AgentCapabilities {
+                extended_agent_card,
+                ..card.capabilities
+            },
+            security_schemes,
+            security_requirements: variants.apply(required),
+            default_input_modes: card.default_input_modes,
+            default_output_modes: card.default_output_modes,
+            skills: card.skills.into_iter().map(with_variants).collect(),
+            signatures: card.signatures,
+            icon_url: card.icon_url,
+        })
+    }
+}
+
+impl TryFrom<Skill> for AgentSkill {
+    type Error = String;
+
+    fn try_from(skill: Skill) -> Result<Self, String> {
+        Ok(Self {
+            id: skill.id,
+            name: skill.name,
+            description: skill.description,
+            tags: skill.tags,
+            examples: skill.examples,
+            input_modes: skill.input_modes,
+            output_modes: skill.output_modes,
+            security_requirements: requirements(skill.security_requirements, skill.security)?,
+        })
+    }
+}
+
+/// The requirements under 1.0's name or, where that says nothing, those under `security`.
+fn requirements(
+    canonical: Vec<SecurityRequirement>,
+    security: Option<Value>,
+) -> Result<Vec<SecurityRequirement>, String> {
+    let Some(security) = security.filter(|_| canonical.is_empty()) else {
+        return Ok(canonical);
+    };
+    let read: Vec<Requirement> = serde_json::from_value(security)
+        .map_err(|_| "`security` is no list of schemes with their scopes".to_owned())?;
+    let said = |requirement| match requirement {
+        Requirement::Older(requirement) => requirement.into(),
+        Requirement::Canonical { schemes } => SecurityRequirement { schemes },
+    };
+    Ok(read.into_iter().map(said).collect())
+}
+
+/// A requirement under `security`, where texts of 1.0 keep it too, in either shape.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Requirement {
+    Older(v0_2::SecurityRequirement),
+    Canonical {
+        schemes: BTreeMap<String, StringList>,
+    },
+}
