@@ -176,12 +176,17 @@ pub(crate) fn mend_part(
         mender.change(part, "data", Quirk::DataNotObject, |data| {
             Some(serde_json::json!({"value": data}))
         });
-        let metadata = part.entry("metadata").or_insert(Value::Null);
-        if let Value::Object(metadata) = metadata {
-            metadata.insert(WRAPPED.to_owned(), true.into());
-        } else {
-            *metadata = serde_json::json!({ WRAPPED: true });
-        }
+        mark_wrapped(part);
+    }
+}
+
+/// Remembers that the data of a part is the `value` of an object made for it.
+pub(crate) fn mark_wrapped(part: &mut Map<String, Value>) {
+    let metadata = part.entry("metadata").or_insert(Value::Null);
+    if let Value::Object(metadata) = metadata {
+        metadata.insert(WRAPPED.to_owned(), true.into());
+    } else {
+        *metadata = serde_json::json!({ WRAPPED: true });
     }
 }
 
@@ -194,12 +199,7 @@ pub(crate) fn mend_status(
     mend_message: impl FnOnce(&mut Map<String, Value>, &mut Mender<'_>),
 ) {
     if zone_required {
-        mender.change(status, "timestamp", Quirk::NoTimeZone, |time| {
-            let text = time.as_str()?;
-            let unreadable = text.parse::<Timestamp>().is_err();
-            let read = Timestamp::parse_zone_optional(text).ok()?;
-            unreadable.then(|| read.to_exact_string().into())
-        });
+        mend_time(status, mender);
     }
     mender.change(status, "state", Quirk::UnknownWord, |state| {
         let word = state.as_str()?;
@@ -219,6 +219,16 @@ pub(crate) fn mend_status(
         (known != word).then(|| known.into())
     });
     mender.member(status, "message", mend_message);
+}
+
+/// Mends a time without zone.
+pub(crate) fn mend_time(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    mender.change(status, "timestamp", Quirk::NoTimeZone, |time| {
+        let text = time.as_str()?;
+        let unreadable = text.parse::<Timestamp>().is_err();
+        let read = Timestamp::parse_zone_optional(text).ok()?;
+        unreadable.then(|| read.to_exact_string().into())
+    });
 }
 
 /// Mends an id that was sent as a number: in an answer it is the task that was asked about.

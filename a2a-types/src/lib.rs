@@ -5,9 +5,12 @@
 //! introduces itself by an [`AgentCard`].
 //!
 //! The types at the root of this crate are the **canonical model**: protocol 1.0, spelled as its
-//! ProtoJSON is. Each older generation has wire types of its own ([`v0_1`], [`v0_2`]) with
+//! ProtoJSON is. Each older generation has wire types of its own ([`v0_1`], [`v0_2`], [`v0_3`]) with
 //! conversions to and from the canonical model; [`Dialect`] names the generations, [`Operation`]
 //! the operations, [`ErrorKind`] the errors. [`reading`] reads a peer's text, strictly or leniently.
+//!
+//! Generation 0.3 has two kinds of JSON: that of JSON-RPC is [`v0_2`]'s, the ProtoJSON of its
+//! HTTP+JSON binding is [`v0_3`].
 //!
 //! Nothing here does I/O or is asynchronous.
 //!
@@ -53,6 +56,7 @@ mod task;
 mod timestamp;
 pub mod v0_1;
 pub mod v0_2;
+pub mod v0_3;
 mod variants;
 
 /// A JSON object, where the protocol says that any will do.

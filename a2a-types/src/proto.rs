@@ -14,6 +14,16 @@ where
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
+/// A member without presence: its empty value says the same as an absent member.
+pub(crate) fn unless_empty<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de> + PartialEq,
+{
+    let value = Option::deserialize(deserializer)?;
+    Ok(value.filter(|value| *value != T::default()))
+}
+
 /// A member that is there, even if its value is `null`: for values of any JSON type.
 pub(crate) fn present<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
@@ -131,7 +141,7 @@ pub(crate) use one_of;
 macro_rules! proto_enum {
     ($name:ident { $($variant:ident = $number:literal, $text:literal $(| $alias:literal)*;)* }) => {
         impl $name {
-            /// The name in protocol 1.0.
+            /// The name as ProtoJSON has it.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
             }

@@ -241,6 +241,8 @@ quirks! {
     FileData = "FILEDATA";
     /// ProtoJSON's `fileWithBytes` or `fileWithUri` inside `file`.
     ProtoFile = "PROTOFILE";
+    /// What the plain JSON of 0.3 says, where its ProtoJSON says it otherwise.
+    OtherFlavour = "FLAVOUR";
     /// One string where a list of authentication schemes belongs.
     SchemesString = "SCHEMES";
     /// A message without `role`.
@@ -414,4 +416,10 @@ impl<'h> Mender<'h> {
 /// Whether an object lacks a member, or has it as `null`.
 pub(crate) fn absent(object: &Object, name: &str) -> bool {
     object.get(name).is_none_or(Value::is_null)
+}
+
+/// Which of its names a member goes by; the first, if it is not there.
+pub(crate) fn spelled<'n>(object: &Object, names: &[&'n str]) -> &'n str {
+    let used = names.iter().find(|name| object.contains_key(**name));
+    used.or(names.first()).copied().unwrap_or_default()
 }

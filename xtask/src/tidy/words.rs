@@ -18,6 +18,7 @@ const OLD_SPELLINGS: &[&str] = &[
 const OLD_PLACES: &[&str] = &[
     "a2a-types/src/v0_1/",
     "a2a-types/src/v0_2/",
+    "a2a-types/src/v0_3/",
     "a2a-types/src/legacy.rs",
     "a2a-types/src/dialect.rs",
     "a2a-types/src/schema",

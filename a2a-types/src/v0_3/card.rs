@@ -1,0 +1,320 @@
+//! The agent card, 0.3 §5.5 as the proto says it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::security;
+use crate::proto::{or_default, unless_empty};
+use crate::reading::Wire;
+use crate::{
+    AgentCardSignature, AgentExtension, AgentProvider, Dialect, SecurityRequirement, SecurityScheme,
+};
+
+/// Who an agent is and what it can do, 0.3 §5.5.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentCard {
+    /// The generation spoken at `url`.
+    #[serde(
+        default = "generation",
+        alias = "protocol_version",
+        skip_serializing_if = "String::is_empty"
+    )]
+    pub protocol_version: String,
+    /// A name for people.
+    pub name: String,
+    /// What the agent is for.
+    #[serde(default, deserialize_with = "or_default")]
+    pub description: String,
+    /// Where it is reached.
+    pub url: String,
+    /// How it is reached there: `JSONRPC` if not given.
+    #[serde(
+        default,
+        alias = "preferred_transport",
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub preferred_transport: Option<String>,
+    /// Where else it is reached.
+    #[serde(
+        default,
+        alias = "additional_interfaces",
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub additional_interfaces: Vec<AgentInterface>,
+    /// A picture; not in the text of 0.3.0's proto.
+    #[serde(
+        default,
+        alias = "icon_url",
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub icon_url: Option<String>,
+    /// Who runs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<AgentProvider>,
+    /// The agent's own version.
+    pub version: String,
+    /// Where people read about it.
+    #[serde(
+        default,
+        alias = "documentation_url",
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub documentation_url: Option<String>,
+    /// The optional parts of the protocol that it offers.
+    #[serde(default, deserialize_with = "or_default")]
+    pub capabilities: AgentCapabilities,
+    /// The ways to authenticate, by name.
+    #[serde(
+        default,
+        alias = "security_schemes",
+        deserialize_with = "or_default",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub security_schemes: BTreeMap<String, SecurityScheme>,
+    /// Which of them are required: any one entry suffices.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub security: Vec<SecurityRequirement>,
+    /// Media types that every skill takes, unless it says otherwise.
+    #[serde(
+        default,
+        alias = "default_input_modes",
+        deserialize_with = "or_default"
+    )]
+    pub default_input_modes: Vec<String>,
+    /// Media types that every skill produces, unless it says otherwise.
+    #[serde(
+        default,
+        alias = "default_output_modes",
+        deserialize_with = "or_default"
+    )]
+    pub default_output_modes: Vec<String>,
+    /// What it can do.
+    #[serde(default, deserialize_with = "or_default")]
+    pub skills: Vec<AgentSkill>,
+    /// Whether there is a longer card for callers who authenticate.
+    #[serde(
+        alias = "supports_authenticated_extended_card",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub supports_authenticated_extended_card: Option<bool>,
+    /// Signatures over this card.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub signatures: Vec<AgentCardSignature>,
+}
+
+/// One more place where an agent is reached, 0.3 §5.5.5.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AgentInterface {
+    /// The absolute URL.
+    pub url: String,
+    /// `JSONRPC`, `GRPC`, `HTTP+JSON`, or another.
+    pub transport: String,
+}
+
+/// The optional parts of the protocol that an agent offers, 0.3 §5.5.2.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentCapabilities {
+    /// Server-Sent Events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streaming: Option<bool>,
+    /// Webhooks.
+    #[serde(alias = "push_notifications", skip_serializing_if = "Option::is_none")]
+    pub push_notifications: Option<bool>,
+    /// Protocol extensions.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub extensions: Vec<AgentExtension>,
+}
+
+/// Something that an agent can do, 0.3 §5.5.4.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentSkill {
+    /// Names the skill.
+    pub id: String,
+    /// A name for people.
+    #[serde(default, deserialize_with = "or_default")]
+    pub name: String,
+    /// What it does.
+    #[serde(default, deserialize_with = "or_default")]
+    pub description: String,
+    /// Keywords.
+    #[serde(default, deserialize_with = "or_default")]
+    pub tags: Vec<String>,
+    /// What one might ask.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub examples: Vec<String>,
+    /// Media types it takes, if not the card's.
+    #[serde(
+        default,
+        alias = "input_modes",
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub input_modes: Vec<String>,
+    /// Media types it produces, if not the card's.
+    #[serde(
+        default,
+        alias = "output_modes",
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub output_modes: Vec<String>,
+    /// What this skill requires to be let in, if not what the card says.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub security: Vec<SecurityRequirement>,
+}
+
+fn generation() -> String {
+    "0.3.0".to_owned()
+}
+
+impl Wire for AgentCard {}
+
+impl From<AgentCard> for crate::AgentCard {
+    fn from(card: AgentCard) -> Self {
+        let dialect = Dialect::from_version(&card.protocol_version).unwrap_or(Dialect::V0_3);
+        let interface = |url: String, binding: String| crate::AgentInterface {
+            url,
+            protocol_binding: binding,
+            tenant: None,
+            protocol_version: dialect.version().to_owned(),
+        };
+        let preferred = card
+            .preferred_transport
+            .unwrap_or_else(|| crate::AgentInterface::JSON_RPC.to_owned());
+        let mut supported_interfaces = vec![interface(card.url, preferred)];
+        for additional in card.additional_interfaces {
+            let additional = interface(additional.url, additional.transport);
+            if !supported_interfaces.contains(&additional) {
+                supported_interfaces.push(additional);
+            }
+        }
+        Self {
+            name: card.name,
+            description: card.description,
+            supported_interfaces,
+            provider: card.provider,
+            version: card.version,
+            documentation_url: card.documentation_url,
+            capabilities: crate::AgentCapabilities {
+                streaming: card.capabilities.streaming,
+                push_notifications: card.capabilities.push_notifications,
+                extensions: card.capabilities.extensions,
+                extended_agent_card: card.supports_authenticated_extended_card,
+            },
+            security_schemes: card.security_schemes,
+            security_requirements: card.security,
+            default_input_modes: card.default_input_modes,
+            default_output_modes: card.default_output_modes,
+            skills: card.skills.into_iter().map(Into::into).collect(),
+            signatures: card.signatures,
+            icon_url: card.icon_url,
+        }
+    }
+}
+
+impl From<crate::AgentCard> for AgentCard {
+    /// Lost are tenants, what security schemes have since 1.0, and signatures: each covers the card
+    /// as 1.0 spells it.
+    fn from(card: crate::AgentCard) -> Self {
+        let mut interfaces = card.supported_interfaces;
+        let spoken = |interface: &crate::AgentInterface| interface.dialect() == Some(Dialect::V0_3);
+        if interfaces.iter().any(spoken) {
+            interfaces.retain(spoken);
+        }
+        let mut interfaces = interfaces.into_iter();
+        let preferred = interfaces.next().unwrap_or_default();
+        let additional_interfaces = interfaces
+            .filter(|other| {
+                other.url != preferred.url || other.protocol_binding != preferred.protocol_binding
+            })
+            .map(|interface| AgentInterface {
+                url: interface.url,
+                transport: interface.protocol_binding,
+            })
+            .collect();
+        let (security_schemes, security) =
+            security::known(card.security_schemes, card.security_requirements);
+        let skill = |skill: crate::AgentSkill| AgentSkill {
+            security: security::requirements_of(&security_schemes, skill.security_requirements),
+            id: skill.id,
+            name: skill.name,
+            description: skill.description,
+            tags: skill.tags,
+            examples: skill.examples,
+            input_modes: skill.input_modes,
+            output_modes: skill.output_modes,
+        };
+        Self {
+            protocol_version: generation(),
+            name: card.name,
+            description: card.description,
+            url: preferred.url,
+            preferred_transport: Some(preferred.protocol_binding)
+                .filter(|binding| !binding.is_empty()),
+            additional_interfaces,
+            icon_url: card.icon_url,
+            provider: card.provider,
+            version: card.version,
+            documentation_url: card.documentation_url,
+            capabilities: AgentCapabilities {
+                streaming: card.capabilities.streaming,
+                push_notifications: card.capabilities.push_notifications,
+                extensions: card.capabilities.extensions,
+            },
+            skills: card.skills.into_iter().map(skill).collect(),
+            security_schemes,
+            security,
+            default_input_modes: card.default_input_modes,
+            default_output_modes: card.default_output_modes,
+            supports_authenticated_extended_card: card.capabilities.extended_agent_card,
+            signatures: Vec::new(),
+        }
+    }
+}
+
+impl From<AgentSkill> for crate::AgentSkill {
+    fn from(skill: AgentSkill) -> Self {
+        Self {
+            id: skill.id,
+            name: skill.name,
+            description: skill.description,
+            tags: skill.tags,
+            examples: skill.examples,
+            input_modes: skill.input_modes,
+            output_modes: skill.output_modes,
+            security_requirements: skill.security,
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Stream events, 0.3 §7.2 as the proto says them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::message::mend_message;
+use super::task::{check_context, check_task_id, mend_artifact, mend_status, note_no_context};
+use super::{Artifact, Message, Task, TaskStatus};
+use crate::event::is_false;
+use crate::legacy;
+use crate::proto::{or_default, unless_empty};
+use crate::reading::{At, Mender, Violation, Wire, spelled};
+use crate::{ContextId, Event, Object, Role, TaskId};
+
+/// One item of a stream: exactly one of these.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
+#[serde(rename_all = "camelCase", try_from = "Members")]
+pub enum StreamResponse {
+    /// The task as it stands.
+    Task(Box<Task>),
+    /// The agent's direct answer.
+    Message(Box<Message>),
+    /// The task has a new status.
+    StatusUpdate(Box<TaskStatusUpdateEvent>),
+    /// An artifact is new, replaced, or longer.
+    ArtifactUpdate(Box<TaskArtifactUpdateEvent>),
+}
+
+/// The task has a new status, 0.3 §7.2.2.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TaskStatusUpdateEvent {
+    /// The task.
+    #[serde(alias = "task_id")]
+    pub task_id: TaskId,
+    /// Its conversation.
+    #[serde(
+        default,
+        alias = "context_id",
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub context_id: Option<ContextId>,
+    /// Its new status.
+    pub status: TaskStatus,
+    /// Whether the stream ends here.
+    #[serde(default, rename = "final", deserialize_with = "or_default")]
+    pub last: bool,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// An artifact is new, replaced, or longer, 0.3 §7.2.3.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TaskArtifactUpdateEvent {
+    /// The task.
+    #[serde(alias = "task_id")]
+    pub task_id: TaskId,
+    /// Its conversation.
+    #[serde(
+        default,
+        alias = "context_id",
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub context_id: Option<ContextId>,
+    /// The artifact, or the chunk of it.
+    pub artifact: Artifact,
+    /// Whether the parts are added to what is there.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "is_false"
+    )]
+    pub append: bool,
+    /// Whether the artifact is complete.
+    #[serde(
+        default,
+        alias = "last_chunk",
+        deserialize_with = "or_default",
+        skip_serializing_if = "is_false"
+    )]
+    pub last_chunk: bool,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// The members as they stand on the wire, before "exactly one" is checked.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Members {
+    task: Option<Box<Task>>,
+    #[serde(alias = "msg")]
+    message: Option<Box<Message>>,
+    #[serde(alias = "status_update")]
+    status_update: Option<Box<TaskStatusUpdateEvent>>,
+    #[serde(alias = "artifact_update")]
+    artifact_update: Option<Box<TaskArtifactUpdateEvent>>,
+}
+
+impl TryFrom<Members> for StreamResponse {
+    type Error = &'static str;
+
+    fn try_from(members: Members) -> Result<Self, &'static str> {
+        let Members {
+            task,
+            message,
+            status_update,
+            artifact_update,
+        } = members;
+        match (task, message, status_update, artifact_update) {
+            (Some(task), None, None, None) => Ok(Self::Task(task)),
+            (None, Some(message), None, None) => Ok(Self::Message(message)),
+            (None, None, Some(update), None) => Ok(Self::StatusUpdate(update)),
+            (None, None, None, Some(update)) => Ok(Self::ArtifactUpdate(update)),
+            _ => Err(
+                "an event needs exactly one of `task`, `message`, `statusUpdate`, \
+                      `artifactUpdate`",
+            ),
+        }
+    }
+}
+
+impl Wire for StreamResponse {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        match self {
+            Self::Task(task) => task.check(&at.member("task")),
+            Self::Message(message) => message.check(&at.member("message")),
+            Self::StatusUpdate(update) => update.check(&at.member("statusUpdate")),
+            Self::ArtifactUpdate(update) => update.check(&at.member("artifactUpdate")),
+        }
+    }
+
+    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+        match self {
+            Self::Task(task) => task.insist(&at.member("task")),
+            Self::Message(message) => message.insist(&at.member("message")),
+            Self::StatusUpdate(update) => update.insist(&at.member("statusUpdate")),
+            Self::ArtifactUpdate(update) => update.insist(&at.member("artifactUpdate")),
+        }
+    }
+
+    fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mender.member(event, "task", Task::mend);
+        let message = spelled(event, &["message", "msg"]);
+        mender.member(event, message, |message, mender| {
+            mend_message(message, mender, Role::Agent);
+        });
+        let status = spelled(event, &["statusUpdate", "status_update"]);
+        mender.member(event, status, TaskStatusUpdateEvent::mend);
+        let artifact = spelled(event, &["artifactUpdate", "artifact_update"]);
+        mender.member(event, artifact, TaskArtifactUpdateEvent::mend);
+    }
+}
+
+impl Wire for TaskStatusUpdateEvent {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.insist(at)?;
+        check_context(&self.context_id, at)?;
+        self.status.check(&at.member("status"))
+    }
+
+    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+        check_task_id(&self.task_id, &at.member("taskId"))
+    }
+
+    fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        let task = spelled(event, &["taskId", "task_id"]);
+        legacy::mend_task_id(event, mender, task);
+        note_no_context(event, mender);
+        mender.member(event, "status", mend_status);
+    }
+}
+
+impl Wire for TaskArtifactUpdateEvent {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.insist(at)?;
+        check_context(&self.context_id, at)?;
+        self.artifact.check(&at.member("artifact"))
+    }
+
+    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+        check_task_id(&self.task_id, &at.member("taskId"))
+    }
+
+    fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        let task = spelled(event, &["taskId", "task_id"]);
+        legacy::mend_task_id(event, mender, task);
+        note_no_context(event, mender);
+        let anonymous = |artifact: &Value| {
+            let id = artifact.get("artifactId").or(artifact.get("artifact_id"));
+            id.and_then(Value::as_str).is_none_or(str::is_empty)
+        };
+        if event.get("artifact").is_some_and(anonymous) {
+            // An artifact without name adds to the one before: replacing it could only lose text.
+            event.insert("append".to_owned(), true.into());
+        }
+        mender.member(event, "artifact", mend_artifact);
+    }
+}
+
+impl From<StreamResponse> for Event {
+    fn from(event: StreamResponse) -> Self {
+        match event {
+            StreamResponse::Task(task) => Self::Task((*task).into()),
+            StreamResponse::Message(message) => Self::Message((*message).into()),
+            StreamResponse::StatusUpdate(update) => Self::StatusUpdate((*update).into()),
+            StreamResponse::ArtifactUpdate(update) => Self::ArtifactUpdate((*update).into()),
+        }
+    }
+}
+
+impl From<Event> for StreamResponse {
+    fn from(event: Event) -> Self {
+        match event {
+            Event::Task(task) => Self::Task(Box::new(task.into())),
+            Event::Message(message) => Self::Message(Box::new(message.into())),
+            Event::StatusUpdate(update) => Self::StatusUpdate(Box::new(update.into())),
+            Event::ArtifactUpdate(update) => Self::ArtifactUpdate(Box::new(update.into())),
+        }
+    }
+}
+
+impl From<TaskStatusUpdateEvent> for crate::TaskStatusUpdateEvent {
+    fn from(event: TaskStatusUpdateEvent) -> Self {
+        Self {
+            task_id: event.task_id,
+            context_id: event.context_id,
+            status: event.status.into(),
+            metadata: event.metadata,
+        }
+    }
+}
+
+impl From<crate::TaskStatusUpdateEvent> for TaskStatusUpdateEvent {
+    fn from(event: crate::TaskStatusUpdateEvent) -> Self {
+        Self {
+            task_id: event.task_id,
+            context_id: event.context_id,
+            last: event.status.state.ends_stream(),
+            status: event.status.into(),
+            metadata: event.metadata,
+        }
+    }
+}
+
+impl From<TaskArtifactUpdateEvent> for crate::TaskArtifactUpdateEvent {
+    fn from(event: TaskArtifactUpdateEvent) -> Self {
+        Self {
+            task_id: event.task_id,
+            context_id: event.context_id,
+            artifact: event.artifact.into(),
+            append: event.append,
+            last_chunk: event.last_chunk,
+            metadata: event.metadata,
+        }
+    }
+}
+
+impl From<crate::TaskArtifactUpdateEvent> for TaskArtifactUpdateEvent {
+    fn from(event: crate::TaskArtifactUpdateEvent) -> Self {
+        Self {
+            task_id: event.task_id,
+            context_id: event.context_id,
+            artifact: event.artifact.into(),
+            append: event.append,
+            last_chunk: event.last_chunk,
+            metadata: event.metadata,
+        }
+    }
+}

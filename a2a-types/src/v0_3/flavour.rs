@@ -1,0 +1,179 @@
+//! Which of generation 0.3's two kinds of JSON a text is.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The two kinds of JSON that bodies of 0.3's HTTP+JSON binding come in (0.3 §3.2.2 says one, §3.2.3
+/// the other).
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Flavour {
+    /// That of JSON-RPC: `kind`, `user`, `input-required`. Its types are those of
+    /// [`v0_2`](crate::v0_2).
+    Plain,
+    /// ProtoJSON: `content`, `ROLE_USER`, `TASK_STATE_INPUT_REQUIRED`.
+    Proto,
+}
+
+impl Flavour {
+    /// The flavour of a request body, an answer or an event, by the members and words that only
+    /// one of the two has; none, if there are none or the text is not JSON.
+    ///
+    /// The first tell wins, read from the outside in. Only places where the protocol has tells are
+    /// looked at, and of each list only the first few items.
+    pub fn of(json: &str) -> Option<Self> {
+        let mut search = Search {
+            places: MOST_PLACES,
+        };
+        search.look(json, DEEPEST)
+    }
+}
+
+/// How many objects and lists are looked at: a page of tasks tells by the first of them.
+const MOST_PLACES: usize = 32;
+/// How deep: a tell may be in a file of a part of a message of a status of a task in a list.
+const DEEPEST: usize = 10;
+/// How many items of a list are looked at.
+const MOST_ITEMS: usize = 4;
+
+/// Members that may hold a tell.
+const INNER: &[&str] = &[
+    "message",
+    "configuration",
+    "status",
+    "update",
+    "artifact",
+    "parts",
+    "file",
+    "history",
+    "artifacts",
+    "tasks",
+    "config",
+];
+
+/// Members that only ProtoJSON has.
+const PROTO: &[&str] = &[
+    "task",
+    "msg",
+    "statusUpdate",
+    "status_update",
+    "artifactUpdate",
+    "artifact_update",
+    "request",
+    "content",
+    "fileWithUri",
+    "file_with_uri",
+    "fileWithBytes",
+    "file_with_bytes",
+    "pushNotification",
+    "push_notification",
+    "configs",
+    "parent",
+    "configId",
+    "config_id",
+];
+
+/// Members that only the plain JSON has, and of which it takes one of each.
+const PLAIN: &[&[&[&str]]] = &[
+    &[&["bytes", "uri"]],
+    &[PUSH, &["taskId"]],
+    &[PUSH, &["blocking", "acceptedOutputModes", "historyLength"]],
+];
+const PUSH: &[&str] = &["pushNotificationConfig"];
+
+type Members<'a> = BTreeMap<String, &'a RawValue>;
+
+struct Search {
+    places: usize,
+}
+
+impl Search {
+    fn look(&mut self, json: &str, depth: usize) -> Option<Flavour> {
+        if self.places == 0 || depth == 0 {
+            return None;
+        }
+        self.places -= 1;
+        if json.trim_start().starts_with('[') {
+            let items: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+            let mut first = items.into_iter().take(MOST_ITEMS);
+            return first.find_map(|item| self.look(item.get(), depth - 1));
+        }
+        let members: Members<'_> = serde_json::from_str(json).ok()?;
+        told_by_words(&members)
+            .or_else(|| told_by_members(&members))
+            .or_else(|| told_by_security(&members))
+            .or_else(|| {
+                let mut inner = INNER.iter().filter_map(|name| members.get(*name));
+                inner.find_map(|value| self.look(value.get(), depth - 1))
+            })
+    }
+}
+
+fn told_by_words(members: &Members<'_>) -> Option<Flavour> {
+    let value = |name: &str| serde_json::from_str::<Value>(members.get(name)?.get()).ok();
+    let scalar = |name: &str| {
+        let is_scalar = |text: &&&RawValue| !text.get().starts_with(['{', '[']);
+        members
+            .get(name)
+            .filter(is_scalar)
+            .and_then(|_| value(name))
+    };
+    if ["kind", "type"]
+        .iter()
+        .any(|tag| matches!(scalar(tag), Some(Value::String(_))))
+    {
+        return Some(Flavour::Plain);
+    }
+    let word = |name: &str, prefix: &str| match scalar(name)? {
+        Value::Number(_) => Some(Flavour::Proto),
+        Value::String(word) if word.starts_with(prefix) => Some(Flavour::Proto),
+        Value::String(word) if word.bytes().all(is_plain) => Some(Flavour::Plain),
+        _ => None,
+    };
+    let named = || match scalar("name")? {
+        Value::String(name) if name.starts_with("tasks/") => Some(Flavour::Proto),
+        _ => None,
+    };
+    word("role", "ROLE_")
+        .or_else(|| word("state", "TASK_STATE_"))
+        .or_else(named)
+}
+
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || byte == b'-'
+}
+
+fn told_by_members(members: &Members<'_>) -> Option<Flavour> {
+    let has = |names: &[&str]| names.iter().any(|name| members.contains_key(*name));
+    // A part that does not tell its kind.
+    let is_part = has(&["text", "file", "data"]) && !has(&["message", "parts", "status"]);
+    if has(PROTO) || is_part {
+        return Some(Flavour::Proto);
+    }
+    let is_plain = PLAIN.iter().any(|each| each.iter().all(|names| has(names)));
+    is_plain.then_some(Flavour::Plain)
+}
+
+/// Cards differ in nothing else.
+fn told_by_security(members: &Members<'_>) -> Option<Flavour> {
+    let schemes: Option<Members<'_>> = members
+        .get("securitySchemes")
+        .and_then(|schemes| serde_json::from_str(schemes.get()).ok());
+    let scheme = schemes.iter().flat_map(BTreeMap::values).next();
+    if let Some(scheme) =
+        scheme.and_then(|scheme| serde_json::from_str::<Members<'_>>(scheme.get()).ok())
+    {
+        return Some(match scheme.contains_key("type") {
+            true => Flavour::Plain,
+            false => Flavour::Proto,
+        });
+    }
+    let security: Vec<Members<'_>> = serde_json::from_str(members.get("security")?.get()).ok()?;
+    let (name, value) = security.first()?.iter().next()?;
+    let is_wrapped = name == "schemes" && value.get().starts_with('{');
+    Some(match is_wrapped {
+        true => Flavour::Proto,
+        false => Flavour::Plain,
+    })
+}

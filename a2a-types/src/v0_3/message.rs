@@ -1,0 +1,325 @@
+//! Messages and their parts, 0.3 §6.4–6.6 as the proto says them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::legacy::{self, Cut};
+use crate::proto::{or_default, unless_empty};
+use crate::reading::{At, Mender, Quirk, Violation, Wire, spelled};
+use crate::{Base64, ContextId, MessageId, Object, Role, TaskId};
+
+/// One utterance, 0.3 §6.4.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Message {
+    /// Chosen by the sender.
+    #[serde(alias = "message_id")]
+    pub message_id: MessageId,
+    /// The conversation.
+    #[serde(
+        default,
+        alias = "context_id",
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub context_id: Option<ContextId>,
+    /// The task that the message continues, or was sent in.
+    #[serde(
+        default,
+        alias = "task_id",
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub task_id: Option<TaskId>,
+    /// Who speaks.
+    pub role: Role,
+    /// The content, at least one part; called `parts` from October 2025 on.
+    #[serde(default, alias = "parts", deserialize_with = "or_default")]
+    pub content: Vec<Part>,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+    /// URIs of the extensions that contributed to the message.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub extensions: Vec<String>,
+    /// Earlier tasks that the message refers to: after 0.3.0, so it is read and never written.
+    #[serde(
+        default,
+        alias = "reference_task_ids",
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub reference_task_ids: Vec<TaskId>,
+}
+
+/// A piece of content, 0.3 §6.5.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
+#[serde(try_from = "PartMembers")]
+pub struct Part {
+    /// What it carries.
+    #[serde(flatten)]
+    pub content: Content,
+    /// Whatever the two sides agreed on; not in the text of 0.3.0, but in what peers speak.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// What a part carries: exactly one of these.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[serde(rename_all = "camelCase")]
+pub enum Content {
+    /// Text, 0.3 §6.5.1.
+    Text(String),
+    /// A file, 0.3 §6.5.2.
+    File(FilePart),
+    /// Structured data, 0.3 §6.5.3.
+    Data(DataPart),
+}
+
+/// A file, 0.3 §6.6.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
+#[serde(rename_all = "camelCase", try_from = "FileMembers")]
+pub struct FilePart {
+    /// Its bytes, or where they are.
+    #[serde(flatten)]
+    pub content: FileContent,
+    /// The media type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// A name; not in the text of 0.3.0, but in what peers speak.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// A file's bytes, or where they are: exactly one of these.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[serde(rename_all = "camelCase")]
+pub enum FileContent {
+    /// Where they are.
+    FileWithUri(String),
+    /// The bytes.
+    FileWithBytes(Base64),
+}
+
+/// Structured data, 0.3 §6.5.3.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DataPart {
+    /// The data.
+    pub data: Object,
+}
+
+/// The members as they stand on the wire, before "exactly one" is checked.
+#[derive(Deserialize)]
+struct PartMembers {
+    text: Option<String>,
+    file: Option<FilePart>,
+    data: Option<DataPart>,
+    metadata: Option<Object>,
+}
+
+impl TryFrom<PartMembers> for Part {
+    type Error = &'static str;
+
+    fn try_from(members: PartMembers) -> Result<Self, &'static str> {
+        let content = match (members.text, members.file, members.data) {
+            (Some(text), None, None) => Content::Text(text),
+            (None, Some(file), None) => Content::File(file),
+            (None, None, Some(data)) => Content::Data(data),
+            _ => return Err("a part needs exactly one of `text`, `file`, `data`"),
+        };
+        Ok(Self {
+            content,
+            metadata: members.metadata,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FileMembers {
+    #[serde(alias = "file_with_uri")]
+    file_with_uri: Option<String>,
+    #[serde(alias = "file_with_bytes")]
+    file_with_bytes: Option<Base64>,
+    #[serde(default, alias = "mime_type", deserialize_with = "unless_empty")]
+    mime_type: Option<String>,
+    #[serde(default, deserialize_with = "unless_empty")]
+    name: Option<String>,
+}
+
+impl TryFrom<FileMembers> for FilePart {
+    type Error = &'static str;
+
+    fn try_from(members: FileMembers) -> Result<Self, &'static str> {
+        let content = match (members.file_with_uri, members.file_with_bytes) {
+            (Some(uri), None) => FileContent::FileWithUri(uri),
+            (None, Some(bytes)) => FileContent::FileWithBytes(bytes),
+            _ => return Err("a file needs exactly one of `fileWithUri`, `fileWithBytes`"),
+        };
+        Ok(Self {
+            content,
+            mime_type: members.mime_type,
+            name: members.name,
+        })
+    }
+}
+
+impl Wire for Message {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        match self.message_id.is_empty() {
+            true => Err(at.member("messageId").violation("an id must not be empty")),
+            false => self.insist(at),
+        }
+    }
+
+    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+        match self.content.is_empty() {
+            true => Err(at
+                .member("content")
+                .violation("a message needs at least one part")),
+            false => Ok(()),
+        }
+    }
+
+    fn mend(message: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mend_message(message, mender, Role::Agent);
+    }
+}
+
+/// Mends a message that `role` sent, if it does not say who did.
+pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: Role) {
+    mender.supply(message, "role", role.as_str(), Quirk::NoRole);
+    mender.change(message, "role", Quirk::UnknownWord, |role| {
+        let known = serde_json::from_value::<Role>(role.clone()).is_ok();
+        let word = role.is_string() || role.is_number();
+        (word && !known).then(|| Role::Unspecified.as_str().into())
+    });
+    let id = spelled(message, &["messageId", "message_id"]);
+    mender.drop_empty_id(message, id);
+    let random = MessageId::random();
+    mender.supply(message, id, random.as_str(), Quirk::NoMessageId);
+    if message.get("data").is_some_and(Value::is_array) && !message.contains_key("parts") {
+        mender.rename(message, "data", "content", Quirk::DataForParts);
+    }
+    let content = spelled(message, &["content", "parts"]);
+    mend_parts(message, mender, content);
+}
+
+pub(super) fn mend_parts(object: &mut Map<String, Value>, mender: &mut Mender<'_>, name: &str) {
+    mender.items(object, name, |part, mender| {
+        mender.member(part, "file", |file, mender| {
+            for (plain, proto) in [("bytes", "fileWithBytes"), ("uri", "fileWithUri")] {
+                mender.rename(file, plain, proto, Quirk::OtherFlavour);
+            }
+        });
+        mend_data(part, mender);
+    });
+}
+
+/// Mends data that is not inside `data`, or is no object.
+fn mend_data(part: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    let is_plain = part.contains_key("kind") || part.contains_key("type");
+    let mut value = None;
+    match part.get("data") {
+        None | Some(Value::Null) => {}
+        Some(Value::Object(data)) => match data.get("data") {
+            Some(Value::Object(_)) => {}
+            Some(inner) if !is_plain => value = Some(inner.clone()),
+            _ => mender.change(part, "data", Quirk::OtherFlavour, |data| {
+                Some(json!({"data": data}))
+            }),
+        },
+        Some(other) => value = Some(other.clone()),
+    }
+    if let Some(value) = value {
+        mender.change(part, "data", Quirk::DataNotObject, |_| {
+            Some(json!({"data": {"value": value}}))
+        });
+        legacy::mark_wrapped(part);
+    }
+}
+
+impl From<Message> for crate::Message {
+    fn from(message: Message) -> Self {
+        Self {
+            message_id: message.message_id,
+            context_id: message.context_id,
+            task_id: message.task_id,
+            role: message.role,
+            parts: message.content.into_iter().map(Into::into).collect(),
+            metadata: message.metadata,
+            extensions: message.extensions,
+            reference_task_ids: message.reference_task_ids,
+        }
+    }
+}
+
+impl From<crate::Message> for Message {
+    /// The tasks that the message refers to are lost: 0.3.0 has no member for them, and its
+    /// parsers refuse one that they do not know.
+    fn from(message: crate::Message) -> Self {
+        Self {
+            message_id: message.message_id,
+            context_id: message.context_id,
+            task_id: message.task_id,
+            role: message.role,
+            content: message.parts.into_iter().map(Into::into).collect(),
+            metadata: message.metadata,
+            extensions: message.extensions,
+            reference_task_ids: Vec::new(),
+        }
+    }
+}
+
+impl From<Part> for crate::Part {
+    fn from(part: Part) -> Self {
+        let cut = match part.content {
+            Content::Text(text) => Cut::Text(text),
+            Content::Data(data) => Cut::Data(data.data),
+            Content::File(file) => Cut::File {
+                name: file.name,
+                mime_type: file.mime_type,
+                content: match file.content {
+                    FileContent::FileWithBytes(bytes) => legacy::FileContent::Bytes(bytes),
+                    FileContent::FileWithUri(uri) => legacy::FileContent::Uri(uri),
+                },
+            },
+        };
+        legacy::join(cut, part.metadata)
+    }
+}
+
+impl From<crate::Part> for Part {
+    fn from(part: crate::Part) -> Self {
+        let (cut, metadata) = legacy::cut(part);
+        let content = match cut {
+            Cut::Text(text) => Content::Text(text),
+            Cut::Data(data) => Content::Data(DataPart { data }),
+            Cut::File {
+                name,
+                mime_type,
+                content,
+            } => Content::File(FilePart {
+                content: match content {
+                    legacy::FileContent::Bytes(bytes) => FileContent::FileWithBytes(bytes),
+                    legacy::FileContent::Uri(uri) => FileContent::FileWithUri(uri),
+                    // A part that is cut always has content; only one that is read may lack it.
+                    legacy::FileContent::Nothing => FileContent::FileWithUri(String::new()),
+                },
+                mime_type,
+                name,
+            }),
+        };
+        Self { content, metadata }
+    }
+}

@@ -1,0 +1,336 @@
+//! What operations are asked with and answered by, 0.3 §7 as the proto says it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::message::mend_message;
+use super::push::BELOW;
+use super::{Message, PushNotificationConfig, Task};
+use crate::proto::{or_default, unless_empty};
+use crate::reading::{At, Mender, Quirk, Violation, Wire, absent, spelled};
+use crate::{Object, Role, TaskId};
+
+/// A message, 0.3 §7.1.1.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SendMessageRequest {
+    /// The message; `request` before 0.3.0, and in the proto's own spelling.
+    #[serde(alias = "request")]
+    pub message: Message,
+    /// How the caller wants to be answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<SendMessageConfiguration>,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// How the caller wants to be answered, 0.3 §7.1.2.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SendMessageConfiguration {
+    /// Media types the caller can take; empty means any.
+    #[serde(
+        default,
+        alias = "accepted_output_modes",
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub accepted_output_modes: Vec<String>,
+    /// A webhook for the task.
+    #[serde(alias = "push_notification", skip_serializing_if = "Option::is_none")]
+    pub push_notification: Option<PushNotificationConfig>,
+    /// How many of the last messages to include; 0 says nothing, and so means all.
+    #[serde(
+        default,
+        alias = "history_length",
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub history_length: Option<u32>,
+    /// Whether to answer only when the task ends or is interrupted; not, if not given.
+    #[serde(default, deserialize_with = "or_default")]
+    pub blocking: bool,
+}
+
+/// What a sent message is answered by: exactly one of these, 0.3 §7.1.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
+#[serde(rename_all = "camelCase", try_from = "Members")]
+pub enum SendMessageResponse {
+    /// A task is under way, or done.
+    Task(Box<Task>),
+    /// The agent answered directly; there is no task.
+    Message(Box<Message>),
+}
+
+/// The members as they stand on the wire, before "exactly one" is checked.
+#[derive(Deserialize)]
+struct Members {
+    task: Option<Box<Task>>,
+    #[serde(alias = "msg")]
+    message: Option<Box<Message>>,
+}
+
+impl TryFrom<Members> for SendMessageResponse {
+    type Error = &'static str;
+
+    fn try_from(members: Members) -> Result<Self, &'static str> {
+        match (members.task, members.message) {
+            (Some(task), None) => Ok(Self::Task(task)),
+            (None, Some(message)) => Ok(Self::Message(message)),
+            _ => Err("an answer needs exactly one of `task`, `message`"),
+        }
+    }
+}
+
+/// A task that is to stop, 0.3 §7.4.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CancelTaskRequest {
+    /// The task, `tasks/{task}`.
+    pub name: String,
+}
+
+/// One page of tasks, in the main line of 0.3.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ListTasksResponse {
+    /// The tasks, the latest change first.
+    #[serde(default, deserialize_with = "or_default")]
+    pub tasks: Vec<Task>,
+    /// Where to go on; empty on the last page.
+    #[serde(default, alias = "next_page_token", deserialize_with = "or_default")]
+    pub next_page_token: String,
+    /// How many match, on all pages.
+    #[serde(default, alias = "total_size", deserialize_with = "or_default")]
+    pub total_size: u32,
+    /// How many were asked for.
+    #[serde(default, alias = "page_size", deserialize_with = "or_default")]
+    pub page_size: u32,
+}
+
+/// What the path says already, as bodies that ask to cancel repeat it: `name` in ProtoJSON, `id` in
+/// the plain JSON.
+#[derive(Default, Deserialize, Serialize)]
+pub(super) struct CancelBody {
+    name: Option<String>,
+    id: Option<TaskId>,
+    metadata: Option<Object>,
+}
+
+impl CancelBody {
+    /// The task: that of the path, which the body may repeat.
+    pub(super) fn resolve(
+        self,
+        task: Option<&TaskId>,
+        at: &At<'_>,
+    ) -> Result<crate::CancelTaskRequest, Violation> {
+        let name = self.name.filter(|name| !name.is_empty());
+        let name = name.map(|name| match task_of(&name) {
+            Some(task) => Ok(("name", task)),
+            None => Err(at.member("name").violation("expected `tasks/{task}`")),
+        });
+        let id = self.id.filter(|id| !id.is_empty()).map(|id| Ok(("id", id)));
+        let mut known = task.cloned();
+        for named in name.into_iter().chain(id) {
+            let (member, named) = named?;
+            let known = known.get_or_insert_with(|| named.clone());
+            if *known != named {
+                let problem = format!("names the task `{named}`, the request is about `{known}`");
+                return Err(at.member(member).violation(problem));
+            }
+        }
+        Ok(crate::CancelTaskRequest {
+            tenant: None,
+            id: known.ok_or_else(|| at.violation("no task is named"))?,
+            metadata: self.metadata,
+        })
+    }
+}
+
+/// The task of a resource name, `tasks/{task}` or below.
+pub(super) fn task_of(name: &str) -> Option<TaskId> {
+    let rest = name.strip_prefix("tasks/")?;
+    let task = rest.rsplit_once(BELOW).map_or(rest, |(task, _)| task);
+    (!task.is_empty()).then(|| task.into())
+}
+
+impl Wire for CancelBody {
+    fn mend(body: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        crate::legacy::mend_task_id(body, mender, "id");
+    }
+}
+
+impl Wire for SendMessageRequest {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.message.check(&at.member("message"))
+    }
+
+    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.message.insist(&at.member("message"))
+    }
+
+    fn mend(request: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        let message = spelled(request, &["message", "request"]);
+        let outside = request.get("messageId").is_some_and(Value::is_string);
+        if outside
+            && let Some(Value::Object(inside)) = request.get(message)
+            && absent(inside, spelled(inside, &["messageId", "message_id"]))
+            && let Some(id) = request.remove("messageId")
+        {
+            mender.note(Quirk::MessageIdOutside, "messageId");
+            mender.member(request, message, |message, _| {
+                message.remove("message_id");
+                message.insert("messageId".to_owned(), id);
+            });
+        }
+        mender.member(request, message, |message, mender| {
+            mend_message(message, mender, Role::User)
+        });
+        mender.member(request, "configuration", |configuration, mender| {
+            let push = spelled(configuration, &["pushNotification", "push_notification"]);
+            let plain = "pushNotificationConfig";
+            mender.rename(configuration, plain, push, Quirk::OtherFlavour);
+            mender.member(configuration, push, PushNotificationConfig::mend);
+        });
+    }
+}
+
+impl Wire for SendMessageResponse {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        match self {
+            Self::Task(task) => task.check(&at.member("task")),
+            Self::Message(message) => message.check(&at.member("message")),
+        }
+    }
+
+    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+        match self {
+            Self::Task(task) => task.insist(&at.member("task")),
+            Self::Message(message) => message.insist(&at.member("message")),
+        }
+    }
+
+    fn mend(response: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mender.member(response, "task", Task::mend);
+        let message = spelled(response, &["message", "msg"]);
+        mender.member(response, message, Message::mend);
+    }
+}
+
+impl Wire for ListTasksResponse {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        for (index, task) in self.tasks.iter().enumerate() {
+            task.check(&at.member("tasks").item(index))?;
+        }
+        Ok(())
+    }
+
+    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+        for (index, task) in self.tasks.iter().enumerate() {
+            task.insist(&at.member("tasks").item(index))?;
+        }
+        Ok(())
+    }
+
+    fn mend(response: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mender.items(response, "tasks", Task::mend);
+    }
+}
+
+impl From<SendMessageRequest> for crate::SendMessageRequest {
+    /// A caller who says nothing of waiting does not wait, so there always is a configuration.
+    fn from(request: SendMessageRequest) -> Self {
+        Self {
+            tenant: None,
+            message: request.message.into(),
+            configuration: Some(request.configuration.unwrap_or_default().into()),
+            metadata: request.metadata,
+        }
+    }
+}
+
+impl From<crate::SendMessageRequest> for SendMessageRequest {
+    fn from(request: crate::SendMessageRequest) -> Self {
+        Self {
+            message: request.message.into(),
+            configuration: Some(request.configuration.unwrap_or_default().into()),
+            metadata: request.metadata,
+        }
+    }
+}
+
+impl From<SendMessageConfiguration> for crate::SendMessageConfiguration {
+    fn from(configuration: SendMessageConfiguration) -> Self {
+        Self {
+            accepted_output_modes: configuration.accepted_output_modes,
+            task_push_notification_config: configuration.push_notification.map(Into::into),
+            history_length: configuration.history_length,
+            return_immediately: !configuration.blocking,
+        }
+    }
+}
+
+impl From<crate::SendMessageConfiguration> for SendMessageConfiguration {
+    /// No messages at all cannot be asked for: a length of 0 is as good as none.
+    fn from(configuration: crate::SendMessageConfiguration) -> Self {
+        Self {
+            accepted_output_modes: configuration.accepted_output_modes,
+            push_notification: configuration.task_push_notification_config.map(Into::into),
+            history_length: configuration.history_length.filter(|length| *length > 0),
+            blocking: !configuration.return_immediately,
+        }
+    }
+}
+
+impl From<SendMessageResponse> for crate::SendMessageResponse {
+    fn from(response: SendMessageResponse) -> Self {
+        match response {
+            SendMessageResponse::Task(task) => Self::Task((*task).into()),
+            SendMessageResponse::Message(message) => Self::Message((*message).into()),
+        }
+    }
+}
+
+impl From<crate::SendMessageResponse> for SendMessageResponse {
+    fn from(response: crate::SendMessageResponse) -> Self {
+        match response {
+            crate::SendMessageResponse::Task(task) => Self::Task(Box::new(task.into())),
+            crate::SendMessageResponse::Message(message) => Self::Message(Box::new(message.into())),
+        }
+    }
+}
+
+impl From<crate::CancelTaskRequest> for CancelTaskRequest {
+    /// The metadata is lost: 0.3 has none here.
+    fn from(request: crate::CancelTaskRequest) -> Self {
+        Self {
+            name: format!("tasks/{}", request.id),
+        }
+    }
+}
+
+impl From<ListTasksResponse> for crate::ListTasksResponse {
+    fn from(response: ListTasksResponse) -> Self {
+        Self {
+            tasks: response.tasks.into_iter().map(Into::into).collect(),
+            next_page_token: response.next_page_token,
+            page_size: response.page_size,
+            total_size: response.total_size,
+        }
+    }
+}
+
+impl From<crate::ListTasksResponse> for ListTasksResponse {
+    fn from(response: crate::ListTasksResponse) -> Self {
+        Self {
+            tasks: response.tasks.into_iter().map(Into::into).collect(),
+            next_page_token: response.next_page_token,
+            total_size: response.total_size,
+            page_size: response.page_size,
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! Webhooks, 0.3 §6.8–6.10 as the proto says them: named as resources,
+//! `tasks/{task}/pushNotificationConfigs/{config}`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::params::task_of;
+use crate::legacy;
+use crate::proto::{or_default, unless_empty};
+use crate::reading::{At, Hints, Mender, Quirk, Violation, Wire, absent, spelled};
+use crate::{ConfigId, ListTaskPushNotificationConfigsResponse, TaskId};
+
+/// A task's webhook, 0.3 §6.10.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TaskPushNotificationConfig {
+    /// The resource; empty only in a request whose server is to name it.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "String::is_empty"
+    )]
+    pub name: String,
+    /// The webhook.
+    #[serde(alias = "push_notification_config")]
+    pub push_notification_config: PushNotificationConfig,
+}
+
+/// Where and how to notify, 0.3 §6.8.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PushNotificationConfig {
+    /// Names the webhook among those of its task.
+    #[serde(
+        default,
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub id: Option<ConfigId>,
+    /// Where to POST to.
+    pub url: String,
+    /// A secret that the receiver recognises the sender by.
+    #[serde(
+        default,
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub token: Option<String>,
+    /// How the sender authenticates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authentication: Option<AuthenticationInfo>,
+}
+
+/// How the sender authenticates, 0.3 §6.9.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AuthenticationInfo {
+    /// The schemes that the receiver takes.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub schemes: Vec<String>,
+    /// What the scheme needs.
+    #[serde(
+        default,
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub credentials: Option<String>,
+}
+
+/// A webhook that is to be, 0.3 §7.5.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct CreateTaskPushNotificationConfigRequest {
+    /// The task, `tasks/{task}`.
+    pub parent: String,
+    /// What to name the webhook, if the server is not to name it.
+    #[serde(
+        default,
+        alias = "config_id",
+        deserialize_with = "or_default",
+        skip_serializing_if = "ConfigId::is_empty"
+    )]
+    pub config_id: ConfigId,
+    /// The webhook.
+    pub config: TaskPushNotificationConfig,
+}
+
+/// A task's webhooks, 0.3 §7.7.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ListTaskPushNotificationConfigResponse {
+    /// The webhooks.
+    #[serde(default, deserialize_with = "or_default")]
+    pub configs: Vec<TaskPushNotificationConfig>,
+    /// Where to go on; empty on the last page.
+    #[serde(
+        default,
+        alias = "next_page_token",
+        deserialize_with = "or_default",
+        skip_serializing_if = "String::is_empty"
+    )]
+    pub next_page_token: String,
+}
+
+/// Every shape that peers give to the request for a webhook.
+///
+/// The proto has [`CreateTaskPushNotificationConfigRequest`] and says that the body is its
+/// `config`; clients in Python send the whole, those in JavaScript the `config`, examples
+/// `{"config": …}` with or without `name`, and the plain JSON has `taskId`. So at each of two
+/// levels there may be the webhook, itself or in a member, beside the names of its task.
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CreateBody {
+    parent: Option<String>,
+    #[serde(default, alias = "config_id", deserialize_with = "unless_empty")]
+    config_id: Option<ConfigId>,
+    name: Option<String>,
+    #[serde(alias = "task_id")]
+    task_id: Option<TaskId>,
+    #[serde(alias = "push_notification_config")]
+    push_notification_config: Option<PushNotificationConfig>,
+    #[serde(default, deserialize_with = "unless_empty")]
+    id: Option<ConfigId>,
+    url: Option<String>,
+    token: Option<String>,
+    authentication: Option<AuthenticationInfo>,
+    config: Option<Box<CreateBody>>,
+}
+
+impl CreateBody {
+    /// The webhook, and its task: that of the path, which the body may repeat.
+    pub(super) fn resolve(
+        self,
+        hints: &Hints<'_>,
+    ) -> Result<crate::TaskPushNotificationConfig, Violation> {
+        let root = At::Root(hints.root);
+        let mut task = hints.task.cloned();
+        let mut id = None;
+        let mut found = None;
+        let mut level = Some((self, root));
+        while let Some((mut body, at)) = level.take() {
+            body.agree(&at, &mut task)?;
+            let named = body.name.as_deref().and_then(config_of);
+            id = id.or(body.config_id.take()).or(named);
+            let inner = body.config.take().filter(|_| matches!(at, At::Root(_)));
+            found = found.or(body.webhook());
+            level = inner.map(|inner| (*inner, At::Member(&root, "config")));
+        }
+        let Some(config) = found else {
+            return Err(root.violation("no push notification config with a `url`"));
+        };
+        let Some(task_id) = task else {
+            return Err(root.violation("no task is named"));
+        };
+        let id = config.id.clone().or(id).unwrap_or_default();
+        Ok(crate::TaskPushNotificationConfig {
+            task_id,
+            id,
+            ..config.into()
+        })
+    }
+
+    /// Whatever names a task names the same one.
+    fn agree(&self, at: &At<'_>, task: &mut Option<TaskId>) -> Result<(), Violation> {
+        let resource = |name: &Option<String>| {
+            let name = name.as_deref().filter(|name| !name.is_empty())?;
+            Some(task_of(name).ok_or("expected `tasks/{task}` and what is below"))
+        };
+        let plain = self.task_id.clone().filter(|id| !id.is_empty());
+        let members = [
+            ("parent", resource(&self.parent)),
+            ("name", resource(&self.name)),
+            ("taskId", plain.map(Ok)),
+        ];
+        for (member, named) in members {
+            let Some(named) = named else { continue };
+            let named = named.map_err(|problem| at.member(member).violation(problem))?;
+            let known = task.get_or_insert_with(|| named.clone());
+            if *known != named {
+                let problem = format!("names the task `{named}`, the request is about `{known}`");
+                return Err(at.member(member).violation(problem));
+            }
+        }
+        Ok(())
+    }
+
+    fn webhook(self) -> Option<PushNotificationConfig> {
+        let bare = self.url.map(|url| PushNotificationConfig {
+            id: self.id,
+            url,
+            token: self.token.filter(|token| !token.is_empty()),
+            authentication: self.authentication,
+        });
+        self.push_notification_config.or(bare)
+    }
+}
+
+impl Wire for CreateBody {
+    fn mend(body: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mend_create(body, mender);
+        mender.member(body, "config", mend_create);
+    }
+}
+
+fn mend_create(body: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    let task = spelled(body, &["taskId", "task_id"]);
+    legacy::mend_task_id(body, mender, task);
+    PushNotificationConfig::mend(body, mender);
+    let config = spelled(body, CONFIG);
+    mender.member(body, config, PushNotificationConfig::mend);
+}
+
+impl Wire for TaskPushNotificationConfig {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.insist(at)
+    }
+
+    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+        match task_of(&self.name) {
+            None => Err(at
+                .member("name")
+                .violation("expected `tasks/{task}/pushNotificationConfigs/{config}`")),
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        let task = spelled(config, &["taskId", "task_id"]);
+        if absent(config, "name")
+            && let Some(id) = config.get(task).and_then(Value::as_str)
+        {
+            let name = resource(id, "");
+            config.insert("name".to_owned(), name.into());
+            mender.note(Quirk::OtherFlavour, task);
+        }
+        if let Some(asked) = mender.task().cloned() {
+            mender.drop_empty_id(config, "name");
+            mender.supply(
+                config,
+                "name",
+                resource(asked.as_str(), ""),
+                Quirk::OtherFlavour,
+            );
+        }
+        let inner = spelled(config, CONFIG);
+        mender.member(config, inner, PushNotificationConfig::mend);
+    }
+}
+
+impl Wire for PushNotificationConfig {
+    fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mender.member(config, "authentication", legacy::mend_schemes);
+    }
+}
+
+impl Wire for ListTaskPushNotificationConfigResponse {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.insist(at)
+    }
+
+    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+        for (index, config) in self.configs.iter().enumerate() {
+            config.insist(&at.member("configs").item(index))?;
+        }
+        Ok(())
+    }
+
+    fn mend(list: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mender.items(list, "configs", TaskPushNotificationConfig::mend);
+    }
+}
+
+const CONFIG: &[&str] = &["pushNotificationConfig", "push_notification_config"];
+
+/// The name of a webhook; of its task alone, if the webhook has none.
+fn resource(task: &str, config: &str) -> String {
+    match config {
+        "" => format!("tasks/{task}"),
+        config => format!("tasks/{task}{BELOW}{config}"),
+    }
+}
+
+/// The webhook that a resource name ends in. A webhook without id is spelled `None` by peers in
+/// Python and `undefined` by those in JavaScript.
+fn config_of(name: &str) -> Option<ConfigId> {
+    let (_, id) = name.rsplit_once(BELOW)?;
+    (!matches!(id, "" | "None" | "undefined")).then(|| id.into())
+}
+
+/// What stands between task and webhook in a resource name.
+pub(super) const BELOW: &str = "/pushNotificationConfigs/";
+
+impl From<PushNotificationConfig> for crate::TaskPushNotificationConfig {
+    fn from(config: PushNotificationConfig) -> Self {
+        Self {
+            id: config.id.unwrap_or_default(),
+            url: config.url,
+            token: config.token,
+            authentication: config
+                .authentication
+                .map(|authentication| crate::AuthenticationInfo {
+                    scheme: legacy::first_scheme(authentication.schemes),
+                    credentials: authentication.credentials,
+                }),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<crate::TaskPushNotificationConfig> for PushNotificationConfig {
+    fn from(config: crate::TaskPushNotificationConfig) -> Self {
+        Self {
+            id: (!config.id.is_empty()).then_some(config.id),
+            url: config.url,
+            token: config.token,
+            authentication: config
+                .authentication
+                .map(|authentication| AuthenticationInfo {
+                    schemes: legacy::schemes(authentication.scheme),
+                    credentials: authentication.credentials,
+                }),
+        }
+    }
+}
+
+impl From<TaskPushNotificationConfig> for crate::TaskPushNotificationConfig {
+    fn from(config: TaskPushNotificationConfig) -> Self {
+        let id = config.push_notification_config.id.clone();
+        Self {
+            task_id: task_of(&config.name).unwrap_or_default(),
+            id: id.or(config_of(&config.name)).unwrap_or_default(),
+            ..config.push_notification_config.into()
+        }
+    }
+}
+
+impl From<crate::TaskPushNotificationConfig> for TaskPushNotificationConfig {
+    fn from(config: crate::TaskPushNotificationConfig) -> Self {
+        Self {
+            name: resource(config.task_id.as_str(), config.id.as_str()),
+            push_notification_config: config.into(),
+        }
+    }
+}
+
+impl From<crate::TaskPushNotificationConfig> for CreateTaskPushNotificationConfigRequest {
+    fn from(config: crate::TaskPushNotificationConfig) -> Self {
+        Self {
+            parent: resource(config.task_id.as_str(), ""),
+            config_id: config.id.clone(),
+            config: TaskPushNotificationConfig {
+                name: match config.id.is_empty() {
+                    true => String::new(),
+                    false => resource(config.task_id.as_str(), config.id.as_str()),
+                },
+                push_notification_config: config.into(),
+            },
+        }
+    }
+}
+
+impl From<ListTaskPushNotificationConfigResponse> for ListTaskPushNotificationConfigsResponse {
+    fn from(list: ListTaskPushNotificationConfigResponse) -> Self {
+        Self {
+            configs: list.configs.into_iter().map(Into::into).collect(),
+            next_page_token: list.next_page_token,
+        }
+    }
+}
+
+impl From<ListTaskPushNotificationConfigsResponse> for ListTaskPushNotificationConfigResponse {
+    fn from(list: ListTaskPushNotificationConfigsResponse) -> Self {
+        Self {
+            configs: list.configs.into_iter().map(Into::into).collect(),
+            next_page_token: list.next_page_token,
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! Tasks and artifacts, 0.3 §6.1–6.3 and §6.7 as the proto says them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::message::{mend_message, mend_parts};
+use super::{Message, Part};
+use crate::legacy;
+use crate::proto::{or_default, proto_enum, unless_empty};
+use crate::reading::{At, Mender, Quirk, Violation, Wire, absent, spelled};
+use crate::{ArtifactId, ContextId, Object, Role, TaskId, Timestamp};
+
+/// A piece of work, 0.3 §6.1.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Task {
+    /// Names the task; chosen by the server.
+    pub id: TaskId,
+    /// The conversation it belongs to.
+    #[serde(
+        default,
+        alias = "context_id",
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub context_id: Option<ContextId>,
+    /// Where it stands.
+    pub status: TaskStatus,
+    /// What it has produced.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub artifacts: Vec<Artifact>,
+    /// What was said.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub history: Vec<Message>,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+}
+
+/// Where a task stands, 0.3 §6.2.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TaskStatus {
+    /// The state.
+    #[serde(default, deserialize_with = "or_default")]
+    pub state: TaskState,
+    /// What the agent says about it; `update` before 0.2.6, and in the proto's own spelling.
+    #[serde(alias = "update", skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
+    /// Since when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<Timestamp>,
+}
+
+/// The states of a task, 0.3 §6.3.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum TaskState {
+    /// Nobody knows.
+    #[default]
+    Unspecified,
+    /// Accepted, not started.
+    Submitted,
+    /// Being worked on.
+    Working,
+    /// Done.
+    Completed,
+    /// Ended by an error.
+    Failed,
+    /// Ended by the caller's wish. The proto of 0.3 writes it with two `L`.
+    Cancelled,
+    /// Waiting for the caller.
+    InputRequired,
+    /// The agent will not do it.
+    Rejected,
+    /// Waiting for credentials.
+    AuthRequired,
+}
+
+proto_enum!(TaskState {
+    Unspecified = 0, "TASK_STATE_UNSPECIFIED";
+    Submitted = 1, "TASK_STATE_SUBMITTED";
+    Working = 2, "TASK_STATE_WORKING";
+    Completed = 3, "TASK_STATE_COMPLETED";
+    Failed = 4, "TASK_STATE_FAILED";
+    Cancelled = 5, "TASK_STATE_CANCELLED" | "TASK_STATE_CANCELED";
+    InputRequired = 6, "TASK_STATE_INPUT_REQUIRED";
+    Rejected = 7, "TASK_STATE_REJECTED";
+    AuthRequired = 8, "TASK_STATE_AUTH_REQUIRED";
+});
+
+/// A result, or a chunk of one, 0.3 §6.7.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Artifact {
+    /// Unique within the task.
+    #[serde(alias = "artifact_id")]
+    pub artifact_id: ArtifactId,
+    /// A name for people.
+    #[serde(
+        default,
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub name: Option<String>,
+    /// What it is, for people.
+    #[serde(
+        default,
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub description: Option<String>,
+    /// The content.
+    #[serde(default, deserialize_with = "or_default")]
+    pub parts: Vec<Part>,
+    /// Whatever the two sides agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+    /// URIs of the extensions that contributed to the artifact.
+    #[serde(
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub extensions: Vec<String>,
+}
+
+impl Wire for Task {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.insist(at)?;
+        check_context(&self.context_id, at)?;
+        for (index, artifact) in self.artifacts.iter().enumerate() {
+            artifact.check(&at.member("artifacts").item(index))?;
+        }
+        for (index, message) in self.history.iter().enumerate() {
+            message.check(&at.member("history").item(index))?;
+        }
+        self.status.check(&at.member("status"))
+    }
+
+    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+        check_task_id(&self.id, &at.member("id"))
+    }
+
+    fn mend(task: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        legacy::mend_task_id(task, mender, "id");
+        note_no_context(task, mender);
+        mender.member(task, "status", mend_status);
+        mender.items(task, "artifacts", mend_artifact);
+        mender.items(task, "history", |message, mender| {
+            mend_message(message, mender, Role::Agent)
+        });
+    }
+}
+
+impl Wire for TaskStatus {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.message
+            .iter()
+            .try_for_each(|message| message.check(&at.member("message")))
+    }
+
+    fn mend(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mend_status(status, mender);
+    }
+}
+
+impl Wire for Artifact {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        match self.artifact_id.is_empty() {
+            true => Err(at.member("artifactId").violation("an id must not be empty")),
+            false => Ok(()),
+        }
+    }
+
+    fn mend(artifact: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+        mend_artifact(artifact, mender);
+    }
+}
+
+pub(super) fn check_task_id(id: &TaskId, at: &At<'_>) -> Result<(), Violation> {
+    match id.is_empty() {
+        true => Err(at.violation("an id must not be empty")),
+        false => Ok(()),
+    }
+}
+
+/// Tasks and their events tell their conversation, 0.3 §6.1 and §7.2.
+pub(super) fn check_context(id: &Option<ContextId>, at: &At<'_>) -> Result<(), Violation> {
+    match id {
+        None => Err(at.member("contextId").violation("missing or empty")),
+        Some(_) => Ok(()),
+    }
+}
+
+/// A conversation that is not told stays so.
+pub(super) fn note_no_context(object: &Map<String, Value>, mender: &mut Mender<'_>) {
+    let name = spelled(object, &["contextId", "context_id"]);
+    if absent(object, name) || object[name] == "" {
+        mender.note(Quirk::EmptyId, name);
+    }
+}
+
+pub(super) fn mend_status(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    legacy::mend_time(status, mender);
+    mender.change(status, "state", Quirk::UnknownWord, |state| {
+        let known = match state {
+            Value::String(word) => {
+                let plain = word.to_ascii_uppercase().replace('-', "_");
+                TaskState::from_text(&plain)
+                    .or_else(|| TaskState::from_text(&format!("TASK_STATE_{plain}")))
+            }
+            Value::Number(_) => serde_json::from_value(state.clone()).ok(),
+            _ => return None,
+        };
+        let written = state.as_str().and_then(TaskState::from_text);
+        let right = state.is_number() && known.is_some() || written.is_some();
+        (!right).then(|| known.unwrap_or_default().as_str().into())
+    });
+    let message = spelled(status, &["message", "update"]);
+    mender.member(status, message, |message, mender| {
+        mend_message(message, mender, Role::Agent);
+    });
+}
+
+pub(super) fn mend_artifact(artifact: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    let name = spelled(artifact, &["artifactId", "artifact_id"]);
+    mender.drop_empty_id(artifact, name);
+    let id = mender.artifact().cloned().unwrap_or_default();
+    mender.supply(artifact, name, id.as_str(), Quirk::NoArtifactId);
+    mend_parts(artifact, mender, "parts");
+}
+
+impl From<Task> for crate::Task {
+    fn from(task: Task) -> Self {
+        Self {
+            id: task.id,
+            context_id: task.context_id,
+            status: task.status.into(),
+            artifacts: task.artifacts.into_iter().map(Into::into).collect(),
+            history: task.history.into_iter().map(Into::into).collect(),
+            metadata: task.metadata,
+        }
+    }
+}
+
+impl From<crate::Task> for Task {
+    fn from(task: crate::Task) -> Self {
+        Self {
+            id: task.id,
+            context_id: task.context_id,
+            status: task.status.into(),
+            artifacts: task.artifacts.into_iter().map(Into::into).collect(),
+            history: task.history.into_iter().map(Into::into).collect(),
+            metadata: task.metadata,
+        }
+    }
+}
+
+impl From<TaskStatus> for crate::TaskStatus {
+    fn from(status: TaskStatus) -> Self {
+        Self {
+            state: status.state.into(),
+            message: status.message.map(Into::into),
+            timestamp: status.timestamp,
+        }
+    }
+}
+
+impl From<crate::TaskStatus> for TaskStatus {
+    fn from(status: crate::TaskStatus) -> Self {
+        Self {
+            state: status.state.into(),
+            message: status.message.map(Into::into),
+            timestamp: status.timestamp,
+        }
+    }
+}
+
+macro_rules! states {
+    ($($old:ident = $new:ident,)*) => {
+        impl From<TaskState> for crate::TaskState {
+            fn from(state: TaskState) -> Self {
+                match state { $(TaskState::$old => Self::$new,)* }
+            }
+        }
+
+        impl From<crate::TaskState> for TaskState {
+            fn from(state: crate::TaskState) -> Self {
+                match state { $(crate::TaskState::$new => Self::$old,)* }
+            }
+        }
+    };
+}
+
+states! {
+    Unspecified = Unspecified,
+    Submitted = Submitted,
+    Working = Working,
+    Completed = Completed,
+    Failed = Failed,
+    Cancelled = Canceled,
+    InputRequired = InputRequired,
+    Rejected = Rejected,
+    AuthRequired = AuthRequired,
+}
+
+impl From<Artifact> for crate::Artifact {
+    fn from(artifact: Artifact) -> Self {
+        Self {
+            artifact_id: artifact.artifact_id,
+            name: artifact.name,
+            description: artifact.description,
+            parts: artifact.parts.into_iter().map(Into::into).collect(),
+            metadata: artifact.metadata,
+            extensions: artifact.extensions,
+        }
+    }
+}
+
+impl From<crate::Artifact> for Artifact {
+    fn from(artifact: crate::Artifact) -> Self {
+        Self {
+            artifact_id: artifact.artifact_id,
+            name: artifact.name,
+            description: artifact.description,
+            parts: artifact.parts.into_iter().map(Into::into).collect(),
+            metadata: artifact.metadata,
+            extensions: artifact.extensions,
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! From text to the canonical model and back, by operation.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::params::CancelBody;
+use super::push::CreateBody;
+use super::{
+    AgentCard, CancelTaskRequest, CreateTaskPushNotificationConfigRequest,
+    ListTaskPushNotificationConfigResponse, ListTasksResponse, SendMessageRequest,
+    SendMessageResponse, StreamResponse, Task, TaskPushNotificationConfig,
+};
+use crate::reading::{At, Hints, Mode, Read, Streamed, Violation, Wire, read};
+use crate::{Event, Operation, Request, Response};
+
+/// The body of a request, where it has one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Params {
+    /// `POST /v1/message:send`, `POST /v1/message:stream`.
+    Send(Box<SendMessageRequest>),
+    /// `POST /v1/tasks/{id}:cancel`.
+    Cancel(CancelTaskRequest),
+    /// `POST /v1/tasks/{id}/pushNotificationConfigs`.
+    CreatePush(CreateTaskPushNotificationConfigRequest),
+}
+
+/// The body of an answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Returned {
+    /// To a sent message.
+    Sent(SendMessageResponse),
+    /// To a task that is read or canceled.
+    Task(Box<Task>),
+    /// To a listing of tasks.
+    List(ListTasksResponse),
+    /// To a webhook that is created or read.
+    Push(TaskPushNotificationConfig),
+    /// To a listing of webhooks.
+    Pushes(ListTaskPushNotificationConfigResponse),
+    /// To the deletion of a webhook.
+    Nothing(Empty),
+    /// To the extended card.
+    Card(Box<AgentCard>),
+}
+
+/// `google.protobuf.Empty`: an object without members.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Empty {}
+
+/// Reads the body of a request; the task of its path is in the hints. Where the task is named in
+/// the body too, it has to be the same.
+///
+/// The body of `message:send` and `message:stream` is ProtoJSON, that of the others is understood
+/// in either flavour and every shape that peers send. Operations without a body are refused.
+pub fn read_request(
+    operation: Operation,
+    body: &str,
+    mode: Mode,
+    hints: &Hints<'_>,
+) -> Result<Read<Request>, Violation> {
+    let send = || read::<SendMessageRequest>(body, mode, hints);
+    match operation {
+        Operation::SendMessage => Ok(send()?.map(|request| Request::SendMessage(request.into()))),
+        Operation::SendStreamingMessage => {
+            Ok(send()?.map(|request| Request::SendStreamingMessage(request.into())))
+        }
+        Operation::CreateTaskPushNotificationConfig => {
+            let body = read::<CreateBody>(body, mode, hints)?;
+            let request = body.value.resolve(hints)?;
+            Ok(Read {
+                value: Request::CreateTaskPushNotificationConfig(request),
+                repairs: body.repairs,
+            })
+        }
+        Operation::CancelTask => {
+            let body = match body.trim() {
+                "" | "null" => "{}",
+                body => body,
+            };
+            let body = read::<CancelBody>(body, mode, hints)?;
+            let request = body.value.resolve(hints.task, &At::Root(hints.root))?;
+            Ok(Read {
+                value: Request::CancelTask(request),
+                repairs: body.repairs,
+            })
+        }
+        other => Err(Violation {
+            path: hints.root.to_owned(),
+            problem: format!("{} has no body in 0.3, its path says all", other.name()),
+        }),
+    }
+}
+
+/// The body of a request; none if the operation has none, its path and query say all.
+///
+/// A webhook is created by the proto's whole request, `{parent, configId, config}`. Servers differ:
+/// those in Python and Java take that and refuse every other member, so that no body can be the
+/// shape of another too; the one in JavaScript wants `config` alone, but answers that with an error.
+pub fn write_request(request: Request) -> Option<Params> {
+    Some(match request {
+        Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
+            Params::Send(Box::new(params.into()))
+        }
+        Request::CancelTask(params) => Params::Cancel(params.into()),
+        Request::CreateTaskPushNotificationConfig(config) => Params::CreatePush(config.into()),
+        Request::GetTask(_)
+        | Request::ListTasks(_)
+        | Request::SubscribeToTask(_)
+        | Request::GetTaskPushNotificationConfig(_)
+        | Request::ListTaskPushNotificationConfigs(_)
+        | Request::DeleteTaskPushNotificationConfig(_)
+        | Request::GetExtendedAgentCard(_) => return None,
+    })
+}
+
+/// Reads the answer to `operation`. Lists may come without the object around them, as the text of
+/// 0.3.0 has them.
+pub fn read_response(
+    operation: Operation,
+    json: &str,
+    mode: Mode,
+    hints: &Hints<'_>,
+) -> Result<Read<Response>, Violation> {
+    let task = || read::<Task>(json, mode, hints);
+    let push = || read::<TaskPushNotificationConfig>(json, mode, hints);
+    let is_bare_list = json.trim_start().starts_with('[');
+    match operation {
+        Operation::SendMessage => Ok(read::<SendMessageResponse>(json, mode, hints)?
+            .map(|answer| Response::SendMessage(answer.into()))),
+        Operation::GetTask => Ok(task()?.map(|task| Response::GetTask(task.into()))),
+        Operation::CancelTask => Ok(task()?.map(|task| Response::CancelTask(task.into()))),
+        Operation::ListTasks => {
+            let list = match is_bare_list {
+                true => read_items(json, mode, hints)?.map(|tasks| ListTasksResponse {
+                    tasks,
+                    ..ListTasksResponse::default()
+                }),
+                false => read(json, mode, hints)?,
+            };
+            Ok(list.map(|list| Response::ListTasks(list.into())))
+        }
+        Operation::CreateTaskPushNotificationConfig => {
+            Ok(push()?.map(|config| Response::CreateTaskPushNotificationConfig(config.into())))
+        }
+        Operation::GetTaskPushNotificationConfig => {
+            Ok(push()?.map(|config| Response::GetTaskPushNotificationConfig(config.into())))
+        }
+        Operation::ListTaskPushNotificationConfigs => {
+            let list = match is_bare_list {
+                true => read_items(json, mode, hints)?.map(|configs| {
+                    ListTaskPushNotificationConfigResponse {
+                        configs,
+                        ..ListTaskPushNotificationConfigResponse::default()
+                    }
+                }),
+                false => read(json, mode, hints)?,
+            };
+            Ok(list.map(|list| Response::ListTaskPushNotificationConfigs(list.into())))
+        }
+        Operation::DeleteTaskPushNotificationConfig => Ok(Read {
+            value: Response::DeleteTaskPushNotificationConfig(()),
+            repairs: Vec::new(),
+        }),
+        Operation::GetExtendedAgentCard => Ok(read::<AgentCard>(json, mode, hints)?
+            .map(|card| Response::GetExtendedAgentCard(card.into()))),
+        Operation::SendStreamingMessage | Operation::SubscribeToTask => Err(Violation {
+            path: hints.root.to_owned(),
+            problem: format!("{} is not answered once in 0.3", operation.name()),
+        }),
+    }
+}
+
+/// The body of an answer; there is one to every operation that is answered once.
+pub fn write_response(response: Response) -> Option<Returned> {
+    Some(match response {
+        Response::SendMessage(answer) => Returned::Sent(answer.into()),
+        Response::GetTask(task) | Response::CancelTask(task) => {
+            Returned::Task(Box::new(task.into()))
+        }
+        Response::ListTasks(list) => Returned::List(list.into()),
+        Response::CreateTaskPushNotificationConfig(config)
+        | Response::GetTaskPushNotificationConfig(config) => Returned::Push(config.into()),
+        Response::ListTaskPushNotificationConfigs(list) => Returned::Pushes(list.into()),
+        Response::DeleteTaskPushNotificationConfig(()) => Returned::Nothing(Empty {}),
+        Response::GetExtendedAgentCard(card) => Returned::Card(Box::new(card.into())),
+    })
+}
+
+/// Reads one item of a stream.
+pub fn read_event(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<Streamed>, Violation> {
+    let event = read::<StreamResponse>(json, mode, hints)?;
+    Ok(event.map(|event| Streamed {
+        last: match &event {
+            StreamResponse::Message(_) => true,
+            StreamResponse::StatusUpdate(update) => update.last,
+            StreamResponse::Task(_) | StreamResponse::ArtifactUpdate(_) => false,
+        },
+        event: event.into(),
+    }))
+}
+
+/// What 0.3 says for one event.
+pub fn write_event(event: Event) -> StreamResponse {
+    event.into()
+}
+
+fn read_items<T: Wire>(
+    json: &str,
+    mode: Mode,
+    hints: &Hints<'_>,
+) -> Result<Read<Vec<T>>, Violation> {
+    let items: Vec<&RawValue> = serde_json::from_str(json).map_err(|_| Violation {
+        path: hints.root.to_owned(),
+        problem: "expected a list".to_owned(),
+    })?;
+    let mut list = Read {
+        value: Vec::new(),
+        repairs: Vec::new(),
+    };
+    for (index, item) in items.into_iter().enumerate() {
+        let root = format!("{}[{index}]", hints.root);
+        let hints = Hints {
+            root: &root,
+            ..hints.clone()
+        };
+        let item = read::<T>(item.get(), mode, &hints)?;
+        list.value.push(item.value);
+        list.repairs.extend(item.repairs);
+    }
+    Ok(list)
+}
