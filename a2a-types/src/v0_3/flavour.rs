@@ -30,6 +30,100 @@ impl Flavour {
     }
 }
 
+type Members<'a> = BTreeMap<String, &'a RawValue>;
+
+struct Search {
+    places: usize,
+}
+
+impl Search {
+    fn look(&mut self, json: &str, depth: usize) -> Option<Flavour> {
+        if self.places == 0 || depth == 0 {
+            return None;
+        }
+        self.places -= 1;
+        if json.trim_start().starts_with('[') {
+            let items: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+            let mut first = items.into_iter().take(MOST_ITEMS);
+            return first.find_map(|item| self.look(item.get(), depth - 1));
+        }
+        let members: Members<'_> = serde_json::from_str(json).ok()?;
+        told_by_words(&members)
+            .or_else(|| told_by_members(&members))
+            .or_else(|| told_by_security(&members))
+            .or_else(|| {
+                let mut inner = INNER.iter().filter_map(|name| members.get(*name));
+                inner.find_map(|value| self.look(value.get(), depth - 1))
+            })
+    }
+}
+
+fn told_by_words(members: &Members<'_>) -> Option<Flavour> {
+    let scalar = |name: &str| -> Option<Value> {
+        let text = members.get(name)?.get();
+        match text.starts_with(['{', '[']) {
+            true => None,
+            false => serde_json::from_str(text).ok(),
+        }
+    };
+    let has_word = |name: &&str| matches!(scalar(name), Some(Value::String(_)));
+    if ["kind", "type"].iter().any(has_word) {
+        return Some(Flavour::Plain);
+    }
+    let word = |name: &str, prefix: &str| match scalar(name)? {
+        Value::Number(_) => Some(Flavour::Proto),
+        Value::String(word) if word.starts_with(prefix) => Some(Flavour::Proto),
+        Value::String(word) if !word.is_empty() && word.bytes().all(is_plain) => {
+            Some(Flavour::Plain)
+        }
+        _ => None,
+    };
+    let named = || match scalar("name")? {
+        Value::String(name) if name.starts_with("tasks/") => Some(Flavour::Proto),
+        _ => None,
+    };
+    word("role", "ROLE_")
+        .or_else(|| word("state", "TASK_STATE_"))
+        .or_else(named)
+}
+
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || byte == b'-'
+}
+
+fn told_by_members(members: &Members<'_>) -> Option<Flavour> {
+    let has = |names: &[&str]| names.iter().any(|name| members.contains_key(*name));
+    // A part that does not tell its kind.
+    let is_part = has(&["text", "file", "data"]) && !has(&["message", "parts", "status"]);
+    if has(PROTO) || is_part {
+        return Some(Flavour::Proto);
+    }
+    let is_plain = PLAIN.iter().any(|each| each.iter().all(|names| has(names)));
+    is_plain.then_some(Flavour::Plain)
+}
+
+/// Cards differ in nothing else.
+fn told_by_security(members: &Members<'_>) -> Option<Flavour> {
+    let schemes: Option<Members<'_>> = members
+        .get("securitySchemes")
+        .and_then(|schemes| serde_json::from_str(schemes.get()).ok());
+    let scheme = schemes.iter().flat_map(BTreeMap::values).next();
+    let scheme = scheme.and_then(|scheme| serde_json::from_str::<Members<'_>>(scheme.get()).ok());
+    if let Some(scheme) = scheme {
+        return Some(match scheme.contains_key("type") {
+            true => Flavour::Plain,
+            false => Flavour::Proto,
+        });
+    }
+    let security: Vec<Members<'_>> = serde_json::from_str(members.get("security")?.get()).ok()?;
+    let (name, value) = security.first()?.iter().next()?;
+    let is_wrapped = name == "schemes" && value.get().starts_with('{');
+    Some(match is_wrapped {
+        true => Flavour::Proto,
+        false => Flavour::Plain,
+    })
+}
+
 /// How many objects and lists are looked at: a page of tasks tells by the first of them.
 const MOST_PLACES: usize = 32;
 /// How deep: a tell may be in a file of a part of a message of a status of a task in a list.
@@ -82,98 +176,79 @@ const PLAIN: &[&[&[&str]]] = &[
 ];
 const PUSH: &[&str] = &["pushNotificationConfig"];
 
-type Members<'a> = BTreeMap<String, &'a RawValue>;
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-struct Search {
-    places: usize,
-}
+    #[track_caller]
+    fn check(json: &str, expected: Option<Flavour>) {
+        assert_eq!(Flavour::of(json), expected, "{json}");
+    }
 
-impl Search {
-    fn look(&mut self, json: &str, depth: usize) -> Option<Flavour> {
-        if self.places == 0 || depth == 0 {
-            return None;
+    #[test]
+    fn told_apart() {
+        let (plain, proto) = (Some(Flavour::Plain), Some(Flavour::Proto));
+        for json in [
+            r#"{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"a"}]}}"#,
+            r#"{"message":{"messageId":"m","role":"user","parts":[{"text":"a"}]}}"#,
+            r#"{"message":{"messageId":"m","parts":[{"type":"text","text":"a"}]}}"#,
+            r#"{"kind":"task","id":"t","status":{"state":"working"}}"#,
+            r#"{"id":"t","status":{"state":"input-required"}}"#,
+            r#"{"tasks":[{"id":"t","status":{"state":"working"}}]}"#,
+            r#"[{"taskId":"t","pushNotificationConfig":{"url":"u"}}]"#,
+            r#"{"kind":"status-update","taskId":"t","status":{}}"#,
+            r#"{"artifactId":"a","parts":[{"kind":"text","text":"a"}]}"#,
+            r#"{"configuration":{"blocking":true,"pushNotificationConfig":{"url":"u"}},"message":{}}"#,
+            r#"{"name":"n","security":[{"key":[]}]}"#,
+            r#"{"name":"n","securitySchemes":{"key":{"type":"apiKey","apiKeySecurityScheme":{}}}}"#,
+        ] {
+            check(json, plain);
         }
-        self.places -= 1;
-        if json.trim_start().starts_with('[') {
-            let items: Vec<&RawValue> = serde_json::from_str(json).ok()?;
-            let mut first = items.into_iter().take(MOST_ITEMS);
-            return first.find_map(|item| self.look(item.get(), depth - 1));
+        for json in [
+            r#"{"message":{"messageId":"m","role":"ROLE_USER","content":[{"text":"a"}]}}"#,
+            r#"{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"kind":"text","text":"a"}]}}"#,
+            r#"{"message":{"messageId":"m","role":1,"parts":[]}}"#,
+            r#"{"message":{"messageId":"m","parts":[{"text":"a"}]}}"#,
+            r#"{"message":{"messageId":"m","parts":[{"file":{"fileWithUri":"u"}}]}}"#,
+            r#"{"request":{}}"#,
+            r#"{"task":{"id":"t"}}"#,
+            r#"{"msg":{}}"#,
+            r#"{"statusUpdate":{}}"#,
+            r#"{"artifact_update":{}}"#,
+            r#"{"id":"t","status":{"state":"TASK_STATE_WORKING"}}"#,
+            r#"{"id":"t","status":{"state":2}}"#,
+            r#"{"tasks":[{"id":"t","status":{}},{"id":"t","status":{"state":"TASK_STATE_WORKING"}}]}"#,
+            r#"{"name":"tasks/t"}"#,
+            r#"{"configs":[]}"#,
+            r#"{"parent":"tasks/t","config":{}}"#,
+            r#"{"config":{"name":"tasks/t/pushNotificationConfigs/p"}}"#,
+            r#"{"configuration":{"pushNotification":{}},"message":{}}"#,
+            r#"{"name":"n","security":[{"schemes":{"key":{"list":[]}}}]}"#,
+            r#"{"name":"n","securitySchemes":{"key":{"apiKeySecurityScheme":{}}}}"#,
+        ] {
+            check(json, proto);
         }
-        let members: Members<'_> = serde_json::from_str(json).ok()?;
-        told_by_words(&members)
-            .or_else(|| told_by_members(&members))
-            .or_else(|| told_by_security(&members))
-            .or_else(|| {
-                let mut inner = INNER.iter().filter_map(|name| members.get(*name));
-                inner.find_map(|value| self.look(value.get(), depth - 1))
-            })
+        let deep = |open: &str, close: &str| open.repeat(20_000) + "1" + &close.repeat(20_000);
+        for json in [
+            "",
+            "{",
+            "7",
+            "null",
+            "{}",
+            "[]",
+            "[[[[]]]]",
+            r#"{"url":"https://h/"}"#,
+            r#"{"config":{"pushNotificationConfig":{"url":"u"}}}"#,
+            r#"{"role":{},"state":[],"kind":null,"type":7,"name":[]}"#,
+            r#"{"role":"USER!","state":""}"#,
+            r#"{"message":7,"parts":"x","status":null,"securitySchemes":[],"security":{}}"#,
+            r#"{"security":[],"securitySchemes":{}}"#,
+            r#"{"security":[{}]}"#,
+            &deep("[", "]"),
+            &deep(r#"{"message":"#, "}"),
+            &deep(r#"{"parts":["#, "]}"),
+        ] {
+            check(json, None);
+        }
     }
-}
-
-fn told_by_words(members: &Members<'_>) -> Option<Flavour> {
-    let value = |name: &str| serde_json::from_str::<Value>(members.get(name)?.get()).ok();
-    let scalar = |name: &str| {
-        let is_scalar = |text: &&&RawValue| !text.get().starts_with(['{', '[']);
-        members
-            .get(name)
-            .filter(is_scalar)
-            .and_then(|_| value(name))
-    };
-    if ["kind", "type"]
-        .iter()
-        .any(|tag| matches!(scalar(tag), Some(Value::String(_))))
-    {
-        return Some(Flavour::Plain);
-    }
-    let word = |name: &str, prefix: &str| match scalar(name)? {
-        Value::Number(_) => Some(Flavour::Proto),
-        Value::String(word) if word.starts_with(prefix) => Some(Flavour::Proto),
-        Value::String(word) if word.bytes().all(is_plain) => Some(Flavour::Plain),
-        _ => None,
-    };
-    let named = || match scalar("name")? {
-        Value::String(name) if name.starts_with("tasks/") => Some(Flavour::Proto),
-        _ => None,
-    };
-    word("role", "ROLE_")
-        .or_else(|| word("state", "TASK_STATE_"))
-        .or_else(named)
-}
-
-fn is_plain(byte: u8) -> bool {
-    byte.is_ascii_lowercase() || byte == b'-'
-}
-
-fn told_by_members(members: &Members<'_>) -> Option<Flavour> {
-    let has = |names: &[&str]| names.iter().any(|name| members.contains_key(*name));
-    // A part that does not tell its kind.
-    let is_part = has(&["text", "file", "data"]) && !has(&["message", "parts", "status"]);
-    if has(PROTO) || is_part {
-        return Some(Flavour::Proto);
-    }
-    let is_plain = PLAIN.iter().any(|each| each.iter().all(|names| has(names)));
-    is_plain.then_some(Flavour::Plain)
-}
-
-/// Cards differ in nothing else.
-fn told_by_security(members: &Members<'_>) -> Option<Flavour> {
-    let schemes: Option<Members<'_>> = members
-        .get("securitySchemes")
-        .and_then(|schemes| serde_json::from_str(schemes.get()).ok());
-    let scheme = schemes.iter().flat_map(BTreeMap::values).next();
-    if let Some(scheme) =
-        scheme.and_then(|scheme| serde_json::from_str::<Members<'_>>(scheme.get()).ok())
-    {
-        return Some(match scheme.contains_key("type") {
-            true => Flavour::Plain,
-            false => Flavour::Proto,
-        });
-    }
-    let security: Vec<Members<'_>> = serde_json::from_str(members.get("security")?.get()).ok()?;
-    let (name, value) = security.first()?.iter().next()?;
-    let is_wrapped = name == "schemes" && value.get().starts_with('{');
-    Some(match is_wrapped {
-        true => Flavour::Proto,
-        false => Flavour::Plain,
-    })
 }
