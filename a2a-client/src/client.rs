@@ -1,10 +1,10 @@
 //! Typed calls.
 
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::task::{Context, Poll};
 
-use a2a_transport::http::{HttpClient, HttpTransport};
+use a2a_transport::http::HttpTransport;
 use a2a_transport::{Answer, Call, Error, Transport, Update, UpdateStream};
 use a2a_types::{
     AgentCard, CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest, Dialect,
@@ -15,13 +15,13 @@ use a2a_types::{
 };
 use tokio_stream::Stream;
 
-use crate::discover::discover;
+use crate::Cards;
 
 /// A connection to an agent, in the canonical model whatever generation the agent speaks.
 #[derive(Clone)]
 pub struct Client {
     transport: Arc<dyn Transport>,
-    card: Option<AgentCard>,
+    card: Arc<RwLock<Option<Arc<AgentCard>>>>,
 }
 
 impl Client {
@@ -30,20 +30,21 @@ impl Client {
     pub fn new(transport: impl Transport) -> Self {
         Self {
             transport: Arc::new(transport),
-            card: None,
+            card: Arc::default(),
         }
     }
 
+    /// A client of an agent whose card is known.
+    pub fn with_card(transport: impl Transport, card: Arc<AgentCard>) -> Self {
+        let client = Self::new(transport);
+        client.set_card(card);
+        client
+    }
+
     /// Fetches the card of the agent at `url` (its origin, base or card) and connects to the first
-    /// interface on it that we speak.
+    /// interface on it that we speak. [`Cards`] does that for many agents, and keeps their cards.
     pub async fn discover(url: &str) -> Result<Self, Error> {
-        let http = HttpClient::default();
-        let found = discover(&http, url).await?;
-        let transport = HttpTransport::new(&found.interface.url, found.dialect)?.http(http);
-        Ok(Self {
-            transport: Arc::new(transport),
-            card: Some(found.card),
-        })
+        Cards::default().connect(url).await
     }
 
     /// Connects to the JSON-RPC endpoint at `url`, which speaks `dialect`, without a card.
@@ -51,9 +52,15 @@ impl Client {
         Ok(Self::new(HttpTransport::new(url, dialect)?))
     }
 
-    /// The card that was discovered.
-    pub fn card(&self) -> Option<&AgentCard> {
-        self.card.as_ref()
+    /// The card that was discovered; the extended one once it was read.
+    pub fn card(&self) -> Option<Arc<AgentCard>> {
+        let card = self.card.read().unwrap_or_else(PoisonError::into_inner);
+        card.clone()
+    }
+
+    fn set_card(&self, card: Arc<AgentCard>) {
+        let mut kept = self.card.write().unwrap_or_else(PoisonError::into_inner);
+        *kept = Some(card);
     }
 
     /// Sends a message; resolves when the agent answers, which usually is when the task ends.
@@ -225,11 +232,16 @@ impl Client {
         }
     }
 
-    /// Reads the card for callers who authenticate.
-    pub async fn extended_card(&self) -> Result<AgentCard, Error> {
+    /// Reads the card for callers who authenticate. It takes the place of the public one for as long
+    /// as this client or a clone of it lives (specification 1.0 §3.1.11).
+    pub async fn extended_card(&self) -> Result<Arc<AgentCard>, Error> {
         let params = GetExtendedAgentCardRequest::default();
         match self.once(Request::GetExtendedAgentCard(params)).await? {
-            Response::GetExtendedAgentCard(card) => Ok(card),
+            Response::GetExtendedAgentCard(card) => {
+                let card = Arc::new(card);
+                self.set_card(Arc::clone(&card));
+                Ok(card)
+            }
             other => Err(mismatch(Operation::GetExtendedAgentCard, &other)),
         }
     }

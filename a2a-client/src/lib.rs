@@ -32,12 +32,16 @@
 //! # Ok(()) }
 //! ```
 
+mod card;
+mod cards;
 mod client;
-mod discover;
+mod interfaces;
 
+pub use crate::card::read_card;
+pub use crate::cards::Cards;
 pub use crate::client::{Client, Updates};
-pub use crate::discover::read_card;
+pub use crate::interfaces::Interfaces;
 pub use a2a_transport::http::{HttpClient, HttpTransport, Timeouts};
-pub use a2a_transport::{Error, Phase, Transport};
+pub use a2a_transport::{Binding, Error, Phase, Transport};
 pub use a2a_types::{Dialect, Event, Message, SendMessageResponse};
 pub use tokio_stream::StreamExt;

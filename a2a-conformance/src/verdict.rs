@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use a2a_jsonrpc::{Id, Limits};
-use a2a_transport::binding::jsonrpc::{EventReader, Reading, read_call, read_reply};
-use a2a_transport::{Envelope, Error};
+use a2a_transport::binding::Reading;
+use a2a_transport::binding::jsonrpc::{EventReader, read_call, read_reply};
+use a2a_transport::{Binding, Envelope, Error};
 use a2a_types::reading::{Hints, Mode, Read, Repair, Violation, read};
 use a2a_types::{Base64, Dialect, Operation, Timestamp, schema, v0_1, v0_2};
 use serde_json::Value;
@@ -245,9 +246,8 @@ fn envelope_of(corpus: &Corpus, answer: &Example) -> Option<Envelope> {
             step.answer.as_ref() == Some(&answer.id) || step.events.contains(&answer.id)
         })?;
     let id = step.id.clone().unwrap_or_else(|| printed["id"].clone());
+    let operation = operation_of(request)?;
     Some(Envelope {
-        dialect: answer.dialect,
-        operation: operation_of(request)?,
         id: Some(serde_json::from_value(id).unwrap_or(Id::Null)),
         task: request.canonical_value().and_then(|canonical| {
             let params = &canonical["params"];
@@ -256,7 +256,7 @@ fn envelope_of(corpus: &Corpus, answer: &Example) -> Option<Envelope> {
                 .or(params["message"]["taskId"].as_str());
             task.or(params["taskId"].as_str()).map(Into::into)
         }),
-        ambiguous: false,
+        ..Envelope::new(answer.dialect, Binding::JsonRpc, operation)
     })
 }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_transport::binding::jsonrpc::Reading;
+use a2a_transport::binding::Reading;
 use a2a_transport::http::{Anyone, Authenticator, HttpService, ServeOptions, serve};
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, Dialect};

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use a2a_transport::{Error, Principal, Update};
+use a2a_transport::{Error, Update};
 use a2a_types::{ErrorKind, Event, TaskId};
 use futures_util::stream;
 use tokio::sync::watch;
 use tokio_stream::Stream;
 
-use crate::store::{Logged, Store, StoreError};
+use crate::store::{Logged, Owner, Store, StoreError};
 
 /// Every event of a task's log after a generation, in order, none left out and none twice, at the
 /// reader's own pace; the stream ends with the event that ends a stream.
@@ -17,7 +17,7 @@ use crate::store::{Logged, Store, StoreError};
 /// Messages of the caller are in the log, but no generation of the protocol tells them on a stream.
 pub(crate) async fn follow(
     store: Arc<dyn Store>,
-    owner: Principal,
+    owner: Owner,
     task: TaskId,
     after: u64,
 ) -> Result<impl Stream<Item = Result<Update, Error>> + Send + 'static, StoreError> {
@@ -39,7 +39,7 @@ pub(crate) async fn follow(
 
 struct Cursor {
     store: Arc<dyn Store>,
-    owner: Principal,
+    owner: Owner,
     task: TaskId,
     seen: u64,
     ahead: VecDeque<Logged>,

@@ -56,7 +56,7 @@ pub use crate::agent::{Agent, Failure};
 pub use crate::builder::{Bound, BuildError, ServerBuilder};
 pub use crate::server::Server;
 pub use crate::store::{
-    Listing, Logged, MemoryStore, NewTask, Page, Place, Snapshot, Store, StoreError,
+    Listing, Logged, MemoryStore, NewTask, Owner, Page, Place, Snapshot, Store, StoreError,
 };
 pub use crate::turn::{ArtifactDraft, ArtifactUpdate, Turn, UpdateError};
 pub use a2a_transport::http::{Anyone, Authenticator, Denied};

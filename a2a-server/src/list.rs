@@ -9,7 +9,7 @@ use a2a_types::{
 use serde_json::json;
 
 use crate::server::Inner;
-use crate::store::{Listing, Place};
+use crate::store::{Listing, Owner, Place};
 
 /// How many tasks to a page, if the caller does not say. Specification 1.0 §3.1.4.
 const USUAL_PAGE: u32 = 50;
@@ -43,7 +43,7 @@ impl Inner {
             after,
             limit: usize::try_from(page_size).unwrap_or(usize::MAX),
         };
-        let page = self.store.list(&context.principal, listing).await?;
+        let page = self.store.list(&Owner::of(context), listing).await?;
         let last = page.tasks.last().filter(|_| page.more).map(Place::of);
         let mut tasks = page.tasks;
         for task in &mut tasks {

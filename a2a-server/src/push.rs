@@ -8,7 +8,7 @@ use a2a_types::{
 };
 
 use crate::server::Inner;
-use crate::store::Snapshot;
+use crate::store::{Owner, Snapshot};
 
 impl Inner {
     pub(crate) async fn create_config(
@@ -19,7 +19,7 @@ impl Inner {
         let snapshot = self.pushable(&config.task_id, context).await?;
         let config = with_id(config, context);
         self.store
-            .put_config(&context.principal, config.clone())
+            .put_config(&Owner::of(context), config.clone())
             .await?;
         Ok(
             Reply::once(Response::CreateTaskPushNotificationConfig(config))
@@ -35,7 +35,7 @@ impl Inner {
         let snapshot = self.pushable(&params.task_id, context).await?;
         let configs = self
             .store
-            .configs(&context.principal, &params.task_id)
+            .configs(&Owner::of(context), &params.task_id)
             .await?;
         let wanted =
             |config: &TaskPushNotificationConfig| params.id.is_empty() || config.id == params.id;
@@ -56,7 +56,7 @@ impl Inner {
         let list = ListTaskPushNotificationConfigsResponse {
             configs: self
                 .store
-                .configs(&context.principal, &params.task_id)
+                .configs(&Owner::of(context), &params.task_id)
                 .await?,
             next_page_token: String::new(),
         };
@@ -71,7 +71,7 @@ impl Inner {
     ) -> Result<Reply, A2aError> {
         let snapshot = self.pushable(&params.task_id, context).await?;
         self.store
-            .delete_config(&context.principal, &params.task_id, &params.id)
+            .delete_config(&Owner::of(context), &params.task_id, &params.id)
             .await?;
         Ok(Reply::once(Response::DeleteTaskPushNotificationConfig(()))
             .about_task_of(snapshot.dialect))

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use a2a_transport::Principal;
 use a2a_types::{
     ContextId, Dialect, Event, Message, Object, Task, TaskArtifactUpdateEvent, TaskId,
     TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
@@ -10,7 +9,7 @@ use a2a_types::{
 use tokio::sync::{OnceCell, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::store::{NewTask, Snapshot, Store, StoreError};
+use crate::store::{NewTask, Owner, Snapshot, Store, StoreError};
 use crate::turn::{ArtifactUpdate, UpdateError};
 
 /// Writes the log of one task.
@@ -19,7 +18,7 @@ use crate::turn::{ArtifactUpdate, UpdateError};
 /// does not want to wait, or a generation that knows no answer without a task.
 pub(crate) struct Runner {
     store: Arc<dyn Store>,
-    owner: Principal,
+    owner: Owner,
     task: TaskId,
     context: ContextId,
     new: Option<NewTask>,
@@ -58,20 +57,20 @@ impl std::fmt::Debug for Runner {
 
 impl Runner {
     /// A runner for a task that is not stored yet.
-    pub(crate) fn for_new(store: Arc<dyn Store>, owner: Principal, new: NewTask) -> Self {
+    pub(crate) fn for_new(store: Arc<dyn Store>, owner: Owner, new: NewTask) -> Self {
         let context = new.task.context_id.clone().unwrap_or_default();
         Self::new(store, owner, new.task.id.clone(), context, Some(new))
     }
 
     /// A runner for a task of the store.
-    pub(crate) fn for_known(store: Arc<dyn Store>, owner: Principal, task: &Task) -> Self {
+    pub(crate) fn for_known(store: Arc<dyn Store>, owner: Owner, task: &Task) -> Self {
         let context = task.context_id.clone().unwrap_or_default();
         Self::new(store, owner, task.id.clone(), context, None)
     }
 
     fn new(
         store: Arc<dyn Store>,
-        owner: Principal,
+        owner: Owner,
         task: TaskId,
         context: ContextId,
         new: Option<NewTask>,
@@ -100,7 +99,7 @@ impl Runner {
         &self.context
     }
 
-    pub(crate) fn owner(&self) -> &Principal {
+    pub(crate) fn owner(&self) -> &Owner {
         &self.owner
     }
 

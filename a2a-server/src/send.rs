@@ -14,7 +14,7 @@ use crate::follow::follow;
 use crate::push::with_id;
 use crate::runner::{Progress, Runner, new_task};
 use crate::server::Inner;
-use crate::store::Snapshot;
+use crate::store::{Owner, Snapshot};
 use crate::turn::UpdateError;
 use crate::turns::{Heard, NoPlace, wake};
 
@@ -111,7 +111,7 @@ impl Inner {
         let (new, message) = new_task(request.message.clone(), context.dialect, config);
         let runner = Arc::new(Runner::for_new(
             Arc::clone(&self.store),
-            context.principal.clone(),
+            Owner::of(&context),
             new,
         ));
         if let Err(busy) = self.turns.claim(&runner) {
@@ -150,12 +150,12 @@ impl Inner {
             {
                 let task_id = id.clone();
                 let config = with_id(TaskPushNotificationConfig { task_id, ..config }, &context);
-                self.store.put_config(&context.principal, config).await?;
+                self.store.put_config(&Owner::of(&context), config).await?;
             }
             let store = Arc::clone(&self.store);
             let runner = Arc::new(Runner::for_known(
                 store,
-                context.principal.clone(),
+                Owner::of(&context),
                 &snapshot.task,
             ));
             let message = runner.placed(request.message.clone());
@@ -223,7 +223,7 @@ impl Inner {
         let id = from.task.id.clone();
         let updates = follow(
             Arc::clone(&self.store),
-            context.principal.clone(),
+            Owner::of(context),
             id,
             from.generation,
         )

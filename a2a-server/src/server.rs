@@ -12,7 +12,7 @@ use tokio_stream::StreamExt;
 
 use crate::follow::follow;
 use crate::runner::Runner;
-use crate::store::{Snapshot, Store};
+use crate::store::{Owner, Snapshot, Store};
 use crate::turns::{Turns, close};
 
 /// An agent as a [`Transport`]: cheap to clone, every clone is the same server.
@@ -39,7 +39,9 @@ impl Transport for Server {
 
 impl Inner {
     async fn answer(&self, call: Call) -> Result<Reply, A2aError> {
-        let context = call.context;
+        let mut context = call.context;
+        let tenant = call.request.tenant().filter(|tenant| !tenant.is_empty());
+        context.tenant = tenant.map(Into::into);
         if !matches!(call.request, Request::GetExtendedAgentCard(_)) {
             self.require_extensions(&context)?;
         }
@@ -84,13 +86,13 @@ impl Inner {
             let text = format!("a task that is {} cannot be canceled", state.as_str());
             return Err(A2aError::new(ErrorKind::TaskNotCancelable, text));
         }
-        if let Some(runner) = self.turns.running(&context.principal, &params.id) {
+        if let Some(runner) = self.turns.running(&Owner::of(context), &params.id) {
             runner.cancel();
             runner.ended().await;
         }
         // The task was idle, or its turn ended by asking back just as it was to be canceled.
         let store = Arc::clone(&self.store);
-        let runner = Runner::for_known(store, context.principal.clone(), &snapshot.task);
+        let runner = Runner::for_known(store, Owner::of(context), &snapshot.task);
         close(&runner, TaskState::Canceled, None).await?;
         let mut snapshot = self.snapshot(&params.id, context).await?;
         let context = settled(context, &snapshot);
@@ -114,7 +116,7 @@ impl Inner {
         match context.last_event_id {
             Some(seen @ 1..) if seen < snapshot.generation => {
                 let (id, dialect) = (snapshot.task.id, snapshot.dialect);
-                let later = follow(Arc::clone(&self.store), context.principal, id, seen).await?;
+                let later = follow(Arc::clone(&self.store), Owner::of(&context), id, seen).await?;
                 Ok(Reply::stream(later).about_task_of(dialect))
             }
             _ => self.stream(snapshot, None, context).await,
@@ -146,7 +148,7 @@ impl Inner {
         if ended {
             return Ok(Reply::stream(first).about_task_of(dialect));
         }
-        let later = follow(Arc::clone(&self.store), context.principal, id, generation).await?;
+        let later = follow(Arc::clone(&self.store), Owner::of(&context), id, generation).await?;
         Ok(Reply::stream(first.chain(later)).about_task_of(dialect))
     }
 
@@ -171,7 +173,7 @@ impl Inner {
         task: &TaskId,
         context: &Context,
     ) -> Result<Option<Snapshot>, A2aError> {
-        Ok(self.store.snapshot(&context.principal, task).await?)
+        Ok(self.store.snapshot(&Owner::of(context), task).await?)
     }
 
     pub(crate) async fn snapshot(

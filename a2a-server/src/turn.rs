@@ -73,6 +73,11 @@ impl Turn {
         &self.heard.context.principal
     }
 
+    /// The tenant that the caller named, of those that the card offers.
+    pub fn tenant(&self) -> Option<&str> {
+        self.heard.context.tenant.as_deref()
+    }
+
     /// The task that is being worked on, or would be.
     pub fn task_id(&self) -> &TaskId {
         self.runner.task_id()

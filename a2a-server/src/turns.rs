@@ -5,12 +5,13 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use a2a_transport::{Context, Principal};
+use a2a_transport::Context;
 use a2a_types::{Message, SendMessageRequest, TaskId, TaskState};
 use tokio::sync::oneshot;
 
 use crate::agent::ErasedAgent;
 use crate::runner::Runner;
+use crate::store::Owner;
 use crate::turn::{Turn, UpdateError};
 
 /// Runs the agent's turns, apart from any caller: nobody's disconnecting stops one.
@@ -20,7 +21,7 @@ pub(crate) struct Turns {
     running: Mutex<HashMap<Key, Running>>,
 }
 
-type Key = (Principal, TaskId);
+type Key = (Owner, TaskId);
 
 /// A run of turns on one task, and the messages that came meanwhile.
 struct Running {
@@ -77,7 +78,7 @@ impl Turns {
     }
 
     /// The runner of the task, if a run is in progress.
-    pub(crate) fn running(&self, owner: &Principal, task: &TaskId) -> Option<Arc<Runner>> {
+    pub(crate) fn running(&self, owner: &Owner, task: &TaskId) -> Option<Arc<Runner>> {
         let key = (owner.clone(), task.clone());
         self.lock()
             .get(&key)

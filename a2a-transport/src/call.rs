@@ -34,6 +34,8 @@ impl Call {
 pub struct Context {
     /// Who asks.
     pub principal: Principal,
+    /// The tenant that the request names, once a server has looked. Only 1.0 has a word for it.
+    pub tenant: Option<Arc<str>>,
     /// The generation that the caller speaks: how tasks behave depends on it.
     pub dialect: Dialect,
     /// The extensions that the caller wants active, by URI.
@@ -49,6 +51,7 @@ impl Default for Context {
     fn default() -> Self {
         Self {
             principal: Principal::anonymous(),
+            tenant: None,
             dialect: Dialect::V1_0,
             extensions: Vec::new(),
             last_event_id: None,

@@ -1,24 +1,44 @@
 //! How to answer the way one was asked.
 
+use std::fmt;
+
 use a2a_jsonrpc::Id;
-use a2a_types::{Dialect, Operation, TaskId};
+use a2a_types::v0_3::Flavour;
+use a2a_types::{AgentInterface, Dialect, Operation, TaskId};
 
 /// What an answer has to repeat of its question.
 #[derive(Clone, Debug)]
 pub struct Envelope {
     /// The generation of the question.
     pub dialect: Dialect,
+    /// How the question was put into HTTP.
+    pub binding: Binding,
     /// What was asked.
     pub operation: Operation,
-    /// The JSON-RPC id; none if the caller wants no answer.
+    /// The JSON-RPC id; none if the caller wants no answer, or asked by HTTP+JSON.
     pub id: Option<Id>,
     /// The task that was asked about.
     pub task: Option<TaskId>,
     /// Whether other generations spell this question in the same way.
     pub ambiguous: bool,
+    /// Which JSON the question was written in, by HTTP+JSON in 0.3.
+    pub flavour: Flavour,
 }
 
 impl Envelope {
+    /// An envelope that asks for an answer, by JSON-RPC if it is given an id.
+    pub fn new(dialect: Dialect, binding: Binding, operation: Operation) -> Self {
+        Self {
+            dialect,
+            binding,
+            operation,
+            id: None,
+            task: None,
+            ambiguous: false,
+            flavour: Flavour::Proto,
+        }
+    }
+
     /// Answers a question that several generations spell alike in the one that the task was
     /// created in.
     pub fn settle(&mut self, created_in: Option<Dialect>) {
@@ -30,5 +50,39 @@ impl Envelope {
         {
             self.dialect = dialect;
         }
+    }
+
+    /// Whether the caller waits for an answer: not if it sent a JSON-RPC notification.
+    pub fn wants_answer(&self) -> bool {
+        self.binding == Binding::HttpJson || self.id.is_some()
+    }
+}
+
+/// How the protocol is put into HTTP.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Binding {
+    /// One URL, every operation a method of JSON-RPC. Specification 1.0 §9.
+    JsonRpc,
+    /// A path and a verb for every operation: generations 0.3 and 1.0. Specification 1.0 §11.
+    HttpJson,
+}
+
+impl Binding {
+    /// The binding of an interface on a card, if it is one that we speak.
+    pub fn of(interface: &AgentInterface) -> Option<Self> {
+        match interface.protocol_binding.as_str() {
+            AgentInterface::JSON_RPC => Some(Self::JsonRpc),
+            AgentInterface::HTTP_JSON => Some(Self::HttpJson),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Binding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::JsonRpc => AgentInterface::JSON_RPC,
+            Self::HttpJson => AgentInterface::HTTP_JSON,
+        })
     }
 }

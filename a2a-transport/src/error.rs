@@ -47,8 +47,11 @@ pub enum Error {
         /// The bound.
         limit: usize,
     },
-    /// The agent cannot be reached, or the connection broke.
-    #[error("connection failed")]
+    /// The agent cannot be reached; nothing was sent.
+    #[error("cannot connect")]
+    Unreachable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The connection broke.
+    #[error("the connection broke")]
     Connection(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The agent ended a stream while the task goes on: follow it again.
     #[error("the stream ended before the task did")]

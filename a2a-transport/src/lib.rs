@@ -1,4 +1,4 @@
-//! A2A calls and replies, and how they travel: JSON-RPC, Server-Sent Events, hyper.
+//! A2A calls and replies, and how they travel: JSON-RPC, HTTP+JSON, Server-Sent Events, hyper.
 //!
 //! [`Transport`] is an asynchronous function from a [`Call`] to a [`Reply`], both in the canonical
 //! model of [`a2a_types`]. Everything else here carries calls over a wire:
@@ -8,7 +8,7 @@
 //!                        ◄─ read_reply ─ bytes ◄─ write_reply ─
 //! ```
 //!
-//! - [`binding`]: bytes to calls and back, pure functions;
+//! - [`binding`]: bytes to calls and back, JSON-RPC and HTTP+JSON, pure functions;
 //! - [`sse`]: Server-Sent Events, bounded;
 //! - [`http`]: a service for hyper and tower, an accept loop, a client.
 //!
@@ -51,6 +51,6 @@ pub mod sse;
 mod transport;
 
 pub use crate::call::{Answer, Call, Context, Principal, Reply, Update, UpdateStream};
-pub use crate::envelope::Envelope;
+pub use crate::envelope::{Binding, Envelope};
 pub use crate::error::{Error, Phase};
 pub use crate::transport::{BoxFuture, Transport};

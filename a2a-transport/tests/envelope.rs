@@ -1,8 +1,9 @@
 //! The rules of the JSON-RPC envelope, for requests and for answers.
 
 use a2a_jsonrpc::{Id, Limits};
+use a2a_transport::binding::Reading;
 use a2a_transport::binding::jsonrpc::{
-    EventReader, Reading, read_call, read_reply, write_call, write_reply,
+    EventReader, read_call, read_reply, write_call, write_reply,
 };
 use a2a_transport::{Envelope, Error};
 use a2a_types::reading::Mode;

@@ -73,14 +73,26 @@ impl AgentCard {
         }
     }
 
-    /// The same card, reached at `url` by JSON-RPC in every generation that we serve.
+    /// The same card, reached at `url` in every generation and binding that we serve.
+    ///
+    /// HTTP+JSON has a URL of its own below the other: 0.3 §5.6.4 forbids that one URL is declared
+    /// with two transports.
     pub fn at(mut self, url: impl Into<String>) -> Self {
         let url = url.into();
-        self.supported_interfaces = [Dialect::V1_0, Dialect::V0_3, Dialect::V0_2, Dialect::V0_1]
-            .map(|dialect| AgentInterface::json_rpc(url.clone(), dialect))
-            .into();
+        let rest = format!("{}/{}", url.trim_end_matches('/'), Self::HTTP_JSON_SEGMENT);
+        self.supported_interfaces = vec![
+            AgentInterface::json_rpc(&url, Dialect::V1_0),
+            AgentInterface::http_json(&rest, Dialect::V1_0),
+            AgentInterface::json_rpc(&url, Dialect::V0_3),
+            AgentInterface::http_json(&rest, Dialect::V0_3),
+            AgentInterface::json_rpc(&url, Dialect::V0_2),
+            AgentInterface::json_rpc(&url, Dialect::V0_1),
+        ];
         self
     }
+
+    /// What follows the URL of JSON-RPC in that of HTTP+JSON, for [`AgentCard::at`].
+    pub const HTTP_JSON_SEGMENT: &str = "rest";
 }
 
 /// One place where an agent is reached. Specification 1.0 §4.4.6.
@@ -104,6 +116,8 @@ pub struct AgentInterface {
 impl AgentInterface {
     /// The `protocol_binding` of JSON-RPC.
     pub const JSON_RPC: &str = "JSONRPC";
+    /// The `protocol_binding` of HTTP+JSON.
+    pub const HTTP_JSON: &str = "HTTP+JSON";
 
     /// An interface that speaks `dialect` by JSON-RPC.
     pub fn json_rpc(url: impl Into<String>, dialect: Dialect) -> Self {
@@ -112,6 +126,14 @@ impl AgentInterface {
             protocol_binding: Self::JSON_RPC.to_owned(),
             tenant: None,
             protocol_version: dialect.version().to_owned(),
+        }
+    }
+
+    /// An interface that speaks `dialect` by HTTP+JSON.
+    pub fn http_json(url: impl Into<String>, dialect: Dialect) -> Self {
+        Self {
+            protocol_binding: Self::HTTP_JSON.to_owned(),
+            ..Self::json_rpc(url, dialect)
         }
     }
 

@@ -151,6 +151,26 @@ impl ErrorKind {
         }
     }
 
+    /// The HTTP status in the HTTP+JSON binding of a generation. 0.3 has no table of its own; its
+    /// peers answer what 1.0.0 §5.4 then wrote down.
+    pub fn http_status_in(self, dialect: Dialect) -> u16 {
+        match (dialect, self) {
+            (Dialect::V1_0, _) => self.http_status(),
+            (_, Self::TaskNotCancelable) => 409,
+            (_, Self::ContentTypeNotSupported) => 415,
+            (_, Self::InvalidAgentResponse) => 502,
+            _ => self.http_status(),
+        }
+    }
+
+    /// The kind that `reason` of `google.rpc.ErrorInfo` names.
+    pub fn from_reason(reason: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|kind| kind.reason() == reason)
+    }
+
     /// What a code means in a generation.
     pub fn from_code(code: i64, dialect: Dialect) -> Self {
         match (dialect, code) {

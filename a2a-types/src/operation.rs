@@ -98,22 +98,44 @@ operations! {
     }
 }
 
+/// The same for the params of every operation.
+macro_rules! on_params {
+    ($request:expr, $params:ident => $what:expr) => {
+        match $request {
+            Request::SendMessage($params) | Request::SendStreamingMessage($params) => $what,
+            Request::GetTask($params) => $what,
+            Request::ListTasks($params) => $what,
+            Request::CancelTask($params) => $what,
+            Request::SubscribeToTask($params) => $what,
+            Request::CreateTaskPushNotificationConfig($params) => $what,
+            Request::GetTaskPushNotificationConfig($params) => $what,
+            Request::ListTaskPushNotificationConfigs($params) => $what,
+            Request::DeleteTaskPushNotificationConfig($params) => $what,
+            Request::GetExtendedAgentCard($params) => $what,
+        }
+    };
+}
+
 impl Request {
     /// The tenant that the caller named.
     pub fn tenant(&self) -> Option<&str> {
+        on_params!(self, params => params.tenant.as_deref())
+    }
+
+    /// Names a tenant.
+    pub fn set_tenant(&mut self, tenant: Option<String>) {
+        on_params!(self, params => params.tenant = tenant);
+    }
+
+    /// How many messages of a task's history the caller wants, if it says so.
+    pub fn history_length(&self) -> Option<u32> {
         match self {
             Self::SendMessage(params) | Self::SendStreamingMessage(params) => {
-                params.tenant.as_deref()
+                params.configuration.as_ref()?.history_length
             }
-            Self::GetTask(params) => params.tenant.as_deref(),
-            Self::ListTasks(params) => params.tenant.as_deref(),
-            Self::CancelTask(params) => params.tenant.as_deref(),
-            Self::SubscribeToTask(params) => params.tenant.as_deref(),
-            Self::CreateTaskPushNotificationConfig(params) => params.tenant.as_deref(),
-            Self::GetTaskPushNotificationConfig(params) => params.tenant.as_deref(),
-            Self::ListTaskPushNotificationConfigs(params) => params.tenant.as_deref(),
-            Self::DeleteTaskPushNotificationConfig(params) => params.tenant.as_deref(),
-            Self::GetExtendedAgentCard(params) => params.tenant.as_deref(),
+            Self::GetTask(params) => params.history_length,
+            Self::ListTasks(params) => params.history_length,
+            _ => None,
         }
     }
 
@@ -132,5 +154,19 @@ impl Request {
             Self::DeleteTaskPushNotificationConfig(params) => Some(&params.task_id),
             Self::ListTasks(_) | Self::GetExtendedAgentCard(_) => None,
         }
+    }
+}
+
+impl Response {
+    /// The tasks in it.
+    pub fn tasks_mut(&mut self) -> impl Iterator<Item = &mut Task> {
+        let (one, several) = match self {
+            Self::SendMessage(SendMessageResponse::Task(task))
+            | Self::GetTask(task)
+            | Self::CancelTask(task) => (Some(task), None),
+            Self::ListTasks(list) => (None, Some(&mut list.tasks)),
+            _ => (None, None),
+        };
+        one.into_iter().chain(several.into_iter().flatten())
     }
 }

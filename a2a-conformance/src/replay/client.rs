@@ -1,7 +1,8 @@
 //! The documented answers played to our client, and what it makes of them.
 
 use a2a_client::Client;
-use a2a_transport::binding::jsonrpc::{Reading, read_call};
+use a2a_transport::binding::Reading;
+use a2a_transport::binding::jsonrpc::read_call;
 use a2a_transport::http::HttpTransport;
 use a2a_transport::{Answer, Call, Error, Transport};
 use a2a_types::reading::Mode;
@@ -228,7 +229,7 @@ impl Play<'_> {
                 problems.extend(check_card(answer, &self.script_of(answer)))
             }
             (Ok(client), true) => {
-                let found = serde_json::to_value(client.card()).unwrap_or_default();
+                let found = serde_json::to_value(client.card().as_deref()).unwrap_or_default();
                 problems.extend(differences(answer, &found));
             }
             (Ok(_), false) => problems.push(format!(

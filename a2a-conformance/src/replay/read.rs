@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use a2a_jsonrpc::Id;
-use a2a_transport::binding::jsonrpc::{Reading, read_call, write_call};
+use a2a_transport::binding::Reading;
+use a2a_transport::binding::jsonrpc::{read_call, write_call};
 use a2a_types::reading::{Hints, Mode, read};
 use a2a_types::{Dialect, Task, v0_2};
 use serde_json::{Value, json};

@@ -3,11 +3,11 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use a2a_transport::{BoxFuture, Principal};
+use a2a_transport::BoxFuture;
 use a2a_types::{ConfigId, Dialect, Event, Task, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
 
-use super::{Listing, Logged, NewTask, Page, Place, Snapshot, Store, StoreError};
+use super::{Listing, Logged, NewTask, Owner, Page, Place, Snapshot, Store, StoreError};
 
 /// Keeps tasks in memory; those that ended first make room for new ones.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct MemoryStore {
     shelf: Mutex<Shelf>,
 }
 
-type Key = (Principal, TaskId);
+type Key = (Owner, TaskId);
 
 #[derive(Debug, Default)]
 struct Shelf {
@@ -63,7 +63,7 @@ impl MemoryStore {
         }
     }
 
-    fn record(&self, owner: &Principal, task: &TaskId) -> Result<Arc<Record>, StoreError> {
+    fn record(&self, owner: &Owner, task: &TaskId) -> Result<Arc<Record>, StoreError> {
         let key = (owner.clone(), task.clone());
         lock(&self.shelf)
             .tasks
@@ -72,7 +72,7 @@ impl MemoryStore {
             .ok_or(StoreError::NoTask)
     }
 
-    fn insert(&self, owner: &Principal, new: NewTask) -> Result<(), StoreError> {
+    fn insert(&self, owner: &Owner, new: NewTask) -> Result<(), StoreError> {
         let key = (owner.clone(), new.task.id.clone());
         let mut shelf = lock(&self.shelf);
         if shelf.tasks.contains_key(&key) {
@@ -96,7 +96,7 @@ impl MemoryStore {
     }
 
     /// Sorts the places first, and copies only the tasks of the page.
-    fn page(&self, owner: &Principal, listing: &Listing) -> Page {
+    fn page(&self, owner: &Owner, listing: &Listing) -> Page {
         let records: Vec<_> = {
             let shelf = lock(&self.shelf);
             let own = shelf.tasks.iter().filter(|((of, _), _)| of == owner);
@@ -127,7 +127,7 @@ impl MemoryStore {
         }
     }
 
-    fn add(&self, owner: &Principal, task: &TaskId, event: Event) -> Result<u64, StoreError> {
+    fn add(&self, owner: &Owner, task: &TaskId, event: Event) -> Result<u64, StoreError> {
         let record = self.record(owner, task)?;
         let mut log = lock(&record.log);
         let is_message = matches!(event, Event::Message(_));
@@ -221,7 +221,7 @@ fn done<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
 impl Store for MemoryStore {
     fn create<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         new: NewTask,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         done(self.insert(owner, new))
@@ -229,7 +229,7 @@ impl Store for MemoryStore {
 
     fn append<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         task: &'a TaskId,
         event: Event,
     ) -> BoxFuture<'a, Result<u64, StoreError>> {
@@ -238,7 +238,7 @@ impl Store for MemoryStore {
 
     fn snapshot<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>> {
         let snapshot = self.record(owner, task).ok().map(|record| {
@@ -254,7 +254,7 @@ impl Store for MemoryStore {
 
     fn events_after<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         task: &'a TaskId,
         generation: u64,
     ) -> BoxFuture<'a, Result<Vec<Logged>, StoreError>> {
@@ -273,7 +273,7 @@ impl Store for MemoryStore {
 
     fn watch<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>> {
         done(
@@ -284,7 +284,7 @@ impl Store for MemoryStore {
 
     fn list<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         listing: Listing,
     ) -> BoxFuture<'a, Result<Page, StoreError>> {
         done(Ok(self.page(owner, &listing)))
@@ -292,7 +292,7 @@ impl Store for MemoryStore {
 
     fn put_config<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         config: TaskPushNotificationConfig,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let record = self.record(owner, &config.task_id);
@@ -301,7 +301,7 @@ impl Store for MemoryStore {
 
     fn configs<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<Vec<TaskPushNotificationConfig>, StoreError>> {
         done(
@@ -312,7 +312,7 @@ impl Store for MemoryStore {
 
     fn delete_config<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         task: &'a TaskId,
         config: &'a ConfigId,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
@@ -328,6 +328,7 @@ impl Store for MemoryStore {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use a2a_transport::Principal;
     use a2a_types::{TaskState, TaskStatusUpdateEvent};
 
     fn new(id: &str) -> NewTask {
@@ -349,7 +350,7 @@ mod tests {
 
     #[test]
     fn the_log_counts_and_remembers() {
-        let (store, owner) = (MemoryStore::default(), Principal::anonymous());
+        let (store, owner) = (MemoryStore::default(), Owner::from(Principal::anonymous()));
         store.insert(&owner, new("t")).unwrap();
         assert!(matches!(
             store.insert(&owner, new("t")),
@@ -375,8 +376,8 @@ mod tests {
     fn another_owners_task_is_not_there() {
         let (store, alice, bob) = (
             MemoryStore::default(),
-            Principal::named("alice"),
-            Principal::named("bob"),
+            Owner::from(Principal::named("alice")),
+            Owner::from(Principal::named("bob")),
         );
         store.insert(&alice, new("t")).unwrap();
         assert!(matches!(
@@ -393,7 +394,10 @@ mod tests {
 
     #[test]
     fn finished_tasks_make_room_and_unfinished_ones_do_not() {
-        let (store, owner) = (MemoryStore::with_capacity(2), Principal::anonymous());
+        let (store, owner) = (
+            MemoryStore::with_capacity(2),
+            Owner::from(Principal::anonymous()),
+        );
         store.insert(&owner, new("a")).unwrap();
         store.insert(&owner, new("b")).unwrap();
         assert!(matches!(

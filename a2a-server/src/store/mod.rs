@@ -1,10 +1,11 @@
 //! Where tasks are kept: each is a log of events, and the fold of its log.
 
 mod memory;
+mod owner;
 
 use std::cmp::Reverse;
 
-use a2a_transport::{BoxFuture, Principal};
+use a2a_transport::BoxFuture;
 use a2a_types::{
     ConfigId, ContextId, Dialect, Event, IllegalEvent, Task, TaskId, TaskPushNotificationConfig,
     TaskState, Timestamp,
@@ -12,6 +13,7 @@ use a2a_types::{
 use tokio::sync::watch;
 
 pub use memory::MemoryStore;
+pub use owner::Owner;
 
 /// Keeps the logs of tasks.
 ///
@@ -21,14 +23,14 @@ pub trait Store: Send + Sync + 'static {
     /// Begins the log of a new task with the task itself, generation 1.
     fn create<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         new: NewTask,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// Adds an event, if it may happen to the task as it stands, and yields its generation.
     fn append<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         task: &'a TaskId,
         event: Event,
     ) -> BoxFuture<'a, Result<u64, StoreError>>;
@@ -36,7 +38,7 @@ pub trait Store: Send + Sync + 'static {
     /// The task as it stands.
     fn snapshot<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>>;
 
@@ -44,7 +46,7 @@ pub trait Store: Send + Sync + 'static {
     /// empty if there is anything.
     fn events_after<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         task: &'a TaskId,
         generation: u64,
     ) -> BoxFuture<'a, Result<Vec<Logged>, StoreError>>;
@@ -52,35 +54,35 @@ pub trait Store: Send + Sync + 'static {
     /// Tells the generation, and each change of it.
     fn watch<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>>;
 
     /// One page of the owner's tasks, those with the latest status first.
     fn list<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         listing: Listing,
     ) -> BoxFuture<'a, Result<Page, StoreError>>;
 
     /// Keeps a webhook of a task, in place of one with the same id.
     fn put_config<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         config: TaskPushNotificationConfig,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// The webhooks of a task, in order of creation.
     fn configs<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<Vec<TaskPushNotificationConfig>, StoreError>>;
 
     /// Forgets a webhook; one that is not there is forgotten already.
     fn delete_config<'a>(
         &'a self,
-        owner: &'a Principal,
+        owner: &'a Owner,
         task: &'a TaskId,
         config: &'a ConfigId,
     ) -> BoxFuture<'a, Result<(), StoreError>>;

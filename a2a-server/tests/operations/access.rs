@@ -200,7 +200,7 @@ async fn a_client_finds_its_way_by_the_card() {
     );
     let nobody = HttpTransport::new("http://127.0.0.1:1/", Dialect::V0_2).unwrap();
     let refused = Client::new(nobody).send("x").await;
-    assert!(matches!(refused, Err(Error::Connection(_))), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Unreachable(_))), "{refused:?}");
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ mod send;
 
 use std::sync::Arc;
 
-use a2a_client::{Client, Error, SendMessageResponse, StreamExt, Updates};
+use a2a_client::{Binding, Client, Error, HttpTransport, SendMessageResponse, StreamExt, Updates};
 use a2a_server::{Agent, Failure, Server, Turn};
 use a2a_types::{AgentCard, Dialect, ErrorKind, Message, Task, TaskState};
 use tokio::sync::Notify;
@@ -62,18 +62,31 @@ pub(crate) fn card() -> AgentCard {
     card
 }
 
-/// A client of each generation to one server, over a socket.
+/// A client of each generation, over a socket, by every binding it has; each to a server of its own.
 pub(crate) async fn clients(agent: Obedient, dialects: &[Dialect]) -> Vec<(Dialect, Client)> {
-    let server = Server::builder(card(), agent).build().unwrap();
     let mut clients = Vec::new();
-    for &dialect in dialects {
+    for &(dialect, binding) in WAYS
+        .iter()
+        .filter(|(dialect, _)| dialects.contains(dialect))
+    {
+        let server = Server::builder(card(), agent.clone()).build().unwrap();
         let bound = server.bind("127.0.0.1:0").await.unwrap().prefer(dialect);
-        clients.push((dialect, Client::connect(&bound.url(), dialect).unwrap()));
+        let transport = HttpTransport::new(&bound.url(), dialect).unwrap();
+        clients.push((dialect, Client::new(transport.binding(binding))));
         tokio::spawn(bound.run(std::future::pending()));
     }
     clients
 }
 
+/// Every generation in every binding.
+pub(crate) const WAYS: &[(Dialect, Binding)] = &[
+    (Dialect::V0_1, Binding::JsonRpc),
+    (Dialect::V0_2, Binding::JsonRpc),
+    (Dialect::V0_3, Binding::JsonRpc),
+    (Dialect::V0_3, Binding::HttpJson),
+    (Dialect::V1_0, Binding::JsonRpc),
+    (Dialect::V1_0, Binding::HttpJson),
+];
 pub(crate) const ALL: &[Dialect] = Dialect::ALL;
 pub(crate) const SINCE_0_2: &[Dialect] = &[Dialect::V0_2, Dialect::V0_3, Dialect::V1_0];
 

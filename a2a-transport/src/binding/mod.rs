@@ -1,3 +1,168 @@
-//! From bytes to calls and replies, and back: pure functions, no I/O.
+//! From bytes to calls and back, in each binding: pure functions, no I/O.
+//!
+//! Each binding has the same four, two for each end: `write_call` and `read_reply` for the caller,
+//! `read_call` and `write_reply` for the agent. The functions here choose the binding by the
+//! [`Envelope`].
 
+mod canonical;
+mod details;
+mod event;
 pub mod jsonrpc;
+pub mod rest;
+
+use a2a_jsonrpc::{Id, Limits};
+use a2a_types::reading::{Mode, Read, Repair, Violation};
+use a2a_types::{Dialect, Error as A2aError, ErrorKind, Request, Response};
+use http::{Method, StatusCode};
+use serde_json::json;
+
+pub use event::{EventReader, EventWriter, Line};
+
+use crate::{Binding, Envelope, Error};
+
+/// How requests are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading {
+    /// Leniently or strictly.
+    pub mode: Mode,
+    /// The generation in which a request is answered that several spell alike, unless its task
+    /// says otherwise. None means 0.3 (specification 1.0 §3.6.2).
+    pub prefer: Option<Dialect>,
+    /// What one message may cost.
+    pub limits: Limits,
+}
+
+/// A request as read.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The request in the canonical model.
+    pub request: Request,
+    /// How to answer it.
+    pub envelope: Envelope,
+    /// What had to be mended to understand it.
+    pub repairs: Vec<Repair>,
+}
+
+/// A request that was refused before it was understood.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// How to put the answer into HTTP.
+    pub binding: Binding,
+    /// The id to answer with by JSON-RPC, null if it could not be read.
+    pub id: Id,
+    /// The generation to answer in.
+    pub dialect: Dialect,
+    /// Why.
+    pub error: A2aError,
+    /// The HTTP status, where HTTP has one of its own for this.
+    pub status: Option<StatusCode>,
+}
+
+/// An answer as written.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Written {
+    /// The HTTP status: always 200 by JSON-RPC.
+    pub status: StatusCode,
+    /// The JSON.
+    pub body: Vec<u8>,
+}
+
+/// A request as written.
+#[derive(Clone, Debug)]
+pub struct Asking {
+    /// The HTTP method.
+    pub method: Method,
+    /// Path and query, to be put behind the URL of the agent; nothing by JSON-RPC.
+    pub target: String,
+    /// The JSON, if the request has a body.
+    pub body: Option<Vec<u8>>,
+    /// How it will be answered.
+    pub envelope: Envelope,
+}
+
+/// Writes a request.
+pub fn write_call(
+    request: Request,
+    dialect: Dialect,
+    binding: Binding,
+    id: &Id,
+) -> Result<Asking, Error> {
+    match binding {
+        Binding::HttpJson => rest::write_call(request, dialect),
+        Binding::JsonRpc => {
+            let (body, envelope) = jsonrpc::write_call(request, dialect, id)?;
+            Ok(Asking {
+                method: Method::POST,
+                target: String::new(),
+                body: Some(body),
+                envelope,
+            })
+        }
+    }
+}
+
+/// Writes the answer to a question that is answered once.
+pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> Written {
+    match envelope.binding {
+        Binding::HttpJson => rest::write_reply(envelope, outcome),
+        Binding::JsonRpc => Written {
+            status: StatusCode::OK,
+            body: jsonrpc::write_reply(envelope, outcome),
+        },
+    }
+}
+
+/// Writes the answer to a question that was not understood.
+pub fn write_refusal(refused: Refused) -> Written {
+    match refused.binding {
+        Binding::HttpJson => rest::write_refusal(&refused),
+        Binding::JsonRpc => Written {
+            status: refused.status.unwrap_or(StatusCode::OK),
+            body: jsonrpc::write_refusal(refused),
+        },
+    }
+}
+
+/// Reads the answer to a question that is answered once.
+pub fn read_reply(
+    envelope: &Envelope,
+    status: StatusCode,
+    body: &[u8],
+    mode: Mode,
+    limits: &Limits,
+) -> Result<Read<Response>, Error> {
+    match envelope.binding {
+        Binding::HttpJson => rest::read_reply(envelope, status, body, mode, limits),
+        Binding::JsonRpc => jsonrpc::read_reply(envelope, body, mode, limits),
+    }
+}
+
+/// The generation that a request names, in the `A2A-Version` header or parameter. Specification 1.0
+/// §3.6: none named means none, an unknown one is refused.
+pub(crate) fn requested_dialect(version: Option<&str>) -> Result<Option<Dialect>, A2aError> {
+    let Some(version) = version.map(str::trim).filter(|version| !version.is_empty()) else {
+        return Ok(None);
+    };
+    Dialect::from_version(version).map(Some).ok_or_else(|| {
+        let supported: Vec<_> = Dialect::ALL
+            .iter()
+            .map(|dialect| dialect.version())
+            .collect();
+        let text = format!(
+            "A2A version `{}` is not supported; supported are {}",
+            clip(version),
+            supported.join(", ")
+        );
+        A2aError::new(ErrorKind::VersionNotSupported, text)
+    })
+}
+
+fn invalid_params(violation: &Violation) -> A2aError {
+    A2aError::new(ErrorKind::InvalidParams, violation.to_string())
+        .with_details(json!({"path": violation.path, "problem": violation.problem}))
+}
+
+/// As much of a peer's word as an error message should repeat.
+pub(crate) fn clip(word: &str) -> String {
+    word.chars().take(64).collect()
+}

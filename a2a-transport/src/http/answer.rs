@@ -7,7 +7,8 @@ use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTI
 use http::{Response, StatusCode};
 
 use super::{Body, Denied};
-use crate::binding::jsonrpc::{self, Refused};
+use crate::Binding;
+use crate::binding::{Refused, Written, write_refusal};
 
 pub(super) fn status(status: StatusCode) -> Response<Body> {
     let mut response = Response::new(Body::empty());
@@ -25,7 +26,7 @@ pub(super) fn typed(code: StatusCode, content_type: &'static str, body: Body) ->
 }
 
 pub(super) fn json(code: StatusCode, body: impl Into<Bytes>) -> Response<Body> {
-    typed(code, "application/json", Body::full(body))
+    typed(code, JSON, Body::full(body))
 }
 
 pub(super) fn plain(code: StatusCode, text: &'static str) -> Response<Body> {
@@ -52,17 +53,25 @@ pub(super) fn event_stream(body: Body) -> Response<Body> {
     response
 }
 
-pub(super) fn deny(denied: &Denied) -> Response<Body> {
-    let (code, kind) = match denied {
+/// An answer in JSON, of the media type that the caller takes.
+pub(super) fn written(written: Written, media_type: &'static str) -> Response<Body> {
+    typed(written.status, media_type, Body::full(written.body))
+}
+
+/// Tells a caller that it is not let in, in its own binding and generation.
+pub(super) fn deny(denied: &Denied, binding: Binding, dialect: Dialect) -> Response<Body> {
+    let (status, kind) = match denied {
         Denied::Unauthenticated { .. } => (StatusCode::UNAUTHORIZED, ErrorKind::Unauthenticated),
         Denied::Forbidden => (StatusCode::FORBIDDEN, ErrorKind::PermissionDenied),
     };
     let refused = Refused {
+        binding,
         id: Id::Null,
-        dialect: Dialect::V0_3,
+        dialect,
         error: kind.into(),
+        status: Some(status),
     };
-    let mut response = json(code, jsonrpc::write_refusal(refused));
+    let mut response = written(write_refusal(refused), JSON);
     if let Denied::Unauthenticated { challenge } = denied
         && let Ok(challenge) = HeaderValue::from_str(challenge)
     {
@@ -70,3 +79,8 @@ pub(super) fn deny(denied: &Denied) -> Response<Body> {
     }
     response
 }
+
+/// The media type of JSON.
+pub(super) const JSON: &str = "application/json";
+/// The media type of HTTP+JSON in 1.0.1, §11.1.
+pub(super) const A2A_JSON: &str = "application/a2a+json";

@@ -8,7 +8,7 @@ use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
-use crate::binding::jsonrpc::{EventWriter, Line};
+use crate::binding::{EventWriter, Line};
 use crate::{Error, UpdateStream, sse};
 
 /// The body of an answer.
@@ -96,7 +96,7 @@ impl Events {
 
     fn push(&mut self, id: Option<u64>, line: &Line) {
         let id = id.filter(|_| self.writer.dialect() != a2a_types::Dialect::V0_1);
-        let name = self.named.then_some(line.name);
+        let name = line.name.filter(|_| self.named);
         self.ready
             .extend_from_slice(&sse::encode(id, name, &line.json));
     }
@@ -195,20 +195,15 @@ impl Incomplete {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Envelope;
+    use crate::{Binding, Envelope};
     use a2a_types::{Dialect, Operation};
     use http_body_util::BodyExt;
 
     /// Time is paused, so it passes whenever nothing else can happen.
     #[tokio::test(start_paused = true)]
     async fn a_silent_stream_gets_a_comment() {
-        let envelope = Envelope {
-            dialect: Dialect::V0_2,
-            operation: Operation::SendStreamingMessage,
-            id: None,
-            task: None,
-            ambiguous: false,
-        };
+        let operation = Operation::SendStreamingMessage;
+        let envelope = Envelope::new(Dialect::V0_2, Binding::JsonRpc, operation);
         let silent: UpdateStream = Box::pin(tokio_stream::pending());
         let begun = Instant::now();
         let mut body = Body::events(

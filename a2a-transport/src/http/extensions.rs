@@ -24,14 +24,19 @@ pub(super) fn wanted(headers: &HeaderMap) -> Vec<String> {
 
 /// Tells the caller which of them are active, in its own spelling.
 pub(super) fn echo<B>(active: &[String], dialect: Dialect, response: &mut Response<B>) {
+    ask(active, dialect, response.headers_mut());
+}
+
+/// Names extensions in the spelling of a generation.
+pub(super) fn ask(uris: &[String], dialect: Dialect, headers: &mut HeaderMap) {
     let name = match dialect {
         Dialect::V1_0 => NAME,
         Dialect::V0_1 | Dialect::V0_2 | Dialect::V0_3 => OLD_NAME,
     };
-    // They came in a header, so they fit into one.
-    if let Ok(value) = HeaderValue::from_str(&active.join(", "))
-        && !active.is_empty()
+    // What does not fit into a header cannot be asked for.
+    if let Ok(value) = HeaderValue::from_str(&uris.join(", "))
+        && !uris.is_empty()
     {
-        response.headers_mut().insert(name, value);
+        headers.insert(name, value);
     }
 }

@@ -78,36 +78,45 @@ pub fn read_request(
     operation: Operation,
     params: &str,
     mode: Mode,
+    hints: &Hints<'_>,
 ) -> Result<Read<Request>, Violation> {
     fn of<T: Wire, C: From<T>>(
         json: &str,
         mode: Mode,
+        hints: &Hints<'_>,
         wrap: fn(C) -> Request,
     ) -> Result<Read<Request>, Violation> {
-        Ok(read::<T>(json, mode, &Hints::at("$.params"))?.map(|params| wrap(params.into())))
+        Ok(read::<T>(json, mode, hints)?.map(|params| wrap(params.into())))
     }
     match operation {
-        Operation::SendMessage => of::<MessageSendParams, _>(params, mode, Request::SendMessage),
-        Operation::SendStreamingMessage => {
-            of::<MessageSendParams, _>(params, mode, Request::SendStreamingMessage)
+        Operation::SendMessage => {
+            of::<MessageSendParams, _>(params, mode, hints, Request::SendMessage)
         }
-        Operation::GetTask => of::<TaskQueryParams, _>(params, mode, Request::GetTask),
-        Operation::CancelTask => of::<TaskIdParams, _>(params, mode, Request::CancelTask),
-        Operation::SubscribeToTask => of::<TaskIdParams, _>(params, mode, Request::SubscribeToTask),
+        Operation::SendStreamingMessage => {
+            of::<MessageSendParams, _>(params, mode, hints, Request::SendStreamingMessage)
+        }
+        Operation::GetTask => of::<TaskQueryParams, _>(params, mode, hints, Request::GetTask),
+        Operation::CancelTask => of::<TaskIdParams, _>(params, mode, hints, Request::CancelTask),
+        Operation::SubscribeToTask => {
+            of::<TaskIdParams, _>(params, mode, hints, Request::SubscribeToTask)
+        }
         Operation::CreateTaskPushNotificationConfig => of::<TaskPushNotificationConfig, _>(
             params,
             mode,
+            hints,
             Request::CreateTaskPushNotificationConfig,
         ),
         Operation::GetTaskPushNotificationConfig => of::<GetTaskPushNotificationConfigParams, _>(
             params,
             mode,
+            hints,
             Request::GetTaskPushNotificationConfig,
         ),
         Operation::ListTaskPushNotificationConfigs => {
             of::<ListTaskPushNotificationConfigParams, _>(
                 params,
                 mode,
+                hints,
                 Request::ListTaskPushNotificationConfigs,
             )
         }
@@ -115,6 +124,7 @@ pub fn read_request(
             of::<DeleteTaskPushNotificationConfigParams, _>(
                 params,
                 mode,
+                hints,
                 Request::DeleteTaskPushNotificationConfig,
             )
         }
@@ -122,7 +132,7 @@ pub fn read_request(
             value: GetExtendedAgentCardRequest::default().into(),
             repairs: Vec::new(),
         }),
-        Operation::ListTasks => of::<ListTasksParams, _>(params, mode, Request::ListTasks),
+        Operation::ListTasks => of::<ListTasksParams, _>(params, mode, hints, Request::ListTasks),
     }
 }
 

@@ -1,47 +1,14 @@
 //! Requests.
 
-use a2a_jsonrpc::{Id, Limits, Version};
-use a2a_types::reading::{At, Mode, Quirk, Read, Repair, Violation};
+use a2a_jsonrpc::{Id, Version};
+use a2a_types::reading::{At, Hints, Mode, Quirk, Read, Repair, Violation};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Request, v0_1, v0_2};
-use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::canonical;
-use crate::{Envelope, Error};
-
-/// How requests are read.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Reading {
-    /// Leniently or strictly.
-    pub mode: Mode,
-    /// The generation in which a request is answered that several spell alike, unless its task
-    /// says otherwise. None means 0.3 (specification 1.0 §3.6.2).
-    pub prefer: Option<Dialect>,
-    /// What one message may cost.
-    pub limits: Limits,
-}
-
-/// A request as read.
-#[derive(Clone, Debug)]
-pub struct Question {
-    /// The request in the canonical model.
-    pub request: Request,
-    /// How to answer it.
-    pub envelope: Envelope,
-    /// What had to be mended to understand it.
-    pub repairs: Vec<Repair>,
-}
-
-/// A request that was refused before it was understood.
-#[derive(Clone, Debug)]
-pub struct Refused {
-    /// The id to answer with, null if it could not be read.
-    pub id: Id,
-    /// The generation to answer in.
-    pub dialect: Dialect,
-    /// Why.
-    pub error: A2aError,
-}
+use crate::binding::{
+    Question, Reading, Refused, canonical, clip, invalid_params, requested_dialect,
+};
+use crate::{Binding, Envelope, Error};
 
 /// Reads a request. `version` is the `A2A-Version` header or parameter.
 pub fn read_call(
@@ -51,18 +18,22 @@ pub fn read_call(
 ) -> Result<Question, Refused> {
     let latest = reading.prefer.unwrap_or(Dialect::V0_3);
     let request = a2a_jsonrpc::read_request(body, &reading.limits).map_err(|refusal| Refused {
+        binding: Binding::JsonRpc,
         id: refusal.id,
         dialect: latest,
         error: A2aError::new(
             ErrorKind::from_code(refusal.error.code, latest),
             refusal.error.message,
         ),
+        status: None,
     })?;
     let answer_id = request.id.clone().unwrap_or(Id::Null);
     let refuse = |dialect: Dialect, error: A2aError| Refused {
+        binding: Binding::JsonRpc,
         id: answer_id.clone(),
         dialect,
         error,
+        status: None,
     };
 
     let Some(method) = Dialect::of_method(&request.method) else {
@@ -111,32 +82,13 @@ pub fn read_call(
     repairs.extend(read.repairs);
     Ok(Question {
         envelope: Envelope {
-            dialect,
-            operation: method.operation,
             id: (!notification).then_some(answer_id),
             task: read.value.task_id().cloned(),
             ambiguous: asked.is_none() && method.dialects.len() > 1,
+            ..Envelope::new(dialect, Binding::JsonRpc, method.operation)
         },
         request: read.value,
         repairs,
-    })
-}
-
-fn requested_dialect(version: Option<&str>) -> Result<Option<Dialect>, A2aError> {
-    let Some(version) = version.map(str::trim).filter(|version| !version.is_empty()) else {
-        return Ok(None);
-    };
-    Dialect::from_version(version).map(Some).ok_or_else(|| {
-        let supported: Vec<_> = Dialect::ALL
-            .iter()
-            .map(|dialect| dialect.version())
-            .collect();
-        let text = format!(
-            "A2A version `{}` is not supported; supported are {}",
-            clip(version),
-            supported.join(", ")
-        );
-        A2aError::new(ErrorKind::VersionNotSupported, text)
     })
 }
 
@@ -148,9 +100,11 @@ fn read_params(
 ) -> Result<Read<Request>, Violation> {
     match dialect {
         Dialect::V0_1 => v0_1::read_request(operation, params, mode),
-        Dialect::V0_2 | Dialect::V0_3 => v0_2::read_request(operation, params, mode),
+        Dialect::V0_2 | Dialect::V0_3 => {
+            v0_2::read_request(operation, params, mode, &Hints::at("$.params"))
+        }
         Dialect::V1_0 => {
-            let read = canonical::read_request(operation, params)?;
+            let read = canonical::read_request(operation, params, &Hints::at("$.params"))?;
             if let Request::SendMessage(params) | Request::SendStreamingMessage(params) =
                 &read.value
             {
@@ -159,11 +113,6 @@ fn read_params(
             Ok(read)
         }
     }
-}
-
-fn invalid_params(violation: &Violation) -> A2aError {
-    A2aError::new(ErrorKind::InvalidParams, violation.to_string())
-        .with_details(json!({"path": violation.path, "problem": violation.problem}))
 }
 
 /// Writes a request; none if the generation has no such operation.
@@ -176,11 +125,9 @@ pub fn write_call(
     let not_supported = || Error::NotSupported { operation, dialect };
     let method = dialect.method(operation).ok_or_else(not_supported)?;
     let mut envelope = Envelope {
-        dialect,
-        operation,
         id: Some(id.clone()),
         task: request.task_id().cloned(),
-        ambiguous: false,
+        ..Envelope::new(dialect, Binding::JsonRpc, operation)
     };
     let text = match dialect {
         Dialect::V0_1 => {
@@ -207,9 +154,4 @@ fn unwritable(error: serde_json::Error) -> Error {
         path: "$.params".to_owned(),
         problem: error.to_string(),
     })
-}
-
-/// As much of a peer's word as an error message should repeat.
-fn clip(word: &str) -> String {
-    word.chars().take(64).collect()
 }

@@ -1,13 +1,15 @@
 //! `error` in each generation.
 
 use a2a_types::{Dialect, Error as A2aError, ErrorKind};
+use serde_json::Value;
 use serde_json::value::to_raw_value;
-use serde_json::{Value, json};
+
+use crate::binding::details::error_details;
 
 /// Writes an error: what `data` may be differs.
 pub(super) fn write_error(error: A2aError, dialect: Dialect) -> a2a_jsonrpc::Error {
     let data = match dialect {
-        Dialect::V1_0 => Some(error_info(&error)),
+        Dialect::V1_0 => Some(error_details(&error)),
         Dialect::V0_1 => error.details.filter(Value::is_object),
         Dialect::V0_2 | Dialect::V0_3 => error.details,
     };
@@ -27,22 +29,4 @@ pub(super) fn read_error(error: a2a_jsonrpc::Error, dialect: Dialect) -> A2aErro
             .data
             .and_then(|data| serde_json::from_str(data.get()).ok()),
     }
-}
-
-/// The details that 1.0 §9.5 asks for: a list of typed objects.
-fn error_info(error: &A2aError) -> Value {
-    let mut details = vec![json!({
-        "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-        "reason": error.kind.reason(),
-        "domain": "a2a-protocol.org",
-    })];
-    match &error.details {
-        Some(Value::Array(given)) => details.extend(given.iter().cloned()),
-        Some(given) if given["path"].is_string() => details.push(json!({
-            "@type": "type.googleapis.com/google.rpc.BadRequest",
-            "fieldViolations": [{"field": given["path"], "description": given["problem"]}],
-        })),
-        _ => {}
-    }
-    Value::Array(details)
 }

@@ -5,8 +5,9 @@ use a2a_types::reading::{Hints, Mode, Read, Streamed, read_canonical};
 use a2a_types::{ArtifactId, Dialect, Error as A2aError, Event, TaskId, v0_1, v0_2};
 use serde::Serialize;
 
-use super::canonical::unmended;
 use super::envelope::{open, root, seal};
+use crate::binding::Line;
+use crate::binding::canonical::unmended;
 use crate::{Envelope, Error};
 
 /// Writes the events of one stream, each a line of JSON.
@@ -25,11 +26,6 @@ impl EventWriter {
             dialect: envelope.dialect,
             v0_1: v0_1::EventWriter::new(envelope.task.clone().unwrap_or_default()),
         }
-    }
-
-    /// The generation that is written.
-    pub fn dialect(&self) -> Dialect {
-        self.dialect
     }
 
     /// What the generation says for one event: usually one line, in 0.1 sometimes more.
@@ -54,14 +50,14 @@ impl EventWriter {
     /// An error in the middle of the stream; nothing follows it.
     pub fn write_error(&self, error: A2aError) -> Line {
         Line {
-            name: STATUS_UPDATE,
+            name: Some(STATUS_UPDATE),
             json: seal(self.id.clone(), self.dialect, Err::<(), _>(error)),
         }
     }
 
     fn line(&self, name: &'static str, result: &impl Serialize) -> Line {
         Line {
-            name,
+            name: Some(name),
             json: seal(self.id.clone(), self.dialect, Ok(result)),
         }
     }
@@ -76,15 +72,6 @@ fn name_in_0_1(event: &v0_1::TaskEvent) -> &'static str {
         v0_1::TaskEvent::Status(_) => STATUS_UPDATE,
         v0_1::TaskEvent::Artifact(_) => ARTIFACT_UPDATE,
     }
-}
-
-/// One event on its way to Server-Sent Events.
-#[derive(Clone, Debug)]
-pub struct Line {
-    /// The name that trpc-a2a-go's clients look at; others ignore it.
-    pub name: &'static str,
-    /// The JSON-RPC response, without line breaks.
-    pub json: Vec<u8>,
 }
 
 /// Reads the events of one stream.

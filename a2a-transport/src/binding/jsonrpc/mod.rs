@@ -5,12 +5,11 @@
 //! by [`EventWriter`], one event at a time.
 
 mod call;
-mod canonical;
 mod envelope;
 mod error;
 mod event;
 mod reply;
 
-pub use call::{Question, Reading, Refused, read_call, write_call};
-pub use event::{EventReader, EventWriter, Line};
+pub use call::{read_call, write_call};
+pub use event::{EventReader, EventWriter};
 pub use reply::{read_reply, write_refusal, write_reply};

@@ -5,9 +5,8 @@ use a2a_types::reading::{Hints, Mode, Read};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Response, v0_1, v0_2};
 use serde_json::value::to_raw_value;
 
-use super::Refused;
-use super::canonical;
 use super::envelope::{open, root, seal};
+use crate::binding::{Refused, canonical};
 use crate::{Envelope, Error};
 
 /// Writes the answer to a question that is answered once.
@@ -19,9 +18,8 @@ pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> 
                 let task = envelope.task.clone().unwrap_or_default();
                 v0_1::write_response(response, &task).map(|returned| to_raw_value(&returned))
             }
-            Dialect::V0_2 | Dialect::V0_3 => {
-                v0_2::write_response(response, envelope.dialect).map(|returned| to_raw_value(&returned))
-            }
+            Dialect::V0_2 | Dialect::V0_3 => v0_2::write_response(response, envelope.dialect)
+                .map(|returned| to_raw_value(&returned)),
             Dialect::V1_0 => Some(canonical::write_response(&response)),
         };
         raw.transpose()

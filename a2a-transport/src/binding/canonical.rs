@@ -8,10 +8,13 @@ use serde_json::value::{RawValue, to_raw_value};
 macro_rules! requests {
     ($($operation:ident)*) => {
         /// Reads the params of `operation`.
-        pub(super) fn read_request(operation: Operation, params: &str) -> Result<Read<Request>, Violation> {
-            let at = Hints::at("$.params");
+        pub(super) fn read_request(
+            operation: Operation,
+            params: &str,
+            hints: &Hints<'_>,
+        ) -> Result<Read<Request>, Violation> {
             match operation {
-                $(Operation::$operation => read_canonical(params, &at).map(Request::$operation),)*
+                $(Operation::$operation => read_canonical(params, hints).map(Request::$operation),)*
             }
             .map(unmended)
         }

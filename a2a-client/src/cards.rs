@@ -1,0 +1,208 @@
+//! Finding an agent's card, and keeping it for as long as its server allows.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use a2a_transport::Error;
+use a2a_transport::http::{Fetched, HttpClient};
+use a2a_types::{AgentCard, Dialect};
+use http::{Request, Response, StatusCode};
+use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
+
+use crate::card::read_card;
+use crate::{Client, Interfaces};
+
+/// Finds agents by their cards, and keeps each card for as long as its server allows.
+///
+/// A card that is kept is used without asking while it is fresh, and asked for by its tag or time
+/// afterwards (RFC 9111; specification 1.0 §8.6). Clones share what they keep.
+#[derive(Clone, Debug, Default)]
+pub struct Cards {
+    http: HttpClient,
+    kept: Arc<Mutex<HashMap<String, Kept>>>,
+}
+
+/// A card, and how long it may be used.
+#[derive(Clone, Debug)]
+struct Kept {
+    card: Arc<AgentCard>,
+    policy: CachePolicy,
+}
+
+impl Cards {
+    /// Keeps none yet; fetches with `http`.
+    pub fn new(http: HttpClient) -> Self {
+        Self {
+            http,
+            kept: Arc::default(),
+        }
+    }
+
+    /// The card of the agent at `url`: its origin, base or card.
+    pub async fn find(&self, url: &str) -> Result<Arc<AgentCard>, Error> {
+        let mut first_problem = None;
+        for place in card_places(url) {
+            match self.at(&place).await {
+                Ok(card) => return Ok(card),
+                // Whoever cannot be reached at one path cannot be at another.
+                Err(
+                    error @ (Error::Unreachable(_)
+                    | Error::Connection(_)
+                    | Error::Timeout { .. }
+                    | Error::Address { .. }),
+                ) => return Err(error),
+                Err(Error::NotA2a { status: 404, .. }) => {}
+                Err(error) => drop(first_problem.get_or_insert(error)),
+            }
+        }
+        Err(first_problem.unwrap_or_else(|| no_card(url, StatusCode::NOT_FOUND)))
+    }
+
+    /// A client of the agent at `url`, by the first interface on its card that we speak.
+    pub async fn connect(&self, url: &str) -> Result<Client, Error> {
+        let card = self.find(url).await?;
+        let interfaces = Interfaces::of(&card, &self.http)?;
+        Ok(Client::with_card(interfaces, card))
+    }
+
+    async fn at(&self, place: &str) -> Result<Arc<AgentCard>, Error> {
+        let request = || Request::get(place).body(());
+        let mut asked = request().map_err(|error| bad_place(place, &error))?;
+        let kept = self.kept().get(place).cloned();
+        if let Some(kept) = &kept {
+            match kept.policy.before_request(&asked, SystemTime::now()) {
+                BeforeRequest::Fresh(_) => return Ok(Arc::clone(&kept.card)),
+                BeforeRequest::Stale { request, .. } => *asked.headers_mut() = request.headers,
+            }
+        }
+        let mut headers = asked.headers().clone();
+        // The policy writes down what HTTP sends anyway.
+        headers.remove(http::header::HOST);
+        let fetched = self.http.get(place, &headers).await?;
+        let now = SystemTime::now();
+        if let Some(kept) = kept
+            && fetched.status == StatusCode::NOT_MODIFIED
+            && let AfterResponse::NotModified(policy, _) =
+                kept.policy.after_response(&asked, &answer(&fetched), now)
+        {
+            let card = Arc::clone(&kept.card);
+            self.keep(place, Kept { policy, ..kept });
+            return Ok(card);
+        }
+        if fetched.status != StatusCode::OK {
+            self.kept().remove(place);
+            return Err(no_card(place, fetched.status));
+        }
+        let card = read_card(&String::from_utf8_lossy(&fetched.body)).map_err(Error::Malformed)?;
+        let card = Arc::new(card);
+        let asked = request().map_err(|error| bad_place(place, &error))?;
+        let policy = CachePolicy::new_options(&asked, &answer(&fetched), now, PRIVATE);
+        if policy.is_storable() {
+            let card = Arc::clone(&card);
+            self.keep(place, Kept { card, policy });
+        }
+        Ok(card)
+    }
+
+    fn keep(&self, place: &str, card: Kept) {
+        let mut kept = self.kept();
+        if kept.len() >= CAPACITY && !kept.contains_key(place) {
+            // Which one goes matters little: it is fetched again when it is wanted.
+            if let Some(other) = kept.keys().next().cloned() {
+                kept.remove(&other);
+            }
+        }
+        kept.insert(place.to_owned(), card);
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, HashMap<String, Kept>> {
+        // Every change is one insertion or removal, so a panic elsewhere leaves the map whole.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How many cards are kept at most.
+const CAPACITY: usize = 1024;
+
+/// One program's own cache, which ignores no directive.
+const PRIVATE: CacheOptions = CacheOptions {
+    shared: false,
+    cache_heuristic: 0.1,
+    immutable_min_time_to_live: std::time::Duration::from_secs(24 * 3600),
+    ignore_cargo_cult: false,
+};
+
+fn answer(fetched: &Fetched) -> Response<()> {
+    let mut answer = Response::new(());
+    *answer.status_mut() = fetched.status;
+    *answer.headers_mut() = fetched.headers.clone();
+    answer
+}
+
+/// Where the card may be: at the URL itself if it names a document, else at the well-known paths
+/// below the URL, the later generations' first, and below its origin.
+fn card_places(url: &str) -> Vec<String> {
+    let base = url.trim_end_matches('/');
+    if base.ends_with(".json") {
+        return vec![base.to_owned()];
+    }
+    let scheme = base.find("://").map_or(0, |end| end + 3);
+    let origin = base[scheme..]
+        .find('/')
+        .map_or(base, |slash| &base[..scheme + slash]);
+    let paths = [Dialect::V1_0.card_path(), Dialect::V0_2.card_path()];
+    let mut places: Vec<_> = [base, origin]
+        .iter()
+        .flat_map(|base| paths.map(|path| format!("{base}{path}")))
+        .collect();
+    places.dedup();
+    if base == origin {
+        places.truncate(paths.len());
+    }
+    places
+}
+
+fn no_card(place: &str, status: StatusCode) -> Error {
+    Error::NotA2a {
+        status: status.as_u16(),
+        problem: format!("no agent card at {place}"),
+    }
+}
+
+fn bad_place(place: &str, error: &http::Error) -> Error {
+    Error::Address {
+        url: place.to_owned(),
+        problem: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_places(url: &str, expected: &[&str]) {
+        assert_eq!(card_places(url), expected, "{url}");
+    }
+
+    #[test]
+    fn where_cards_are_looked_for() {
+        let root = [
+            "http://h/.well-known/agent-card.json",
+            "http://h/.well-known/agent.json",
+        ];
+        check_places("http://h", &root);
+        check_places("http://h/", &root);
+        check_places("http://h/card.json", &["http://h/card.json"]);
+        check_places(
+            "http://h/a2a",
+            &[
+                "http://h/a2a/.well-known/agent-card.json",
+                "http://h/a2a/.well-known/agent.json",
+                root[0],
+                root[1],
+            ],
+        );
+    }
+}

@@ -1,0 +1,40 @@
+//! What 1.0 tells programs about an error: a list of typed objects.
+
+use a2a_types::{Error as A2aError, ErrorKind};
+use serde_json::{Value, json};
+
+/// The details of an error: an `ErrorInfo` first, then what is wrong with which member, or what
+/// the error brings itself. Specification 1.0 §9.5 and §11.6.
+pub(super) fn error_details(error: &A2aError) -> Value {
+    let mut details = vec![json!({
+        "@type": ERROR_INFO,
+        "reason": error.kind.reason(),
+        "domain": "a2a-protocol.org",
+    })];
+    match &error.details {
+        // An error that came from another agent has one already.
+        Some(Value::Array(given)) => details.extend(
+            given
+                .iter()
+                .filter(|detail| detail["@type"] != ERROR_INFO)
+                .cloned(),
+        ),
+        Some(given) if given["path"].is_string() => details.push(json!({
+            "@type": "type.googleapis.com/google.rpc.BadRequest",
+            "fieldViolations": [{"field": given["path"], "description": given["problem"]}],
+        })),
+        _ => {}
+    }
+    Value::Array(details)
+}
+
+/// Which error a list of details names, if it names one.
+pub(super) fn kind_in(details: &Value) -> Option<ErrorKind> {
+    let details = details.as_array()?;
+    let reason = details
+        .iter()
+        .find_map(|detail| detail.get("reason")?.as_str())?;
+    ErrorKind::from_reason(reason)
+}
+
+const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";

@@ -1,0 +1,92 @@
+//! The events of a stream, in each binding.
+
+use a2a_jsonrpc::Limits;
+use a2a_types::reading::{Mode, Read, Streamed};
+use a2a_types::{Dialect, Error as A2aError, Event};
+
+use super::{jsonrpc, rest};
+use crate::{Binding, Envelope, Error};
+
+/// One event on its way to Server-Sent Events.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The name that trpc-a2a-go's clients look at; others ignore it.
+    pub name: Option<&'static str>,
+    /// The JSON, without line breaks.
+    pub json: Vec<u8>,
+}
+
+/// Writes the events of one stream, each a line of JSON.
+#[derive(Debug)]
+pub struct EventWriter {
+    dialect: Dialect,
+    writer: Writer,
+}
+
+#[derive(Debug)]
+enum Writer {
+    JsonRpc(jsonrpc::EventWriter),
+    Rest(rest::EventWriter),
+}
+
+impl EventWriter {
+    /// A writer for the answer to a question.
+    pub fn new(envelope: &Envelope) -> Self {
+        Self {
+            dialect: envelope.dialect,
+            writer: match envelope.binding {
+                Binding::JsonRpc => Writer::JsonRpc(jsonrpc::EventWriter::new(envelope)),
+                Binding::HttpJson => Writer::Rest(rest::EventWriter::new(envelope)),
+            },
+        }
+    }
+
+    /// The generation that is written.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// What the generation says for one event: usually one line, in 0.1 sometimes more.
+    pub fn write(&mut self, event: Event) -> Vec<Line> {
+        match &mut self.writer {
+            Writer::JsonRpc(writer) => writer.write(event),
+            Writer::Rest(writer) => vec![writer.write(event)],
+        }
+    }
+
+    /// An error in the middle of the stream; nothing follows it.
+    pub fn write_error(&self, error: A2aError) -> Line {
+        match &self.writer {
+            Writer::JsonRpc(writer) => writer.write_error(error),
+            Writer::Rest(writer) => writer.write_error(&error),
+        }
+    }
+}
+
+/// Reads the events of one stream.
+#[derive(Debug)]
+pub struct EventReader(Reader);
+
+#[derive(Debug)]
+enum Reader {
+    JsonRpc(jsonrpc::EventReader),
+    Rest(rest::EventReader),
+}
+
+impl EventReader {
+    /// A reader for the answer to a question.
+    pub fn new(envelope: Envelope, mode: Mode, limits: Limits) -> Self {
+        Self(match envelope.binding {
+            Binding::JsonRpc => Reader::JsonRpc(jsonrpc::EventReader::new(envelope, mode, limits)),
+            Binding::HttpJson => Reader::Rest(rest::EventReader::new(envelope, mode, limits)),
+        })
+    }
+
+    /// Reads one event.
+    pub fn read(&mut self, data: &[u8]) -> Result<Read<Streamed>, Error> {
+        match &mut self.0 {
+            Reader::JsonRpc(reader) => reader.read(data),
+            Reader::Rest(reader) => reader.read(data),
+        }
+    }
+}

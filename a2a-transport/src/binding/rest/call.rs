@@ -1,0 +1,259 @@
+//! Requests.
+
+use a2a_jsonrpc::{Id, Limits};
+use a2a_types::reading::{At, Hints, Mode, Read, Violation};
+use a2a_types::v0_3::{self, Flavour};
+use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Request, v0_2};
+use http::Method;
+use serde_json::{Map, Value};
+
+use super::query;
+use super::route::Route;
+use crate::binding::{Asking, Question, Reading, Refused, canonical, clip, invalid_params};
+use crate::{Binding, Envelope, Error};
+
+/// Reads a request that was sent to a place of ours.
+pub fn read_call(
+    route: Route,
+    query: Option<&str>,
+    body: &[u8],
+    reading: &Reading,
+) -> Result<Question, Refused> {
+    let Route {
+        operation, dialect, ..
+    } = route;
+    let refuse = |error| Refused {
+        binding: Binding::HttpJson,
+        id: Id::Null,
+        dialect,
+        error,
+        status: None,
+    };
+    let body = text(body, &reading.limits).map_err(refuse)?;
+    let read = match dialect {
+        Dialect::V1_0 => read_1_0(&route, query, body),
+        _ => read_0_3(&route, query, body, reading.mode),
+    };
+    let read = read.map_err(|violation| refuse(invalid_params(&violation)))?;
+    Ok(Question {
+        envelope: Envelope {
+            task: read.value.task_id().cloned(),
+            flavour: flavour(operation, body),
+            ..Envelope::new(dialect, Binding::HttpJson, operation)
+        },
+        request: read.value,
+        repairs: read.repairs,
+    })
+}
+
+/// What the caller wrote in is what it is answered in; who wrote nothing reads ProtoJSON, except
+/// for the card, which 0.3 has in one form.
+fn flavour(operation: Operation, body: &str) -> Flavour {
+    match operation {
+        Operation::GetExtendedAgentCard => Flavour::Plain,
+        _ => Flavour::of(body).unwrap_or(Flavour::Proto),
+    }
+}
+
+/// The text of a body within its limits; no body says what an empty object says.
+fn text<'a>(body: &'a [u8], limits: &Limits) -> Result<&'a str, A2aError> {
+    if body.trim_ascii().is_empty() {
+        return Ok("{}");
+    }
+    let parse = |problem: String| A2aError::new(ErrorKind::JsonParse, problem);
+    a2a_jsonrpc::check(body, limits).map_err(|fault| parse(fault.to_string()))?;
+    std::str::from_utf8(body).map_err(|error| parse(error.to_string()))
+}
+
+fn read_1_0(route: &Route, query: Option<&str>, body: &str) -> Result<Read<Request>, Violation> {
+    let mut read = match route.operation {
+        // What has no member in the path is read as it stands.
+        Operation::SendMessage | Operation::SendStreamingMessage => {
+            canonical::read_request(route.operation, body, &Hints::at("$"))?
+        }
+        operation if has_body(operation) => {
+            let members = object(body)?;
+            canonical::read_request(operation, &named(route, members, "$")?, &Hints::at("$"))?
+        }
+        operation => {
+            let members = named(route, query::read(query)?, query::ROOT)?;
+            canonical::read_request(operation, &members, &Hints::at(query::ROOT))?
+        }
+    };
+    if let Request::SendMessage(params) | Request::SendStreamingMessage(params) = &read.value {
+        params.check(&At::Root("$"))?;
+    }
+    if let Some(tenant) = &route.tenant {
+        match read.value.tenant() {
+            Some(other) if !other.is_empty() && other != tenant => {
+                return Err(disagreement("$.tenant", other, tenant));
+            }
+            _ => read.value.set_tenant(Some(tenant.clone())),
+        }
+    }
+    Ok(read)
+}
+
+/// A POST that subscribes says nothing that its path does not say.
+fn has_body(operation: Operation) -> bool {
+    matches!(
+        operation,
+        Operation::CancelTask | Operation::CreateTaskPushNotificationConfig
+    )
+}
+
+fn object(body: &str) -> Result<Map<String, Value>, Violation> {
+    serde_json::from_str(body).map_err(|_| Violation {
+        path: "$".to_owned(),
+        problem: "expected an object".to_owned(),
+    })
+}
+
+/// The members with those that the path names.
+fn named(route: &Route, mut members: Map<String, Value>, root: &str) -> Result<String, Violation> {
+    let Names { task, config } = Names::of(route.operation);
+    let of_path = [(task, &route.task), (config, &route.config)];
+    for (names, value) in of_path {
+        let (Some(names), Some(value)) = (names, value) else {
+            continue;
+        };
+        for name in names {
+            match members.remove(*name) {
+                Some(Value::String(other)) if !other.is_empty() && other != *value => {
+                    return Err(disagreement(&format!("{root}.{name}"), &other, value));
+                }
+                _ => {}
+            }
+        }
+        members.insert(names[0].to_owned(), value.clone().into());
+    }
+    Ok(Value::Object(members).to_string())
+}
+
+/// The members of an operation's params that stand in its path, in both their spellings.
+struct Names {
+    task: Option<&'static [&'static str]>,
+    config: Option<&'static [&'static str]>,
+}
+
+impl Names {
+    fn of(operation: Operation) -> Self {
+        const ID: Option<&[&str]> = Some(&["id"]);
+        const TASK_ID: Option<&[&str]> = Some(&["taskId", "task_id"]);
+        let (task, config) = match operation {
+            Operation::GetTask | Operation::CancelTask | Operation::SubscribeToTask => (ID, None),
+            Operation::CreateTaskPushNotificationConfig
+            | Operation::ListTaskPushNotificationConfigs => (TASK_ID, None),
+            Operation::GetTaskPushNotificationConfig
+            | Operation::DeleteTaskPushNotificationConfig => (TASK_ID, ID),
+            Operation::SendMessage
+            | Operation::SendStreamingMessage
+            | Operation::ListTasks
+            | Operation::GetExtendedAgentCard => (None, None),
+        };
+        Self { task, config }
+    }
+}
+
+fn disagreement(path: &str, said: &str, in_path: &str) -> Violation {
+    Violation {
+        path: path.to_owned(),
+        problem: format!(
+            "says `{}`, but the path of the URL says `{}`",
+            clip(said),
+            clip(in_path)
+        ),
+    }
+}
+
+fn read_0_3(
+    route: &Route,
+    query: Option<&str>,
+    body: &str,
+    mode: Mode,
+) -> Result<Read<Request>, Violation> {
+    let operation = route.operation;
+    let task = route.task.clone().map(Into::into);
+    let hints = Hints {
+        task: task.as_ref(),
+        ..Hints::at("$")
+    };
+    match operation {
+        Operation::SendMessage | Operation::SendStreamingMessage => match Flavour::of(body) {
+            Some(Flavour::Plain) => v0_2::read_request(operation, body, mode, &hints),
+            _ => v0_3::read_request(operation, body, mode, &hints),
+        },
+        Operation::CreateTaskPushNotificationConfig | Operation::CancelTask => {
+            v0_3::read_request(operation, body, mode, &hints)
+        }
+        _ => {
+            let mut members = query::read(query)?;
+            query::modernize(&mut members);
+            let members = named(route, members, query::ROOT)?;
+            canonical::read_request(operation, &members, &Hints::at(query::ROOT))
+        }
+    }
+}
+
+/// Writes a request; none if the generation has no such operation.
+pub fn write_call(request: Request, dialect: Dialect) -> Result<Asking, Error> {
+    let operation = request.operation();
+    let envelope = Envelope {
+        task: request.task_id().cloned(),
+        ..Envelope::new(dialect, Binding::HttpJson, operation)
+    };
+    let mut members = match canonical::write_request(&request) {
+        Ok(written) => object(written.get()).map_err(Error::Malformed)?,
+        Err(error) => return Err(unwritable(error)),
+    };
+    let mut take = |names: Option<&[&str]>| {
+        let value = names.and_then(|names| members.remove(names[0]));
+        value
+            .as_ref()
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let names = Names::of(operation);
+    let (task, config) = (take(names.task), take(names.config));
+    let (method, path) = match dialect {
+        Dialect::V0_3 | Dialect::V1_0 => Route::write(operation, dialect, &task, &config),
+        _ => return Err(Error::NotSupported { operation, dialect }),
+    };
+    let (target, body) = match (dialect, method == Method::POST) {
+        (Dialect::V1_0, true) => {
+            if operation == Operation::CreateTaskPushNotificationConfig {
+                // Servers that look for it in the body alone are served, too.
+                members.insert("taskId".to_owned(), task.into());
+            }
+            let body = serde_json::to_vec(&members).map_err(unwritable)?;
+            (path, Some(body))
+        }
+        (Dialect::V1_0, false) => (path + &query::write(members.iter()), None),
+        (_, true) => {
+            let body = match v0_3::write_request(request) {
+                Some(params) => serde_json::to_vec(&params).map_err(unwritable)?,
+                None => b"{}".to_vec(),
+            };
+            (path, Some(body))
+        }
+        (_, false) => {
+            members.remove("tenant");
+            query::antiquate(&mut members);
+            (path + &query::write(members.iter()), None)
+        }
+    };
+    Ok(Asking {
+        method,
+        target,
+        body,
+        envelope,
+    })
+}
+
+fn unwritable(error: serde_json::Error) -> Error {
+    Error::Malformed(Violation {
+        path: "$".to_owned(),
+        problem: error.to_string(),
+    })
+}

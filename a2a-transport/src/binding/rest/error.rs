@@ -1,0 +1,190 @@
+//! Failures: an HTTP status and what the body says about it.
+
+use a2a_types::{Dialect, Error as A2aError, ErrorKind};
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::Error;
+use crate::binding::details::{error_details, kind_in};
+use crate::binding::{Refused, Written};
+
+/// Writes an error: in 1.0 a `google.rpc.Status` (1.0.1 §11.6), in 0.3, whose text gives no shape,
+/// the error object of JSON-RPC alone, as its clients read it.
+pub fn write_error(error: &A2aError, dialect: Dialect) -> Written {
+    write(error, dialect, None)
+}
+
+/// Writes the answer to a request that was not understood.
+pub fn write_refusal(refused: &Refused) -> Written {
+    write(&refused.error, refused.dialect, refused.status)
+}
+
+fn write(error: &A2aError, dialect: Dialect, status: Option<StatusCode>) -> Written {
+    let of_kind = StatusCode::from_u16(error.kind.http_status_in(dialect));
+    let status = status
+        .or(of_kind.ok())
+        .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    Written {
+        status,
+        body: error_body(error, dialect, status).to_string().into_bytes(),
+    }
+}
+
+fn error_body(error: &A2aError, dialect: Dialect, status: StatusCode) -> Value {
+    if dialect == Dialect::V1_0 {
+        return json!({"error": {
+            "code": status.as_u16(),
+            "status": error.kind.grpc_status(),
+            "message": error.message,
+            "details": error_details(error),
+        }});
+    }
+    let mut body = json!({"code": error.kind.code_in(dialect), "message": error.message});
+    if let Some(details) = &error.details {
+        body["data"] = details.clone();
+    }
+    body
+}
+
+/// Reads an answer that says by its status that it is an error, in any shape that was ever
+/// published: `google.rpc.Status`, problem details of the release candidates (RFC 9457), the error
+/// of JSON-RPC with or without its envelope. The reason in it counts more than the status.
+pub fn read_error(status: StatusCode, body: &[u8], dialect: Dialect) -> Error {
+    let said: Value = serde_json::from_slice(body).unwrap_or_default();
+    match error_in(&said, dialect).or_else(|| by_status(status, &said)) {
+        Some(error) => Error::Agent(error),
+        None => Error::NotA2a {
+            status: status.as_u16(),
+            problem: "the body is no error of this protocol".to_owned(),
+        },
+    }
+}
+
+/// The error that a body tells, if it tells one by itself.
+pub(super) fn error_in(said: &Value, dialect: Dialect) -> Option<A2aError> {
+    let error = match said.get("error") {
+        Some(inner @ Value::Object(_)) => inner,
+        _ => said,
+    };
+    let details = ["details", "data"]
+        .into_iter()
+        .find_map(|name| error.get(name));
+    let by_code = || {
+        let code = error.get("code")?.as_i64().filter(|code| *code < 0)?;
+        Some(ErrorKind::from_code(code, dialect))
+    };
+    let by_type = || {
+        let (_, name) = error.get("type")?.as_str()?.rsplit_once('/')?;
+        ErrorKind::from_reason(&name.replace('-', "_").to_ascii_uppercase())
+    };
+    let kind = details
+        .and_then(kind_in)
+        .or_else(by_code)
+        .or_else(by_type)?;
+    Some(A2aError {
+        kind,
+        message: message_in(error).unwrap_or(kind.message()).to_owned(),
+        details: details.cloned(),
+    })
+}
+
+fn message_in(error: &Value) -> Option<&str> {
+    ["message", "detail", "title"]
+        .into_iter()
+        .find_map(|name| error.get(name)?.as_str())
+}
+
+/// What a status means on its own, when the body is an object that says something. The statuses of
+/// 1.0.0 are among them (specification 1.0.0 §5.4), and those of servers of 0.3.
+fn by_status(status: StatusCode, said: &Value) -> Option<A2aError> {
+    let error = said.get("error").filter(|error| error.is_object());
+    let message = message_in(error.unwrap_or(said))?;
+    let kind = match status {
+        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => ErrorKind::InvalidParams,
+        StatusCode::UNAUTHORIZED => ErrorKind::Unauthenticated,
+        StatusCode::FORBIDDEN => ErrorKind::PermissionDenied,
+        StatusCode::NOT_FOUND => ErrorKind::TaskNotFound,
+        StatusCode::CONFLICT => ErrorKind::TaskNotCancelable,
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => ErrorKind::ContentTypeNotSupported,
+        StatusCode::NOT_IMPLEMENTED => ErrorKind::UnsupportedOperation,
+        StatusCode::BAD_GATEWAY => ErrorKind::InvalidAgentResponse,
+        StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => ErrorKind::Unavailable,
+        _ => ErrorKind::Internal,
+    };
+    Some(A2aError::new(kind, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(status: u16, body: Value, kind: ErrorKind, message: &str) {
+        let status = StatusCode::from_u16(status).unwrap();
+        match read_error(status, body.to_string().as_bytes(), Dialect::V1_0) {
+            Error::Agent(error) => {
+                assert_eq!(
+                    (error.kind, error.message.as_str()),
+                    (kind, message),
+                    "{body}"
+                );
+            }
+            other => panic!("{body}: {other}"),
+        }
+    }
+
+    #[test]
+    fn every_kind_is_read_as_it_was_written() {
+        for dialect in [Dialect::V0_3, Dialect::V1_0] {
+            for &kind in ErrorKind::ALL {
+                let written = write_error(&A2aError::new(kind, "m"), dialect);
+                let Error::Agent(read) = read_error(written.status, &written.body, dialect) else {
+                    panic!("{kind:?}");
+                };
+                if dialect == Dialect::V1_0 {
+                    assert_eq!(read.kind, kind);
+                }
+                assert_eq!(
+                    read.kind.code_in(dialect),
+                    kind.code_in(dialect),
+                    "{kind:?}"
+                );
+                assert_eq!(read.message, "m");
+            }
+        }
+    }
+
+    #[test]
+    fn shapes_in_the_field() {
+        use ErrorKind::*;
+        let reason = |reason: &str| json!([{"@type": "…/google.rpc.ErrorInfo", "reason": reason}]);
+        // The statuses of 1.0.0, where the reason says what they mean.
+        let old = json!({"error": {"code": 409, "status": "FAILED_PRECONDITION", "message": "late",
+            "details": reason("TASK_NOT_CANCELABLE")}});
+        check(409, old, TaskNotCancelable, "late");
+        let lies =
+            json!({"error": {"code": 500, "message": "m", "details": reason("TASK_NOT_FOUND")}});
+        check(500, lies, TaskNotFound, "m");
+        let problem = json!({"type": "https://a2a-protocol.org/errors/task-not-found",
+            "title": "Task not found", "status": 404, "detail": "no task t"});
+        check(404, problem, TaskNotFound, "no task t");
+        check(
+            404,
+            json!({"code": -32001, "message": "Task not found"}),
+            TaskNotFound,
+            "Task not found",
+        );
+        check(404, json!({"message": "nope"}), TaskNotFound, "nope");
+        check(409, json!({"message": "nope"}), TaskNotCancelable, "nope");
+        check(
+            415,
+            json!({"error": {"message": "nope"}}),
+            ContentTypeNotSupported,
+            "nope",
+        );
+        for body in [&b""[..], b"<html>", b"[]", b"{}"] {
+            let read = read_error(StatusCode::BAD_GATEWAY, body, Dialect::V1_0);
+            assert!(matches!(read, Error::NotA2a { status: 502, .. }), "{read}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The events of a stream, which stand alone in their lines.
+
+use a2a_jsonrpc::Limits;
+use a2a_types::reading::{Hints, Mode, Read, Streamed, Violation, read_canonical};
+use a2a_types::v0_3::{self, Flavour};
+use a2a_types::{ArtifactId, Dialect, Error as A2aError, Event, v0_2};
+use serde::Serialize;
+
+use super::error::{error_in, write_error};
+use crate::binding::canonical::unmended;
+use crate::binding::{Line, Written};
+use crate::{Envelope, Error};
+
+/// Writes the events of one stream.
+#[derive(Debug)]
+pub struct EventWriter {
+    dialect: Dialect,
+    flavour: Flavour,
+}
+
+impl EventWriter {
+    /// A writer for the answer to a question.
+    pub fn new(envelope: &Envelope) -> Self {
+        Self {
+            dialect: envelope.dialect,
+            flavour: envelope.flavour,
+        }
+    }
+
+    /// The line of one event.
+    pub fn write(&mut self, event: Event) -> Line {
+        match (self.dialect, self.flavour) {
+            (Dialect::V1_0, _) => line(&event),
+            (_, Flavour::Plain) => line(&v0_2::write_event(event)),
+            (_, Flavour::Proto) => line(&v0_3::write_event(event)),
+        }
+    }
+
+    /// An error in the middle of the stream; nothing follows it.
+    pub fn write_error(&self, error: &A2aError) -> Line {
+        let Written { body, .. } = write_error(error, self.dialect);
+        Line {
+            name: None,
+            json: body,
+        }
+    }
+}
+
+fn line(item: &impl Serialize) -> Line {
+    Line {
+        name: None,
+        // Everything in it is our own type with string keys, so it always serialises.
+        json: serde_json::to_vec(item).unwrap_or_default(),
+    }
+}
+
+/// Reads the events of one stream.
+#[derive(Debug)]
+pub struct EventReader {
+    envelope: Envelope,
+    mode: Mode,
+    limits: Limits,
+    artifact: Option<ArtifactId>,
+}
+
+impl EventReader {
+    /// A reader for the answer to a question.
+    pub fn new(envelope: Envelope, mode: Mode, limits: Limits) -> Self {
+        Self {
+            envelope,
+            mode,
+            limits,
+            artifact: None,
+        }
+    }
+
+    /// Reads one event.
+    pub fn read(&mut self, data: &[u8]) -> Result<Read<Streamed>, Error> {
+        let json = checked(data, &self.limits)?;
+        let hints = Hints {
+            task: self.envelope.task.as_ref(),
+            artifact: self.artifact.as_ref(),
+            ..Hints::at("$")
+        };
+        let read = match self.envelope.dialect {
+            Dialect::V1_0 => {
+                read_canonical(json, &hints).map(|event| unmended(Streamed { event, last: false }))
+            }
+            _ => match Flavour::of(json) {
+                Some(Flavour::Plain) => v0_2::read_event(json, self.mode, &hints),
+                _ => v0_3::read_event(json, self.mode, &hints),
+            },
+        };
+        let read = read.map_err(|violation| {
+            let said = serde_json::from_str(json).unwrap_or_default();
+            match error_in(&said, self.envelope.dialect) {
+                Some(error) => Error::Agent(error),
+                None => Error::Malformed(violation),
+            }
+        })?;
+        if let Event::ArtifactUpdate(update) = &read.value.event {
+            self.artifact = Some(update.artifact.artifact_id.clone());
+        }
+        Ok(read)
+    }
+}
+
+/// The text of a message within its limits.
+pub(super) fn checked<'a>(body: &'a [u8], limits: &Limits) -> Result<&'a str, Error> {
+    let malformed = |path: &str, problem: String| {
+        Error::Malformed(Violation {
+            path: path.to_owned(),
+            problem,
+        })
+    };
+    a2a_jsonrpc::check(body, limits).map_err(|fault| malformed(&fault.path, fault.to_string()))?;
+    std::str::from_utf8(body).map_err(|error| malformed("$", error.to_string()))
+}

@@ -1,0 +1,116 @@
+//! Parameters in the query of a URL. Specification 1.0 §11.5.
+
+use std::borrow::Cow;
+
+use a2a_types::Timestamp;
+use a2a_types::reading::Violation;
+use form_urlencoded::Serializer;
+use serde_json::{Map, Value};
+
+/// The JSON path of parameters, in what we say about them.
+pub(super) const ROOT: &str = "query";
+
+/// The parameters that have another type than text, which ProtoJSON takes numbers for as well.
+const FLAGS: [&str; 2] = ["includeArtifacts", "include_artifacts"];
+
+/// Parameters as an object: true and false by name, everything else as text.
+pub(super) fn read(query: Option<&str>) -> Result<Map<String, Value>, Violation> {
+    let mut object = Map::new();
+    for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        let value = match value.as_ref() {
+            "true" if FLAGS.contains(&name.as_ref()) => Value::Bool(true),
+            "false" if FLAGS.contains(&name.as_ref()) => Value::Bool(false),
+            // A plus that nobody encoded: `2026-01-01T00:00:00+00:00`.
+            text if is_time(&name) => Value::String(text.replace(' ', "+")),
+            text => Value::String(text.to_owned()),
+        };
+        if object.insert(name.clone().into_owned(), value).is_some() {
+            return Err(Violation {
+                path: format!("{ROOT}.{}", crate::binding::clip(&name)),
+                problem: "given twice, expected once".to_owned(),
+            });
+        }
+    }
+    Ok(object)
+}
+
+fn is_time(name: &str) -> bool {
+    matches!(name, "statusTimestampAfter" | "status_timestamp_after")
+}
+
+/// Gives parameters of 0.3 the names and values of 1.0. Its proto has no way to tell a history
+/// length of 0 from none at all.
+pub(super) fn modernize(members: &mut Map<String, Value>) {
+    for name in ["historyLength", "history_length"] {
+        if members.get(name).is_some_and(|length| length == "0") {
+            members.remove(name);
+        }
+    }
+    if let Some(Value::String(state)) = members.get_mut("status")
+        && !state.starts_with(STATE)
+    {
+        *state = format!("{STATE}{}", state.to_ascii_uppercase().replace('-', "_"));
+    }
+    for name in ["lastUpdatedTime", "last_updated_time", "lastUpdatedAfter"] {
+        if let Some(Value::String(time)) = members.remove(name) {
+            let time = time.replace(' ', "+");
+            let millis = time.parse().ok().and_then(Timestamp::from_millis);
+            let time = millis.map_or(time, |time| time.to_string());
+            members.insert("statusTimestampAfter".to_owned(), time.into());
+        }
+    }
+}
+
+/// The inverse of [`modernize`].
+pub(super) fn antiquate(members: &mut Map<String, Value>) {
+    if let Some(time) = members.remove("statusTimestampAfter") {
+        members.insert("lastUpdatedTime".to_owned(), time);
+    }
+}
+
+/// How the names of states begin.
+const STATE: &str = "TASK_STATE_";
+
+/// Parameters as a query with its question mark; nothing if there are none.
+pub(super) fn write<'a>(members: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
+    let mut query = Serializer::new(String::new());
+    for (name, value) in members {
+        let text = match value {
+            Value::String(text) => Cow::Borrowed(text.as_str()),
+            other => Cow::Owned(other.to_string()),
+        };
+        query.append_pair(name, &text);
+    }
+    match query.finish() {
+        query if query.is_empty() => query,
+        query => format!("?{query}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let members = json!({"pageSize": 5, "contextId": "a&b c+", "includeArtifacts": true});
+        let query = write(members.as_object().unwrap().iter());
+        let read = read(query.strip_prefix('?')).unwrap();
+        let texts = json!({"pageSize": "5", "contextId": "a&b c+", "includeArtifacts": true});
+        assert_eq!(Value::Object(read), texts);
+        assert_eq!(write([].into_iter()), "");
+    }
+
+    #[test]
+    fn what_peers_write() {
+        let time = "statusTimestampAfter=2026-01-01T00:00:00+00:00";
+        assert_eq!(
+            read(Some(time)).unwrap()["statusTimestampAfter"],
+            "2026-01-01T00:00:00+00:00"
+        );
+        let twice = read(Some("pageSize=1&pageSize=2")).unwrap_err();
+        assert_eq!(twice.path, "query.pageSize");
+        assert_eq!(read(None).unwrap(), Map::new());
+    }
+}

@@ -1,0 +1,73 @@
+//! Answers to requests that are answered once.
+
+use a2a_jsonrpc::Limits;
+use a2a_types::reading::{Hints, Mode, Read};
+use a2a_types::v0_3::{self, Flavour};
+use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Response, v0_2};
+use http::StatusCode;
+use serde::Serialize;
+
+use super::error::{read_error, write_error};
+use super::event::checked;
+use crate::binding::{Written, canonical};
+use crate::{Envelope, Error};
+
+/// Writes the answer to a question that is answered once.
+pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> Written {
+    let body = outcome.and_then(|response| {
+        let body = match (envelope.dialect, envelope.flavour) {
+            (Dialect::V1_0, _) => canonical::write_response(&response)
+                .ok()
+                .map(|raw| raw.get().as_bytes().to_vec()),
+            (_, Flavour::Plain) => {
+                v0_2::write_response(response, envelope.dialect).and_then(|item| json(&item))
+            }
+            (_, Flavour::Proto) => v0_3::write_response(response).and_then(|item| json(&item)),
+        };
+        body.ok_or_else(|| ErrorKind::MethodNotFound.into())
+    });
+    match body {
+        Ok(body) => Written {
+            status: StatusCode::OK,
+            body,
+        },
+        Err(error) => write_error(&error, envelope.dialect),
+    }
+}
+
+fn json(item: &impl Serialize) -> Option<Vec<u8>> {
+    serde_json::to_vec(item).ok()
+}
+
+/// Reads the answer to a question that is answered once.
+pub fn read_reply(
+    envelope: &Envelope,
+    status: StatusCode,
+    body: &[u8],
+    mode: Mode,
+    limits: &Limits,
+) -> Result<Read<Response>, Error> {
+    if !status.is_success() {
+        return Err(read_error(status, body, envelope.dialect));
+    }
+    let operation = envelope.operation;
+    if operation == Operation::DeleteTaskPushNotificationConfig {
+        // Some say it with an empty object, some with no body.
+        return Ok(canonical::unmended(
+            Response::DeleteTaskPushNotificationConfig(()),
+        ));
+    }
+    let body = checked(body, limits)?;
+    let hints = Hints {
+        task: envelope.task.as_ref(),
+        ..Hints::at("$")
+    };
+    let read = match envelope.dialect {
+        Dialect::V1_0 => canonical::read_response(operation, body, &hints),
+        _ => match Flavour::of(body) {
+            Some(Flavour::Plain) => v0_2::read_response(operation, body, mode, &hints),
+            _ => v0_3::read_response(operation, body, mode, &hints),
+        },
+    };
+    read.map_err(Error::Malformed)
+}

@@ -1,0 +1,245 @@
+//! One question and its answer, by JSON-RPC or by HTTP+JSON.
+
+use a2a_jsonrpc::Id;
+use a2a_types::{Dialect, Error as A2aError, ErrorKind};
+use bytes::Bytes;
+use http::header::{ALLOW, HeaderMap, HeaderValue, USER_AGENT};
+use http::request::Parts;
+use http::{Method, Response, StatusCode};
+
+use super::answer::{JSON, deny, event_stream, status, written};
+use super::body::{Body, Incomplete, collect};
+use super::service::HttpService;
+use super::{extensions, media};
+use crate::binding::rest::{self, NoRoute, Route};
+use crate::binding::{
+    EventWriter, Question, Refused, clip, jsonrpc, requested_dialect, write_refusal, write_reply,
+};
+use crate::{Answer, Binding, Call, Context, Error, Principal, Transport};
+
+impl<T: Transport> HttpService<T> {
+    /// Answers a question by JSON-RPC.
+    pub(super) async fn json_rpc<B>(&self, head: &Parts, body: B) -> Response<Body>
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let reading = &self.settings.reading;
+        let manner = Manner {
+            binding: Binding::JsonRpc,
+            dialect: reading.prefer.unwrap_or(Dialect::V0_3),
+            media_type: JSON,
+        };
+        let read = |body: &[u8]| jsonrpc::read_call(body, version(head).as_deref(), reading);
+        match self.read(head, body, &manner, read).await {
+            Ok((principal, question)) => self.answer(head, principal, question, &manner).await,
+            Err(refusal) => refusal,
+        }
+    }
+
+    /// Answers a question by HTTP+JSON, asked at a path below ours.
+    pub(super) async fn http_json<B>(&self, head: &Parts, path: &str, body: B) -> Response<Body>
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let reading = &self.settings.reading;
+        let mut manner = Manner {
+            binding: Binding::HttpJson,
+            dialect: Dialect::V1_0,
+            media_type: media::of_answer(&head.headers),
+        };
+        let asked = match asked_for(head) {
+            Ok(asked) => asked,
+            Err(error) => return manner.refuse(None, error),
+        };
+        let route = match Route::find(&head.method, path, asked, reading.mode) {
+            Ok(route) => route,
+            Err(NoRoute::Path) => {
+                let text = format!("there is no operation at `{}`", clip(path));
+                return manner.refuse(None, A2aError::new(ErrorKind::MethodNotFound, text));
+            }
+            Err(NoRoute::Method(allowed)) => {
+                let text = format!("expected {allowed} here");
+                let error = A2aError::new(ErrorKind::InvalidRequest, text);
+                let mut response = manner.refuse(Some(StatusCode::METHOD_NOT_ALLOWED), error);
+                if let Ok(allowed) = HeaderValue::from_str(&allowed) {
+                    response.headers_mut().insert(ALLOW, allowed);
+                }
+                return response;
+            }
+        };
+        manner.dialect = route.dialect;
+        if route.dialect != Dialect::V1_0 {
+            manner.media_type = JSON;
+        }
+        if !media::takes_answers(&head.headers) {
+            let text = "expected `Accept` to name `application/json` or `text/event-stream`";
+            let error = A2aError::new(ErrorKind::InvalidRequest, text);
+            return manner.refuse(Some(StatusCode::NOT_ACCEPTABLE), error);
+        }
+        let read = |body: &[u8]| rest::read_call(route, head.uri.query(), body, reading);
+        match self.read(head, body, &manner, read).await {
+            Ok((principal, question)) => self.answer(head, principal, question, &manner).await,
+            Err(refusal) => refusal,
+        }
+    }
+
+    /// Lets the caller in, and reads its question.
+    async fn read<B>(
+        &self,
+        head: &Parts,
+        body: B,
+        manner: &Manner,
+        read: impl FnOnce(&[u8]) -> Result<Question, Refused>,
+    ) -> Result<(Principal, Question), Response<Body>>
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let refuse = |status, text: &str| {
+            manner.refuse(Some(status), A2aError::new(ErrorKind::InvalidRequest, text))
+        };
+        if head.method == Method::POST && !media::brings_json(&head.headers) {
+            let text = "expected `Content-Type: application/json`";
+            return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+        }
+        let admitted = self.settings.authenticator.authenticate(head).await;
+        let principal = admitted.map_err(|denied| deny(&denied, manner.binding, manner.dialect))?;
+        let limit = self.settings.reading.limits.bytes;
+        let body = collect(body, limit, self.settings.body_idle).await;
+        let body = body.map_err(|incomplete| match incomplete {
+            Incomplete::TooLarge => {
+                let text = format!("the body is larger than {limit} bytes");
+                refuse(StatusCode::PAYLOAD_TOO_LARGE, &text)
+            }
+            Incomplete::Stalled => refuse(StatusCode::REQUEST_TIMEOUT, "the body stopped coming"),
+            Incomplete::Broken(_) => refuse(StatusCode::BAD_REQUEST, "the body broke off"),
+        })?;
+        let question = read(&body).map_err(|refused| {
+            tracing::debug!(error = %refused.error, "refused a request");
+            written(write_refusal(refused), manner.media_type)
+        })?;
+        Ok((principal, question))
+    }
+
+    async fn answer(
+        &self,
+        head: &Parts,
+        principal: Principal,
+        question: Question,
+        manner: &Manner,
+    ) -> Response<Body> {
+        let Question {
+            request,
+            mut envelope,
+            repairs,
+        } = question;
+        for repair in &repairs {
+            let (quirk, path) = (repair.quirk.code(), &repair.path);
+            tracing::debug!(quirk, path, "mended a request");
+        }
+        let wanted = extensions::wanted(&head.headers);
+        let active: Vec<_> = wanted
+            .iter()
+            .filter(|uri| self.settings.extensions.contains(uri))
+            .cloned()
+            .collect();
+        let call = Call {
+            context: Context {
+                principal,
+                tenant: None,
+                dialect: envelope.dialect,
+                extensions: wanted,
+                last_event_id: header(&head.headers, "last-event-id")
+                    .and_then(|id| id.trim().parse().ok()),
+                repairs,
+            },
+            request,
+        };
+        let reply = self.transport.call(call).await;
+        if !envelope.wants_answer() {
+            return status(StatusCode::NO_CONTENT);
+        }
+        let outcome = match reply {
+            Ok(reply) => {
+                envelope.settle(reply.created_in);
+                Ok(reply.answer)
+            }
+            Err(error) => {
+                if !matches!(error, Error::Agent(_)) {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "a call failed");
+                }
+                Err(error.into_answer())
+            }
+        };
+        let mut response = match outcome {
+            Ok(Answer::Stream(updates)) => {
+                let named = header(&head.headers, USER_AGENT.as_str())
+                    .is_some_and(|agent| agent.starts_with("trpc-a2a-go-client/"));
+                let writer = EventWriter::new(&envelope);
+                event_stream(Body::events(
+                    updates,
+                    writer,
+                    named,
+                    self.settings.keep_alive,
+                ))
+            }
+            Ok(Answer::Once(response)) => {
+                written(write_reply(&envelope, Ok(response)), manner.media_type)
+            }
+            Err(error) => written(write_reply(&envelope, Err(error)), manner.media_type),
+        };
+        extensions::echo(&active, envelope.dialect, &mut response);
+        response
+    }
+}
+
+/// How to answer before the question is understood.
+struct Manner {
+    binding: Binding,
+    dialect: Dialect,
+    media_type: &'static str,
+}
+
+impl Manner {
+    fn refuse(&self, status: Option<StatusCode>, error: A2aError) -> Response<Body> {
+        tracing::debug!(%error, "refused a request");
+        let refused = Refused {
+            binding: self.binding,
+            id: Id::Null,
+            dialect: self.dialect,
+            error,
+            status,
+        };
+        written(write_refusal(refused), self.media_type)
+    }
+}
+
+/// The generation that the caller names; it must be one that HTTP+JSON is spoken in.
+fn asked_for(head: &Parts) -> Result<Option<Dialect>, A2aError> {
+    match requested_dialect(version(head).as_deref())? {
+        Some(Dialect::V0_1) => {
+            let text = "generation 0.1 has no HTTP+JSON; expected 0.3 or 1.0";
+            Err(A2aError::new(ErrorKind::VersionNotSupported, text))
+        }
+        // 0.2 had a draft of what became 0.3.
+        Some(Dialect::V0_2) => Ok(Some(Dialect::V0_3)),
+        asked => Ok(asked),
+    }
+}
+
+/// `A2A-Version`, as a header or as a parameter of the query. Specification 1.0 §3.6.1.
+fn version(head: &Parts) -> Option<String> {
+    const NAME: &str = "a2a-version";
+    if let Some(version) = header(&head.headers, NAME) {
+        return Some(version.to_owned());
+    }
+    let mut parameters = form_urlencoded::parse(head.uri.query()?.as_bytes());
+    let (_, version) = parameters.find(|(name, _)| name.eq_ignore_ascii_case(NAME))?;
+    Some(version.into_owned())
+}
+
+fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}

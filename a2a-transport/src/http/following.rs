@@ -1,0 +1,123 @@
+//! A stream of events on its way in.
+
+use std::time::Duration;
+
+use a2a_types::Event;
+use a2a_types::reading::{Read, Repair};
+use futures_util::stream;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use tokio_stream::Stream;
+
+use crate::binding::EventReader;
+use crate::sse::{Bounds, Decoder, ServerSentEvent};
+use crate::{Error, Phase, Update};
+
+/// A stream of events on its way in.
+pub(super) struct Following {
+    body: Incoming,
+    decoder: Decoder,
+    ready: std::vec::IntoIter<ServerSentEvent>,
+    reader: EventReader,
+    idle: Duration,
+    /// Nothing more is read.
+    ended: bool,
+    /// Something came after which nothing more was to be expected.
+    finished: bool,
+}
+
+impl Following {
+    /// The events of a body, until the peer says that it was the last, or ends the stream. A peer
+    /// may be silent for at most `idle`.
+    pub(super) fn updates(
+        body: Incoming,
+        reader: EventReader,
+        bounds: Bounds,
+        idle: Duration,
+    ) -> impl Stream<Item = Result<Update, Error>> {
+        let events = Self {
+            body,
+            decoder: Decoder::new(bounds),
+            ready: Vec::new().into_iter(),
+            reader,
+            idle,
+            ended: false,
+            finished: false,
+        };
+        stream::unfold(events, |mut events| async move {
+            let item = events.next().await?;
+            Some((item, events))
+        })
+    }
+
+    async fn next(&mut self) -> Option<Result<Update, Error>> {
+        loop {
+            if let Some(event) = self.ready.next() {
+                return Some(self.read(event));
+            }
+            if self.ended {
+                let cut = !std::mem::replace(&mut self.finished, true);
+                return cut.then_some(Err(Error::Unfinished));
+            }
+            match self.more().await {
+                Ok(events) => self.ready = events.into_iter(),
+                Err(error) => {
+                    (self.ended, self.finished) = (true, true);
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+
+    async fn more(&mut self) -> Result<Vec<ServerSentEvent>, Error> {
+        let idle = Error::Timeout {
+            phase: Phase::Idle,
+            limit: self.idle,
+        };
+        match tokio::time::timeout(self.idle, self.body.frame()).await {
+            Err(_) => Err(idle),
+            Ok(Some(Ok(frame))) => match frame.into_data() {
+                Ok(data) => self.decoder.push(&data),
+                Err(_) => Ok(Vec::new()),
+            },
+            Ok(Some(Err(error))) => Err(Error::Connection(error.into())),
+            Ok(None) => {
+                self.ended = true;
+                Ok(self.decoder.finish()?.into_iter().collect())
+            }
+        }
+    }
+
+    fn read(&mut self, event: ServerSentEvent) -> Result<Update, Error> {
+        let generation = event.id.as_deref().and_then(|id| id.parse().ok());
+        let read = self.reader.read(&event.data);
+        let stop = read.as_ref().map_or(true, |read| read.value.last);
+        if stop {
+            // Some peers keep the connection open after the last event.
+            self.ended = true;
+            self.ready = Vec::new().into_iter();
+        }
+        self.finished |= stop
+            || read
+                .as_ref()
+                .is_ok_and(|read| is_last_word(&read.value.event));
+        let event = trace(read?).event;
+        Ok(Update { event, generation })
+    }
+}
+
+/// Whether an agent need say no more after this.
+fn is_last_word(event: &Event) -> bool {
+    let settled = event
+        .status()
+        .is_some_and(|status| status.state.is_terminal() || status.state.is_interrupted());
+    settled || matches!(event, Event::Message(_))
+}
+
+/// Tells what had to be mended, and goes on.
+pub(super) fn trace<T>(read: Read<T>) -> T {
+    for Repair { quirk, path } in &read.repairs {
+        tracing::debug!(quirk = quirk.code(), path, "mended an answer");
+    }
+    read.value
+}

@@ -1,0 +1,339 @@
+//! A connection to a remote agent.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use a2a_jsonrpc::{Id, Limits};
+use a2a_types::reading::{self, Mode, Violation};
+use a2a_types::{Dialect, ErrorKind, Request as A2aRequest, Response as A2aResponse, v0_2};
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use http::{Method, Request, Response, StatusCode, Uri};
+use http_body_util::Full;
+use hyper::body::Incoming;
+
+use super::answer::{A2A_JSON, JSON};
+use super::client::{HttpClient, address, bad_address};
+use super::extensions;
+use super::following::{Following, trace};
+use crate::binding::{Asking, EventReader, read_reply, write_call};
+use crate::sse::Bounds;
+use crate::{Binding, BoxFuture, Call, Context, Error, Reply, Transport, Update};
+
+/// A [`Transport`] to the agent at a URL, which speaks one generation in one binding.
+#[derive(Clone, Debug)]
+pub struct HttpTransport {
+    shared: Arc<Shared>,
+}
+
+#[derive(Clone, Debug)]
+struct Shared {
+    http: HttpClient,
+    url: Uri,
+    dialect: Dialect,
+    binding: Binding,
+    tenant: Option<String>,
+    mode: Mode,
+    headers: HeaderMap,
+    bounds: Bounds,
+    next_id: Arc<AtomicU64>,
+    /// The agent refuses the media type of 1.0.1.
+    plain_json: Arc<AtomicBool>,
+}
+
+impl HttpTransport {
+    /// A transport to `url` by JSON-RPC, reading leniently.
+    pub fn new(url: &str, dialect: Dialect) -> Result<Self, Error> {
+        Ok(Self {
+            shared: Arc::new(Shared {
+                http: HttpClient::default(),
+                url: address(url)?,
+                dialect,
+                binding: Binding::JsonRpc,
+                tenant: None,
+                mode: Mode::Lenient,
+                headers: HeaderMap::new(),
+                bounds: Bounds::default(),
+                next_id: Arc::new(AtomicU64::new(1)),
+                plain_json: Arc::default(),
+            }),
+        })
+    }
+
+    /// Speaks by another binding.
+    pub fn binding(self, binding: Binding) -> Self {
+        self.with(|shared| shared.binding = binding)
+    }
+
+    /// Names the tenant of the interface in every request that names none. Specification 1.0
+    /// §8.3.2; older generations have no word for it.
+    pub fn tenant(self, tenant: impl Into<String>) -> Self {
+        let tenant = Some(tenant.into()).filter(|tenant| !tenant.is_empty());
+        self.with(|shared| shared.tenant = tenant)
+    }
+
+    /// Shares a pool of connections, with its timeouts.
+    pub fn http(self, http: HttpClient) -> Self {
+        self.with(|shared| shared.http = http)
+    }
+
+    /// Reads answers leniently or strictly.
+    pub fn mode(self, mode: Mode) -> Self {
+        self.with(|shared| shared.mode = mode)
+    }
+
+    /// Sends a header with every request.
+    pub fn header(self, name: HeaderName, value: HeaderValue) -> Self {
+        self.with(|shared| {
+            shared.headers.insert(name, value);
+        })
+    }
+
+    /// The bounds of a stream's lines and events.
+    pub fn bounds(self, bounds: Bounds) -> Self {
+        self.with(|shared| shared.bounds = bounds)
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Shared)) -> Self {
+        change(Arc::make_mut(&mut self.shared));
+        self
+    }
+}
+
+impl Transport for HttpTransport {
+    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+        let shared = Arc::clone(&self.shared);
+        Box::pin(async move { shared.ask(call).await })
+    }
+}
+
+impl Shared {
+    async fn ask(self: Arc<Self>, call: Call) -> Result<Reply, Error> {
+        let Call {
+            mut request,
+            context,
+        } = call;
+        if self.dialect == Dialect::V0_2 && matches!(request, A2aRequest::GetExtendedAgentCard(_)) {
+            return self.extended_card().await;
+        }
+        if request.tenant().is_none_or(str::is_empty) {
+            request.set_tenant(self.tenant.clone());
+        }
+        let id = Id::number(self.next_id.fetch_add(1, Ordering::Relaxed));
+        let streams = request.operation().is_stream();
+        let forgets = self.cannot_say(&request);
+        let asking = write_call(request, self.dialect, self.binding, &id)?;
+        let (head, body) = self.send(&asking, &context).await?.into_parts();
+        let envelope = asking.envelope;
+
+        refused(head.status, &head.headers)?;
+        if streams && head.status == StatusCode::OK && is_event_stream(&head.headers) {
+            let reader = EventReader::new(envelope, self.mode, self.limits());
+            let idle = self.http.timeouts.idle;
+            let updates = Following::updates(body, reader, self.bounds, idle);
+            return Ok(Reply::stream(updates));
+        }
+
+        let body = self.http.collect(body).await?;
+        let limits = self.limits();
+        if streams && (head.status.is_success() || self.binding == Binding::JsonRpc) {
+            // An error before the stream began, or a peer that does not stream: one event.
+            let mut reader = EventReader::new(envelope, self.mode, limits);
+            let read = explain(reader.read(&body), head.status, &body)?;
+            let update = Update {
+                event: trace(read).event,
+                generation: None,
+            };
+            return Ok(Reply::stream(tokio_stream::once(Ok(update))));
+        }
+        let read = read_reply(&envelope, head.status, &body, self.mode, &limits);
+        let mut response = trace(explain(read, head.status, &body)?);
+        if forgets {
+            response.tasks_mut().for_each(|task| task.history.clear());
+        }
+        Ok(Reply::once(response))
+    }
+
+    /// The proto of 0.3 cannot tell a history length of 0 from none, which means all.
+    fn cannot_say(&self, request: &A2aRequest) -> bool {
+        (self.dialect, self.binding) == (Dialect::V0_3, Binding::HttpJson)
+            && request.history_length() == Some(0)
+    }
+
+    /// Sends a request, in another way if the agent only takes that.
+    async fn send(&self, asking: &Asking, context: &Context) -> Result<Response<Incoming>, Error> {
+        let request = || self.request(asking, &asking.method, context);
+        let response = self.http.send(request()?).await?;
+        if self.binding == Binding::JsonRpc {
+            return Ok(response);
+        }
+        if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE
+            && self.media_type() == A2A_JSON
+            && asking.body.is_some()
+        {
+            self.plain_json.store(true, Ordering::Relaxed);
+            return self.http.send(request()?).await;
+        }
+        // The text of the specification subscribes by POST, its proto by GET; servers have one.
+        if response.status() == StatusCode::METHOD_NOT_ALLOWED
+            && asking.envelope.operation == a2a_types::Operation::SubscribeToTask
+        {
+            return self
+                .http
+                .send(self.request(asking, &Method::GET, context)?)
+                .await;
+        }
+        Ok(response)
+    }
+
+    fn request(
+        &self,
+        asking: &Asking,
+        method: &Method,
+        context: &Context,
+    ) -> Result<Request<Full<Bytes>>, Error> {
+        let streams = asking.envelope.operation.is_stream();
+        let body = match &asking.body {
+            Some(body) if *method == Method::POST => Some(Bytes::from(body.clone())),
+            _ => None,
+        };
+        let has_body = body.is_some();
+        let mut request = Request::builder()
+            .method(method)
+            .uri(self.target(&asking.target)?)
+            .body(Full::from(body.unwrap_or_default()))
+            .map_err(|error| bad_address(&self.url.to_string(), error))?;
+        let headers = request.headers_mut();
+        if has_body {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.media_type()));
+        }
+        let accept = match (streams, self.binding, self.dialect) {
+            (true, ..) => "text/event-stream",
+            (false, Binding::HttpJson, Dialect::V1_0) => "application/a2a+json, application/json",
+            _ => JSON,
+        };
+        headers.insert(ACCEPT, HeaderValue::from_static(accept));
+        if self.dialect == Dialect::V1_0 {
+            headers.insert("a2a-version", HeaderValue::from_static("1.0"));
+        }
+        extensions::ask(&context.extensions, self.dialect, headers);
+        if let Some(id) = context.last_event_id {
+            headers.insert("last-event-id", HeaderValue::from(id));
+        }
+        headers.extend(self.headers.clone());
+        Ok(request)
+    }
+
+    /// 1.0.1 §11.1 wants its own media type on HTTP+JSON; everything else is plain JSON.
+    fn media_type(&self) -> &'static str {
+        let own = self.binding == Binding::HttpJson && self.dialect == Dialect::V1_0;
+        match own && !self.plain_json.load(Ordering::Relaxed) {
+            true => A2A_JSON,
+            false => JSON,
+        }
+    }
+
+    /// The URL with what follows it; a query that the URL has already is kept.
+    fn target(&self, target: &str) -> Result<Uri, Error> {
+        if target.is_empty() {
+            return Ok(self.url.clone());
+        }
+        let url = self.url.to_string();
+        let (base, own_query) = url.split_once('?').unwrap_or((&url, ""));
+        let mut whole = format!("{}{target}", base.trim_end_matches('/'));
+        if !own_query.is_empty() {
+            whole.push(if target.contains('?') { '&' } else { '?' });
+            whole.push_str(own_query);
+        }
+        whole.parse().map_err(|error| bad_address(&whole, error))
+    }
+
+    /// 0.2 fetches the extended card by a plain GET, from beside the endpoint (0.2 §7.8); some
+    /// servers have it below.
+    async fn extended_card(&self) -> Result<Reply, Error> {
+        const PATH: &str = Dialect::EXTENDED_CARD_PATH;
+        let endpoint = self.url.to_string();
+        let below = endpoint.trim_end_matches('/');
+        let root = below.find("://").map_or(0, |scheme| scheme + 3);
+        let beside = below
+            .rfind('/')
+            .filter(|slash| *slash > root)
+            .map_or(below, |slash| &below[..slash]);
+        let mut fetched = self
+            .http
+            .get(&format!("{beside}{PATH}"), &self.headers)
+            .await?;
+        if fetched.status == StatusCode::NOT_FOUND && below != beside {
+            fetched = self
+                .http
+                .get(&format!("{below}{PATH}"), &self.headers)
+                .await?;
+        }
+        refused(fetched.status, &fetched.headers)?;
+        if fetched.status == StatusCode::NOT_FOUND {
+            return Err(ErrorKind::ExtendedAgentCardNotConfigured.into());
+        }
+        let text = std::str::from_utf8(&fetched.body).unwrap_or_default();
+        let read = reading::read::<v0_2::AgentCard>(text, self.mode, &reading::Hints::at("$"));
+        let read = explain(
+            read.map_err(Error::Malformed),
+            fetched.status,
+            &fetched.body,
+        )?;
+        Ok(Reply::once(A2aResponse::GetExtendedAgentCard(
+            trace(read).into(),
+        )))
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            bytes: self.http.limit,
+            heap: 4 * self.http.limit,
+            ..Limits::default()
+        }
+    }
+}
+
+/// Whether the agent wants other credentials, or denies access.
+fn refused(status: StatusCode, headers: &HeaderMap) -> Result<(), Error> {
+    if ![StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status) {
+        return Ok(());
+    }
+    let challenge = headers
+        .get(WWW_AUTHENTICATE)
+        .and_then(|value| value.to_str().ok());
+    Err(Error::Refused {
+        status: status.as_u16(),
+        challenge: challenge.map(str::to_owned),
+    })
+}
+
+/// An answer that is not even JSON-RPC is explained by its HTTP status.
+fn explain<T>(read: Result<T, Error>, status: StatusCode, body: &[u8]) -> Result<T, Error> {
+    match read {
+        Err(Error::Malformed(Violation { path, problem }))
+            if !status.is_success() || body.is_empty() =>
+        {
+            let problem = match body.is_empty() {
+                true => "no body".to_owned(),
+                false => format!("{path}: {problem}"),
+            };
+            Err(Error::NotA2a {
+                status: status.as_u16(),
+                problem,
+            })
+        }
+        read => read,
+    }
+}
+
+fn is_event_stream(headers: &HeaderMap) -> bool {
+    let content_type = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    content_type.is_some_and(|text| {
+        text.trim_start()
+            .to_ascii_lowercase()
+            .starts_with("text/event-stream")
+    })
+}
