@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::security;
 use crate::proto::{or_default, unless_empty};
@@ -20,7 +20,7 @@ pub struct AgentCard {
     #[serde(
         default = "generation",
         alias = "protocol_version",
-        skip_serializing_if = "String::is_empty"
+        deserialize_with = "or_generation"
     )]
     pub protocol_version: String,
     /// A name for people.
@@ -197,6 +197,10 @@ pub struct AgentSkill {
 
 fn generation() -> String {
     "0.3.0".to_owned()
+}
+
+fn or_generation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(unless_empty(deserializer)?.unwrap_or_else(generation))
 }
 
 impl Wire for AgentCard {}

@@ -324,7 +324,7 @@ fn cards() {
     skill.insert("security".to_owned(), requirements);
     check(Response::GetExtendedAgentCard(value(&canonical)), &wire);
 
-    let least = json!({"name": "n", "url": "https://h/", "version": "1"});
+    let least = json!({"name": "n", "url": "https://h/", "version": "1", "protocolVersion": null, "skills": null});
     let read = v0_3::read_response(
         Operation::GetExtendedAgentCard,
         &least.to_string(),
