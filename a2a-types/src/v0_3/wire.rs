@@ -97,8 +97,8 @@ pub fn read_request(
 /// The body of a request; none if the operation has none, its path and query say all.
 ///
 /// A webhook is created by the proto's whole request, `{parent, configId, config}`: servers in
-/// Python and Java take that and refuse every other member, so that no body can have the shape that
-/// others expect as well. The one in JavaScript, which wants the `config` alone, is left out.
+/// Python take that and refuse every other member, so that no body can have the shape that others
+/// expect as well. The one in JavaScript, which wants the `config` alone, is left out.
 pub fn write_request(request: Request) -> Option<Params> {
     Some(match request {
         Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
