@@ -5,7 +5,7 @@ use crate::{
     GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
     ListTaskPushNotificationConfigsRequest, ListTaskPushNotificationConfigsResponse,
     ListTasksRequest, ListTasksResponse, SendMessageRequest, SendMessageResponse,
-    SubscribeToTaskRequest, Task, TaskPushNotificationConfig,
+    SubscribeToTaskRequest, Task, TaskId, TaskPushNotificationConfig,
 };
 
 macro_rules! operations {
@@ -140,7 +140,7 @@ impl Request {
     }
 
     /// The task that the request names, if it names one.
-    pub fn task_id(&self) -> Option<&crate::TaskId> {
+    pub fn task_id(&self) -> Option<&TaskId> {
         match self {
             Self::SendMessage(params) | Self::SendStreamingMessage(params) => {
                 params.message.task_id.as_ref()
@@ -154,6 +154,27 @@ impl Request {
             Self::DeleteTaskPushNotificationConfig(params) => Some(&params.task_id),
             Self::ListTasks(_) | Self::GetExtendedAgentCard(_) => None,
         }
+    }
+}
+
+impl Request {
+    /// Names another task, in requests that are about one.
+    pub fn set_task_id(&mut self, id: Option<TaskId>) {
+        let named = match self {
+            Self::SendMessage(params) | Self::SendStreamingMessage(params) => {
+                params.message.task_id = id;
+                return;
+            }
+            Self::GetTask(params) => &mut params.id,
+            Self::CancelTask(params) => &mut params.id,
+            Self::SubscribeToTask(params) => &mut params.id,
+            Self::CreateTaskPushNotificationConfig(params) => &mut params.task_id,
+            Self::GetTaskPushNotificationConfig(params) => &mut params.task_id,
+            Self::ListTaskPushNotificationConfigs(params) => &mut params.task_id,
+            Self::DeleteTaskPushNotificationConfig(params) => &mut params.task_id,
+            Self::ListTasks(_) | Self::GetExtendedAgentCard(_) => return,
+        };
+        *named = id.unwrap_or_default();
     }
 }
 
