@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use a2a_transport::http::{HttpClient, HttpTransport};
-use a2a_transport::{Binding, BoxFuture, Call, Error, Phase, Reply, Transport};
+use a2a_transport::{BoxFuture, Call, Error, Phase, Reply, Transport};
 use a2a_types::reading::Violation;
 use a2a_types::{AgentCard, AgentInterface};
 
@@ -21,8 +21,10 @@ impl Interfaces {
         let mut spoken = Vec::new();
         let mut first_problem = None;
         for interface in &card.supported_interfaces {
-            match transport(interface, http) {
-                Some(Ok(transport)) => spoken.push((interface.clone(), transport)),
+            match HttpTransport::to(interface) {
+                Some(Ok(transport)) => {
+                    spoken.push((interface.clone(), transport.http(http.clone())));
+                }
                 Some(Err(problem)) => drop(first_problem.get_or_insert(problem)),
                 None => {}
             }
@@ -78,21 +80,6 @@ fn nothing_was_sent(error: &Error) -> bool {
                 ..
             }
     )
-}
-
-/// How an interface is called, if we know its binding and generation.
-fn transport(
-    interface: &AgentInterface,
-    http: &HttpClient,
-) -> Option<Result<HttpTransport, Error>> {
-    let (binding, dialect) = (Binding::of(interface)?, interface.dialect()?);
-    let transport = HttpTransport::new(&interface.url, dialect).map(|transport| {
-        transport
-            .http(http.clone())
-            .binding(binding)
-            .tenant(interface.tenant.clone().unwrap_or_default())
-    });
-    Some(transport)
 }
 
 fn none_spoken(card: &AgentCard) -> Error {

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use a2a_jsonrpc::{Id, Limits};
 use a2a_types::reading::{self, Mode, Violation};
-use a2a_types::{Dialect, ErrorKind, Request as A2aRequest, Response as A2aResponse, v0_2};
+use a2a_types::{
+    AgentInterface, Dialect, ErrorKind, Request as A2aRequest, Response as A2aResponse, v0_2,
+};
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use http::{Method, Request, Response, StatusCode, Uri};
@@ -58,6 +60,20 @@ impl HttpTransport {
                 plain_json: Arc::default(),
             }),
         })
+    }
+
+    /// A transport to an interface on a card; none if it is of a binding or generation that we do
+    /// not speak.
+    pub fn to(interface: &AgentInterface) -> Option<Result<Self, Error>> {
+        let (binding, dialect) = (Binding::of(interface)?, interface.dialect()?);
+        let tenant = interface.tenant.clone().unwrap_or_default();
+        let transport = Self::new(&interface.url, dialect);
+        Some(transport.map(|transport| transport.binding(binding).tenant(tenant)))
+    }
+
+    /// The generation that is spoken.
+    pub fn dialect(&self) -> Dialect {
+        self.shared.dialect
     }
 
     /// Speaks by another binding.
