@@ -100,7 +100,8 @@ impl Serialize for Part {
     }
 }
 
-/// The members as they stand on the wire, before "exactly one" is checked.
+/// A piece of a message or of an artifact: exactly one of `text`, `raw`, `url`, `data`, and what is
+/// known about it. Specification 1.0 §4.1.6.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

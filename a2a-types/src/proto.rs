@@ -128,6 +128,7 @@ macro_rules! one_of {
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 schemars::json_schema!({
                     "type": "object",
+                    "description": "Exactly one of the members.",
                     "properties": {$($member: generator.subschema_for::<$type>()),*},
                     "oneOf": [$({"required": [$member]}),*],
                 })

@@ -1,4 +1,4 @@
-//! JSON-RPC around the data: requests, responses and errors, as two styles of definitions.
+//! JSON-RPC around the data: requests, responses and errors, as three styles of definitions.
 
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
@@ -23,7 +23,10 @@ pub(super) fn one_response(
     };
     for exchange in generation.exchanges {
         let request = joined(&message, call(generation, exchange, generator));
-        define(exchange.request, object(request, &["method", "params"]));
+        define(
+            exchange.request,
+            object(request, &required(&["method"], exchange)),
+        );
         define(
             exchange.response,
             response((exchange.result)(generator).into()),
@@ -59,19 +62,16 @@ pub(super) fn success_or_error(
         let members = joined(&message, json!({"result": result}));
         object(members, &["jsonrpc", "id", "result"])
     };
-    let mut responses = vec!["JSONRPCErrorResponse".to_owned()];
+    let mut responses = vec![ERROR_RESPONSE.to_owned()];
     for exchange in generation.exchanges {
         let mut request = joined(&message, call(generation, exchange, generator));
         request["id"] = id.clone();
-        let required = ["jsonrpc", "id", "method", "params"];
-        define(exchange.request, object(request, &required));
+        let members = required(&["jsonrpc", "id", "method"], exchange);
+        define(exchange.request, object(request, &members));
 
         let success_name = exchange.response.replace("Response", "SuccessResponse");
         define(&success_name, success((exchange.result)(generator).into()));
-        define(
-            exchange.response,
-            any_of(["JSONRPCErrorResponse", &success_name]),
-        );
+        define(exchange.response, any_of([ERROR_RESPONSE, &success_name]));
         if !responses.contains(&success_name) {
             responses.push(success_name);
         }
@@ -87,13 +87,50 @@ pub(super) fn success_or_error(
     let request = joined(&message, any_call());
     define("JSONRPCRequest", object(request, &["jsonrpc", "method"]));
     define("JSONRPCSuccessResponse", success(json!({})));
-    define("JSONRPCErrorResponse", failure);
+    define(ERROR_RESPONSE, failure);
     define("JSONRPCResponse", any_of(responses));
     define("JSONRPCError", any_error(json!({})));
     define("A2AError", any_of(errors));
     define("A2ARequest", any_of(requests(generation)));
     definitions
 }
+
+/// The style of 1.0, which has no definitions of its own for it: JSON-RPC 2.0 as it is, around the
+/// messages of the specification. Whatever tells more about an error is a list in `data`.
+pub(super) fn around_messages(
+    generation: &Generation,
+    generator: &mut SchemaGenerator,
+) -> Definitions {
+    let id = json!({"type": ["string", "integer"]});
+    let id_or_null = json!({"type": ["string", "integer", "null"]});
+    let message = json!({"jsonrpc": version(), "id": id_or_null});
+    let mut definitions = Definitions::new();
+    let mut define = |name: &str, schema| definitions.insert(name.to_owned(), schema);
+    for exchange in generation.exchanges {
+        let mut request = joined(&message, call(generation, exchange, generator));
+        request["id"] = id.clone();
+        let members = match needs_a_member(&request["params"], generator) {
+            true => required(&["jsonrpc", "id", "method"], exchange),
+            false => vec!["jsonrpc", "id", "method"],
+        };
+        define(exchange.request, object(request, &members));
+
+        let result = Value::from((exchange.result)(generator));
+        let success = joined(&message, json!({ "result": result }));
+        let success = object(success, &["jsonrpc", "id", "result"]);
+        let response = json!({"anyOf": [refer(ERROR_RESPONSE), success]});
+        define(exchange.response, response);
+    }
+    let failure = joined(&message, json!({"error": refer("JSONRPCError")}));
+    define(ERROR_RESPONSE, object(failure, &["jsonrpc", "id", "error"]));
+    let details = json!({"type": "array", "items": {"type": "object"}});
+    define("JSONRPCError", any_error(details));
+    define("JSONRPCRequest", any_of(requests(generation)));
+    definitions
+}
+
+/// The definition of an answer that tells an error.
+const ERROR_RESPONSE: &str = "JSONRPCErrorResponse";
 
 fn version() -> Value {
     json!({"type": "string", "const": "2.0"})
@@ -102,10 +139,24 @@ fn version() -> Value {
 /// What tells one operation's request from another's.
 fn call(generation: &Generation, exchange: &Exchange, generator: &mut SchemaGenerator) -> Value {
     let method = generation.dialect.method(exchange.operation);
-    json!({
-        "method": {"type": "string", "const": method},
-        "params": (exchange.params)(generator),
-    })
+    let mut members = json!({"method": {"type": "string", "const": method}});
+    if let Some(params) = exchange.params {
+        members["params"] = params(generator).into();
+    }
+    members
+}
+
+/// The members that a request must have: also the params, if there are any.
+fn required<'a>(members: &[&'a str], exchange: &Exchange) -> Vec<&'a str> {
+    let params = exchange.params.map(|_| "params");
+    members.iter().copied().chain(params).collect()
+}
+
+/// Whether params cannot be empty; those that can may as well be left out.
+fn needs_a_member(params: &Value, generator: &SchemaGenerator) -> bool {
+    let name = params["$ref"].as_str().and_then(|it| it.rsplit('/').next());
+    let definition = name.and_then(|name| generator.definitions().get(name));
+    definition.is_some_and(|definition| !definition["required"].is_null())
 }
 
 fn any_call() -> Value {

@@ -7,7 +7,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
-use super::{plain, v0_1, v0_2};
+use super::{plain, reference, v0_1, v0_2, v0_3, v1_0};
 use crate::{Dialect, ErrorKind, Operation};
 
 /// One generation's tables.
@@ -22,13 +22,17 @@ pub(super) struct Generation {
     pub(super) others: &'static [Shape],
     /// How JSON-RPC is wrapped around the rest.
     pub(super) envelopes: fn(&Self, &mut SchemaGenerator) -> Definitions,
+    /// What the types have and the generation has not: `Definition` or `Definition.member`.
+    pub(super) without: &'static [&'static str],
+    /// What a sender must write though a reader does without it: `Definition.member`.
+    pub(super) required: &'static [&'static str],
 }
 
 /// An operation's request and response.
 pub(super) struct Exchange {
     pub(super) operation: Operation,
     pub(super) request: &'static str,
-    pub(super) params: Shape,
+    pub(super) params: Option<Shape>,
     pub(super) response: &'static str,
     pub(super) result: Shape,
 }
@@ -47,12 +51,14 @@ pub(super) type Shape = fn(&mut SchemaGenerator) -> Schema;
 pub(super) type Definitions = Map<String, Value>;
 
 impl Generation {
-    /// The tables of a generation, if it has wire types.
-    pub(super) fn of(dialect: Dialect) -> Option<&'static Self> {
-        GENERATIONS
-            .iter()
-            .copied()
-            .find(|generation| generation.dialect == dialect)
+    /// The tables of a generation.
+    pub(super) fn of(dialect: Dialect) -> &'static Self {
+        match dialect {
+            Dialect::V0_1 => &v0_1::GENERATION,
+            Dialect::V0_2 => &v0_2::GENERATION,
+            Dialect::V0_3 => &v0_3::GENERATION,
+            Dialect::V1_0 => &v1_0::GENERATION,
+        }
     }
 
     /// The exchange of an operation, if the generation has it.
@@ -75,12 +81,56 @@ impl Generation {
         let mut definitions = generator.take_definitions(false);
         plain::simplify(&mut definitions);
         definitions.extend(envelopes);
+        for path in self.without {
+            remove(&mut definitions, path);
+        }
+        for path in self.required {
+            require(&mut definitions, path);
+        }
         definitions
     }
 }
 
-/// The generations that have wire types.
-const GENERATIONS: &[&Generation] = &[&v0_1::GENERATION, &v0_2::GENERATION];
+/// Removes a definition, and where it is one of several alternatives; or a member of one.
+fn remove(definitions: &mut Definitions, path: &str) {
+    if let Some((definition, member)) = path.split_once('.') {
+        let members = definitions.get_mut(definition).and_then(|definition| {
+            let members = definition.get_mut("properties");
+            members.and_then(Value::as_object_mut)
+        });
+        members.and_then(|members| members.remove(member));
+        return;
+    }
+    definitions.remove(path);
+    let target = reference(path);
+    for definition in definitions.values_mut() {
+        if let Some(Value::Array(kinds)) = definition.get_mut("anyOf") {
+            kinds.retain(|kind| kind["$ref"] != *target);
+        }
+    }
+}
+
+/// Makes a member required.
+fn require(definitions: &mut Definitions, path: &str) {
+    let Some((definition, member)) = path.split_once('.') else {
+        return;
+    };
+    let Some(Value::Object(definition)) = definitions.get_mut(definition) else {
+        return;
+    };
+    let required = definition
+        .entry("required")
+        .or_insert(Value::Array(Vec::new()));
+    if let Value::Array(required) = required {
+        required.push(member.into());
+    }
+    // A sender that has to write it has nothing to leave out.
+    if let Some(member) = definition["properties"].get_mut(member)
+        && let Some(member) = member.as_object_mut()
+    {
+        member.remove("default");
+    }
+}
 
 /// The schema of `T`.
 pub(super) fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
@@ -107,11 +157,13 @@ impl<A: JsonSchema, B: JsonSchema> JsonSchema for Either<A, B> {
 
 /// Writes the exchanges of a generation as a table.
 macro_rules! exchanges {
-    ($($operation:ident: $request:literal($params:ty) -> $response:literal($result:ty);)*) => {
+    (@params) => { None };
+    (@params $params:ty) => { Some($crate::schema::generation::of::<$params>) };
+    ($($operation:ident: $request:literal($($params:ty)?) -> $response:literal($result:ty);)*) => {
         &[$($crate::schema::generation::Exchange {
             operation: $crate::Operation::$operation,
             request: $request,
-            params: $crate::schema::generation::of::<$params>,
+            params: $crate::schema::generation::exchanges!(@params $($params)?),
             response: $response,
             result: $crate::schema::generation::of::<$result>,
         },)*]

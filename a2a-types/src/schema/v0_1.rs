@@ -10,7 +10,7 @@ use crate::v0_1::{
 };
 use crate::{Dialect, Object};
 
-pub(super) const GENERATION: Generation = Generation {
+pub(super) static GENERATION: Generation = Generation {
     dialect: Dialect::V0_1,
     exchanges: exchanges! {
         SendMessage: "SendTaskRequest"(TaskSendParams) -> "SendTaskResponse"(Task);
@@ -35,4 +35,6 @@ pub(super) const GENERATION: Generation = Generation {
     },
     others: &[of::<AgentCard>],
     envelopes: envelope::one_response,
+    without: &[],
+    required: &[],
 };

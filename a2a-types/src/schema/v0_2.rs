@@ -11,7 +11,7 @@ use crate::v0_2::{
     TaskIdParams, TaskPushNotificationConfig, TaskQueryParams,
 };
 
-pub(super) const GENERATION: Generation = Generation {
+pub(super) static GENERATION: Generation = Generation {
     dialect: Dialect::V0_2,
     exchanges: exchanges! {
         SendMessage: "SendMessageRequest"(MessageSendParams) -> "SendMessageResponse"(Either<Task, Message>);
@@ -39,4 +39,13 @@ pub(super) const GENERATION: Generation = Generation {
     },
     others: &[of::<AgentCard>],
     envelopes: envelope::success_or_error,
+    // New in 0.3, whose JSON the same types read and write.
+    without: &[
+        "AgentCard.signatures",
+        "AgentCardSignature",
+        "AgentSkill.security",
+        "MutualTLSSecurityScheme",
+        "OAuth2SecurityScheme.oauth2MetadataUrl",
+    ],
+    required: &[],
 };

@@ -9,6 +9,7 @@ use crate::{ContextId, ListTasksRequest, ListTasksResponse, Object, Timestamp};
 
 /// Which tasks, and how much of each.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ListTasksParams {
     /// Only those of this conversation.
@@ -39,6 +40,7 @@ pub struct ListTasksParams {
 
 /// One page of tasks.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ListTasksResult {
     /// The tasks, the latest change first.

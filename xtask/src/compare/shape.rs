@@ -74,6 +74,10 @@ fn definition(name: &str, mine: Side<'_>, theirs: Side<'_>, found: &mut Vec<(Str
         let difference = difference((my, mine.1), (their, theirs.1));
         found.extend(difference.map(|difference| (path, difference)));
     }
+    if choices(mine.0) != choices(theirs.0) {
+        let difference = "the members of which there is exactly one".to_owned();
+        found.push((name.to_owned(), difference));
+    }
     let [my, their] =
         [mine, theirs].map(|(schema, definitions)| (&schema["additionalProperties"], definitions));
     let difference = difference(my, their);
@@ -116,6 +120,11 @@ fn kinds((schema, definitions): Side<'_>, follow: bool) -> BTreeSet<String> {
             Some(target) if follow => nested(target),
             _ => one(name_of(reference)),
         };
+    }
+    if let Some(Value::Array(schemas)) = schema.get("allOf")
+        && let [only] = schemas.as_slice()
+    {
+        return nested(only);
     }
     if let Some(Value::Array(schemas)) = schema.get("anyOf").or(schema.get("oneOf")) {
         return schemas.iter().flat_map(nested).collect();
@@ -173,6 +182,14 @@ fn object(schema: &Map<String, Value>, text: &dyn Fn(&Value) -> String) -> Strin
 
 fn members(schema: &Value) -> Option<&Map<String, Value>> {
     schema["properties"].as_object()
+}
+
+/// The sets of members, one of which an object must have.
+fn choices(schema: &Value) -> BTreeSet<String> {
+    let choices = schema["oneOf"].as_array().into_iter().flatten();
+    choices
+        .map(|choice| choice["required"].to_string())
+        .collect()
 }
 
 fn is_required(schema: &Value, member: &str) -> bool {
@@ -242,6 +259,25 @@ mod tests {
         check(
             json!({"A": {"properties": {"b": {"$ref": "#/$defs/B"}}}, "B": {"type": "string"}}),
             json!({"A": {"properties": {"b": {"type": "string"}}}, "B": {"type": "string"}}),
+            &[],
+        );
+    }
+
+    #[test]
+    fn one_of_these_and_one_of_those_differ() {
+        let one_of = |members: &[&str]| {
+            let required: Vec<_> = members
+                .iter()
+                .map(|one| json!({"required": [one]}))
+                .collect();
+            json!({"A": {"properties": {"b": {}, "c": {}}, "oneOf": required}})
+        };
+        check(one_of(&["b", "c"]), one_of(&["c", "b"]), &[]);
+        let difference = "the members of which there is exactly one";
+        check(one_of(&["b"]), one_of(&["b", "c"]), &[("A", difference)]);
+        check(
+            json!({"A": {"properties": {"b": {"$ref": "#/$defs/B"}}}, "B": {}}),
+            json!({"A": {"properties": {"b": {"allOf": [{"$ref": "#/$defs/B"}], "deprecated": true}}}, "B": {}}),
             &[],
         );
     }

@@ -1,0 +1,47 @@
+//! The tables of generation 1.0, whose messages are those of `a2a.proto` at the tag v1.0.1.
+
+use super::envelope;
+use super::generation::{Generation, exchanges};
+use crate::{
+    AgentCard, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, Dialect, Event,
+    GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest, ListTaskPushNotificationConfigsResponse,
+    ListTasksRequest, ListTasksResponse, Object, SendMessageRequest, SendMessageResponse,
+    SubscribeToTaskRequest, Task, TaskPushNotificationConfig,
+};
+
+pub(super) static GENERATION: Generation = Generation {
+    dialect: Dialect::V1_0,
+    exchanges: exchanges! {
+        SendMessage: "JSONRPCSendMessageRequest"(SendMessageRequest) -> "JSONRPCSendMessageResponse"(SendMessageResponse);
+        SendStreamingMessage: "JSONRPCSendStreamingMessageRequest"(SendMessageRequest) -> "JSONRPCSendStreamingMessageResponse"(Event);
+        GetTask: "JSONRPCGetTaskRequest"(GetTaskRequest) -> "JSONRPCGetTaskResponse"(Task);
+        ListTasks: "JSONRPCListTasksRequest"(ListTasksRequest) -> "JSONRPCListTasksResponse"(ListTasksResponse);
+        CancelTask: "JSONRPCCancelTaskRequest"(CancelTaskRequest) -> "JSONRPCCancelTaskResponse"(Task);
+        SubscribeToTask: "JSONRPCSubscribeToTaskRequest"(SubscribeToTaskRequest) -> "JSONRPCSubscribeToTaskResponse"(Event);
+        CreateTaskPushNotificationConfig: "JSONRPCCreateTaskPushNotificationConfigRequest"(TaskPushNotificationConfig) -> "JSONRPCCreateTaskPushNotificationConfigResponse"(TaskPushNotificationConfig);
+        GetTaskPushNotificationConfig: "JSONRPCGetTaskPushNotificationConfigRequest"(GetTaskPushNotificationConfigRequest) -> "JSONRPCGetTaskPushNotificationConfigResponse"(TaskPushNotificationConfig);
+        ListTaskPushNotificationConfigs: "JSONRPCListTaskPushNotificationConfigsRequest"(ListTaskPushNotificationConfigsRequest) -> "JSONRPCListTaskPushNotificationConfigsResponse"(ListTaskPushNotificationConfigsResponse);
+        DeleteTaskPushNotificationConfig: "JSONRPCDeleteTaskPushNotificationConfigRequest"(DeleteTaskPushNotificationConfigRequest) -> "JSONRPCDeleteTaskPushNotificationConfigResponse"(Object);
+        GetExtendedAgentCard: "JSONRPCGetExtendedAgentCardRequest"(GetExtendedAgentCardRequest) -> "JSONRPCGetExtendedAgentCardResponse"(AgentCard);
+    },
+    errors: &[],
+    others: &[],
+    envelopes: envelope::around_messages,
+    without: &[],
+    required: &[
+        "AgentProvider.url",
+        "Artifact.parts",
+        "AuthorizationCodeOAuthFlow.scopes",
+        "ClientCredentialsOAuthFlow.scopes",
+        "DeviceCodeOAuthFlow.scopes",
+        "GetTaskPushNotificationConfigRequest.id",
+        "ListTasksResponse.nextPageToken",
+        "ListTasksResponse.pageSize",
+        "ListTasksResponse.tasks",
+        "ListTasksResponse.totalSize",
+        "Message.parts",
+        "TaskArtifactUpdateEvent.contextId",
+        "TaskStatusUpdateEvent.contextId",
+    ],
+};
