@@ -271,6 +271,8 @@ quirks! {
     NoCardMember = "NOCARD";
     /// Data of a part that is no object.
     DataNotObject = "DATA";
+    /// A security scheme that the generation does not have; what requires it stays.
+    UnknownScheme = "SCHEME";
 }
 
 /// Walks plain JSON and repairs it, keeping the path and a list of what it did.

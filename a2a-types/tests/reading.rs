@@ -127,6 +127,25 @@ fn quirks_of_0_2() {
     );
 }
 
+/// One card for callers of every generation may have schemes that only 1.0 knows. What requires
+/// them stays: without the scheme it cannot be satisfied, and the agent is not taken for an open one.
+#[test]
+fn schemes_that_only_1_0_has() {
+    let json = r#"{"protocolVersion":"0.3.0","name":"n","description":"","url":"u","version":"1","capabilities":{},
+        "defaultInputModes":[],"defaultOutputModes":[],"skills":[],
+        "securitySchemes":{
+            "device":{"oauth2SecurityScheme":{"flows":{"deviceCode":{}}}},
+            "key":{"type":"apiKey","in":"header","name":"X-Key","apiKeySecurityScheme":{}}},
+        "security":[{"device":[]},{"key":[]}]}"#;
+    check::<v0_2::AgentCard>(
+        json,
+        "$.securitySchemes.device",
+        &[("SCHEME", "$.securitySchemes.device")],
+    );
+    let card = read::<v0_2::AgentCard>(json, Mode::Lenient, &Hints::at("$"));
+    assert_eq!(card.unwrap().value.security.unwrap().len(), 2);
+}
+
 /// `null` says the same as nothing, in both modes: the samples of 0.1 send it for every member.
 #[test]
 fn null_is_absent() {

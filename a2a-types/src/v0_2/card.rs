@@ -185,6 +185,7 @@ impl Wire for AgentCard {
             Value::Array(Vec::new()),
             Quirk::NoCardMember,
         );
+        mender.member(card, "securitySchemes", security::mend_schemes);
         mender.member(card, "provider", |provider, mender| {
             mender.supply(provider, "url", "", Quirk::NoCardMember);
         });

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::OAuthFlows;
 use crate::constant::constants;
+use crate::reading::{Mender, Quirk};
 use crate::{
     ApiKeySecurityScheme as ApiKey, HttpAuthSecurityScheme as HttpAuth,
     MutualTlsSecurityScheme as MutualTls, OAuth2SecurityScheme as OAuth2,
@@ -234,6 +236,18 @@ impl SecurityScheme {
             known => Some(known),
         }
     }
+}
+
+/// Leaves schemes out that cannot be read: one document for callers of every generation may have
+/// some that only 1.0 knows.
+pub(super) fn mend_schemes(schemes: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    schemes.retain(|name, scheme| {
+        let is_known = SecurityScheme::deserialize(&*scheme).is_ok();
+        if !is_known {
+            mender.note(Quirk::UnknownScheme, name);
+        }
+        is_known
+    });
 }
 
 type Schemes = BTreeMap<String, SecurityScheme>;
