@@ -94,16 +94,9 @@ pub(crate) struct Skill {
     security: Option<Value>,
 }
 
-/// A scheme by a name of the card.
-enum Scheme {
-    /// As 1.0 says it.
-    Canonical(SecurityScheme),
-    /// As 0.2 and 0.3 say it, perhaps with several flows.
-    Older(SecurityScheme),
-    /// In no way that we know. The requirements that name it stay, so that the agent is not taken
-    /// for one that anybody may call.
-    Unknown,
-}
+/// A scheme, as any generation says it, perhaps with several flows; or none that we know. The
+/// requirements that name such a one stay, so that the agent is not taken for an open one.
+struct Scheme(Option<SecurityScheme>);
 
 impl<'de> Deserialize<'de> for Scheme {
     /// A scheme that is meant for 1.0 has to be right; what is not is no reason to refuse the card.
@@ -114,12 +107,11 @@ impl<'de> Deserialize<'de> for Scheme {
             present.any(|(name, _)| KINDS.contains(&name.as_str()))
         });
         if is_canonical {
-            return SecurityScheme::deserialize(scheme)
-                .map(Self::Canonical)
-                .map_err(Error::custom);
+            let scheme = SecurityScheme::deserialize(scheme).map_err(Error::custom);
+            return scheme.map(|scheme| Self(Some(scheme)));
         }
-        let older = v0_2::SecurityScheme::deserialize(scheme);
-        Ok(older.map_or(Self::Unknown, |scheme| Self::Older(scheme.into())))
+        let older = v0_2::SecurityScheme::deserialize(scheme).ok();
+        Ok(Self(older.map(Into::into)))
     }
 }
 
@@ -141,18 +133,9 @@ impl TryFrom<Card> for AgentCard {
     type Error = String;
 
     fn try_from(card: Card) -> Result<Self, String> {
-        let (mut security_schemes, mut older) = (BTreeMap::new(), BTreeMap::new());
-        for (name, scheme) in card.security_schemes {
-            match scheme {
-                Scheme::Canonical(scheme) => drop(security_schemes.insert(name, scheme)),
-                Scheme::Older(scheme) => drop(older.insert(name, scheme)),
-                Scheme::Unknown => {}
-            }
-        }
-        let (variants, older) = Variants::of(older);
-        for (name, scheme) in older {
-            security_schemes.entry(name).or_insert(scheme);
-        }
+        let known = card.security_schemes.into_iter();
+        let known = known.filter_map(|(name, Scheme(scheme))| Some((name, scheme?)));
+        let (variants, security_schemes) = Variants::of(known.collect());
         let required = requirements(card.security_requirements, card.security)?;
         let with_variants = |skill: AgentSkill| AgentSkill {
             security_requirements: variants.apply(skill.security_requirements),

@@ -1,6 +1,6 @@
 //! Security schemes of several OAuth flows, of which 1.0 allows one: each flow becomes a scheme.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{OAuth2SecurityScheme, OAuthFlows, SecurityRequirement, SecurityScheme};
 
@@ -14,8 +14,9 @@ impl Variants {
         schemes: BTreeMap<String, SecurityScheme>,
     ) -> (Self, BTreeMap<String, SecurityScheme>) {
         let (mut variants, mut definitions) = (Self::default(), BTreeMap::new());
+        let taken: BTreeSet<_> = schemes.keys().cloned().collect();
         for (name, scheme) in schemes {
-            let split = split(&name, scheme);
+            let split = split(&name, scheme, &taken);
             let names = split.iter().map(|(name, _)| name.clone()).collect();
             variants.0.insert(name, names);
             definitions.extend(split);
@@ -53,8 +54,13 @@ impl Variants {
 /// How many ways to satisfy one requirement are kept: schemes of several flows multiply.
 const MOST_WAYS: usize = 64;
 
-/// The first flow keeps the name of the scheme, each other adds its own.
-fn split(name: &str, scheme: SecurityScheme) -> Vec<(String, SecurityScheme)> {
+/// The first flow keeps the name of the scheme, each other adds its own, and what it takes not to be
+/// another scheme of the card.
+fn split(
+    name: &str,
+    scheme: SecurityScheme,
+    taken: &BTreeSet<String>,
+) -> Vec<(String, SecurityScheme)> {
     let oauth2 = match scheme {
         SecurityScheme::OAuth2SecurityScheme(oauth2) => oauth2,
         other => return vec![(name.to_owned(), other)],
@@ -64,10 +70,13 @@ fn split(name: &str, scheme: SecurityScheme) -> Vec<(String, SecurityScheme)> {
         flows.push(("", OAuthFlows::default()));
     }
     let scheme = |(index, (flow, flows)): (usize, (&str, OAuthFlows))| {
-        let name = match index {
+        let mut name = match index {
             0 => name.to_owned(),
             _ => format!("{name}-{flow}"),
         };
+        while index > 0 && taken.contains(&name) {
+            name.push_str("-flow");
+        }
         let scheme = SecurityScheme::OAuth2SecurityScheme(OAuth2SecurityScheme {
             description: oauth2.description.clone(),
             flows,

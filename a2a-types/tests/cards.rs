@@ -190,6 +190,25 @@ fn several_flows_are_alternatives() {
 }
 
 #[test]
+fn a_flow_does_not_take_the_name_of_another_scheme() {
+    let flow = json!({"tokenUrl": "https://t/", "scopes": {}});
+    let card = card_of_0_3(json!({
+        "securitySchemes": {
+            "o": {"type": "oauth2", "flows": {"clientCredentials": flow, "password": flow}},
+            "o-password": {"type": "http", "scheme": "basic"},
+        },
+        "security": [{"o": []}],
+    }));
+    let basic = json!({"httpAuthSecurityScheme": {"scheme": "basic"}});
+    assert_eq!(card["securitySchemes"]["o-password"], basic);
+    let way = |name: &str| json!({"schemes": {name: {"list": []}}});
+    assert_eq!(
+        card["securityRequirements"],
+        json!([way("o"), way("o-password-flow")])
+    );
+}
+
+#[test]
 fn authentication_of_0_1() {
     let flow = json!({"tokenUrl": "https://t/", "scopes": {}});
     let credentials = json!({"in": "query", "name": "key", "flows": {"clientCredentials": flow, "password": flow}});

@@ -124,6 +124,11 @@ fn schemes_of_every_shape() {
             "/securityRequirements": [required("flows", &["s"]), required("flows-password", &["s"]), required("future", &[])],
         }),
     );
+    let both = json!({"clientCredentials": flow, "password": flow});
+    check(
+        json!({"securitySchemes": {"o": {"oauth2SecurityScheme": {"flows": both}}}}),
+        json!({"/securitySchemes": {"o": of_flow("clientCredentials"), "o-password": of_flow("password")}}),
+    );
     check_refused(
         json!({"securitySchemes": {"bad": {"httpAuthSecurityScheme": {}}}}),
         "$.securitySchemes.bad: missing field `scheme`",
