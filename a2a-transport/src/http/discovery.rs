@@ -124,11 +124,10 @@ pub fn card_document(card: &AgentCard) -> Value {
     for generation in generations.into_iter().flatten() {
         merge(&mut document, generation);
     }
-    for scheme in document["securitySchemes"]
-        .as_object_mut()
-        .into_iter()
-        .flat_map(Map::values_mut)
-    {
+    let schemes = document
+        .get_mut("securitySchemes")
+        .and_then(Value::as_object_mut);
+    for scheme in schemes.into_iter().flat_map(Map::values_mut) {
         // Parsers of 0.x refuse a card with a scheme that has no type. Only one that all its flows
         // are new to has none here, and no requirement of theirs names it.
         if scheme["type"].is_null() {
@@ -185,6 +184,7 @@ mod tests {
         }))
         .unwrap();
         let document = card_document(&card);
+        assert!(!document.to_string().contains("null"), "{document}");
         let text = document.to_string();
 
         let of_0_1 = read::<v0_1::AgentCard>(&text, Mode::Strict, &Hints::at("$"))
