@@ -268,10 +268,9 @@ impl From<crate::AgentCard> for AgentCard {
                 transport: interface.protocol_binding,
             })
             .collect();
-        let (security_schemes, security) =
-            security::known(card.security_schemes, card.security_requirements);
+        let (security_schemes, dropped) = security::known(card.security_schemes);
         let skill = |skill: crate::AgentSkill| AgentSkill {
-            security: security::requirements_of(&security_schemes, skill.security_requirements),
+            security: security::satisfiable(skill.security_requirements, &dropped),
             id: skill.id,
             name: skill.name,
             description: skill.description,
@@ -299,7 +298,7 @@ impl From<crate::AgentCard> for AgentCard {
             },
             skills: card.skills.into_iter().map(skill).collect(),
             security_schemes,
-            security,
+            security: security::satisfiable(card.security_requirements, &dropped),
             default_input_modes: card.default_input_modes,
             default_output_modes: card.default_output_modes,
             supports_authenticated_extended_card: card.capabilities.extended_agent_card,

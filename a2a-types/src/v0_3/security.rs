@@ -1,42 +1,33 @@
 //! Security schemes, 0.3 §5.5.3: in ProtoJSON those of 1.0, without what 1.0 added.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{SecurityRequirement, SecurityScheme};
 
-/// Schemes by name, and which of them are required.
-pub(super) type Security = (BTreeMap<String, SecurityScheme>, Vec<SecurityRequirement>);
-
-/// The schemes and requirements of a card as 0.3 says them: the device code flow and PKCE are
-/// dropped, and a scheme that had nothing else is gone with what it was required for.
+/// The schemes of a card as 0.3 says them, and the names of those that it cannot say: the device
+/// code flow and PKCE are dropped, and a scheme that had nothing else is gone.
 pub(super) fn known(
     schemes: BTreeMap<String, SecurityScheme>,
-    requirements: Vec<SecurityRequirement>,
-) -> Security {
-    let schemes: BTreeMap<_, _> = schemes
-        .into_iter()
-        .filter_map(|(name, scheme)| Some((name, downgrade(scheme)?)))
-        .collect();
-    let requirements = requirements_of(&schemes, requirements);
-    (schemes, requirements)
+) -> (BTreeMap<String, SecurityScheme>, BTreeSet<String>) {
+    let (mut known, mut dropped) = (BTreeMap::new(), BTreeSet::new());
+    for (name, scheme) in schemes {
+        match downgrade(scheme) {
+            Some(scheme) => drop(known.insert(name, scheme)),
+            None => drop(dropped.insert(name)),
+        }
+    }
+    (known, dropped)
 }
 
-/// Those requirements that schemes of the card can satisfy, without the rest. One that asks for
-/// nothing asks for nothing here too.
-pub(super) fn requirements_of(
-    schemes: &BTreeMap<String, SecurityScheme>,
-    requirements: Vec<SecurityRequirement>,
+/// Those requirements that need none of the schemes that were dropped. Without the scheme a
+/// requirement would ask for less than it does, so it goes as a whole.
+pub(super) fn satisfiable(
+    mut requirements: Vec<SecurityRequirement>,
+    dropped: &BTreeSet<String>,
 ) -> Vec<SecurityRequirement> {
+    let needs = |one: &SecurityRequirement| one.schemes.keys().any(|name| dropped.contains(name));
+    requirements.retain(|requirement| !needs(requirement));
     requirements
-        .into_iter()
-        .filter_map(|mut requirement| {
-            let asked = !requirement.schemes.is_empty();
-            requirement
-                .schemes
-                .retain(|name, _| schemes.contains_key(name));
-            (!asked || !requirement.schemes.is_empty()).then_some(requirement)
-        })
-        .collect()
 }
 
 fn downgrade(mut scheme: SecurityScheme) -> Option<SecurityScheme> {

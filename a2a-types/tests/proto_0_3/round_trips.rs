@@ -350,7 +350,13 @@ fn device_codes_and_pkce_are_lost() {
             "code": {"oauth2SecurityScheme": {"flows": {"authorizationCode": code}}},
             "device": {"oauth2SecurityScheme": {"flows": {"deviceCode": device}}},
         },
-        "securityRequirements": [{"schemes": {"device": {"list": []}}}, {"schemes": {"code": {"list": []}}}],
+        "securityRequirements": [
+            {"schemes": {"device": {"list": []}}},
+            {"schemes": {"code": {"list": []}}},
+            // Never made weaker, and what names a scheme that the card does not have stays.
+            {"schemes": {"code": {"list": []}, "device": {"list": []}}},
+            {"schemes": {"elsewhere": {"list": []}}},
+        ],
     }));
     let wire = text(v0_3::AgentCard::from(card));
     let flow = json!({"authorizationUrl": "a", "tokenUrl": "t", "scopes": {}});
@@ -360,7 +366,7 @@ fn device_codes_and_pkce_are_lost() {
     );
     assert_eq!(
         wire["security"],
-        json!([{"schemes": {"code": {"list": []}}}])
+        json!([{"schemes": {"code": {"list": []}}}, {"schemes": {"elsewhere": {"list": []}}}])
     );
 }
 
