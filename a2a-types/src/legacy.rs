@@ -107,13 +107,10 @@ pub(crate) fn join(cut: Cut, mut metadata: Option<Object>) -> Part {
             metadata,
         },
         Cut::Data(mut data) => {
-            let wrapped = take(&mut metadata, WRAPPED, |flag| *flag == Value::Bool(true)).is_some();
-            let data = match data.remove("value") {
-                Some(value) if wrapped => value,
-                Some(value) => {
-                    data.insert("value".to_owned(), value);
-                    Value::Object(data)
-                }
+            let is_wrapper = data.len() == 1 && data.contains_key("value");
+            let wrapped = |flag: &Value| is_wrapper && *flag == Value::Bool(true);
+            let data = match take(&mut metadata, WRAPPED, wrapped) {
+                Some(_) => data.remove("value").unwrap_or_default(),
                 None => Value::Object(data),
             };
             Part {
