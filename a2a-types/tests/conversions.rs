@@ -71,6 +71,11 @@ fn parts() {
             json!({"data": [u64::MAX, i64::MIN, 0.1]}),
             json!({"kind": "data", "data": {"value": [u64::MAX, i64::MIN, 0.1]}, "metadata": {"a2a-wrapped-value": true}}),
         ),
+        // The flag speaks of an object that has nothing but the value.
+        (
+            json!({"data": {"value": 1, "more": 2}, "metadata": {"a2a-wrapped-value": true}}),
+            json!({"kind": "data", "data": {"value": 1, "more": 2}, "metadata": {"a2a-wrapped-value": true}}),
+        ),
         (
             json!({"data": null}),
             json!({"kind": "data", "data": {"value": null}, "metadata": {"a2a-wrapped-value": true}}),
@@ -156,6 +161,20 @@ fn tasks() {
     back["artifacts"][0]["artifactId"] = json!("index-0");
     back["artifacts"][1]["artifactId"] = json!("index-1");
     check::<Task, v0_1::Task>(&canonical, &of_0_1, &back);
+}
+
+/// An artifact that came with a number and one that came with a name are two.
+#[test]
+fn no_two_artifacts_have_one_number() {
+    #[track_caller]
+    fn check(ids: &[&str], expected: &[u32]) {
+        let mut indices = v0_1::ArtifactIndices::default();
+        let numbers: Vec<_> = ids.iter().map(|id| indices.index(&(*id).into())).collect();
+        assert_eq!(numbers, expected, "{ids:?}");
+    }
+    check(&["zebra", "ant", "zebra"], &[0, 1, 0]);
+    check(&["index-3", "index-0", "ant", "index-3"], &[3, 0, 1, 3]);
+    check(&["ant", "index-0", "index-0", "index-x"], &[0, 1, 1, 2]);
 }
 
 /// 0.1 has neither state, and remembers them in the message.

@@ -1,5 +1,7 @@
 //! Tasks and artifacts, 0.1 §6.1–6.3 and §6.7.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -287,29 +289,33 @@ impl From<Artifact> for crate::Artifact {
 const NUMBERED: &str = "index-";
 
 /// Numbers a task's artifacts in the order of their first appearance; an id that was made from a
-/// number keeps it.
+/// number keeps it, if it is still free.
 #[derive(Clone, Debug, Default)]
-pub struct ArtifactIndices(Vec<ArtifactId>);
+pub struct ArtifactIndices {
+    known: BTreeMap<ArtifactId, u32>,
+    taken: BTreeSet<u32>,
+    /// No number below is free.
+    lowest: u32,
+}
 
 impl ArtifactIndices {
     /// The number of an artifact.
     pub fn index(&mut self, id: &ArtifactId) -> u32 {
-        let number = id
-            .as_str()
-            .strip_prefix(NUMBERED)
-            .and_then(|digits| digits.parse().ok());
-        if let Some(number) = number {
-            return number;
+        if let Some(index) = self.known.get(id) {
+            return *index;
         }
-        let position = self
-            .0
-            .iter()
-            .position(|known| known == id)
-            .unwrap_or_else(|| {
-                self.0.push(id.clone());
-                self.0.len() - 1
-            });
-        u32::try_from(position).unwrap_or(u32::MAX)
+        let digits = id.as_str().strip_prefix(NUMBERED);
+        let own = digits.and_then(|digits| digits.parse().ok());
+        let index = own.filter(|index| !self.taken.contains(index));
+        let index = index.unwrap_or_else(|| {
+            while self.taken.contains(&self.lowest) {
+                self.lowest += 1;
+            }
+            self.lowest
+        });
+        self.taken.insert(index);
+        self.known.insert(id.clone(), index);
+        index
     }
 
     /// The artifact with its number in place of its id.
