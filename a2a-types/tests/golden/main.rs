@@ -8,6 +8,7 @@ mod difference;
 mod document;
 mod loss;
 mod object;
+mod properties;
 mod schema;
 mod spelling;
 mod survey;

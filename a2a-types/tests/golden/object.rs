@@ -1,6 +1,6 @@
 //! What a golden document is, and how each generation reads and writes it.
 
-use a2a_types::reading::{Hints, Mode, Read, Violation, Wire, read, read_canonical};
+use a2a_types::reading::{Hints, Mode, Violation, Wire, read, read_canonical};
 use a2a_types::{
     AgentCard, ContextId, Event, Message, Operation, Request, Response, TaskId, TaskStatus, v0_1,
     v0_2, v0_3,
@@ -24,7 +24,7 @@ pub(crate) enum Object {
 }
 
 /// A document in the canonical model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Canonical {
     Message(Message),
     TaskStatus(TaskStatus),
@@ -57,22 +57,31 @@ impl Object {
 
     /// Reads a document strictly.
     pub(crate) fn read(self, spelling: Spelling, value: &Value) -> Result<Canonical, String> {
+        self.read_as(spelling, Mode::Strict, value)
+    }
+
+    /// Reads a document as closely as `mode` says; 1.0 has but one way.
+    pub(crate) fn read_as(
+        self,
+        spelling: Spelling,
+        mode: Mode,
+        value: &Value,
+    ) -> Result<Canonical, String> {
         let json = value.to_string();
+        let how = (spelling, mode);
         let read = match self {
-            Self::Message => message(spelling, &json).map(Canonical::Message),
-            Self::TaskStatus => task_status(spelling, &json).map(Canonical::TaskStatus),
-            Self::AgentCard => agent_card(spelling, &json).map(Canonical::AgentCard),
+            Self::Message => message(how, &json).map(Canonical::Message),
+            Self::TaskStatus => task_status(how, &json).map(Canonical::TaskStatus),
+            Self::AgentCard => agent_card(how, &json).map(Canonical::AgentCard),
             Self::Event => match value {
                 Value::Array(items) => {
-                    let events = items.iter().map(|item| event(spelling, &item.to_string()));
+                    let events = items.iter().map(|item| event(how, &item.to_string()));
                     events.collect::<Result<_, _>>().map(Canonical::Events)
                 }
-                _ => event(spelling, &json).map(|event| Canonical::Events(vec![event])),
+                _ => event(how, &json).map(|event| Canonical::Events(vec![event])),
             },
-            Self::Request(operation) => request(spelling, operation, &json).map(Canonical::Request),
-            Self::Response(operation) => {
-                response(spelling, operation, &json).map(Canonical::Response)
-            }
+            Self::Request(operation) => request(how, operation, &json).map(Canonical::Request),
+            Self::Response(operation) => response(how, operation, &json).map(Canonical::Response),
         };
         read.map_err(|violation| violation.to_string())
     }
@@ -106,39 +115,42 @@ impl Object {
     }
 }
 
-fn message(spelling: Spelling, json: &str) -> Result<Message, Violation> {
+/// In which spelling, and how closely.
+type How = (Spelling, Mode);
+
+fn message((spelling, mode): How, json: &str) -> Result<Message, Violation> {
     match spelling {
-        Spelling::V0_1 => strict::<v0_1::Message, _>(json),
-        Spelling::V0_2 | Spelling::V0_3 => strict::<v0_2::Message, _>(json),
-        Spelling::V0_3P => strict::<v0_3::Message, _>(json),
+        Spelling::V0_1 => wire::<v0_1::Message, _>(mode, json),
+        Spelling::V0_2 | Spelling::V0_3 => wire::<v0_2::Message, _>(mode, json),
+        Spelling::V0_3P => wire::<v0_3::Message, _>(mode, json),
         Spelling::V1_0 => canonical(json),
     }
 }
 
-fn task_status(spelling: Spelling, json: &str) -> Result<TaskStatus, Violation> {
+fn task_status((spelling, mode): How, json: &str) -> Result<TaskStatus, Violation> {
     match spelling {
-        Spelling::V0_1 => strict::<v0_1::TaskStatus, _>(json),
-        Spelling::V0_2 | Spelling::V0_3 => strict::<v0_2::TaskStatus, _>(json),
-        Spelling::V0_3P => strict::<v0_3::TaskStatus, _>(json),
+        Spelling::V0_1 => wire::<v0_1::TaskStatus, _>(mode, json),
+        Spelling::V0_2 | Spelling::V0_3 => wire::<v0_2::TaskStatus, _>(mode, json),
+        Spelling::V0_3P => wire::<v0_3::TaskStatus, _>(mode, json),
         Spelling::V1_0 => canonical(json),
     }
 }
 
-fn agent_card(spelling: Spelling, json: &str) -> Result<AgentCard, Violation> {
+fn agent_card((spelling, mode): How, json: &str) -> Result<AgentCard, Violation> {
     match spelling {
-        Spelling::V0_1 => strict::<v0_1::AgentCard, _>(json),
-        Spelling::V0_2 | Spelling::V0_3 => strict::<v0_2::AgentCard, _>(json),
-        Spelling::V0_3P => strict::<v0_3::AgentCard, _>(json),
+        Spelling::V0_1 => wire::<v0_1::AgentCard, _>(mode, json),
+        Spelling::V0_2 | Spelling::V0_3 => wire::<v0_2::AgentCard, _>(mode, json),
+        Spelling::V0_3P => wire::<v0_3::AgentCard, _>(mode, json),
         Spelling::V1_0 => canonical(json),
     }
 }
 
-fn event(spelling: Spelling, json: &str) -> Result<Event, Violation> {
+fn event((spelling, mode): How, json: &str) -> Result<Event, Violation> {
     let at = Hints::at("$");
     let streamed = match spelling {
-        Spelling::V0_1 => v0_1::read_event(json, Mode::Strict, &at),
-        Spelling::V0_2 | Spelling::V0_3 => v0_2::read_event(json, Mode::Strict, &at),
-        Spelling::V0_3P => v0_3::read_event(json, Mode::Strict, &at),
+        Spelling::V0_1 => v0_1::read_event(json, mode, &at),
+        Spelling::V0_2 | Spelling::V0_3 => v0_2::read_event(json, mode, &at),
+        Spelling::V0_3P => v0_3::read_event(json, mode, &at),
         Spelling::V1_0 => return canonical(json),
     };
     let mut event = streamed?.value.event;
@@ -168,21 +180,19 @@ fn write_events(spelling: Spelling, events: Vec<Event>) -> Value {
     }
 }
 
-fn request(spelling: Spelling, operation: Operation, json: &str) -> Result<Request, Violation> {
+fn request((spelling, mode): How, operation: Operation, json: &str) -> Result<Request, Violation> {
     let task = TaskId::from(TASK);
     let hints = Hints {
         task: Some(&task),
         ..Hints::at("$")
     };
     let read = match spelling {
-        Spelling::V0_1 => v0_1::read_request(operation, json, Mode::Strict),
-        Spelling::V0_2 | Spelling::V0_3 => {
-            v0_2::read_request(operation, json, Mode::Strict, &hints)
-        }
-        Spelling::V0_3P => v0_3::read_request(operation, json, Mode::Strict, &hints),
+        Spelling::V0_1 => v0_1::read_request(operation, json, mode),
+        Spelling::V0_2 | Spelling::V0_3 => v0_2::read_request(operation, json, mode, &hints),
+        Spelling::V0_3P => v0_3::read_request(operation, json, mode, &hints),
         Spelling::V1_0 => return request_1_0(operation, json),
     };
-    read.map(unmended)
+    read.map(|read| read.value)
 }
 
 fn request_1_0(operation: Operation, json: &str) -> Result<Request, Violation> {
@@ -231,15 +241,19 @@ fn write_request(spelling: Spelling, request: Request) -> Option<Value> {
     }
 }
 
-fn response(spelling: Spelling, operation: Operation, json: &str) -> Result<Response, Violation> {
+fn response(
+    (spelling, mode): How,
+    operation: Operation,
+    json: &str,
+) -> Result<Response, Violation> {
     let at = Hints::at("$");
     let read = match spelling {
-        Spelling::V0_1 => v0_1::read_response(operation, json, Mode::Strict, &at),
-        Spelling::V0_2 | Spelling::V0_3 => v0_2::read_response(operation, json, Mode::Strict, &at),
-        Spelling::V0_3P => v0_3::read_response(operation, json, Mode::Strict, &at),
+        Spelling::V0_1 => v0_1::read_response(operation, json, mode, &at),
+        Spelling::V0_2 | Spelling::V0_3 => v0_2::read_response(operation, json, mode, &at),
+        Spelling::V0_3P => v0_3::read_response(operation, json, mode, &at),
         Spelling::V1_0 => return response_1_0(operation, json),
     };
-    read.map(unmended)
+    read.map(|read| read.value)
 }
 
 fn response_1_0(operation: Operation, json: &str) -> Result<Response, Violation> {
@@ -294,21 +308,16 @@ fn write_response(spelling: Spelling, response: Response) -> Option<Value> {
 }
 
 /// The task that requests and answers are about.
-const TASK: &str = "task-7";
+pub(crate) const TASK: &str = "task-7";
 /// The conversation that they are in.
-const CONTEXT: &str = "ctx-9";
+pub(crate) const CONTEXT: &str = "ctx-9";
 
-fn strict<W: Wire, C: From<W>>(json: &str) -> Result<C, Violation> {
-    Ok(unmended(read::<W>(json, Mode::Strict, &Hints::at("$"))?).into())
+fn wire<W: Wire, C: From<W>>(mode: Mode, json: &str) -> Result<C, Violation> {
+    Ok(read::<W>(json, mode, &Hints::at("$"))?.value.into())
 }
 
 fn canonical<T: DeserializeOwned>(json: &str) -> Result<T, Violation> {
     read_canonical(json, &Hints::at("$"))
-}
-
-fn unmended<T>(read: Read<T>) -> T {
-    assert!(read.repairs.is_empty(), "strict reading mends nothing");
-    read.value
 }
 
 fn json(value: impl Serialize) -> Value {
