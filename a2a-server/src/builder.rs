@@ -103,8 +103,8 @@ impl ServerBuilder {
         self
     }
 
-    /// How long a stream waits for the agent's first word before it begins with the submitted task;
-    /// 1 s by default.
+    /// How long a stream, or a caller who wants to be answered at once, waits for the agent's first
+    /// word before it gets the submitted task; 1 s by default.
     pub fn first_event(mut self, limit: Duration) -> Self {
         self.first_event = limit;
         self

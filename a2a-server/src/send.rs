@@ -42,7 +42,12 @@ impl Inner {
     ) -> Result<Reply, A2aError> {
         let configuration = params.configuration.clone().unwrap_or_default();
         let begun = self.begin(params, context.clone()).await?;
-        let from = match begun.outcome(self.max_wait).await? {
+        // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
+        let patience = match configuration.return_immediately {
+            true => self.first_event,
+            false => self.max_wait,
+        };
+        let from = match begun.outcome(patience).await? {
             Outcome::Task(from) => from,
             Outcome::Message(message) => {
                 return Ok(Reply::once(Response::SendMessage(
@@ -119,8 +124,8 @@ impl Inner {
             busy.open().await?;
             return self.go_on(request, context).await;
         }
-        let at_once = configuration.return_immediately || !context.dialect.rules().answers_directly;
-        if at_once && let Err(error) = runner.open().await {
+        let needs_task = !context.dialect.rules().answers_directly;
+        if needs_task && let Err(error) = runner.open().await {
             self.turns.release(&runner);
             return Err(error.into());
         }

@@ -156,7 +156,8 @@ impl Turn {
     /// Answers with a message.
     ///
     /// Before any update the message is the whole answer and there will be no task; callers whose
-    /// generation must have a task, or who asked not to wait, get one completed with the message.
+    /// generation must have a task, or who were not to be kept waiting so long, get one completed
+    /// with the message.
     pub async fn reply(&self, message: Message) -> Result<(), UpdateError> {
         let role = Role::Agent;
         self.runner.reply(Message { role, ..message }).await
