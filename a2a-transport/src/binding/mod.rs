@@ -61,7 +61,7 @@ pub struct Refused {
 /// An answer as written.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Written {
-    /// The HTTP status: always 200 by JSON-RPC.
+    /// The HTTP status: by JSON-RPC 200, unless the caller is not let in.
     pub status: StatusCode,
     /// The JSON.
     pub body: Vec<u8>,
@@ -106,7 +106,11 @@ pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> 
     match envelope.binding {
         Binding::HttpJson => rest::write_reply(envelope, outcome),
         Binding::JsonRpc => Written {
-            status: StatusCode::OK,
+            status: match outcome.as_ref().map_err(|error| error.kind) {
+                Err(ErrorKind::Unauthenticated) => StatusCode::UNAUTHORIZED,
+                Err(ErrorKind::PermissionDenied) => StatusCode::FORBIDDEN,
+                _ => StatusCode::OK,
+            },
             body: jsonrpc::write_reply(envelope, outcome),
         },
     }

@@ -55,8 +55,18 @@ pub(super) fn event_stream(body: Body) -> Response<Body> {
 
 /// An answer in JSON, of the media type that the caller takes.
 pub(super) fn written(written: Written, media_type: &'static str) -> Response<Body> {
-    typed(written.status, media_type, Body::full(written.body))
+    let mut response = typed(written.status, media_type, Body::full(written.body));
+    if response.status() == StatusCode::UNAUTHORIZED {
+        // The agent wants to know its caller, and cannot say how: RFC 9110 §15.5.2 wants a word.
+        response
+            .headers_mut()
+            .insert(WWW_AUTHENTICATE, HeaderValue::from_static(BEARER));
+    }
+    response
 }
+
+/// What most callers show.
+pub(super) const BEARER: &str = "Bearer";
 
 /// Tells a caller that it is not let in, in its own binding and generation.
 pub(super) fn deny(denied: &Denied, binding: Binding, dialect: Dialect) -> Response<Body> {

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 
-use super::answer::{deny, json, not_allowed, plain};
+use super::answer::{BEARER, deny, json, not_allowed, plain};
 use super::auth::{Anyone, Authenticator, Denied};
 use super::body::Body;
 use super::discovery::PublicCard;
@@ -168,7 +168,7 @@ impl<T: Transport> HttpService<T> {
             Ok(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "internal error"),
             Err(error) => match error.into_answer().kind {
                 ErrorKind::Unauthenticated => {
-                    let challenge = "Bearer".to_owned();
+                    let challenge = BEARER.to_owned();
                     let denied = Denied::Unauthenticated { challenge };
                     deny(&denied, Binding::JsonRpc, Dialect::V0_2)
                 }
