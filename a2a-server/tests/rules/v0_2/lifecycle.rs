@@ -137,7 +137,7 @@ async fn rule_5_2_08_credentials_are_asked_for_in_the_status() {
     assert_eq!(state(&done), "completed");
 }
 
-/// Reads a task until it is worked on; it is found by the stream of another caller.
+/// Reads a task until it is worked on.
 async fn works(served: &Served, task: &Value) {
     let read = json!({"id": task["id"]});
     while state(&served.rpc("tasks/get", read.clone()).await.unwrap()) != "working" {
