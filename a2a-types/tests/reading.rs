@@ -187,3 +187,15 @@ fn numeric_ids() {
         task
     );
 }
+
+/// A file of 0.1 with neither content is a mere mention (0.1.0 §6.6), which later generations say
+/// as data.
+#[test]
+fn a_file_that_is_only_mentioned() {
+    let json = r#"{"role":"agent","parts":[{"type":"file","file":{"name":"a.pdf","mimeType":"application/pdf"}}]}"#;
+    check::<v0_1::Message>(json, "$.parts[0].file", &[]);
+    let read = read::<v0_1::Message>(json, Mode::Lenient, &Hints::at("$")).unwrap();
+    let parts = a2a_types::Message::from(read.value).parts;
+    let mention = serde_json::json!({"name": "a.pdf", "mimeType": "application/pdf"});
+    assert_eq!(parts, [a2a_types::Part::data(mention)]);
+}

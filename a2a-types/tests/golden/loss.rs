@@ -22,7 +22,7 @@ pub(crate) struct Row {
     /// The documents that show it.
     #[serde(default)]
     pub(crate) shown: Vec<String>,
-    /// Where it is tested, if it is not about one document.
+    /// Where else to look, if it is not about one document: a file of the workspace, and why.
     pub(crate) elsewhere: Option<String>,
     #[serde(default)]
     pub(crate) losses: Vec<Loss>,
@@ -57,7 +57,7 @@ pub(crate) struct Pattern {
 
 impl Losses {
     pub(crate) fn load() -> Self {
-        yaml(&data().join("losses/losses.yaml"))
+        yaml(&data().with_file_name("losses.yaml"))
     }
 }
 

@@ -1,8 +1,8 @@
 //! The golden matrix: the same document in every generation side by side, every way from one
 //! generation to another and back, and the list of what does not come back.
 //!
-//! `data/*.yaml` are the documents, each in up to five spellings; `data/losses/losses.yaml` is the
-//! list. A loss that is not listed fails, and so does an entry that no document needs.
+//! `data/*.yaml` are the documents, each in up to five spellings; `losses.yaml` is the list. A
+//! loss that is not listed fails, and so does an entry that no document needs.
 
 mod difference;
 mod document;
@@ -14,6 +14,7 @@ mod spelling;
 mod survey;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use crate::document::Document;
 use crate::loss::Losses;
@@ -90,6 +91,13 @@ fn every_row_of_the_list_is_shown_or_tested_elsewhere() {
                 "{}: either a document shows it or something else tests it",
                 row.row
             ));
+        }
+        if let Some(elsewhere) = &row.elsewhere {
+            let file = elsewhere.split(':').next().unwrap_or_default();
+            let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+            if !workspace.join(file).is_file() {
+                failures.push(format!("{}: no file `{file}`", row.row));
+            }
         }
         let unknown = row
             .documents()
