@@ -81,7 +81,12 @@ async fn every_error_in_every_generation_and_binding() {
         for (index, &dialect) in Dialect::ALL.iter().enumerate() {
             for streams in [false, true] {
                 let answer = service.handle(by_json_rpc(dialect, streams)).await;
-                assert_eq!(answer.status(), 200, "{dialect} {:?}", row.kind);
+                assert_eq!(
+                    answer.status(),
+                    by_json_rpc_status(row.kind),
+                    "{dialect} {:?}",
+                    row.kind
+                );
                 let error = json_of(answer).await;
                 let expected = json!({
                     "jsonrpc": "2.0", "id": 7, "error": {
@@ -107,6 +112,15 @@ async fn every_error_in_every_generation_and_binding() {
                 assert_eq!(json_of(answer).await, expected, "{dialect} {:?}", row.kind);
             }
         }
+    }
+}
+
+/// By JSON-RPC the body says everything, but for what HTTP has to do with: who is let in.
+fn by_json_rpc_status(kind: ErrorKind) -> u16 {
+    match kind {
+        ErrorKind::Unauthenticated => 401,
+        ErrorKind::PermissionDenied => 403,
+        _ => 200,
     }
 }
 
