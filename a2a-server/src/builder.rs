@@ -12,6 +12,7 @@ use a2a_types::{AgentCard, Dialect};
 use tokio::net::{TcpListener, ToSocketAddrs};
 
 use crate::agent::{Agent, ErasedAgent};
+use crate::ledger::Ledger;
 use crate::server::{Inner, Server};
 use crate::store::{MemoryStore, Store};
 use crate::turns::Turns;
@@ -25,6 +26,8 @@ pub struct ServerBuilder {
     max_wait: Duration,
     first_event: Duration,
     cancel_grace: Duration,
+    lease: Duration,
+    merge: Duration,
 }
 
 /// The parts of a server contradict each other.
@@ -52,6 +55,8 @@ impl Server {
             max_wait: Duration::from_secs(240),
             first_event: Duration::from_secs(1),
             cancel_grace: Duration::from_secs(5),
+            lease: Duration::from_secs(15),
+            merge: Duration::from_millis(50),
         }
     }
 
@@ -116,6 +121,20 @@ impl ServerBuilder {
         self
     }
 
+    /// How long another process that shares the store waits before it takes over the tasks of one that
+    /// died; 15 s by default.
+    pub fn lease(mut self, term: Duration) -> Self {
+        self.lease = term;
+        self
+    }
+
+    /// How long text that is added to an artifact is collected before it is told, unless it comes
+    /// to 4 KiB sooner; 50 ms by default, and no time tells each chunk by itself.
+    pub fn merge_chunks(mut self, period: Duration) -> Self {
+        self.merge = period;
+        self
+    }
+
     /// The server, unless its parts contradict each other.
     pub fn build(self) -> Result<Server, BuildError> {
         if self.card.name.is_empty() {
@@ -129,7 +148,7 @@ impl ServerBuilder {
             inner: Arc::new(Inner {
                 card: self.card,
                 extended_card: self.extended_card,
-                store: self.store,
+                ledger: Arc::new(Ledger::new(self.store, self.lease, self.merge)),
                 turns: Arc::new(Turns::new(self.agent, self.cancel_grace)),
                 max_wait: self.max_wait,
                 first_event: self.first_event,

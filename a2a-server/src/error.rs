@@ -10,12 +10,20 @@ impl From<StoreError> for A2aError {
         match error {
             StoreError::NoTask => ErrorKind::TaskNotFound.into(),
             StoreError::Full(_) => ErrorKind::Unavailable.into(),
-            StoreError::TooManyMessages(_) => {
+            StoreError::TooManyMessages(_) | StoreError::TooLong(_) => {
                 Self::new(ErrorKind::UnsupportedOperation, error.to_string())
             }
             StoreError::TooManyConfigs(_) => Self::new(ErrorKind::InvalidParams, error.to_string()),
             StoreError::Illegal(illegal) => {
                 Self::new(ErrorKind::UnsupportedOperation, illegal.to_string())
+            }
+            StoreError::Received { .. } => {
+                let text = "a message with this id was received before, and said something else";
+                Self::new(ErrorKind::InvalidParams, text)
+            }
+            // Somebody else writes: the caller may try again.
+            StoreError::Leased | StoreError::Fenced | StoreError::Behind(_) => {
+                ErrorKind::Unavailable.into()
             }
             StoreError::TaskExists | StoreError::Failed(_) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "the store failed");

@@ -9,7 +9,7 @@ use futures_util::stream;
 use tokio::sync::watch;
 use tokio_stream::Stream;
 
-use crate::store::{Logged, Owner, Store, StoreError};
+use crate::store::{Logged, Owner, Store, StoreError, Tail};
 
 /// Every event of a task's log after a generation, in order, none left out and none twice, at the
 /// reader's own pace; the stream ends with the event that ends a stream.
@@ -64,7 +64,7 @@ impl Cursor {
                 }
             };
             self.seen = generation;
-            if matches!(event, Event::Message(_)) {
+            if matches!(*event, Event::Message(_)) {
                 continue;
             }
             // A caller who catches up reads on through questions that were answered since.
@@ -74,6 +74,7 @@ impl Cursor {
                     .status()
                     .is_some_and(|status| status.state.ends_stream());
             let generation = Some(generation);
+            let event = Arc::unwrap_or_clone(event);
             return Some(Ok(Update { event, generation }));
         }
         None
@@ -86,11 +87,25 @@ impl Cursor {
             .wait_for(|generation| *generation > seen)
             .await
             .map_err(|_| StoreError::NoTask)?;
-        self.ahead = self
+        let tail = self
             .store
             .events_after(&self.owner, &self.task, seen)
-            .await?
-            .into();
+            .await?;
+        self.ahead = match tail {
+            Tail::Events(events) => events.into(),
+            Tail::Unknown => self.start_again().await?,
+        };
         Ok(())
+    }
+
+    /// What came next is not kept any more: the task as it stands says it all.
+    async fn start_again(&self) -> Result<VecDeque<Logged>, StoreError> {
+        let snapshot = self.store.snapshot(&self.owner, &self.task).await?;
+        let snapshot = snapshot.ok_or(StoreError::NoTask)?;
+        let whole = Logged {
+            generation: snapshot.generation,
+            event: Arc::new(Event::Task(snapshot.task)),
+        };
+        Ok(VecDeque::from([whole]))
     }
 }

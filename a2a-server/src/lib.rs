@@ -43,6 +43,7 @@ mod agent;
 mod builder;
 mod error;
 mod follow;
+mod ledger;
 mod list;
 mod push;
 mod runner;
@@ -56,7 +57,8 @@ pub use crate::agent::{Agent, Failure};
 pub use crate::builder::{Bound, BuildError, ServerBuilder};
 pub use crate::server::Server;
 pub use crate::store::{
-    Listing, Logged, MemoryStore, NewTask, Owner, Page, Place, Snapshot, Store, StoreError,
+    Append, Appended, Lease, Listing, Logged, MemoryStore, NewTask, Orphan, Owner, Page, Place,
+    Receipt, Retention, Snapshot, Store, StoreError, Tail,
 };
 pub use crate::turn::{ArtifactDraft, ArtifactUpdate, Turn, UpdateError};
 pub use a2a_transport::http::{Anyone, Authenticator, Denied};

@@ -43,7 +43,7 @@ impl Inner {
             after,
             limit: usize::try_from(page_size).unwrap_or(usize::MAX),
         };
-        let page = self.store.list(&Owner::of(context), listing).await?;
+        let page = self.ledger.store.list(&Owner::of(context), listing).await?;
         let last = page.tasks.last().filter(|_| page.more).map(Place::of);
         let mut tasks = page.tasks;
         for task in &mut tasks {

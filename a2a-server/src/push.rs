@@ -18,7 +18,8 @@ impl Inner {
     ) -> Result<Reply, A2aError> {
         let snapshot = self.pushable(&config.task_id, context).await?;
         let config = with_id(config, context);
-        self.store
+        self.ledger
+            .store
             .put_config(&Owner::of(context), config.clone())
             .await?;
         Ok(
@@ -34,6 +35,7 @@ impl Inner {
     ) -> Result<Reply, A2aError> {
         let snapshot = self.pushable(&params.task_id, context).await?;
         let configs = self
+            .ledger
             .store
             .configs(&Owner::of(context), &params.task_id)
             .await?;
@@ -55,6 +57,7 @@ impl Inner {
         let snapshot = self.pushable(&params.task_id, context).await?;
         let list = ListTaskPushNotificationConfigsResponse {
             configs: self
+                .ledger
                 .store
                 .configs(&Owner::of(context), &params.task_id)
                 .await?,
@@ -70,7 +73,8 @@ impl Inner {
         context: &Context,
     ) -> Result<Reply, A2aError> {
         let snapshot = self.pushable(&params.task_id, context).await?;
-        self.store
+        self.ledger
+            .store
             .delete_config(&Owner::of(context), &params.task_id, &params.id)
             .await?;
         Ok(Reply::once(Response::DeleteTaskPushNotificationConfig(()))

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use a2a_types::{
-    ContextId, Dialect, Event, Message, Object, Task, TaskArtifactUpdateEvent, TaskId,
-    TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
+    Content, ContextId, Dialect, Event, Message, Object, Part, Task, TaskArtifactUpdateEvent,
+    TaskId, TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
 };
-use tokio::sync::{OnceCell, watch};
+use tokio::sync::{Mutex, OnceCell, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::store::{NewTask, Owner, Snapshot, Store, StoreError};
+use crate::ledger::Ledger;
+use crate::store::{Append, Lease, NewTask, Owner, Receipt, Snapshot, StoreError};
 use crate::turn::{ArtifactUpdate, UpdateError};
 
 /// Writes the log of one task.
@@ -17,15 +18,26 @@ use crate::turn::{ArtifactUpdate, UpdateError};
 /// A new task is kept back until somebody needs it: the agent by its first update, a caller who
 /// does not want to wait, or a generation that knows no answer without a task.
 pub(crate) struct Runner {
-    store: Arc<dyn Store>,
+    ledger: Arc<Ledger>,
     owner: Owner,
     task: TaskId,
     context: ContextId,
     new: Option<NewTask>,
     opened: OnceCell<()>,
+    pen: Mutex<Pen>,
     stage: watch::Sender<Stage>,
     cancel: CancellationToken,
     ended: CancellationToken,
+}
+
+/// The right to write, and where the log ends.
+#[derive(Debug)]
+struct Pen {
+    generation: u64,
+    /// The epoch of the lease; none if there is none.
+    epoch: Option<u64>,
+    /// Text that is collected before it is written.
+    collected: Option<TaskArtifactUpdateEvent>,
 }
 
 /// How far the answer to the first message is.
@@ -57,31 +69,43 @@ impl std::fmt::Debug for Runner {
 
 impl Runner {
     /// A runner for a task that is not stored yet.
-    pub(crate) fn for_new(store: Arc<dyn Store>, owner: Owner, new: NewTask) -> Self {
+    pub(crate) fn for_new(ledger: Arc<Ledger>, owner: Owner, new: NewTask) -> Self {
         let context = new.task.context_id.clone().unwrap_or_default();
-        Self::new(store, owner, new.task.id.clone(), context, Some(new))
+        let pen = Pen {
+            generation: 1,
+            epoch: Some(1),
+            collected: None,
+        };
+        Self::new(ledger, owner, new.task.id.clone(), context, pen, Some(new))
     }
 
-    /// A runner for a task of the store.
-    pub(crate) fn for_known(store: Arc<dyn Store>, owner: Owner, task: &Task) -> Self {
-        let context = task.context_id.clone().unwrap_or_default();
-        Self::new(store, owner, task.id.clone(), context, None)
+    /// A runner for a task of the store, as it stood.
+    pub(crate) fn for_known(ledger: Arc<Ledger>, owner: Owner, known: &Snapshot) -> Self {
+        let context = known.task.context_id.clone().unwrap_or_default();
+        let pen = Pen {
+            generation: known.generation,
+            epoch: None,
+            collected: None,
+        };
+        Self::new(ledger, owner, known.task.id.clone(), context, pen, None)
     }
 
     fn new(
-        store: Arc<dyn Store>,
+        ledger: Arc<Ledger>,
         owner: Owner,
         task: TaskId,
         context: ContextId,
+        pen: Pen,
         new: Option<NewTask>,
     ) -> Self {
         Self {
-            store,
+            ledger,
             owner,
             task,
             context,
             opened: OnceCell::new_with(new.is_none().then_some(())),
             new,
+            pen: Mutex::new(pen),
             stage: watch::Sender::new(Stage {
                 progress: Progress::Pending,
                 detached: 0,
@@ -121,8 +145,9 @@ impl Runner {
                 task: new.task.clone(),
                 generation: 1,
                 dialect: new.dialect,
+                checkpoint: None,
             };
-            self.store.create(&self.owner, new).await?;
+            self.ledger.store.create(&self.owner, new).await?;
             self.tell(Progress::Open(Arc::new(snapshot)));
             Ok(())
         };
@@ -138,7 +163,8 @@ impl Runner {
         match (&self.new, self.opened.initialized()) {
             (Some(new), false) => Ok(new.task.clone()),
             _ => {
-                let snapshot = self.store.snapshot(&self.owner, &self.task).await?;
+                let store = &self.ledger.store;
+                let snapshot = store.snapshot(&self.owner, &self.task).await?;
                 snapshot
                     .map(|snapshot| snapshot.task)
                     .ok_or(StoreError::NoTask)
@@ -152,35 +178,127 @@ impl Runner {
         message: Option<Message>,
         metadata: Option<Object>,
     ) -> Result<(), UpdateError> {
-        let message = message.map(|message| self.placed(message));
-        self.append(Event::StatusUpdate(TaskStatusUpdateEvent {
+        self.append(self.status_event(state, message, metadata))
+            .await
+    }
+
+    fn status_event(
+        &self,
+        state: TaskState,
+        message: Option<Message>,
+        metadata: Option<Object>,
+    ) -> Event {
+        Event::StatusUpdate(TaskStatusUpdateEvent {
             task_id: self.task.clone(),
             context_id: Some(self.context.clone()),
             status: TaskStatus {
                 state,
-                message,
+                message: message.map(|message| self.placed(message)),
                 timestamp: Some(Timestamp::now()),
             },
             metadata,
-        }))
-        .await
+        })
     }
 
-    pub(crate) async fn artifact(&self, update: ArtifactUpdate) -> Result<(), UpdateError> {
-        self.append(Event::ArtifactUpdate(TaskArtifactUpdateEvent {
+    /// Writes an artifact or a chunk of one. Text that is only added to an artifact is collected for
+    /// a moment: models speak in syllables.
+    pub(crate) async fn artifact(
+        self: &Arc<Self>,
+        update: ArtifactUpdate,
+    ) -> Result<(), UpdateError> {
+        let event = TaskArtifactUpdateEvent {
             task_id: self.task.clone(),
             context_id: Some(self.context.clone()),
             artifact: update.artifact,
             append: update.append,
             last_chunk: update.last_chunk,
             metadata: update.metadata,
-        }))
-        .await
+        };
+        if self.ledger.merge.is_zero() || !is_mere_text(&event) {
+            return self.append(Event::ArtifactUpdate(event)).await;
+        }
+        self.check_unanswered()?;
+        self.open().await?;
+        let mut pen = self.pen.lock().await;
+        match &mut pen.collected {
+            Some(collected) if collected.artifact.artifact_id == event.artifact.artifact_id => {
+                collected.artifact.parts.extend(event.artifact.parts);
+                match text_of(collected) >= MOST_COLLECTED {
+                    true => self.write(&mut pen, Entry::default()).await,
+                    false => Ok(()),
+                }
+            }
+            _ => {
+                self.write(&mut pen, Entry::default()).await?;
+                pen.collected = Some(event);
+                let runner = Arc::clone(self);
+                tokio::spawn(async move {
+                    tokio::time::sleep(runner.ledger.merge).await;
+                    let mut pen = runner.pen.lock().await;
+                    if let Err(error) = runner.write(&mut pen, Entry::default()).await {
+                        let error = &error as &dyn std::error::Error;
+                        tracing::warn!(task = %runner.task, error, "could not write what was collected");
+                    }
+                });
+                Ok(())
+            }
+        }
     }
 
-    /// Adds a message of the caller to the history.
-    pub(crate) async fn hear(&self, message: Message) -> Result<(), UpdateError> {
-        self.append(Event::Message(self.placed(message))).await
+    /// Adds a message of the caller to the history, with what follows from it for the task.
+    pub(crate) async fn hear(
+        &self,
+        message: Message,
+        then: Option<TaskState>,
+        receipt: Option<Receipt>,
+    ) -> Result<(), UpdateError> {
+        self.check_unanswered()?;
+        self.open().await?;
+        let mut events = vec![Event::Message(self.placed(message))];
+        events.extend(then.map(|state| self.status_event(state, None, None)));
+        // An ended task is submitted before it hears anything.
+        if then == Some(TaskState::Submitted) {
+            events.reverse();
+        }
+        let entry = Entry {
+            events,
+            receipt,
+            ..Entry::default()
+        };
+        self.write(&mut *self.pen.lock().await, entry).await
+    }
+
+    /// Keeps what the agent wants to know if it has to go on after a crash.
+    pub(crate) async fn checkpoint(&self, checkpoint: Object) -> Result<(), UpdateError> {
+        self.check_unanswered()?;
+        self.open().await?;
+        let entry = Entry {
+            checkpoint: Some(checkpoint),
+            ..Entry::default()
+        };
+        self.write(&mut *self.pen.lock().await, entry).await
+    }
+
+    /// Gives the lease back, so that whoever comes next need not wait until it runs out.
+    pub(crate) async fn hand_back(&self) -> Result<(), UpdateError> {
+        if self.new.is_some() && !self.opened.initialized() {
+            return Ok(());
+        }
+        let mut pen = self.pen.lock().await;
+        match pen.epoch {
+            None => Ok(()),
+            Some(_) => {
+                let release = true;
+                self.write(
+                    &mut pen,
+                    Entry {
+                        release,
+                        ..Entry::default()
+                    },
+                )
+                .await
+            }
+        }
     }
 
     /// Answers with a message: alone if there is no task yet, else by completing the task.
@@ -207,8 +325,57 @@ impl Runner {
     async fn append(&self, event: Event) -> Result<(), UpdateError> {
         self.check_unanswered()?;
         self.open().await?;
-        self.store.append(&self.owner, &self.task, event).await?;
-        Ok(())
+        let mut pen = self.pen.lock().await;
+        self.write(&mut pen, Entry::of(event)).await
+    }
+
+    /// Writes what was collected, and then the entry, in one stroke.
+    async fn write(&self, pen: &mut Pen, entry: Entry) -> Result<(), UpdateError> {
+        let collected = pen.collected.take().map(Event::ArtifactUpdate);
+        if collected.is_none() && entry.is_empty() {
+            return Ok(());
+        }
+        let Entry {
+            mut events,
+            receipt,
+            checkpoint,
+            release,
+        } = entry;
+        let state = events
+            .iter()
+            .rev()
+            .find_map(|event| Some(event.status()?.state));
+        let idle = state.is_some_and(|state| state.is_terminal() || state.is_interrupted());
+        let before = collected.clone();
+        events.splice(0..0, collected);
+        let append = Append {
+            after: pen.generation,
+            lease: match pen.epoch {
+                Some(epoch) => Lease::Held { epoch },
+                None => self.ledger.take(),
+            },
+            release: release || idle,
+            events,
+            receipt,
+            checkpoint,
+        };
+        let released = append.release;
+        let store = &self.ledger.store;
+        match store.append(&self.owner, &self.task, append).await {
+            Ok(appended) => {
+                pen.generation = appended.generation;
+                pen.epoch = (!released).then_some(appended.epoch);
+                Ok(())
+            }
+            Err(StoreError::Illegal(illegal)) => {
+                // What was collected was legal: it does not go with what is not.
+                if let Some(before) = before {
+                    Box::pin(self.write(pen, Entry::of(before))).await?;
+                }
+                Err(UpdateError::Illegal(illegal))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn check_unanswered(&self) -> Result<(), UpdateError> {
@@ -256,11 +423,59 @@ impl Runner {
     }
 }
 
+/// What is written in one stroke.
+#[derive(Default)]
+struct Entry {
+    events: Vec<Event>,
+    receipt: Option<Receipt>,
+    checkpoint: Option<Object>,
+    release: bool,
+}
+
+impl Entry {
+    fn of(event: Event) -> Self {
+        Self {
+            events: vec![event],
+            ..Self::default()
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.events.is_empty() && self.checkpoint.is_none() && !self.release
+    }
+}
+
+/// How much text is collected at most before it is written.
+const MOST_COLLECTED: usize = 4096;
+
+/// Whether an update only adds text to an artifact, so that it can be told together with the next.
+fn is_mere_text(event: &TaskArtifactUpdateEvent) -> bool {
+    let plain = |part: &Part| {
+        let is_text = matches!(part.content, Content::Text(_));
+        is_text && part.metadata.is_none() && part.media_type.is_none() && part.filename.is_none()
+    };
+    let artifact = &event.artifact;
+    event.append
+        && !event.last_chunk
+        && event.metadata.is_none()
+        && artifact.metadata.is_none()
+        && artifact.description.is_none()
+        && artifact.parts.len() == 1
+        && artifact.parts.iter().all(plain)
+}
+
+fn text_of(collected: &TaskArtifactUpdateEvent) -> usize {
+    let texts = collected.artifact.parts.iter().filter_map(Part::as_text);
+    texts.map(str::len).sum()
+}
+
 /// A task that a message begins, and the message as it stands in it.
 pub(crate) fn new_task(
     message: Message,
     dialect: Dialect,
     config: Option<TaskPushNotificationConfig>,
+    receipt: Option<Receipt>,
+    ledger: &Ledger,
 ) -> (NewTask, Message) {
     let id = message.task_id.clone().unwrap_or_else(TaskId::random);
     let context = message.context_id.clone().unwrap_or_else(ContextId::random);
@@ -280,6 +495,9 @@ pub(crate) fn new_task(
             task,
             dialect,
             config,
+            receipt,
+            holder: Arc::clone(&ledger.holder),
+            term: ledger.term,
         },
         message,
     )

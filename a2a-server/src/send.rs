@@ -16,7 +16,7 @@ use crate::runner::{Progress, Runner, new_task};
 use crate::server::Inner;
 use crate::store::{Owner, Snapshot};
 use crate::turn::UpdateError;
-use crate::turns::{Heard, NoPlace, wake};
+use crate::turns::{Heard, NoPlace, woken};
 
 /// A message that the agent has been given.
 struct Begun {
@@ -113,9 +113,15 @@ impl Inner {
         let config = configuration
             .task_push_notification_config
             .map(|config| with_id(config, &context));
-        let (new, message) = new_task(request.message.clone(), context.dialect, config);
+        let (new, message) = new_task(
+            request.message.clone(),
+            context.dialect,
+            config,
+            None,
+            &self.ledger,
+        );
         let runner = Arc::new(Runner::for_new(
-            Arc::clone(&self.store),
+            Arc::clone(&self.ledger),
             Owner::of(&context),
             new,
         ));
@@ -155,13 +161,15 @@ impl Inner {
             {
                 let task_id = id.clone();
                 let config = with_id(TaskPushNotificationConfig { task_id, ..config }, &context);
-                self.store.put_config(&Owner::of(&context), config).await?;
+                self.ledger
+                    .store
+                    .put_config(&Owner::of(&context), config)
+                    .await?;
             }
-            let store = Arc::clone(&self.store);
             let runner = Arc::new(Runner::for_known(
-                store,
+                Arc::clone(&self.ledger),
                 Owner::of(&context),
-                &snapshot.task,
+                &snapshot,
             ));
             let message = runner.placed(request.message.clone());
             let heard = Heard {
@@ -174,7 +182,7 @@ impl Inner {
             let state = snapshot.task.status.state;
             let Err(busy) = self.turns.claim(&runner) else {
                 let begun = async {
-                    wake_and_hear(&runner, state, message).await?;
+                    runner.hear(message, woken(state), None).await?;
                     self.snapshot(&id, &context).await
                 };
                 let from = begun.await.inspect_err(|_| self.turns.release(&runner))?;
@@ -199,7 +207,7 @@ impl Inner {
                     return Err(A2aError::new(ErrorKind::Unavailable, text));
                 }
             };
-            match busy.hear(message).await {
+            match busy.hear(message, None, None).await {
                 Ok(()) => ticket.confirm(),
                 // It ended in between: looked at again, as the ended task that it is.
                 Err(UpdateError::Illegal(_)) => {
@@ -227,7 +235,7 @@ impl Inner {
     ) -> Result<(), A2aError> {
         let id = from.task.id.clone();
         let updates = follow(
-            Arc::clone(&self.store),
+            Arc::clone(&self.ledger.store),
             Owner::of(context),
             id,
             from.generation,
@@ -284,20 +292,6 @@ impl Begun {
             Progress::Pending => Err(ErrorKind::Unavailable.into()),
         }
     }
-}
-
-/// Makes an idle task ready for a turn. Only one that has not ended hears a message.
-async fn wake_and_hear(
-    runner: &Runner,
-    state: TaskState,
-    message: Message,
-) -> Result<(), UpdateError> {
-    if state.is_terminal() {
-        wake(runner, state).await?;
-        return runner.hear(message).await;
-    }
-    runner.hear(message).await?;
-    wake(runner, state).await
 }
 
 /// Whether the caller's generation lets this message go to the task.

@@ -11,8 +11,9 @@ use a2a_types::{
 use tokio_stream::StreamExt;
 
 use crate::follow::follow;
+use crate::ledger::Ledger;
 use crate::runner::Runner;
-use crate::store::{Owner, Snapshot, Store};
+use crate::store::{Owner, Snapshot};
 use crate::turns::{Turns, close};
 
 /// An agent as a [`Transport`]: cheap to clone, every clone is the same server.
@@ -25,7 +26,7 @@ pub struct Server {
 pub(crate) struct Inner {
     pub(crate) card: AgentCard,
     pub(crate) extended_card: Option<AgentCard>,
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) ledger: Arc<Ledger>,
     pub(crate) turns: Arc<Turns>,
     pub(crate) max_wait: Duration,
     pub(crate) first_event: Duration,
@@ -91,8 +92,8 @@ impl Inner {
             runner.ended().await;
         }
         // The task was idle, or its turn ended by asking back just as it was to be canceled.
-        let store = Arc::clone(&self.store);
-        let runner = Runner::for_known(store, Owner::of(context), &snapshot.task);
+        let ledger = Arc::clone(&self.ledger);
+        let runner = Runner::for_known(ledger, Owner::of(context), &snapshot);
         close(&runner, TaskState::Canceled, None).await?;
         let mut snapshot = self.snapshot(&params.id, context).await?;
         let context = settled(context, &snapshot);
@@ -116,7 +117,13 @@ impl Inner {
         match context.last_event_id {
             Some(seen @ 1..) if seen < snapshot.generation => {
                 let (id, dialect) = (snapshot.task.id, snapshot.dialect);
-                let later = follow(Arc::clone(&self.store), Owner::of(&context), id, seen).await?;
+                let later = follow(
+                    Arc::clone(&self.ledger.store),
+                    Owner::of(&context),
+                    id,
+                    seen,
+                )
+                .await?;
                 Ok(Reply::stream(later).about_task_of(dialect))
             }
             _ => self.stream(snapshot, None, context).await,
@@ -134,6 +141,7 @@ impl Inner {
             mut task,
             generation,
             dialect,
+            ..
         } = snapshot;
         self.trim(&mut task, history_length, &context);
         let (id, ended) = (task.id.clone(), task.status.state.ends_stream());
@@ -148,7 +156,13 @@ impl Inner {
         if ended {
             return Ok(Reply::stream(first).about_task_of(dialect));
         }
-        let later = follow(Arc::clone(&self.store), Owner::of(&context), id, generation).await?;
+        let later = follow(
+            Arc::clone(&self.ledger.store),
+            Owner::of(&context),
+            id,
+            generation,
+        )
+        .await?;
         Ok(Reply::stream(first.chain(later)).about_task_of(dialect))
     }
 
@@ -173,7 +187,11 @@ impl Inner {
         task: &TaskId,
         context: &Context,
     ) -> Result<Option<Snapshot>, A2aError> {
-        Ok(self.store.snapshot(&Owner::of(context), task).await?)
+        Ok(self
+            .ledger
+            .store
+            .snapshot(&Owner::of(context), task)
+            .await?)
     }
 
     pub(crate) async fn snapshot(

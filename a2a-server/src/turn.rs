@@ -175,6 +175,12 @@ impl Turn {
         self.runner.canceled().await;
     }
 
+    /// Keeps what the agent wants to know if it has to go on after a crash, in place of what it kept
+    /// before: [`Turn::resumed`] gives it back.
+    pub async fn checkpoint(&self, checkpoint: Object) -> Result<(), UpdateError> {
+        self.runner.checkpoint(checkpoint).await
+    }
+
     /// Whether the caller wants the task canceled.
     pub fn is_canceled(&self) -> bool {
         self.runner.is_canceled()

@@ -233,15 +233,20 @@ async fn begin_next(runner: &Runner, heard: &Heard) -> bool {
     if state.is_terminal() && !heard.context.dialect.rules().reopens_ended_tasks {
         return false;
     }
-    !runner.is_answered() && wake(runner, state).await.is_ok()
+    !runner.is_answered()
+        && match woken(state) {
+            Some(state) => runner.status(state, None, None).await.is_ok(),
+            None => true,
+        }
 }
 
-/// An ended task is submitted again, one that waited for the caller is worked on.
-pub(crate) async fn wake(runner: &Runner, state: TaskState) -> Result<(), UpdateError> {
+/// What a message makes of an idle task: an ended one is submitted again, one that waited for the
+/// caller is worked on.
+pub(crate) fn woken(state: TaskState) -> Option<TaskState> {
     match state {
-        state if state.is_terminal() => runner.status(TaskState::Submitted, None, None).await,
-        state if state.is_interrupted() => runner.status(TaskState::Working, None, None).await,
-        _ => Ok(()),
+        state if state.is_terminal() => Some(TaskState::Submitted),
+        state if state.is_interrupted() => Some(TaskState::Working),
+        _ => None,
     }
 }
 

@@ -2,12 +2,18 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use a2a_transport::BoxFuture;
-use a2a_types::{ConfigId, Dialect, Event, Task, TaskId, TaskPushNotificationConfig};
+use a2a_types::{
+    ConfigId, Dialect, Event, MessageId, Object, Task, TaskId, TaskPushNotificationConfig,
+};
 use tokio::sync::watch;
 
-use super::{Listing, Logged, NewTask, Owner, Page, Place, Snapshot, Store, StoreError};
+use super::{
+    Append, Appended, Lease, Listing, Logged, NewTask, Orphan, Owner, Page, Place, Receipt,
+    Retention, Snapshot, Store, StoreError, Tail, limits,
+};
 
 /// Keeps tasks in memory; those that ended first make room for new ones.
 #[derive(Debug)]
@@ -22,7 +28,8 @@ type Key = (Owner, TaskId);
 struct Shelf {
     tasks: HashMap<Key, Arc<Record>>,
     /// Tasks that ended, in that order; one that was reopened since may be among them.
-    ended: VecDeque<Key>,
+    ended: VecDeque<(Key, Instant)>,
+    received: Received,
 }
 
 #[derive(Debug)]
@@ -36,16 +43,23 @@ struct Record {
 struct Log {
     task: Task,
     /// Everything after the first entry, which is the new task itself.
-    events: Vec<Event>,
+    events: Vec<Arc<Event>>,
     configs: Vec<TaskPushNotificationConfig>,
+    checkpoint: Option<Object>,
+    tenure: Tenure,
     /// How many messages the caller has sent.
     messages: usize,
+    /// How much the events hold.
+    bytes: usize,
 }
 
-impl Log {
-    fn generation(&self) -> u64 {
-        self.events.len() as u64 + 1
-    }
+/// Who writes to a log.
+#[derive(Clone, Debug)]
+struct Tenure {
+    holder: Arc<str>,
+    epoch: u64,
+    /// Until when; none if nobody does.
+    until: Option<Instant>,
 }
 
 impl Default for MemoryStore {
@@ -65,21 +79,24 @@ impl MemoryStore {
 
     fn record(&self, owner: &Owner, task: &TaskId) -> Result<Arc<Record>, StoreError> {
         let key = (owner.clone(), task.clone());
-        lock(&self.shelf)
-            .tasks
-            .get(&key)
-            .cloned()
-            .ok_or(StoreError::NoTask)
+        let record = lock(&self.shelf).tasks.get(&key).cloned();
+        record.ok_or(StoreError::NoTask)
     }
 
     fn insert(&self, owner: &Owner, new: NewTask) -> Result<(), StoreError> {
         let key = (owner.clone(), new.task.id.clone());
         let mut shelf = lock(&self.shelf);
+        if let Some(receipt) = &new.receipt {
+            shelf.received.check(owner, receipt)?;
+        }
         if shelf.tasks.contains_key(&key) {
             return Err(StoreError::TaskExists);
         }
         if shelf.tasks.len() >= self.capacity {
             shelf.make_room().ok_or(StoreError::Full(self.capacity))?;
+        }
+        if let Some(receipt) = new.receipt {
+            shelf.received.note(owner, receipt, &new.task.id);
         }
         let record = Record {
             dialect: new.dialect,
@@ -88,11 +105,41 @@ impl MemoryStore {
                 task: new.task,
                 events: Vec::new(),
                 configs: new.config.into_iter().collect(),
+                checkpoint: None,
+                tenure: Tenure::taken(new.holder, 1, new.term),
+                bytes: 0,
             }),
             generation: watch::Sender::new(1),
         };
         shelf.tasks.insert(key, Arc::new(record));
         Ok(())
+    }
+
+    fn add(&self, owner: &Owner, task: &TaskId, append: Append) -> Result<Appended, StoreError> {
+        let record = self.record(owner, task)?;
+        if let Some(receipt) = &append.receipt {
+            lock(&self.shelf).received.check(owner, receipt)?;
+        }
+        let receipt = append.receipt.clone();
+        let mut log = lock(&record.log);
+        let (appended, ends) = log.add(append)?;
+        drop(log);
+        let mut shelf = lock(&self.shelf);
+        if let Some(receipt) = receipt {
+            shelf.received.note(owner, receipt, task);
+        }
+        if ends {
+            let key = (owner.clone(), task.clone());
+            shelf.ended.push_back((key, Instant::now()));
+        }
+        drop(shelf);
+        // Stored before anyone is woken.
+        record.generation.send_if_modified(|known| {
+            let newer = appended.generation > *known;
+            *known = appended.generation.max(*known);
+            newer
+        });
+        Ok(appended)
     }
 
     /// Sorts the places first, and copies only the tasks of the page.
@@ -104,7 +151,7 @@ impl MemoryStore {
         };
         let place = |record: &Arc<Record>| {
             let log = lock(&record.log);
-            log.is_wanted(listing).then(|| Place::of(&log.task))
+            listing.wants(&log.task).then(|| Place::of(&log.task))
         };
         let mut places: Vec<_> = records
             .iter()
@@ -127,72 +174,208 @@ impl MemoryStore {
         }
     }
 
-    fn add(&self, owner: &Owner, task: &TaskId, event: Event) -> Result<u64, StoreError> {
-        let record = self.record(owner, task)?;
-        let mut log = lock(&record.log);
-        let is_message = matches!(event, Event::Message(_));
-        if is_message && log.messages >= MOST_MESSAGES {
-            return Err(StoreError::TooManyMessages(MOST_MESSAGES));
-        }
-        log.task.apply(&event)?;
-        log.messages += usize::from(is_message);
-        let ends = event
-            .status()
-            .is_some_and(|status| status.state.is_terminal());
-        log.events.push(event);
-        let generation = log.generation();
-        drop(log);
-        if ends {
-            lock(&self.shelf)
-                .ended
-                .push_back((owner.clone(), task.clone()));
-        }
-        // Stored before anyone is woken.
-        record.generation.send_if_modified(|known| {
-            let newer = generation > *known;
-            *known = generation.max(*known);
-            newer
+    fn abandoned(&self, limit: usize) -> Vec<Orphan> {
+        let shelf = lock(&self.shelf);
+        let now = Instant::now();
+        let orphaned = |record: &Record| {
+            let log = lock(&record.log);
+            let state = log.task.status.state;
+            !state.is_terminal() && !state.is_interrupted() && !log.tenure.lasts(now)
+        };
+        let orphans = shelf.tasks.iter().filter(|(_, record)| orphaned(record));
+        let orphans = orphans.map(|((owner, task), _)| Orphan {
+            owner: owner.clone(),
+            task: task.clone(),
         });
-        Ok(generation)
+        orphans.take(limit).collect()
+    }
+
+    fn prolong(&self, holder: &str, term: Duration) {
+        let records: Vec<_> = lock(&self.shelf).tasks.values().cloned().collect();
+        let now = Instant::now();
+        for record in records {
+            let tenure = &mut lock(&record.log).tenure;
+            if &*tenure.holder == holder && tenure.lasts(now) {
+                tenure.until = Some(now + term);
+            }
+        }
     }
 }
 
 impl Log {
-    fn is_wanted(&self, listing: &Listing) -> bool {
-        let task = &self.task;
-        let of_context = listing.context_id.is_none() || listing.context_id == task.context_id;
-        let in_state = listing
-            .status
-            .is_none_or(|state| state == task.status.state);
-        let late_enough = listing
-            .since
-            .is_none_or(|since| task.status.timestamp.is_some_and(|time| time >= since));
-        of_context && in_state && late_enough
+    fn generation(&self) -> u64 {
+        self.events.len() as u64 + 1
+    }
+
+    /// All of it or nothing; tells whether the task has ended by it.
+    fn add(&mut self, append: Append) -> Result<(Appended, bool), StoreError> {
+        if append.after != self.generation() {
+            return Err(StoreError::Behind(self.generation()));
+        }
+        let tenure = self.tenure.next(&append.lease)?;
+        let heard = |event: &&Event| matches!(event, Event::Message(_));
+        let messages = self.messages + append.events.iter().filter(heard).count();
+        if messages > limits::MESSAGES && messages > self.messages {
+            return Err(StoreError::TooManyMessages(limits::MESSAGES));
+        }
+        let bytes = self.bytes + append.events.iter().map(limits::size).sum::<usize>();
+        let is_last = |event: &Event| {
+            event
+                .status()
+                .is_some_and(|status| status.state.is_terminal())
+        };
+        let ends = append.events.iter().any(is_last);
+        // A task can always end.
+        if bytes > limits::LOG && !ends {
+            return Err(StoreError::TooLong(limits::LOG));
+        }
+        match append.events.as_slice() {
+            [] => {}
+            [event] => self.task.apply(event)?,
+            events => {
+                let mut task = self.task.clone();
+                events.iter().try_for_each(|event| task.apply(event))?;
+                self.task = task;
+            }
+        }
+        (self.messages, self.bytes, self.tenure) = (messages, bytes, tenure);
+        if append.release {
+            self.tenure.until = None;
+        }
+        if append.checkpoint.is_some() {
+            self.checkpoint = append.checkpoint;
+        }
+        self.events.extend(append.events.into_iter().map(Arc::new));
+        let appended = Appended {
+            generation: self.generation(),
+            epoch: self.tenure.epoch,
+        };
+        Ok((appended, ends))
+    }
+
+    fn after(&self, generation: u64) -> Tail {
+        let Some(seen) = generation
+            .checked_sub(1)
+            .filter(|_| generation <= self.generation())
+        else {
+            return Tail::Unknown;
+        };
+        let seen = usize::try_from(seen).unwrap_or(usize::MAX);
+        let mut bytes = 0;
+        let later = self.events.iter().enumerate().skip(seen);
+        let batch = later.take(limits::BATCH).take_while(|(_, event)| {
+            let first = bytes == 0;
+            bytes += limits::size(event.as_ref());
+            first || bytes <= limits::BATCH_BYTES
+        });
+        let logged = batch.map(|(index, event)| Logged {
+            generation: index as u64 + 2,
+            event: Arc::clone(event),
+        });
+        Tail::Events(logged.collect())
+    }
+}
+
+impl Tenure {
+    fn taken(holder: Arc<str>, epoch: u64, term: Duration) -> Self {
+        Self {
+            holder,
+            epoch,
+            until: Some(Instant::now() + term),
+        }
+    }
+
+    fn lasts(&self, now: Instant) -> bool {
+        self.until.is_some_and(|until| until > now)
+    }
+
+    fn next(&self, lease: &Lease) -> Result<Self, StoreError> {
+        match lease {
+            Lease::Held { epoch } if *epoch == self.epoch => Ok(self.clone()),
+            Lease::Held { .. } => Err(StoreError::Fenced),
+            Lease::Taken { holder, .. }
+                if self.lasts(Instant::now()) && **holder != *self.holder =>
+            {
+                Err(StoreError::Leased)
+            }
+            Lease::Taken { holder, term } | Lease::Seized { holder, term } => {
+                Ok(Self::taken(Arc::clone(holder), self.epoch + 1, *term))
+            }
+        }
     }
 }
 
 impl Shelf {
     /// Forgets the task that ended first; none if all are unfinished.
     fn make_room(&mut self) -> Option<()> {
-        while let Some(key) = self.ended.pop_front() {
-            let is_ended = |record: &Arc<Record>| lock(&record.log).task.status.state.is_terminal();
-            if self.tasks.get(&key).is_some_and(is_ended) {
-                self.tasks.remove(&key);
+        while let Some((key, _)) = self.ended.pop_front() {
+            if self.forget(&key) {
                 return Some(());
             }
         }
         None
     }
+
+    /// Forgets a task if it has ended.
+    fn forget(&mut self, key: &Key) -> bool {
+        let is_ended = |record: &Arc<Record>| lock(&record.log).task.status.state.is_terminal();
+        self.tasks.get(key).is_some_and(is_ended) && self.tasks.remove(key).is_some()
+    }
+
+    fn sweep(&mut self, retention: Retention) -> usize {
+        let mut swept = 0;
+        while let Some((_, since)) = self.ended.front()
+            && (since.elapsed() > retention.age || self.ended.len() > retention.count)
+            && let Some((key, _)) = self.ended.pop_front()
+        {
+            swept += usize::from(self.forget(&key));
+        }
+        self.received.sweep();
+        swept
+    }
 }
 
-/// How many messages of its caller a task takes: what a caller can send without end has one here.
-const MOST_MESSAGES: usize = 1000;
+/// The messages that were received not long ago, the oldest of which make room for new ones.
+#[derive(Debug, Default)]
+struct Received {
+    by_message: HashMap<(Owner, MessageId), ([u8; 32], TaskId, Instant)>,
+    order: VecDeque<(Owner, MessageId)>,
+}
 
-/// How many events a reader gets at once: one that is far behind does not hold them all.
-const BATCH: usize = 256;
+impl Received {
+    fn check(&self, owner: &Owner, receipt: &Receipt) -> Result<(), StoreError> {
+        match self
+            .by_message
+            .get(&(owner.clone(), receipt.message.clone()))
+        {
+            Some((digest, task, until)) if *until > Instant::now() => Err(StoreError::Received {
+                task: task.clone(),
+                same: *digest == receipt.digest,
+            }),
+            _ => Ok(()),
+        }
+    }
 
-/// How many webhooks a task may have.
-const MOST_CONFIGS: usize = 16;
+    fn note(&mut self, owner: &Owner, receipt: Receipt, task: &TaskId) {
+        if self.order.len() >= limits::RECEIPTS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.by_message.remove(&oldest);
+        }
+        let key = (owner.clone(), receipt.message);
+        let until = Instant::now() + receipt.term;
+        let entry = (receipt.digest, task.clone(), until);
+        if self.by_message.insert(key.clone(), entry).is_none() {
+            self.order.push_back(key);
+        }
+    }
+
+    fn sweep(&mut self) {
+        let now = Instant::now();
+        self.by_message.retain(|_, (.., until)| *until > now);
+        self.order.retain(|key| self.by_message.contains_key(key));
+    }
+}
 
 fn put(
     configs: &mut Vec<TaskPushNotificationConfig>,
@@ -201,8 +384,8 @@ fn put(
     let known = configs.iter().position(|known| known.id == config.id);
     match known {
         Some(index) => configs[index] = config,
-        None if configs.len() >= MOST_CONFIGS => {
-            return Err(StoreError::TooManyConfigs(MOST_CONFIGS));
+        None if configs.len() >= limits::CONFIGS => {
+            return Err(StoreError::TooManyConfigs(limits::CONFIGS));
         }
         None => configs.push(config),
     }
@@ -231,9 +414,9 @@ impl Store for MemoryStore {
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-        event: Event,
-    ) -> BoxFuture<'a, Result<u64, StoreError>> {
-        done(self.add(owner, task, event))
+        append: Append,
+    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+        done(self.add(owner, task, append))
     }
 
     fn snapshot<'a>(
@@ -247,6 +430,7 @@ impl Store for MemoryStore {
                 task: log.task.clone(),
                 generation: log.generation(),
                 dialect: record.dialect,
+                checkpoint: log.checkpoint.clone(),
             }
         });
         done(Ok(snapshot))
@@ -257,18 +441,9 @@ impl Store for MemoryStore {
         owner: &'a Owner,
         task: &'a TaskId,
         generation: u64,
-    ) -> BoxFuture<'a, Result<Vec<Logged>, StoreError>> {
-        done(self.record(owner, task).map(|record| {
-            let log = lock(&record.log);
-            let seen = usize::try_from(generation.saturating_sub(1)).unwrap_or(usize::MAX);
-            let later = log.events.iter().enumerate().skip(seen).take(BATCH);
-            later
-                .map(|(index, event)| Logged {
-                    generation: index as u64 + 2,
-                    event: event.clone(),
-                })
-                .collect()
-        }))
+    ) -> BoxFuture<'a, Result<Tail, StoreError>> {
+        let record = self.record(owner, task);
+        done(record.map(|record| lock(&record.log).after(generation)))
     }
 
     fn watch<'a>(
@@ -276,10 +451,8 @@ impl Store for MemoryStore {
         owner: &'a Owner,
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>> {
-        done(
-            self.record(owner, task)
-                .map(|record| record.generation.subscribe()),
-        )
+        let record = self.record(owner, task);
+        done(record.map(|record| record.generation.subscribe()))
     }
 
     fn list<'a>(
@@ -304,10 +477,8 @@ impl Store for MemoryStore {
         owner: &'a Owner,
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<Vec<TaskPushNotificationConfig>, StoreError>> {
-        done(
-            self.record(owner, task)
-                .map(|record| lock(&record.log).configs.clone()),
-        )
+        let record = self.record(owner, task);
+        done(record.map(|record| lock(&record.log).configs.clone()))
     }
 
     fn delete_config<'a>(
@@ -318,97 +489,24 @@ impl Store for MemoryStore {
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let record = self.record(owner, task);
         done(record.map(|record| {
-            lock(&record.log)
-                .configs
-                .retain(|known| known.id != *config)
+            let configs = &mut lock(&record.log).configs;
+            configs.retain(|known| known.id != *config);
         }))
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use a2a_transport::Principal;
-    use a2a_types::{TaskState, TaskStatusUpdateEvent};
-
-    fn new(id: &str) -> NewTask {
-        NewTask {
-            task: Task::submitted(id.into(), "c".into()),
-            dialect: Dialect::V1_0,
-            config: None,
-        }
+    fn renew<'a>(
+        &'a self,
+        holder: &'a str,
+        term: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        done(Ok(self.prolong(holder, term)))
     }
 
-    fn status(id: &str, state: TaskState) -> Event {
-        Event::StatusUpdate(TaskStatusUpdateEvent {
-            task_id: id.into(),
-            context_id: None,
-            status: state.into(),
-            metadata: None,
-        })
+    fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>> {
+        done(Ok(self.abandoned(limit)))
     }
 
-    #[test]
-    fn the_log_counts_and_remembers() {
-        let (store, owner) = (MemoryStore::default(), Owner::from(Principal::anonymous()));
-        store.insert(&owner, new("t")).unwrap();
-        assert!(matches!(
-            store.insert(&owner, new("t")),
-            Err(StoreError::TaskExists)
-        ));
-        assert_eq!(
-            store
-                .add(&owner, &"t".into(), status("t", TaskState::Working))
-                .unwrap(),
-            2
-        );
-        let refused = store.add(&owner, &"t".into(), status("t", TaskState::Submitted));
-        assert!(matches!(refused, Err(StoreError::Illegal(_))));
-        assert_eq!(
-            store
-                .add(&owner, &"t".into(), status("t", TaskState::Completed))
-                .unwrap(),
-            3
-        );
-    }
-
-    #[test]
-    fn another_owners_task_is_not_there() {
-        let (store, alice, bob) = (
-            MemoryStore::default(),
-            Owner::from(Principal::named("alice")),
-            Owner::from(Principal::named("bob")),
-        );
-        store.insert(&alice, new("t")).unwrap();
-        assert!(matches!(
-            store.record(&bob, &"t".into()),
-            Err(StoreError::NoTask)
-        ));
-        store.insert(&bob, new("t")).unwrap();
-        store
-            .add(&bob, &"t".into(), status("t", TaskState::Working))
-            .unwrap();
-        let log = store.record(&alice, &"t".into()).unwrap();
-        assert_eq!(lock(&log.log).generation(), 1);
-    }
-
-    #[test]
-    fn finished_tasks_make_room_and_unfinished_ones_do_not() {
-        let (store, owner) = (
-            MemoryStore::with_capacity(2),
-            Owner::from(Principal::anonymous()),
-        );
-        store.insert(&owner, new("a")).unwrap();
-        store.insert(&owner, new("b")).unwrap();
-        assert!(matches!(
-            store.insert(&owner, new("c")),
-            Err(StoreError::Full(2))
-        ));
-        store
-            .add(&owner, &"b".into(), status("b", TaskState::Completed))
-            .unwrap();
-        store.insert(&owner, new("c")).unwrap();
-        assert!(store.record(&owner, &"a".into()).is_ok());
-        assert!(store.record(&owner, &"b".into()).is_err());
+    fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
+        done(Ok(lock(&self.shelf).sweep(retention)))
     }
 }

@@ -1,39 +1,54 @@
 //! Where tasks are kept: each is a log of events, and the fold of its log.
+//!
+//! A [`Store`] keeps logs; [`MemoryStore`] until the process ends, [`SqliteStore`] for good. A store of
+//! your own shows that it keeps its promises by passing [`suite`].
 
+mod error;
+mod limits;
 mod memory;
 mod owner;
+mod read;
+mod write;
 
-use std::cmp::Reverse;
+use std::time::Duration;
 
 use a2a_transport::BoxFuture;
-use a2a_types::{
-    ConfigId, ContextId, Dialect, Event, IllegalEvent, Task, TaskId, TaskPushNotificationConfig,
-    TaskState, Timestamp,
-};
+use a2a_types::{ConfigId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
 
+pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use owner::Owner;
+pub use read::{Listing, Logged, Orphan, Page, Place, Snapshot, Tail};
+pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention};
 
 /// Keeps the logs of tasks.
 ///
-/// Every method wants the owner: a task of somebody else is not there. A log is only ever appended
-/// to; its length is the task's *generation*.
+/// Every method that is about one task wants its owner: a task of somebody else is not there. A log
+/// is only ever appended to; its length is the task's *generation*. What a method has resolved to
+/// stays true: a store for good has written it down by then.
 pub trait Store: Send + Sync + 'static {
-    /// Begins the log of a new task with the task itself, generation 1.
+    /// Begins the log of a new task with the task itself, generation 1, and leases it: epoch 1.
+    ///
+    /// Errors: [`StoreError::TaskExists`], [`StoreError::Received`], [`StoreError::Full`].
     fn create<'a>(
         &'a self,
         owner: &'a Owner,
         new: NewTask,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Adds an event, if it may happen to the task as it stands, and yields its generation.
+    /// Adds events to a log, all or none.
+    ///
+    /// Errors: [`StoreError::NoTask`]; [`StoreError::Behind`] if the log does not end at the
+    /// generation that the writer knows; [`StoreError::Fenced`] and [`StoreError::Leased`] if somebody
+    /// else writes; [`StoreError::Illegal`] if an event cannot happen to the task as it stands;
+    /// [`StoreError::Received`]; [`StoreError::TooManyMessages`], [`StoreError::TooLong`].
     fn append<'a>(
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-        event: Event,
-    ) -> BoxFuture<'a, Result<u64, StoreError>>;
+        append: Append,
+    ) -> BoxFuture<'a, Result<Appended, StoreError>>;
 
     /// The task as it stands.
     fn snapshot<'a>(
@@ -49,9 +64,9 @@ pub trait Store: Send + Sync + 'static {
         owner: &'a Owner,
         task: &'a TaskId,
         generation: u64,
-    ) -> BoxFuture<'a, Result<Vec<Logged>, StoreError>>;
+    ) -> BoxFuture<'a, Result<Tail, StoreError>>;
 
-    /// Tells the generation, and each change of it.
+    /// Tells the generation, and each change of it; closed when the task is gone.
     fn watch<'a>(
         &'a self,
         owner: &'a Owner,
@@ -86,107 +101,19 @@ pub trait Store: Send + Sync + 'static {
         task: &'a TaskId,
         config: &'a ConfigId,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
-}
 
-/// A task to be kept.
-#[derive(Clone, Debug)]
-pub struct NewTask {
-    /// The task, submitted.
-    pub task: Task,
-    /// The generation of the protocol in which it was asked for.
-    pub dialect: Dialect,
-    /// A webhook that came with it.
-    pub config: Option<TaskPushNotificationConfig>,
-}
+    /// Prolongs every lease of a holder that has not run out, for `term` from now by the store's clock.
+    fn renew<'a>(
+        &'a self,
+        holder: &'a str,
+        term: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-/// A task as it stood at a generation.
-#[derive(Clone, Debug)]
-pub struct Snapshot {
-    /// The task.
-    pub task: Task,
-    /// The length of its log.
-    pub generation: u64,
-    /// The generation of the protocol in which it was created.
-    pub dialect: Dialect,
-}
+    /// Tasks that are being worked on by nobody: neither ended nor interrupted, with a lease that ran
+    /// out; at most so many.
+    fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>>;
 
-/// Which tasks are wanted.
-#[derive(Clone, Debug, Default)]
-pub struct Listing {
-    /// Only those of this conversation.
-    pub context_id: Option<ContextId>,
-    /// Only those in this state.
-    pub status: Option<TaskState>,
-    /// Only those whose status is of this time or later.
-    pub since: Option<Timestamp>,
-    /// Only those that come after this place: where the page before ended.
-    pub after: Option<Place>,
-    /// How many at most.
-    pub limit: usize,
-}
-
-/// A task's place in a listing: by the time of its status, the latest first, then by its id.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Place {
-    /// The time of the status.
-    pub time: Reverse<i64>,
-    /// The task.
-    pub task: TaskId,
-}
-
-impl Place {
-    /// Where a task stands.
-    pub fn of(task: &Task) -> Self {
-        Self {
-            time: Reverse(task.status.timestamp.map_or(i64::MIN, Timestamp::as_millis)),
-            task: task.id.clone(),
-        }
-    }
-}
-
-/// One page of a listing.
-#[derive(Clone, Debug, Default)]
-pub struct Page {
-    /// The tasks, whole.
-    pub tasks: Vec<Task>,
-    /// How many match, on all pages.
-    pub total: usize,
-    /// Whether more come after these.
-    pub more: bool,
-}
-
-/// An event of a log.
-#[derive(Clone, Debug)]
-pub struct Logged {
-    /// Its place.
-    pub generation: u64,
-    /// The event.
-    pub event: Event,
-}
-
-/// Why a store did not do what it was asked.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// There is no such task, or it is somebody else's.
-    #[error("there is no such task")]
-    NoTask,
-    /// There is such a task already.
-    #[error("the task exists already")]
-    TaskExists,
-    /// There is no room for another task.
-    #[error("the store holds {0} unfinished tasks and has no room for another")]
-    Full(usize),
-    /// The task holds as many messages of its caller as it may.
-    #[error("the task has taken {0} messages and takes no more")]
-    TooManyMessages(usize),
-    /// The task holds as many webhooks as it may.
-    #[error("the task has {0} push notification configs and may have no more")]
-    TooManyConfigs(usize),
-    /// The event cannot happen to the task as it stands.
-    #[error(transparent)]
-    Illegal(#[from] IllegalEvent),
-    /// The store itself failed.
-    #[error("the store failed")]
-    Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Forgets ended tasks that are too old or too many, the oldest first, with all that belongs to
+    /// them; yields how many.
+    fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>>;
 }

@@ -1,0 +1,57 @@
+//! Why a store did not do what it was asked.
+
+use a2a_types::{IllegalEvent, TaskId};
+
+/// Why a store did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// There is no such task, or it is somebody else's.
+    #[error("there is no such task")]
+    NoTask,
+    /// There is such a task already.
+    #[error("the task exists already")]
+    TaskExists,
+    /// The message was received before.
+    #[error("the message was received before, for task {task}")]
+    Received {
+        /// The task that it went to.
+        task: TaskId,
+        /// Whether it said the same then.
+        same: bool,
+    },
+    /// The log has gone on: read it again.
+    #[error("the log ends at generation {0}")]
+    Behind(u64),
+    /// The writer's lease was taken by somebody else.
+    #[error("the lease was taken by somebody else")]
+    Fenced,
+    /// Somebody else writes, and their lease has not run out.
+    #[error("the task is leased to somebody else")]
+    Leased,
+    /// There is no room for another task.
+    #[error("the store holds {0} unfinished tasks and has no room for another")]
+    Full(usize),
+    /// The task holds as many messages of its caller as it may.
+    #[error("the task has taken {0} messages and takes no more")]
+    TooManyMessages(usize),
+    /// The task's log is as long as it may be.
+    #[error("the log of the task holds {0} bytes and takes no more")]
+    TooLong(usize),
+    /// The task holds as many webhooks as it may.
+    #[error("the task has {0} push notification configs and may have no more")]
+    TooManyConfigs(usize),
+    /// The event cannot happen to the task as it stands.
+    #[error(transparent)]
+    Illegal(#[from] IllegalEvent),
+    /// The store itself failed.
+    #[error("the store failed")]
+    Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl StoreError {
+    /// The store failed for this reason.
+    pub fn failed(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Failed(reason.into())
+    }
+}

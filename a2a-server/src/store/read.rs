@@ -1,0 +1,103 @@
+//! What is read from a store.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use a2a_types::{ContextId, Dialect, Event, Object, Task, TaskId, TaskState, Timestamp};
+
+use super::Owner;
+
+/// A task as it stood at a generation.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The task.
+    pub task: Task,
+    /// The length of its log.
+    pub generation: u64,
+    /// The generation of the protocol in which it was created.
+    pub dialect: Dialect,
+    /// What the agent wrote down for the case that it has to go on after a crash.
+    pub checkpoint: Option<Object>,
+}
+
+/// What a log holds after a generation.
+#[derive(Clone, Debug)]
+pub enum Tail {
+    /// These events, and perhaps more after them.
+    Events(Vec<Logged>),
+    /// Nobody knows any more, or the log is not that long: begin with the task as it stands.
+    Unknown,
+}
+
+/// An event of a log.
+#[derive(Clone, Debug)]
+pub struct Logged {
+    /// Its place.
+    pub generation: u64,
+    /// The event, shared by everyone who reads it.
+    pub event: Arc<Event>,
+}
+
+/// Which tasks are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// Only those of this conversation.
+    pub context_id: Option<ContextId>,
+    /// Only those in this state.
+    pub status: Option<TaskState>,
+    /// Only those whose status is of this time or later.
+    pub since: Option<Timestamp>,
+    /// Only those that come after this place: where the page before ended.
+    pub after: Option<Place>,
+    /// How many at most.
+    pub limit: usize,
+}
+
+impl Listing {
+    /// Whether a task is among those that are wanted, wherever it stands.
+    pub(crate) fn wants(&self, task: &Task) -> bool {
+        let of_context = self.context_id.is_none() || self.context_id == task.context_id;
+        let in_state = self.status.is_none_or(|state| state == task.status.state);
+        let late = |since| task.status.timestamp.is_some_and(|time| time >= since);
+        of_context && in_state && self.since.is_none_or(late)
+    }
+}
+
+/// A task's place in a listing: by the time of its status, the latest first, then by its id.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Place {
+    /// The time of the status, in milliseconds since the Unix epoch.
+    pub time: Reverse<i64>,
+    /// The task.
+    pub task: TaskId,
+}
+
+impl Place {
+    /// Where a task stands.
+    pub fn of(task: &Task) -> Self {
+        Self {
+            time: Reverse(task.status.timestamp.map_or(i64::MIN, Timestamp::as_millis)),
+            task: task.id.clone(),
+        }
+    }
+}
+
+/// One page of a listing.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// The tasks, whole.
+    pub tasks: Vec<Task>,
+    /// How many match, on all pages.
+    pub total: usize,
+    /// Whether more come after these.
+    pub more: bool,
+}
+
+/// A task that nobody works on although somebody should.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Orphan {
+    /// Whose it is.
+    pub owner: Owner,
+    /// The task.
+    pub task: TaskId,
+}

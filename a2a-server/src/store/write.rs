@@ -1,0 +1,118 @@
+//! What is written to a store.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_types::{Dialect, Event, MessageId, Object, Task, TaskPushNotificationConfig};
+
+/// A task to be kept.
+#[derive(Clone, Debug)]
+pub struct NewTask {
+    /// The task, submitted.
+    pub task: Task,
+    /// The generation of the protocol in which it was asked for.
+    pub dialect: Dialect,
+    /// A webhook that came with it.
+    pub config: Option<TaskPushNotificationConfig>,
+    /// The message that began it, so that it begins none twice.
+    pub receipt: Option<Receipt>,
+    /// Who works on it.
+    pub holder: Arc<str>,
+    /// How long its lease lasts, by the store's clock.
+    pub term: Duration,
+}
+
+/// What is added to a log.
+#[derive(Clone, Debug)]
+pub struct Append {
+    /// The generation that the writer knows: the log must end there.
+    pub after: u64,
+    /// The writer's right to write.
+    pub lease: Lease,
+    /// Whether the lease ends with this.
+    pub release: bool,
+    /// The events.
+    pub events: Vec<Event>,
+    /// The message among the events, so that it is not taken twice.
+    pub receipt: Option<Receipt>,
+    /// What replaces the agent's checkpoint.
+    pub checkpoint: Option<Object>,
+}
+
+impl Append {
+    /// These events after a generation, by who holds the lease of this epoch.
+    pub fn held(after: u64, epoch: u64, events: Vec<Event>) -> Self {
+        Self {
+            after,
+            lease: Lease::Held { epoch },
+            release: false,
+            events,
+            receipt: None,
+            checkpoint: None,
+        }
+    }
+}
+
+/// The right to write to a log. Every lease has an epoch, one more than the last one's: a writer who
+/// lost its lease without knowing is recognised by its epoch.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Lease {
+    /// The writer's own, of this epoch, even if it ran out: nobody has taken it since.
+    Held {
+        /// The epoch.
+        epoch: u64,
+    },
+    /// A new one, if nobody has one that has not run out.
+    Taken {
+        /// Who works on the task from now on.
+        holder: Arc<str>,
+        /// For how long, by the store's clock.
+        term: Duration,
+    },
+    /// A new one, whoever has one.
+    Seized {
+        /// Who works on the task from now on.
+        holder: Arc<str>,
+        /// For how long, by the store's clock.
+        term: Duration,
+    },
+}
+
+/// What came of an [`Append`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Appended {
+    /// The length of the log.
+    pub generation: u64,
+    /// The epoch of the writer's lease.
+    pub epoch: u64,
+}
+
+/// A message that was received: sent again by the same owner, it is recognised.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Receipt {
+    /// The message.
+    pub message: MessageId,
+    /// SHA-256 of what was asked.
+    pub digest: [u8; 32],
+    /// How long it is recognised, by the store's clock.
+    pub term: Duration,
+}
+
+/// Which ended tasks are kept.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Retention {
+    /// For how long after their end.
+    pub age: Duration,
+    /// How many at most.
+    pub count: usize,
+}
+
+impl Default for Retention {
+    /// A week, 100,000 tasks.
+    fn default() -> Self {
+        Self {
+            age: Duration::from_secs(7 * 24 * 3600),
+            count: 100_000,
+        }
+    }
+}
