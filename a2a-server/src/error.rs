@@ -9,7 +9,7 @@ impl From<StoreError> for A2aError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::NoTask => ErrorKind::TaskNotFound.into(),
-            StoreError::Full(_) => ErrorKind::Unavailable.into(),
+            StoreError::Full => ErrorKind::Unavailable.into(),
             StoreError::TooManyMessages(_) | StoreError::TooLong(_) => {
                 Self::new(ErrorKind::UnsupportedOperation, error.to_string())
             }
@@ -17,15 +17,11 @@ impl From<StoreError> for A2aError {
             StoreError::Illegal(illegal) => {
                 Self::new(ErrorKind::UnsupportedOperation, illegal.to_string())
             }
-            StoreError::Received { .. } => {
-                let text = "a message with this id was received before, and said something else";
-                Self::new(ErrorKind::InvalidParams, text)
-            }
             // Somebody else writes: the caller may try again.
             StoreError::Leased | StoreError::Fenced | StoreError::Behind(_) => {
                 ErrorKind::Unavailable.into()
             }
-            StoreError::TaskExists | StoreError::Failed(_) => {
+            StoreError::TaskExists | StoreError::Received | StoreError::Failed(_) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "the store failed");
                 ErrorKind::Internal.into()
             }

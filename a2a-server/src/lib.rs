@@ -57,8 +57,9 @@ pub use crate::agent::{Agent, Failure};
 pub use crate::builder::{Bound, BuildError, ServerBuilder};
 pub use crate::server::Server;
 pub use crate::store::{
-    Append, Appended, Lease, Listing, Logged, MemoryStore, NewTask, Orphan, Owner, Page, Place,
-    Receipt, Retention, Snapshot, Store, StoreError, Tail,
+    Append, Appended, Lease, Listing, Logged, MemoryStore, NewTask, Notification, Orphan, Outcome,
+    Owner, Page, Place, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError,
+    Tail,
 };
 pub use crate::turn::{ArtifactDraft, ArtifactUpdate, Turn, UpdateError};
 pub use a2a_transport::http::{Anyone, Authenticator, Denied};

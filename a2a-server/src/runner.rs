@@ -355,6 +355,7 @@ impl Runner {
                 None => self.ledger.take(),
             },
             release: release || idle,
+            notify: false,
             events,
             receipt,
             checkpoint,

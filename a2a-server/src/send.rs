@@ -6,7 +6,7 @@ use std::time::Duration;
 use a2a_transport::{Context, Reply, Update};
 use a2a_types::{
     AgentCard, Error as A2aError, ErrorKind, Event, Message, Response, SendMessageConfiguration,
-    SendMessageRequest, SendMessageResponse, TaskPushNotificationConfig, TaskState,
+    SendMessageRequest, SendMessageResponse, TaskPushNotificationConfig,
 };
 use tokio_stream::StreamExt;
 

@@ -1,6 +1,6 @@
 //! Why a store did not do what it was asked.
 
-use a2a_types::{IllegalEvent, TaskId};
+use a2a_types::IllegalEvent;
 
 /// Why a store did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -12,14 +12,9 @@ pub enum StoreError {
     /// There is such a task already.
     #[error("the task exists already")]
     TaskExists,
-    /// The message was received before.
-    #[error("the message was received before, for task {task}")]
-    Received {
-        /// The task that it went to.
-        task: TaskId,
-        /// Whether it said the same then.
-        same: bool,
-    },
+    /// The message was received before: [`Store::received`](super::Store::received) tells what came of it.
+    #[error("the message was received before")]
+    Received,
     /// The log has gone on: read it again.
     #[error("the log ends at generation {0}")]
     Behind(u64),
@@ -29,9 +24,9 @@ pub enum StoreError {
     /// Somebody else writes, and their lease has not run out.
     #[error("the task is leased to somebody else")]
     Leased,
-    /// There is no room for another task.
-    #[error("the store holds {0} unfinished tasks and has no room for another")]
-    Full(usize),
+    /// There is no room for more, and nothing that has ended could make some.
+    #[error("the store has no room for more")]
+    Full,
     /// The task holds as many messages of its caller as it may.
     #[error("the task has taken {0} messages and takes no more")]
     TooManyMessages(usize),

@@ -1,38 +1,70 @@
 //! How much a store keeps of one task.
 
-use a2a_types::{Content, Event, Message, Part};
+use a2a_types::{Content, Event, Message, Part, Task};
+
+use super::{Append, Logged, StoreError};
 
 /// How many messages of its caller a task takes: what a caller can send without end has one here.
-pub(crate) const MESSAGES: usize = 1000;
+const MESSAGES: usize = 1000;
 
 /// How many bytes the events of a task may hold, measured roughly.
-pub(crate) const LOG: usize = 64 << 20;
+const LOG: usize = 64 << 20;
 
 /// How many events a reader gets at once, and how many bytes: one that is far behind does not hold
 /// them all.
-pub(crate) const BATCH: usize = 32;
+const BATCH: usize = 32;
 /// How many bytes a reader gets at once, unless a single event has more.
-pub(crate) const BATCH_BYTES: usize = 64 << 10;
+const BATCH_BYTES: usize = 64 << 10;
 
 /// How many webhooks a task may have.
 pub(crate) const CONFIGS: usize = 16;
 
-/// How many received messages are remembered in memory.
-pub(crate) const RECEIPTS: usize = 100_000;
+/// How many messages and bytes a task holds with what is added, if it may have that much. A task
+/// can always end.
+pub(crate) fn admit(
+    messages: usize,
+    bytes: usize,
+    append: &Append,
+) -> Result<(usize, usize), StoreError> {
+    let heard = |event: &&Event| matches!(event, Event::Message(_));
+    let more = append.events.iter().filter(heard).count();
+    if more > 0 && messages + more > MESSAGES {
+        return Err(StoreError::TooManyMessages(MESSAGES));
+    }
+    let bytes = bytes + append.size();
+    if bytes > LOG && !append.ends() {
+        return Err(StoreError::TooLong(LOG));
+    }
+    Ok((messages + more, bytes))
+}
+
+/// As many of these as a reader gets at once.
+pub(crate) fn batch(logged: impl Iterator<Item = Logged>) -> Vec<Logged> {
+    let mut bytes = 0;
+    let fits = |logged: &Logged| {
+        let first = bytes == 0;
+        bytes += size(&logged.event);
+        first || bytes <= BATCH_BYTES
+    };
+    logged.take(BATCH).take_while(fits).collect()
+}
 
 /// Roughly how many bytes an event holds.
 pub(crate) fn size(event: &Event) -> usize {
     let content = match event {
-        Event::Task(task) => {
-            let said = task.history.iter().chain(&task.status.message);
-            let made = task.artifacts.iter().flat_map(|artifact| &artifact.parts);
-            said.map(message).sum::<usize>() + made.map(part).sum::<usize>()
-        }
+        Event::Task(task) => size_of_task(task),
         Event::Message(said) => message(said),
         Event::StatusUpdate(update) => update.status.message.as_ref().map_or(0, message),
         Event::ArtifactUpdate(update) => update.artifact.parts.iter().map(part).sum(),
     };
     FRAME + content
+}
+
+/// Roughly how many bytes a task holds.
+pub(crate) fn size_of_task(task: &Task) -> usize {
+    let said = task.history.iter().chain(&task.status.message);
+    let made = task.artifacts.iter().flat_map(|artifact| &artifact.parts);
+    FRAME + said.map(message).sum::<usize>() + made.map(part).sum::<usize>()
 }
 
 fn message(message: &Message) -> usize {

@@ -13,14 +13,16 @@ mod write;
 use std::time::Duration;
 
 use a2a_transport::BoxFuture;
-use a2a_types::{ConfigId, TaskId, TaskPushNotificationConfig};
+use a2a_types::{ConfigId, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
 
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use owner::Owner;
-pub use read::{Listing, Logged, Orphan, Page, Place, Snapshot, Tail};
-pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention};
+pub use read::{
+    Listing, Logged, Notification, Orphan, Outcome, Page, Place, Received, Snapshot, Tail,
+};
+pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement};
 
 /// Keeps the logs of tasks.
 ///
@@ -102,7 +104,40 @@ pub trait Store: Send + Sync + 'static {
         config: &'a ConfigId,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Prolongs every lease of a holder that has not run out, for `term` from now by the store's clock.
+    /// What became of a message that the owner sent before; none if it is not known any more.
+    fn received<'a>(
+        &'a self,
+        owner: &'a Owner,
+        message: &'a MessageId,
+    ) -> BoxFuture<'a, Result<Option<Received>, StoreError>>;
+
+    /// Keeps an answer to a message that began no task.
+    ///
+    /// Errors: [`StoreError::Received`].
+    fn keep_answer<'a>(
+        &'a self,
+        owner: &'a Owner,
+        receipt: Receipt,
+        answer: Message,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// Takes notifications that are due, at most so many, and keeps them from everyone else for `term`.
+    /// Of each webhook only the first that is not delivered is ever due.
+    fn notifications(
+        &self,
+        limit: usize,
+        term: Duration,
+    ) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>>;
+
+    /// Tells what became of a notification. One that is gone is settled already.
+    fn settle<'a>(
+        &'a self,
+        notification: &'a Notification,
+        settlement: Settlement,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// Prolongs every lease that a holder has not given back or lost, for `term` from now by the
+    /// store's clock.
     fn renew<'a>(
         &'a self,
         holder: &'a str,

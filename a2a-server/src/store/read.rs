@@ -3,7 +3,10 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use a2a_types::{ContextId, Dialect, Event, Object, Task, TaskId, TaskState, Timestamp};
+use a2a_types::{
+    ContextId, Dialect, Event, Message, Object, Task, TaskId, TaskPushNotificationConfig,
+    TaskState, Timestamp,
+};
 
 use super::Owner;
 
@@ -100,4 +103,35 @@ pub struct Orphan {
     pub owner: Owner,
     /// The task.
     pub task: TaskId,
+}
+
+/// What became of a message that was received.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Received {
+    /// SHA-256 of what was asked.
+    pub digest: [u8; 32],
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What came of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It is in the history of this task.
+    Task(TaskId),
+    /// It was answered by a message alone.
+    Message(Box<Message>),
+}
+
+/// An event that a webhook is to be told of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notification {
+    /// Whose task it is.
+    pub owner: Owner,
+    /// The webhook, and its task.
+    pub config: TaskPushNotificationConfig,
+    /// The event's place in the log of the task.
+    pub generation: u64,
+    /// How often it was tried before.
+    pub attempt: u32,
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_types::{Dialect, Event, MessageId, Object, Task, TaskPushNotificationConfig};
+use a2a_types::{Dialect, Event, MessageId, Object, Task, TaskPushNotificationConfig, TaskState};
+
+use super::limits;
 
 /// A task to be kept.
 #[derive(Clone, Debug)]
@@ -37,6 +39,8 @@ pub struct Append {
     pub receipt: Option<Receipt>,
     /// What replaces the agent's checkpoint.
     pub checkpoint: Option<Object>,
+    /// Whether the task's webhooks are to be told of the events, those that are told on streams.
+    pub notify: bool,
 }
 
 impl Append {
@@ -49,7 +53,33 @@ impl Append {
             events,
             receipt: None,
             checkpoint: None,
+            notify: false,
         }
+    }
+
+    /// Whether the task has ended by this.
+    pub(crate) fn ends(&self) -> bool {
+        let state = |event: &Event| Some(event.status()?.state);
+        self.events
+            .iter()
+            .rev()
+            .find_map(state)
+            .is_some_and(TaskState::is_terminal)
+    }
+
+    /// Roughly how many bytes this adds.
+    pub(crate) fn size(&self) -> usize {
+        self.events.iter().map(limits::size).sum()
+    }
+
+    /// The generations of which webhooks are to be told.
+    pub(crate) fn told(&self) -> Vec<u64> {
+        let places = (self.after + 1..).zip(&self.events);
+        let told = |event: &Event| self.notify && !matches!(event, Event::Message(_));
+        places
+            .filter(|(_, event)| told(event))
+            .map(|(generation, _)| generation)
+            .collect()
     }
 }
 
@@ -96,6 +126,15 @@ pub struct Receipt {
     pub digest: [u8; 32],
     /// How long it is recognised, by the store's clock.
     pub term: Duration,
+}
+
+/// What became of an attempt to notify.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Settlement {
+    /// The webhook took it: the next one may go.
+    Delivered,
+    /// It is to be tried again after a while, by the store's clock.
+    Later(Duration),
 }
 
 /// Which ended tasks are kept.

@@ -1,5 +1,7 @@
 //! Streams, and how they end.
 
+use std::time::Duration;
+
 use a2a_client::{Client, Event, StreamExt};
 use a2a_server::{Failure, Server, Turn};
 use a2a_types::{Dialect, ErrorKind, Part, TaskState};
@@ -17,7 +19,7 @@ async fn a_stream_tells_everything_in_order() {
             match event.unwrap() {
                 Event::ArtifactUpdate(update) => {
                     assert_eq!(update.append, chunks > 0, "{dialect}");
-                    chunks += 1;
+                    chunks += update.artifact.parts.len();
                     let parts = update.artifact.parts.iter();
                     text.extend(parts.filter_map(Part::as_text));
                 }
@@ -59,7 +61,8 @@ async fn an_ended_task_is_followed_as_its_generation_says() {
 #[tokio::test]
 async fn every_follower_sees_the_same_at_its_own_pace() {
     let agent = Obedient::default();
-    let server = Server::builder(card(), agent.clone()).build().unwrap();
+    let server = Server::builder(card(), agent.clone());
+    let server = server.merge_chunks(Duration::ZERO).build().unwrap();
     let client = Client::new(server);
     let mut first = client.stream("count 1000").await.unwrap();
     let id = first

@@ -161,7 +161,7 @@ async fn rule_5_1_07_credentials_are_a_kind_of_input() {
 
 #[tokio::test]
 async fn rule_5_1_10_a_task_may_be_forgotten() {
-    let small = MemoryStore::with_capacity(1);
+    let small = MemoryStore::with_capacity(1, 1 << 20);
     let served = serve_with(card(), |builder| builder.store(small), |bound| bound).await;
     for id in ["first", "second"] {
         served.rpc("tasks/send", say(id, "echo x")).await.unwrap();

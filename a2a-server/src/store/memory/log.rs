@@ -1,0 +1,139 @@
+//! The log of one task, in memory.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use a2a_types::{Event, Object, Task, TaskPushNotificationConfig};
+
+use super::super::{Append, Lease, Logged, StoreError, Tail, limits};
+
+/// The log of a task, and everything else that belongs to it.
+#[derive(Debug)]
+pub(super) struct Log {
+    pub(super) task: Task,
+    /// Everything after the first entry, which is the new task itself.
+    events: Vec<Arc<Event>>,
+    pub(super) configs: Vec<TaskPushNotificationConfig>,
+    pub(super) checkpoint: Option<Object>,
+    pub(super) tenure: Tenure,
+    /// How many messages the caller has sent.
+    messages: usize,
+    /// How much the events hold.
+    pub(super) bytes: usize,
+}
+
+impl Log {
+    pub(super) fn new(
+        task: Task,
+        config: Option<TaskPushNotificationConfig>,
+        tenure: Tenure,
+    ) -> Self {
+        Self {
+            messages: task.history.len(),
+            bytes: limits::size_of_task(&task),
+            task,
+            events: Vec::new(),
+            configs: config.into_iter().collect(),
+            checkpoint: None,
+            tenure,
+        }
+    }
+
+    pub(super) fn generation(&self) -> u64 {
+        self.events.len() as u64 + 1
+    }
+
+    /// All of it or nothing.
+    pub(super) fn add(&mut self, append: Append) -> Result<(), StoreError> {
+        if append.after != self.generation() {
+            return Err(StoreError::Behind(self.generation()));
+        }
+        let tenure = self.tenure.next(&append.lease)?;
+        let (messages, bytes) = limits::admit(self.messages, self.bytes, &append)?;
+        match append.events.as_slice() {
+            [] => {}
+            [event] => self.task.apply(event)?,
+            events => {
+                let mut task = self.task.clone();
+                events.iter().try_for_each(|event| task.apply(event))?;
+                self.task = task;
+            }
+        }
+        (self.messages, self.bytes, self.tenure) = (messages, bytes, tenure);
+        if append.release {
+            self.tenure.until = None;
+        }
+        if append.checkpoint.is_some() {
+            self.checkpoint = append.checkpoint;
+        }
+        self.events.extend(append.events.into_iter().map(Arc::new));
+        Ok(())
+    }
+
+    pub(super) fn after(&self, generation: u64) -> Tail {
+        let Some(seen) = generation
+            .checked_sub(1)
+            .filter(|_| generation <= self.generation())
+        else {
+            return Tail::Unknown;
+        };
+        let seen = usize::try_from(seen).unwrap_or(usize::MAX);
+        let later = self.events.iter().enumerate().skip(seen);
+        let logged = later.map(|(index, event)| Logged {
+            generation: index as u64 + 2,
+            event: Arc::clone(event),
+        });
+        Tail::Events(limits::batch(logged))
+    }
+
+    pub(super) fn put_config(
+        &mut self,
+        config: TaskPushNotificationConfig,
+    ) -> Result<(), StoreError> {
+        let known = self.configs.iter().position(|known| known.id == config.id);
+        match known {
+            Some(index) => self.configs[index] = config,
+            None if self.configs.len() >= limits::CONFIGS => {
+                return Err(StoreError::TooManyConfigs(limits::CONFIGS));
+            }
+            None => self.configs.push(config),
+        }
+        Ok(())
+    }
+}
+
+/// Who writes to a log.
+#[derive(Clone, Debug)]
+pub(super) struct Tenure {
+    pub(super) holder: Arc<str>,
+    pub(super) epoch: u64,
+    /// Until when; none if it was given back.
+    pub(super) until: Option<Instant>,
+}
+
+impl Tenure {
+    pub(super) fn taken(holder: Arc<str>, epoch: u64, term: Duration) -> Self {
+        Self {
+            holder,
+            epoch,
+            until: Some(Instant::now() + term),
+        }
+    }
+
+    pub(super) fn lasts(&self) -> bool {
+        self.until.is_some_and(|until| until > Instant::now())
+    }
+
+    fn next(&self, lease: &Lease) -> Result<Self, StoreError> {
+        match lease {
+            Lease::Held { epoch } if *epoch == self.epoch => Ok(self.clone()),
+            Lease::Held { .. } => Err(StoreError::Fenced),
+            Lease::Taken { holder, .. } if self.lasts() && **holder != *self.holder => {
+                Err(StoreError::Leased)
+            }
+            Lease::Taken { holder, term } | Lease::Seized { holder, term } => {
+                Ok(Self::taken(Arc::clone(holder), self.epoch + 1, *term))
+            }
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! Tasks in memory, gone when the process is.
+
+mod log;
+mod outbox;
+mod received;
+mod shelf;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use a2a_transport::BoxFuture;
+use a2a_types::{ConfigId, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use tokio::sync::watch;
+
+use self::log::{Log, Tenure};
+use self::outbox::Outbox;
+use self::received::Inbox;
+use self::shelf::{Capacity, Key, Record, Shelf};
+use super::{
+    Append, Appended, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page, Place, Receipt,
+    Received, Retention, Settlement, Snapshot, Store, StoreError, Tail,
+};
+
+/// Keeps tasks in memory; those that ended first make room for new ones.
+#[derive(Debug)]
+pub struct MemoryStore {
+    capacity: Capacity,
+    shelf: Mutex<Shelf>,
+    inbox: Mutex<Inbox>,
+    outbox: Mutex<Outbox>,
+}
+
+impl Default for MemoryStore {
+    /// Room for 10,000 tasks that hold 256 MiB together.
+    fn default() -> Self {
+        Self::with_capacity(10_000, 256 << 20)
+    }
+}
+
+// Locks are taken in this order: inbox, shelf, log, outbox.
+impl MemoryStore {
+    /// A store of at most so many tasks, which hold, measured roughly, so many bytes together.
+    pub fn with_capacity(tasks: usize, bytes: usize) -> Self {
+        Self {
+            capacity: Capacity { tasks, bytes },
+            shelf: Mutex::default(),
+            inbox: Mutex::default(),
+            outbox: Mutex::default(),
+        }
+    }
+
+    fn record(&self, owner: &Owner, task: &TaskId) -> Result<Arc<Record>, StoreError> {
+        let key = (owner.clone(), task.clone());
+        let record = lock(&self.shelf).tasks.get(&key).cloned();
+        record.ok_or(StoreError::NoTask)
+    }
+
+    fn insert(&self, owner: &Owner, new: NewTask) -> Result<(), StoreError> {
+        let key = (owner.clone(), new.task.id.clone());
+        let mut inbox = lock(&self.inbox);
+        if let Some(receipt) = &new.receipt {
+            inbox.check(owner, receipt)?;
+        }
+        let tenure = Tenure::taken(new.holder, 1, new.term);
+        let record = Record {
+            dialect: new.dialect,
+            log: Mutex::new(Log::new(new.task, new.config, tenure)),
+            generation: watch::Sender::new(1),
+        };
+        let forgotten = lock(&self.shelf).insert(key.clone(), record, self.capacity)?;
+        if let Some(receipt) = new.receipt {
+            inbox.note(owner, receipt, Outcome::Task(key.1));
+        }
+        drop(inbox);
+        self.clear_outbox(&forgotten);
+        Ok(())
+    }
+
+    fn add(&self, owner: &Owner, task: &TaskId, append: Append) -> Result<Appended, StoreError> {
+        let key = (owner.clone(), task.clone());
+        let record = self.record(owner, task)?;
+        // Held until the message is noted, so that no two take the same one.
+        let receipt = append.receipt.clone();
+        let mut inbox = receipt.as_ref().map(|_| lock(&self.inbox));
+        if let (Some(receipt), Some(inbox)) = (&receipt, &inbox) {
+            inbox.check(owner, receipt)?;
+        }
+        let ends = append.ends();
+        if !ends {
+            let bytes = append.size();
+            let forgotten = lock(&self.shelf).make_room(&key, 0, bytes, self.capacity)?;
+            self.clear_outbox(&forgotten);
+        }
+        let told = append.told();
+        let mut log = lock(&record.log);
+        let before = log.bytes;
+        log.add(append)?;
+        let growth = log.bytes - before;
+        let appended = Appended {
+            generation: log.generation(),
+            epoch: log.tenure.epoch,
+        };
+        for config in log.configs.iter().filter(|_| !told.is_empty()) {
+            let mut outbox = lock(&self.outbox);
+            for generation in &told {
+                outbox.put((owner.clone(), task.clone(), config.id.clone(), *generation));
+            }
+        }
+        drop(log);
+        if let (Some(receipt), Some(inbox)) = (receipt, &mut inbox) {
+            inbox.note(owner, receipt, Outcome::Task(task.clone()));
+        }
+        drop(inbox);
+        lock(&self.shelf).note(key, growth, ends);
+        // Stored before anyone is woken.
+        record.generation.send_if_modified(|known| {
+            let newer = appended.generation > *known;
+            *known = appended.generation.max(*known);
+            newer
+        });
+        Ok(appended)
+    }
+
+    fn clear_outbox(&self, forgotten: &[Key]) {
+        for (owner, task) in forgotten {
+            lock(&self.outbox).forget_task(owner, task);
+        }
+    }
+
+    /// Sorts the places first, and copies only the tasks of the page.
+    fn page(&self, owner: &Owner, listing: &Listing) -> Page {
+        let records: Vec<_> = {
+            let shelf = lock(&self.shelf);
+            let own = shelf.tasks.iter().filter(|((of, _), _)| of == owner);
+            own.map(|(_, record)| Arc::clone(record)).collect()
+        };
+        let place = |record: &Arc<Record>| {
+            let log = lock(&record.log);
+            listing.wants(&log.task).then(|| Place::of(&log.task))
+        };
+        let mut places: Vec<_> = records
+            .iter()
+            .filter_map(|record| Some((place(record)?, record)))
+            .collect();
+        places.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let total = places.len();
+        let begin = listing.after.as_ref().map_or(0, |after| {
+            places.partition_point(|(place, _)| place <= after)
+        });
+        let rest = &places[begin..];
+        Page {
+            tasks: rest
+                .iter()
+                .take(listing.limit)
+                .map(|(_, record)| lock(&record.log).task.clone())
+                .collect(),
+            total,
+            more: rest.len() > listing.limit,
+        }
+    }
+
+    fn abandoned(&self, limit: usize) -> Vec<Orphan> {
+        let shelf = lock(&self.shelf);
+        let orphaned = |record: &Record| {
+            let log = lock(&record.log);
+            let state = log.task.status.state;
+            !state.is_terminal() && !state.is_interrupted() && !log.tenure.lasts()
+        };
+        let orphans = shelf.tasks.iter().filter(|(_, record)| orphaned(record));
+        let orphans = orphans.map(|((owner, task), _)| Orphan {
+            owner: owner.clone(),
+            task: task.clone(),
+        });
+        orphans.take(limit).collect()
+    }
+
+    fn prolong(&self, holder: &str, term: Duration) {
+        let records: Vec<_> = lock(&self.shelf).tasks.values().cloned().collect();
+        for record in records {
+            let tenure = &mut lock(&record.log).tenure;
+            if &*tenure.holder == holder && tenure.until.is_some() {
+                tenure.until = Some(Instant::now() + term);
+            }
+        }
+    }
+
+    fn due(&self, limit: usize, term: Duration) -> Vec<Notification> {
+        let taken = lock(&self.outbox).take(limit, term);
+        let notification = |((owner, task, config, generation), attempt): (outbox::Place, u32)| {
+            let record = self.record(&owner, &task).ok()?;
+            let configs = &lock(&record.log).configs;
+            let config = configs.iter().find(|known| known.id == config)?.clone();
+            Some(Notification {
+                owner,
+                config,
+                generation,
+                attempt,
+            })
+        };
+        taken.into_iter().filter_map(notification).collect()
+    }
+}
+
+/// Nothing that is done under these locks can panic half-way.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn done<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
+    Box::pin(std::future::ready(value))
+}
+
+impl Store for MemoryStore {
+    fn create<'a>(
+        &'a self,
+        owner: &'a Owner,
+        new: NewTask,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        done(self.insert(owner, new))
+    }
+
+    fn append<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        append: Append,
+    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+        done(self.add(owner, task, append))
+    }
+
+    fn snapshot<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>> {
+        let snapshot = self.record(owner, task).ok().map(|record| {
+            let log = lock(&record.log);
+            Snapshot {
+                task: log.task.clone(),
+                generation: log.generation(),
+                dialect: record.dialect,
+                checkpoint: log.checkpoint.clone(),
+            }
+        });
+        done(Ok(snapshot))
+    }
+
+    fn events_after<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        generation: u64,
+    ) -> BoxFuture<'a, Result<Tail, StoreError>> {
+        let record = self.record(owner, task);
+        done(record.map(|record| lock(&record.log).after(generation)))
+    }
+
+    fn watch<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>> {
+        let record = self.record(owner, task);
+        done(record.map(|record| record.generation.subscribe()))
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a Owner,
+        listing: Listing,
+    ) -> BoxFuture<'a, Result<Page, StoreError>> {
+        done(Ok(self.page(owner, &listing)))
+    }
+
+    fn put_config<'a>(
+        &'a self,
+        owner: &'a Owner,
+        config: TaskPushNotificationConfig,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let record = self.record(owner, &config.task_id);
+        done(record.and_then(|record| lock(&record.log).put_config(config)))
+    }
+
+    fn configs<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<Vec<TaskPushNotificationConfig>, StoreError>> {
+        let record = self.record(owner, task);
+        done(record.map(|record| lock(&record.log).configs.clone()))
+    }
+
+    fn delete_config<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        config: &'a ConfigId,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let record = self.record(owner, task);
+        done(record.map(|record| {
+            let mut log = lock(&record.log);
+            log.configs.retain(|known| known.id != *config);
+            lock(&self.outbox).forget(owner, task, config);
+        }))
+    }
+
+    fn received<'a>(
+        &'a self,
+        owner: &'a Owner,
+        message: &'a MessageId,
+    ) -> BoxFuture<'a, Result<Option<Received>, StoreError>> {
+        done(Ok(lock(&self.inbox).find(owner, message).cloned()))
+    }
+
+    fn keep_answer<'a>(
+        &'a self,
+        owner: &'a Owner,
+        receipt: Receipt,
+        answer: Message,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let mut inbox = lock(&self.inbox);
+        done(inbox.check(owner, &receipt).map(|()| {
+            inbox.note(owner, receipt, Outcome::Message(Box::new(answer)));
+        }))
+    }
+
+    fn notifications(
+        &self,
+        limit: usize,
+        term: Duration,
+    ) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
+        done(Ok(self.due(limit, term)))
+    }
+
+    fn settle<'a>(
+        &'a self,
+        notification: &'a Notification,
+        settlement: Settlement,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let Notification {
+            owner,
+            config,
+            generation,
+            ..
+        } = notification;
+        let (task, config) = (config.task_id.clone(), config.id.clone());
+        let place = (owner.clone(), task, config, *generation);
+        done(Ok(lock(&self.outbox).settle(&place, settlement)))
+    }
+
+    fn renew<'a>(
+        &'a self,
+        holder: &'a str,
+        term: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        done(Ok(self.prolong(holder, term)))
+    }
+
+    fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>> {
+        done(Ok(self.abandoned(limit)))
+    }
+
+    fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
+        lock(&self.inbox).sweep();
+        let swept = lock(&self.shelf).sweep(retention);
+        self.clear_outbox(&swept);
+        done(Ok(swept.len()))
+    }
+}

@@ -1,0 +1,74 @@
+//! The notifications that are not delivered yet.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use a2a_types::{ConfigId, TaskId};
+
+use super::super::{Owner, Settlement};
+
+/// The notifications that are not delivered yet, those of one webhook side by side and in order.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    rows: BTreeMap<Place, Row>,
+}
+
+/// A webhook and the generation that it is to be told of.
+pub(super) type Place = (Owner, TaskId, ConfigId, u64);
+
+#[derive(Debug)]
+struct Row {
+    attempt: u32,
+    due: Instant,
+}
+
+impl Outbox {
+    pub(super) fn put(&mut self, place: Place) {
+        let due = Instant::now();
+        self.rows.insert(place, Row { attempt: 0, due });
+    }
+
+    /// Takes what is due, and keeps it from others for `term`; with each, how often it was tried.
+    pub(super) fn take(&mut self, limit: usize, term: Duration) -> Vec<(Place, u32)> {
+        let now = Instant::now();
+        let mut taken = Vec::new();
+        let mut before: Option<&Place> = None;
+        for (place, row) in &mut self.rows {
+            let first = before.is_none_or(|before| !same_webhook(before, place));
+            before = Some(place);
+            if first && row.due <= now && taken.len() < limit {
+                row.due = now + term;
+                taken.push((place.clone(), row.attempt));
+                row.attempt += 1;
+            }
+        }
+        taken
+    }
+
+    pub(super) fn settle(&mut self, place: &Place, settlement: Settlement) {
+        match settlement {
+            Settlement::Delivered => drop(self.rows.remove(place)),
+            Settlement::Later(pause) => {
+                if let Some(row) = self.rows.get_mut(place) {
+                    row.due = Instant::now() + pause;
+                }
+            }
+        }
+    }
+
+    /// Forgets what a webhook was to be told.
+    pub(super) fn forget(&mut self, owner: &Owner, task: &TaskId, config: &ConfigId) {
+        self.rows
+            .retain(|(of, about, to, _), _| (of, about, to) != (owner, task, config));
+    }
+
+    /// Forgets what was to be told about a task.
+    pub(super) fn forget_task(&mut self, owner: &Owner, task: &TaskId) {
+        self.rows
+            .retain(|(of, about, ..), _| (of, about) != (owner, task));
+    }
+}
+
+fn same_webhook(one: &Place, other: &Place) -> bool {
+    (&one.0, &one.1, &one.2) == (&other.0, &other.1, &other.2)
+}
