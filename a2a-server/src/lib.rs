@@ -61,6 +61,8 @@ pub use crate::store::{
     Owner, Page, Place, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError,
     Tail,
 };
+#[cfg(feature = "sqlite")]
+pub use crate::store::{SqliteOptions, SqliteStore};
 pub use crate::turn::{ArtifactDraft, ArtifactUpdate, Turn, UpdateError};
 pub use a2a_transport::http::{Anyone, Authenticator, Denied};
 pub use a2a_transport::{Principal, Transport};

@@ -2,7 +2,7 @@
 
 use a2a_types::{Content, Event, Message, Part, Task};
 
-use super::{Append, Logged, StoreError};
+use super::{Append, Logged, StoreError, Tail};
 
 /// How many messages of its caller a task takes: what a caller can send without end has one here.
 const MESSAGES: usize = 1000;
@@ -38,15 +38,34 @@ pub(crate) fn admit(
     Ok((messages + more, bytes))
 }
 
-/// As many of these as a reader gets at once.
-pub(crate) fn batch(logged: impl Iterator<Item = Logged>) -> Vec<Logged> {
-    let mut bytes = 0;
-    let fits = |logged: &Logged| {
-        let first = bytes == 0;
-        bytes += size(&logged.event);
-        first || bytes <= BATCH_BYTES
-    };
-    logged.take(BATCH).take_while(fits).collect()
+/// As many events as a reader gets at once.
+#[derive(Default)]
+pub(crate) struct Batch {
+    events: Vec<Logged>,
+    bytes: usize,
+}
+
+impl Batch {
+    /// Takes one more, and tells whether there is room for another.
+    pub(crate) fn push(&mut self, logged: Logged) -> bool {
+        self.bytes += size(&logged.event);
+        if self.events.is_empty() || self.bytes <= BATCH_BYTES {
+            self.events.push(logged);
+        }
+        self.events.len() < BATCH && self.bytes < BATCH_BYTES
+    }
+
+    /// The events.
+    pub(crate) fn into_tail(self) -> Tail {
+        Tail::Events(self.events)
+    }
+
+    /// The first of these.
+    pub(crate) fn of(mut logged: impl Iterator<Item = Logged>) -> Tail {
+        let mut batch = Self::default();
+        while logged.next().is_some_and(|logged| batch.push(logged)) {}
+        batch.into_tail()
+    }
 }
 
 /// Roughly how many bytes an event holds.

@@ -8,6 +8,8 @@ mod limits;
 mod memory;
 mod owner;
 mod read;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod write;
 
 use std::time::Duration;
@@ -22,6 +24,8 @@ pub use owner::Owner;
 pub use read::{
     Listing, Logged, Notification, Orphan, Outcome, Page, Place, Received, Snapshot, Tail,
 };
+#[cfg(feature = "sqlite")]
+pub use sqlite::{SqliteOptions, SqliteStore};
 pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement};
 
 /// Keeps the logs of tasks.

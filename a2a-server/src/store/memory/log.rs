@@ -83,7 +83,7 @@ impl Log {
             generation: index as u64 + 2,
             event: Arc::clone(event),
         });
-        Tail::Events(limits::batch(logged))
+        limits::Batch::of(logged)
     }
 
     pub(super) fn put_config(

@@ -1,0 +1,294 @@
+//! Tasks in a SQLite file: what was acknowledged is on the disk.
+
+mod desk;
+mod readers;
+mod schema;
+mod shared;
+mod tables;
+mod writer;
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_transport::BoxFuture;
+use a2a_types::{ConfigId, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use tokio::sync::watch;
+
+use self::readers::Readers;
+use self::schema::owner_text;
+use self::shared::{Key, Shared};
+use self::writer::Writer;
+use super::{
+    Append, Appended, Listing, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
+    Retention, Settlement, Snapshot, Store, StoreError, Tail,
+};
+
+/// Keeps tasks in a SQLite file, which any tool for SQLite can read.
+///
+/// Whatever a method has resolved to survives the end of the process and of the power: the file is
+/// in WAL mode with `synchronous=FULL`. One thread writes and commits for many callers at once, a few
+/// connections read beside it. The file belongs to one process at a time.
+#[derive(Debug)]
+pub struct SqliteStore {
+    // Dropped in this order: the file is let go when all is written.
+    writer: Writer,
+    readers: Readers,
+    shared: Arc<Shared>,
+    unfinished: i64,
+    _lock: File,
+}
+
+/// How a [`SqliteStore`] is opened.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct SqliteOptions {
+    /// How large the file may become, in bytes; 16 GiB by default.
+    pub bytes: u64,
+    /// How many tasks may be unfinished at once; 100,000 by default.
+    pub unfinished: usize,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self {
+            bytes: 16 << 30,
+            unfinished: 100_000,
+        }
+    }
+}
+
+impl SqliteStore {
+    /// Opens the file, or begins it.
+    ///
+    /// Errors: the file cannot be opened, belongs to something else, to a later version of this
+    /// software, or to another process.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::open_with(path, SqliteOptions::default())
+    }
+
+    /// Opens the file, or begins it, with other limits.
+    pub fn open_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        let lock = lock(path)?;
+        let connection = schema::open_writer(path, options.bytes / schema::PAGE)?;
+        let shared = Arc::new(Shared::new());
+        Ok(Self {
+            writer: Writer::start(connection, Arc::clone(&shared))?,
+            readers: Readers::new(path.to_owned()),
+            shared,
+            unfinished: options.unfinished.try_into().unwrap_or(i64::MAX),
+            _lock: lock,
+        })
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        owner: &Owner,
+        task: &TaskId,
+        read: fn(&rusqlite::Connection, &str, &TaskId) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let (of, task) = (owner_text(owner), task.clone());
+        let read = move |connection: &_| read(connection, &of, &task);
+        self.readers.run(read).await
+    }
+}
+
+/// Two processes that write to one file would not know of each other's tasks.
+fn lock(path: &Path) -> Result<File, StoreError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let file = File::create(PathBuf::from(name)).map_err(StoreError::failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            let text = format!("`{}` is in use by another process", path.display());
+            Err(StoreError::failed(text))
+        }
+        Err(TryLockError::Error(error)) => Err(StoreError::failed(error)),
+    }
+}
+
+fn key(owner: &Owner, task: &TaskId) -> Key {
+    (owner.clone(), task.clone())
+}
+
+impl Store for SqliteStore {
+    fn create<'a>(
+        &'a self,
+        owner: &'a Owner,
+        new: NewTask,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let (owner, most) = (owner.clone(), self.unfinished);
+        Box::pin(self.writer.run(move |desk| desk.create(owner, new, most)))
+    }
+
+    fn append<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        append: Append,
+    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+        let key = key(owner, task);
+        Box::pin(self.writer.run(move |desk| desk.append(key, append)))
+    }
+
+    fn snapshot<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>> {
+        Box::pin(async move {
+            if let Some(snapshot) = self.shared.snapshot(&key(owner, task)) {
+                return Ok(Some(snapshot));
+            }
+            let folded = self.read(owner, task, tables::load).await?;
+            Ok(folded.map(Snapshot::from))
+        })
+    }
+
+    fn events_after<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        generation: u64,
+    ) -> BoxFuture<'a, Result<Tail, StoreError>> {
+        Box::pin(async move {
+            if let Some(tail) = self.shared.after(&key(owner, task), generation) {
+                return Ok(tail);
+            }
+            let (of, task) = (owner_text(owner), task.clone());
+            let read = move |connection: &_| tables::after(connection, &of, &task, generation);
+            self.readers.run(read).await
+        })
+    }
+
+    fn watch<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>> {
+        Box::pin(async move {
+            let key = key(owner, task);
+            // First waited for, then looked at: nothing is missed in between.
+            let generation = self.shared.subscribe(&key);
+            let known = match self.shared.generation(&key) {
+                Some(known) => known,
+                None => {
+                    let place = self.read(owner, task, tables::place).await?;
+                    place.ok_or(StoreError::NoTask)?.1
+                }
+            };
+            self.shared.wake(&key, known);
+            Ok(generation)
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a Owner,
+        listing: Listing,
+    ) -> BoxFuture<'a, Result<Page, StoreError>> {
+        let of = owner_text(owner);
+        let read = move |connection: &_| tables::page(connection, &of, &listing);
+        Box::pin(self.readers.run(read))
+    }
+
+    fn put_config<'a>(
+        &'a self,
+        owner: &'a Owner,
+        config: TaskPushNotificationConfig,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let owner = owner.clone();
+        Box::pin(self.writer.run(move |desk| desk.put_config(owner, config)))
+    }
+
+    fn configs<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<Vec<TaskPushNotificationConfig>, StoreError>> {
+        Box::pin(self.read(owner, task, tables::configs))
+    }
+
+    fn delete_config<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        config: &'a ConfigId,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let (key, config) = (key(owner, task), config.clone());
+        let delete = move |desk: &mut writer::Desk<'_>| desk.delete_config(key, &config);
+        Box::pin(self.writer.run(delete))
+    }
+
+    fn received<'a>(
+        &'a self,
+        owner: &'a Owner,
+        message: &'a MessageId,
+    ) -> BoxFuture<'a, Result<Option<Received>, StoreError>> {
+        let (of, message) = (owner_text(owner), message.clone());
+        let read = move |connection: &_| tables::received(connection, &of, &message, writer::now());
+        Box::pin(self.readers.run(read))
+    }
+
+    fn keep_answer<'a>(
+        &'a self,
+        owner: &'a Owner,
+        receipt: Receipt,
+        answer: Message,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let owner = owner.clone();
+        let keep = move |desk: &mut writer::Desk<'_>| desk.keep_answer(&owner, &receipt, &answer);
+        Box::pin(self.writer.run(keep))
+    }
+
+    fn notifications(
+        &self,
+        limit: usize,
+        term: Duration,
+    ) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
+        let take = move |desk: &mut writer::Desk<'_>| desk.take_notifications(limit, term);
+        Box::pin(self.writer.run(take))
+    }
+
+    fn settle<'a>(
+        &'a self,
+        notification: &'a Notification,
+        settlement: Settlement,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let (config, generation) = (notification.config.clone(), notification.generation);
+        let key = key(&notification.owner, &config.task_id);
+        let settle =
+            move |desk: &mut writer::Desk<'_>| desk.settle(key, &config.id, generation, settlement);
+        Box::pin(self.writer.run(settle))
+    }
+
+    fn renew<'a>(
+        &'a self,
+        holder: &'a str,
+        term: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let holder = holder.to_owned();
+        Box::pin(self.writer.run(move |desk| desk.renew(&holder, term)))
+    }
+
+    fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>> {
+        let read = move |connection: &_| tables::orphans(connection, limit, writer::now());
+        Box::pin(self.readers.run(read))
+    }
+
+    fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
+        Box::pin(async move {
+            let mut swept = 0;
+            // A little at a time: others want to write, too.
+            loop {
+                let more = self.writer.run(move |desk| desk.sweep(retention)).await?;
+                swept += more;
+                if more < desk::SWEPT_AT_ONCE {
+                    return Ok(swept);
+                }
+            }
+        })
+    }
+}

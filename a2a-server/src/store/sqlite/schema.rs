@@ -1,0 +1,151 @@
+//! The tables, and how a database file is opened.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::super::{Owner, StoreError};
+
+/// The tables. A cluster's database has the same: a thin row per task that is rewritten with every
+/// event, the task itself beside it in a document that is rewritten seldom, and the log.
+const TABLES: &str = "
+create table task(
+  seq integer primary key,
+  owner text not null, id text not null,
+  context_id text,
+  dialect text not null,
+  generation integer not null,
+  state text not null,
+  status_time integer not null,
+  active integer not null,
+  ended integer,
+  messages integer not null,
+  bytes integer not null,
+  lease_owner text not null, lease_epoch integer not null, lease_until integer not null,
+  unique(owner, id));
+create index task_list on task(owner, status_time desc, id);
+create index task_lease on task(active, lease_until);
+create index task_ended on task(ended) where ended is not null;
+create table task_doc(task integer primary key, generation integer not null, body blob not null);
+create table task_event(
+  task integer not null, generation integer not null, body blob not null,
+  primary key(task, generation)) without rowid;
+create table task_checkpoint(task integer primary key, body blob not null);
+create table send_dedupe(
+  owner text not null, message_id text not null,
+  digest blob not null, task_id text, answer blob, expires integer not null,
+  primary key(owner, message_id)) without rowid;
+create index send_dedupe_expires on send_dedupe(expires);
+create table push_config(
+  task integer not null, position integer not null, id text not null, body blob not null,
+  primary key(task, id)) without rowid;
+create table push_outbox(
+  task integer not null, config_id text not null, generation integer not null,
+  attempt integer not null, next_at integer not null,
+  primary key(task, config_id, generation)) without rowid;
+";
+
+/// `A2A!`: the file is ours.
+const APPLICATION: i32 = 0x4132_4121;
+/// Which tables the file has.
+const VERSION: i32 = 1;
+
+/// Opens the file for the only writer, and makes the tables in a new one.
+pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreError> {
+    let connection = Connection::open(path).map_err(failed)?;
+    let pragmas = format!(
+        "pragma page_size = {PAGE};
+         pragma auto_vacuum = incremental;
+         pragma journal_mode = wal;
+         pragma synchronous = full;
+         pragma journal_size_limit = {WAL};
+         pragma cache_size = -{CACHE_KIB};
+         pragma max_page_count = {pages};"
+    );
+    connection.execute_batch(&pragmas).map_err(failed)?;
+    let number = |name: &str| {
+        connection
+            .pragma_query_value(None, name, |row| row.get::<_, i32>(0))
+            .map_err(failed)
+    };
+    match (number("application_id")?, number("user_version")?) {
+        (APPLICATION, VERSION) => {}
+        (0, 0) if is_empty(&connection)? => {
+            let begun = format!(
+                "begin; {TABLES} pragma application_id = {APPLICATION}; pragma user_version = {VERSION}; commit;"
+            );
+            connection.execute_batch(&begun).map_err(failed)?;
+        }
+        (APPLICATION, version) => {
+            let text = format!(
+                "`{}` was written by a later version of this software (tables of version {version}, \
+                 known is {VERSION})",
+                path.display()
+            );
+            return Err(StoreError::failed(text));
+        }
+        _ => {
+            let text = format!("`{}` is a database of something else", path.display());
+            return Err(StoreError::failed(text));
+        }
+    }
+    // The file is ours alone: whoever held a lease is gone.
+    connection
+        .execute("update task set lease_until = 0 where lease_until > 0", [])
+        .map_err(failed)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(connection)
+}
+
+fn is_empty(connection: &Connection) -> Result<bool, StoreError> {
+    let tables = "select not exists(select 1 from sqlite_schema)";
+    connection
+        .query_row(tables, [], |row| row.get(0))
+        .map_err(failed)
+}
+
+/// Opens the file for reading, beside the writer.
+pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    connection.busy_timeout(PATIENCE).map_err(failed)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(connection)
+}
+
+/// The bytes of a page.
+pub(super) const PAGE: u64 = 4096;
+/// How long the log of recent writes may stay after it was taken into the tables.
+const WAL: u64 = 64 << 20;
+/// How much of the tables the writer keeps in memory.
+const CACHE_KIB: u64 = 16 << 10;
+/// How many statements a connection keeps prepared: all of them.
+const STATEMENTS: usize = 64;
+/// How long a reader waits for the moment in which the file is recovered or checkpointed.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// An owner as it stands in the tables: unambiguous, and legible.
+pub(super) fn owner_text(owner: &Owner) -> String {
+    serde_json::json!([owner.principal.name(), owner.tenant.as_deref()]).to_string()
+}
+
+/// An owner that stands in the tables.
+pub(super) fn read_owner(text: &str) -> Result<Owner, StoreError> {
+    let (name, tenant): (Option<String>, Option<String>) =
+        serde_json::from_str(text).map_err(StoreError::failed)?;
+    let principal = name.map_or_else(
+        a2a_transport::Principal::anonymous,
+        a2a_transport::Principal::named,
+    );
+    let tenant = tenant.map(Into::into);
+    Ok(Owner { principal, tenant })
+}
+
+/// What SQLite says about why it did not do something.
+pub(super) fn failed(error: rusqlite::Error) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full,
+        _ => StoreError::failed(error),
+    }
+}

@@ -1,0 +1,321 @@
+//! What is read from the tables, by the writer and by the readers.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use a2a_types::{
+    ContextId, Dialect, Message, MessageId, Object, Task, TaskId, TaskPushNotificationConfig,
+    Timestamp,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::super::{
+    Listing, Logged, Notification, Orphan, Outcome, Owner, Page, Received, Snapshot, StoreError,
+    Tail, limits,
+};
+use super::schema::{failed, read_owner};
+use super::shared::{Folded, Key};
+
+/// A task as the fold of its log: the last time that it was written down, and what came since.
+pub(super) fn load(
+    connection: &Connection,
+    of: &str,
+    task: &TaskId,
+) -> Result<Option<Folded>, StoreError> {
+    let sql = "select seq, dialect, task.generation, messages, bytes, lease_epoch,
+                 task_doc.generation, task_doc.body, task_checkpoint.body,
+                 task_checkpoint.body is not null,
+                 exists(select 1 from push_config where push_config.task = seq)
+               from task join task_doc on task_doc.task = seq
+                 left join task_checkpoint on task_checkpoint.task = seq
+               where owner = ?1 and id = ?2";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let mut rows = statement
+        .query(params![of, task.as_str()])
+        .map_err(failed)?;
+    let Some(row) = rows.next().map_err(failed)? else {
+        return Ok(None);
+    };
+    let (seq, written) = (get(row, 0)?, count(row, 6)? as u64);
+    let version: String = get(row, 1)?;
+    let unknown = || StoreError::failed(format!("there is no generation `{version}`"));
+    let dialect = Dialect::from_version(&version).ok_or_else(unknown)?;
+    let checkpoint: Option<Object> = match get::<bool>(row, 9)? {
+        true => Some(body(row, 8)?),
+        false => None,
+    };
+    let mut task: Task = body(row, 7)?;
+    let mut tail = VecDeque::new();
+    each_event(connection, seq, written, |logged| {
+        task.apply(&logged.event)?;
+        tail.push_back(logged);
+        Ok(true)
+    })?;
+    Ok(Some(Folded {
+        seq,
+        task: Arc::new(task),
+        generation: count(row, 2)? as u64,
+        dialect,
+        checkpoint: checkpoint.map(Arc::new),
+        epoch: count(row, 5)? as u64,
+        messages: count(row, 3)?,
+        bytes: count(row, 4)?,
+        written,
+        has_configs: get(row, 10)?,
+        tail,
+    }))
+}
+
+impl From<Folded> for Snapshot {
+    fn from(folded: Folded) -> Self {
+        Self {
+            task: Arc::unwrap_or_clone(folded.task),
+            generation: folded.generation,
+            dialect: folded.dialect,
+            checkpoint: folded.checkpoint.map(Arc::unwrap_or_clone),
+        }
+    }
+}
+
+/// The log of a task after a generation.
+pub(super) fn after(
+    connection: &Connection,
+    of: &str,
+    task: &TaskId,
+    generation: u64,
+) -> Result<Tail, StoreError> {
+    let (seq, last) = place(connection, of, task)?.ok_or(StoreError::NoTask)?;
+    if generation == 0 || generation > last {
+        return Ok(Tail::Unknown);
+    }
+    let mut batch = limits::Batch::default();
+    each_event(connection, seq, generation, |logged| Ok(batch.push(logged)))?;
+    Ok(batch.into_tail())
+}
+
+/// Reads the log after a generation, for as long as more is wanted.
+fn each_event(
+    connection: &Connection,
+    seq: i64,
+    generation: u64,
+    mut more: impl FnMut(Logged) -> Result<bool, StoreError>,
+) -> Result<(), StoreError> {
+    let sql = "select generation, body from task_event
+               where task = ?1 and generation > ?2 order by generation";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let values = params![seq, generation as i64];
+    let mut rows = statement.query(values).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        let logged = Logged {
+            generation: count(row, 0)? as u64,
+            event: Arc::new(body(row, 1)?),
+        };
+        if !more(logged)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A task's number in the tables, and the length of its log.
+pub(super) fn place(
+    connection: &Connection,
+    of: &str,
+    task: &TaskId,
+) -> Result<Option<(i64, u64)>, StoreError> {
+    let sql = "select seq, generation from task where owner = ?1 and id = ?2";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let place = statement
+        .query_row(params![of, task.as_str()], |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)? as u64))
+        })
+        .optional();
+    place.map_err(failed)
+}
+
+/// One page of an owner's tasks.
+pub(super) fn page(
+    connection: &Connection,
+    of: &str,
+    listing: &Listing,
+) -> Result<Page, StoreError> {
+    let context = listing.context_id.as_ref().map(ContextId::as_str);
+    let state = listing.status.map(|state| state.as_str());
+    let since = listing.since.map(Timestamp::as_millis);
+    let count_sql = format!("select count(*) from task where {WANTED}");
+    let mut statement = connection.prepare_cached(&count_sql).map_err(failed)?;
+    let total: i64 = statement
+        .query_row(params![of, context, state, since], |row| row.get(0))
+        .map_err(failed)?;
+    let page_sql = format!(
+        "select id from task where {WANTED}
+           and (?5 is null or status_time < ?5 or (status_time = ?5 and id > ?6))
+         order by status_time desc, id limit ?7"
+    );
+    let mut statement = connection.prepare_cached(&page_sql).map_err(failed)?;
+    let time = listing.after.as_ref().map(|after| after.time.0);
+    let id = listing.after.as_ref().map(|after| after.task.as_str());
+    let one_more = listing.limit as i64 + 1;
+    let values = params![of, context, state, since, time, id, one_more];
+    let mut rows = statement.query(values).map_err(failed)?;
+    let mut ids = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        ids.push(TaskId::from(get::<String>(row, 0)?));
+    }
+    let more = ids.len() > listing.limit;
+    ids.truncate(listing.limit);
+    let mut tasks = Vec::with_capacity(ids.len());
+    for id in ids {
+        let folded = load(connection, of, &id)?.ok_or(StoreError::NoTask)?;
+        tasks.push(Snapshot::from(folded).task);
+    }
+    let total = total as usize;
+    Ok(Page { tasks, total, more })
+}
+
+/// Which tasks a listing is about.
+const WANTED: &str = "owner = ?1 and (?2 is null or context_id = ?2) and (?3 is null or state = ?3)
+  and (?4 is null or status_time >= ?4)";
+
+/// The webhooks of a task, in order of creation.
+pub(super) fn configs(
+    connection: &Connection,
+    of: &str,
+    task: &TaskId,
+) -> Result<Vec<TaskPushNotificationConfig>, StoreError> {
+    let (seq, _) = place(connection, of, task)?.ok_or(StoreError::NoTask)?;
+    let sql = "select body from push_config where task = ?1 order by position";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let mut rows = statement.query(params![seq]).map_err(failed)?;
+    let mut configs = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        configs.push(body(row, 0)?);
+    }
+    Ok(configs)
+}
+
+/// What became of a message.
+pub(super) fn received(
+    connection: &Connection,
+    of: &str,
+    message: &MessageId,
+    now: i64,
+) -> Result<Option<Received>, StoreError> {
+    let sql = "select digest, task_id, answer from send_dedupe
+               where owner = ?1 and message_id = ?2 and expires > ?3";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let mut rows = statement
+        .query(params![of, message.as_str(), now])
+        .map_err(failed)?;
+    let Some(row) = rows.next().map_err(failed)? else {
+        return Ok(None);
+    };
+    let task: Option<String> = get(row, 1)?;
+    let outcome = match task {
+        Some(task) => Outcome::Task(task.into()),
+        None => Outcome::Message(Box::new(body::<Message>(row, 2)?)),
+    };
+    let digest = get(row, 0)?;
+    Ok(Some(Received { digest, outcome }))
+}
+
+/// Active tasks whose lease has run out.
+pub(super) fn orphans(
+    connection: &Connection,
+    limit: usize,
+    now: i64,
+) -> Result<Vec<Orphan>, StoreError> {
+    let sql = "select owner, id from task where active = 1 and lease_until <= ?1
+               order by lease_until limit ?2";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let mut rows = statement
+        .query(params![now, limit as i64])
+        .map_err(failed)?;
+    let mut orphans = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let (owner, task) = key(row, 0, 1)?;
+        orphans.push(Orphan { owner, task });
+    }
+    Ok(orphans)
+}
+
+/// The first notification of each webhook, if it is due; with its place in the tables.
+pub(super) fn due(
+    connection: &Connection,
+    limit: usize,
+    now: i64,
+) -> Result<Vec<(i64, Notification)>, StoreError> {
+    let sql = "select owner, task.id, push_config.body, o.generation, o.attempt, o.task
+               from push_outbox o join task on task.seq = o.task
+                 join push_config on push_config.task = o.task and push_config.id = o.config_id
+               where o.next_at <= ?1 and not exists(
+                 select 1 from push_outbox before where before.task = o.task
+                   and before.config_id = o.config_id and before.generation < o.generation)
+               order by o.next_at limit ?2";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let mut rows = statement
+        .query(params![now, limit as i64])
+        .map_err(failed)?;
+    let mut due = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let (owner, _) = key(row, 0, 1)?;
+        let notification = Notification {
+            owner,
+            config: body(row, 2)?,
+            generation: count(row, 3)? as u64,
+            attempt: u32::try_from(count(row, 4)?).unwrap_or(u32::MAX),
+        };
+        due.push((get(row, 5)?, notification));
+    }
+    Ok(due)
+}
+
+/// Tasks that ended long ago, and beyond those so many of the first that ended; at most `limit`.
+pub(super) fn ended(
+    connection: &Connection,
+    before: i64,
+    surplus: i64,
+    limit: usize,
+) -> Result<Vec<(i64, Key)>, StoreError> {
+    let sql = "select seq, owner, id, ended from task where ended is not null
+               order by ended, seq limit ?1";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let mut rows = statement.query(params![limit as i64]).map_err(failed)?;
+    let mut ended = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let is_surplus = (ended.len() as i64) < surplus;
+        if !is_surplus && get::<i64>(row, 3)? > before {
+            break;
+        }
+        ended.push((get(row, 0)?, key(row, 1, 2)?));
+    }
+    Ok(ended)
+}
+
+fn key(row: &Row<'_>, owner: usize, task: usize) -> Result<Key, StoreError> {
+    let owner: Owner = read_owner(&get::<String>(row, owner)?)?;
+    Ok((owner, get::<String>(row, task)?.into()))
+}
+
+fn get<T: rusqlite::types::FromSql>(row: &Row<'_>, column: usize) -> Result<T, StoreError> {
+    row.get(column).map_err(failed)
+}
+
+/// A number that is never negative.
+fn count(row: &Row<'_>, column: usize) -> Result<usize, StoreError> {
+    usize::try_from(get::<i64>(row, column)?).map_err(StoreError::failed)
+}
+
+/// Something that was written as JSON.
+fn body<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<T, StoreError> {
+    let body = row.get_ref(column).map_err(failed)?;
+    let body = body.as_blob().map_err(StoreError::failed)?;
+    serde_json::from_slice(body).map_err(StoreError::failed)
+}
+
+/// How tasks, events and webhooks are written: the JSON of the canonical model.
+pub(super) fn write(value: &impl Serialize) -> Result<Vec<u8>, StoreError> {
+    serde_json::to_vec(value).map_err(StoreError::failed)
+}
