@@ -4,11 +4,13 @@ mod access;
 mod follow;
 mod list;
 mod send;
+#[path = "../stores/mod.rs"]
+mod stores;
 
 use std::sync::Arc;
 
 use a2a_client::{Binding, Client, Error, HttpTransport, SendMessageResponse, StreamExt, Updates};
-use a2a_server::{Agent, Failure, Server, Turn};
+use a2a_server::{Agent, Failure, Server, ServerBuilder, Turn};
 use a2a_types::{AgentCard, Dialect, ErrorKind, Message, Task, TaskState};
 use tokio::sync::Notify;
 
@@ -62,20 +64,30 @@ pub(crate) fn card() -> AgentCard {
     card
 }
 
-/// A client of each generation, over a socket, by every binding it has; each to a server of its own.
+/// A client of each generation, over a socket, by every binding it has; each to a server of its own
+/// with its tasks in memory, and to one with its tasks in a file.
 pub(crate) async fn clients(agent: Obedient, dialects: &[Dialect]) -> Vec<(Dialect, Client)> {
     let mut clients = Vec::new();
     for &(dialect, binding) in WAYS
         .iter()
         .filter(|(dialect, _)| dialects.contains(dialect))
     {
-        let server = Server::builder(card(), agent.clone()).build().unwrap();
-        let bound = server.bind("127.0.0.1:0").await.unwrap().prefer(dialect);
-        let transport = HttpTransport::new(&bound.url(), dialect).unwrap();
-        clients.push((dialect, Client::new(transport.binding(binding))));
-        tokio::spawn(bound.run(std::future::pending()));
+        for server in builders(&agent) {
+            let server = server.build().unwrap();
+            let bound = server.bind("127.0.0.1:0").await.unwrap().prefer(dialect);
+            let transport = HttpTransport::new(&bound.url(), dialect).unwrap();
+            clients.push((dialect, Client::new(transport.binding(binding))));
+            tokio::spawn(bound.run(std::future::pending()));
+        }
     }
     clients
+}
+
+/// A server with its tasks in memory, and one with its tasks in a file.
+pub(crate) fn builders(agent: &Obedient) -> [ServerBuilder; 2] {
+    let in_memory = Server::builder(card(), agent.clone());
+    let in_a_file = Server::builder(card(), agent.clone()).store(stores::sqlite());
+    [in_memory, in_a_file]
 }
 
 /// Every generation in every binding.
