@@ -10,12 +10,16 @@ use a2a_transport::http::{Anyone, Authenticator, HttpService, ServeOptions, serv
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, Dialect};
 use tokio::net::{TcpListener, ToSocketAddrs};
+use tokio_util::sync::CancellationToken;
 
 use crate::agent::{Agent, ErasedAgent};
+use crate::gate::{Gate, TurnLimits};
 use crate::ledger::Ledger;
+use crate::letters::Letters;
 use crate::server::{Inner, Server};
-use crate::store::{MemoryStore, Store};
+use crate::store::{MemoryStore, Retention, Store};
 use crate::turns::Turns;
+use crate::upkeep::{Recovery, Upkeep};
 
 /// What a server is made of.
 pub struct ServerBuilder {
@@ -28,6 +32,10 @@ pub struct ServerBuilder {
     cancel_grace: Duration,
     lease: Duration,
     merge: Duration,
+    remember: Duration,
+    turns: TurnLimits,
+    recovery: Recovery,
+    retention: Retention,
 }
 
 /// The parts of a server contradict each other.
@@ -57,6 +65,10 @@ impl Server {
             cancel_grace: Duration::from_secs(5),
             lease: Duration::from_secs(15),
             merge: Duration::from_millis(50),
+            remember: Duration::from_secs(24 * 3600),
+            turns: TurnLimits::default(),
+            recovery: Recovery::default(),
+            retention: Retention::default(),
         }
     }
 
@@ -79,6 +91,22 @@ impl Server {
             keep_alive: Duration::from_secs(15),
             options: ServeOptions::default(),
         })
+    }
+
+    /// Ends the server's work: takes no more messages, lets turns come to their end for as long as
+    /// `grace`, gives back the tasks of those that did not, and ends streams. Whoever followed goes on
+    /// where it stopped, here after a restart or at another process of the same store.
+    pub async fn shutdown(&self, grace: Duration) {
+        let inner = &self.inner;
+        inner.closing.cancel();
+        if tokio::time::timeout(grace, inner.turns.idle())
+            .await
+            .is_err()
+        {
+            inner.turns.stop();
+            inner.turns.idle().await;
+        }
+        inner.closed.cancel();
     }
 
     /// Serves at an address until the process ends.
@@ -135,6 +163,32 @@ impl ServerBuilder {
         self
     }
 
+    /// For how long a message is recognised when it is sent again: its sender shares what came of the
+    /// first, and is refused if it says something else under the same id. 24 hours by default; no time
+    /// takes every message for a new one, for callers who use ids twice.
+    pub fn remember_messages(mut self, period: Duration) -> Self {
+        self.remember = period;
+        self
+    }
+
+    /// How many turns run at once, and how many wait for that.
+    pub fn turns(mut self, limits: TurnLimits) -> Self {
+        self.turns = limits;
+        self
+    }
+
+    /// What becomes of tasks whose process ended before they did: by default they have failed.
+    pub fn recovery(mut self, recovery: Recovery) -> Self {
+        self.recovery = recovery;
+        self
+    }
+
+    /// Which ended tasks are kept; by default those of the last week, 100,000 at most.
+    pub fn retention(mut self, retention: Retention) -> Self {
+        self.retention = retention;
+        self
+    }
+
     /// The server, unless its parts contradict each other.
     pub fn build(self) -> Result<Server, BuildError> {
         if self.card.name.is_empty() {
@@ -150,6 +204,11 @@ impl ServerBuilder {
                 extended_card: self.extended_card,
                 ledger: Arc::new(Ledger::new(self.store, self.lease, self.merge)),
                 turns: Arc::new(Turns::new(self.agent, self.cancel_grace)),
+                gate: Gate::new(self.turns),
+                letters: Letters::new(self.remember),
+                upkeep: Upkeep::new(self.recovery, self.retention),
+                closing: CancellationToken::new(),
+                closed: CancellationToken::new(),
                 max_wait: self.max_wait,
                 first_event: self.first_event,
             }),
@@ -239,9 +298,26 @@ impl Bound {
             .keep_alive(self.keep_alive)
     }
 
-    /// Answers until `shutdown` resolves; then lets open requests end.
+    /// Answers until `shutdown` resolves; then lets turns and requests come to their end, for as long as
+    /// [`ServeOptions::grace`].
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let service = self.service();
-        serve(self.listener, service, self.options, shutdown).await;
+        let (server, stopping) = (self.server.clone(), CancellationToken::new());
+        server.inner.begin_upkeep();
+        let grace = self.options.grace;
+        let options = ServeOptions {
+            // For what is still to be said when the last turn was stopped.
+            grace: grace + Duration::from_secs(2),
+            ..self.options
+        };
+        let stop = async {
+            shutdown.await;
+            stopping.cancel();
+        };
+        let end_work = async {
+            stopping.cancelled().await;
+            server.shutdown(grace).await;
+        };
+        tokio::join!(serve(self.listener, service, options, stop), end_work);
     }
 }

@@ -8,11 +8,12 @@ use a2a_types::{ErrorKind, Event, TaskId};
 use futures_util::stream;
 use tokio::sync::watch;
 use tokio_stream::Stream;
+use tokio_util::sync::CancellationToken;
 
 use crate::store::{Logged, Owner, Store, StoreError, Tail};
 
 /// Every event of a task's log after a generation, in order, none left out and none twice, at the
-/// reader's own pace; the stream ends with the event that ends a stream.
+/// reader's own pace; the stream ends with the event that ends a stream, or when the server closes.
 ///
 /// Messages of the caller are in the log, but no generation of the protocol tells them on a stream.
 pub(crate) async fn follow(
@@ -20,6 +21,7 @@ pub(crate) async fn follow(
     owner: Owner,
     task: TaskId,
     after: u64,
+    closed: CancellationToken,
 ) -> Result<impl Stream<Item = Result<Update, Error>> + Send + 'static, StoreError> {
     let changes = store.watch(&owner, &task).await?;
     let cursor = Cursor {
@@ -29,6 +31,7 @@ pub(crate) async fn follow(
         seen: after,
         ahead: VecDeque::new(),
         changes,
+        closed,
         ended: false,
     };
     Ok(stream::unfold(cursor, |mut cursor| async move {
@@ -44,6 +47,7 @@ struct Cursor {
     seen: u64,
     ahead: VecDeque<Logged>,
     changes: watch::Receiver<u64>,
+    closed: CancellationToken,
     ended: bool,
 }
 
@@ -52,7 +56,9 @@ impl Cursor {
         while !self.ended {
             let Some(Logged { generation, event }) = self.ahead.pop_front() else {
                 match self.wait().await {
-                    Ok(()) => continue,
+                    Ok(Some(events)) => self.ahead = events,
+                    // Whoever follows finds the rest elsewhere, by the last generation that it saw.
+                    Ok(None) => self.ended = true,
                     Err(error) => {
                         self.ended = true;
                         tracing::warn!(
@@ -62,6 +68,7 @@ impl Cursor {
                         return Some(Err(ErrorKind::Internal.into()));
                     }
                 }
+                continue;
             };
             self.seen = generation;
             if matches!(*event, Event::Message(_)) {
@@ -80,22 +87,25 @@ impl Cursor {
         None
     }
 
-    async fn wait(&mut self) -> Result<(), StoreError> {
+    /// What comes next; none if the server closes.
+    async fn wait(&mut self) -> Result<Option<VecDeque<Logged>>, StoreError> {
         let seen = self.seen;
-        // The task is gone when its sender is.
-        self.changes
-            .wait_for(|generation| *generation > seen)
-            .await
-            .map_err(|_| StoreError::NoTask)?;
+        tokio::select! {
+            biased;
+            // The task is gone when its sender is.
+            grown = self.changes.wait_for(|generation| *generation > seen) => {
+                grown.map_err(|_| StoreError::NoTask)?;
+            }
+            () = self.closed.cancelled() => return Ok(None),
+        }
         let tail = self
             .store
             .events_after(&self.owner, &self.task, seen)
             .await?;
-        self.ahead = match tail {
-            Tail::Events(events) => events.into(),
-            Tail::Unknown => self.start_again().await?,
-        };
-        Ok(())
+        match tail {
+            Tail::Events(events) => Ok(Some(events.into())),
+            Tail::Unknown => self.start_again().await.map(Some),
+        }
     }
 
     /// What came next is not kept any more: the task as it stands says it all.

@@ -14,6 +14,8 @@ pub(crate) struct Ledger {
     pub(crate) term: Duration,
     /// How long chunks of text are collected before they are written.
     pub(crate) merge: Duration,
+    /// Whether somebody takes what webhooks are to be told from the store.
+    pub(crate) notify: bool,
 }
 
 impl Ledger {
@@ -23,12 +25,21 @@ impl Ledger {
             holder: uuid::Uuid::new_v4().to_string().into(),
             term,
             merge,
+            notify: false,
         }
     }
 
     /// A lease for a task that nobody else works on.
     pub(crate) fn take(&self) -> Lease {
         Lease::Taken {
+            holder: Arc::clone(&self.holder),
+            term: self.term,
+        }
+    }
+
+    /// A lease for a task, whoever works on it.
+    pub(crate) fn seize(&self) -> Lease {
+        Lease::Seized {
             holder: Arc::clone(&self.holder),
             term: self.term,
         }

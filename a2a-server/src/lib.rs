@@ -43,7 +43,10 @@ mod agent;
 mod builder;
 mod error;
 mod follow;
+mod gate;
+mod intake;
 mod ledger;
+mod letters;
 mod list;
 mod push;
 mod runner;
@@ -52,9 +55,11 @@ mod server;
 mod store;
 mod turn;
 mod turns;
+mod upkeep;
 
 pub use crate::agent::{Agent, Failure};
 pub use crate::builder::{Bound, BuildError, ServerBuilder};
+pub use crate::gate::TurnLimits;
 pub use crate::server::Server;
 pub use crate::store::{
     Append, Appended, Lease, Listing, Logged, MemoryStore, NewTask, Notification, Orphan, Outcome,
@@ -63,6 +68,7 @@ pub use crate::store::{
 };
 #[cfg(feature = "sqlite")]
 pub use crate::store::{SqliteOptions, SqliteStore};
-pub use crate::turn::{ArtifactDraft, ArtifactUpdate, Turn, UpdateError};
+pub use crate::turn::{ArtifactDraft, ArtifactUpdate, Resumed, Turn, UpdateError};
+pub use crate::upkeep::Recovery;
 pub use a2a_transport::http::{Anyone, Authenticator, Denied};
 pub use a2a_transport::{Principal, Transport};

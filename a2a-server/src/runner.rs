@@ -1,12 +1,12 @@
 //! The only writer of a task's log, for as long as a turn lasts.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use a2a_types::{
     Content, ContextId, Dialect, Event, Message, Object, Part, Task, TaskArtifactUpdateEvent,
     TaskId, TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
 };
-use tokio::sync::{Mutex, OnceCell, watch};
+use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::ledger::Ledger;
@@ -23,10 +23,16 @@ pub(crate) struct Runner {
     task: TaskId,
     context: ContextId,
     new: Option<NewTask>,
-    opened: OnceCell<()>,
+    opened: OnceLock<()>,
+    /// Held by whoever makes the answer one with a task, or one without.
+    choice: Mutex<()>,
     pen: Mutex<Pen>,
     stage: watch::Sender<Stage>,
     cancel: CancellationToken,
+    /// The task is somebody else's work now.
+    lost: CancellationToken,
+    /// The first turn has begun, or will not.
+    begun: CancellationToken,
     ended: CancellationToken,
 }
 
@@ -103,7 +109,11 @@ impl Runner {
             owner,
             task,
             context,
-            opened: OnceCell::new_with(new.is_none().then_some(())),
+            opened: new
+                .is_none()
+                .then_some(())
+                .map_or_else(OnceLock::new, OnceLock::from),
+            choice: Mutex::new(()),
             new,
             pen: Mutex::new(pen),
             stage: watch::Sender::new(Stage {
@@ -111,6 +121,8 @@ impl Runner {
                 detached: 0,
             }),
             cancel: CancellationToken::new(),
+            lost: CancellationToken::new(),
+            begun: CancellationToken::new(),
             ended: CancellationToken::new(),
         }
     }
@@ -135,40 +147,61 @@ impl Runner {
         self.stage.subscribe()
     }
 
-    /// Stores the task, if that has not been done.
+    /// Stores the task, unless that has been done, or the answer was a message.
     pub(crate) async fn open(&self) -> Result<(), StoreError> {
-        let create = || async {
-            let Some(new) = self.new.clone() else {
-                return Ok(());
-            };
-            let snapshot = Snapshot {
-                task: new.task.clone(),
-                generation: 1,
-                dialect: new.dialect,
-                checkpoint: None,
-            };
-            self.ledger.store.create(&self.owner, new).await?;
-            self.tell(Progress::Open(Arc::new(snapshot)));
-            Ok(())
+        let Some(new) = self.new.as_ref().filter(|_| !self.is_open()) else {
+            return Ok(());
         };
-        self.opened.get_or_try_init(create).await.copied()
+        let _choice = self.choice.lock().await;
+        if self.is_open() || self.is_answered() {
+            return Ok(());
+        }
+        let snapshot = Snapshot {
+            task: new.task.clone(),
+            generation: 1,
+            dialect: new.dialect,
+            checkpoint: None,
+        };
+        self.ledger.store.create(&self.owner, new.clone()).await?;
+        self.opened.get_or_init(|| ());
+        self.tell(Progress::Open(Arc::new(snapshot)));
+        Ok(())
+    }
+
+    fn is_open(&self) -> bool {
+        self.opened.get().is_some()
+    }
+
+    /// What the agent may see of another task of the same owner.
+    pub(crate) async fn other(&self, task: &TaskId) -> Result<Option<Task>, StoreError> {
+        let snapshot = self.ledger.store.snapshot(&self.owner, task).await?;
+        Ok(snapshot.map(|snapshot| snapshot.task))
+    }
+
+    /// Makes sure that there is a task to write to.
+    async fn ready(&self) -> Result<(), UpdateError> {
+        self.open().await?;
+        match self.is_answered() {
+            true => Err(UpdateError::Answered),
+            false => Ok(()),
+        }
     }
 
     fn tell(&self, progress: Progress) {
         self.stage.send_modify(|stage| stage.progress = progress);
     }
 
+    /// The task as it stands in the store.
+    pub(crate) async fn snapshot(&self) -> Result<Snapshot, StoreError> {
+        let snapshot = self.ledger.store.snapshot(&self.owner, &self.task).await?;
+        snapshot.ok_or(StoreError::NoTask)
+    }
+
     /// The task as it stands, or as it would be created.
     pub(crate) async fn task(&self) -> Result<Task, StoreError> {
-        match (&self.new, self.opened.initialized()) {
+        match (&self.new, self.is_open()) {
             (Some(new), false) => Ok(new.task.clone()),
-            _ => {
-                let store = &self.ledger.store;
-                let snapshot = store.snapshot(&self.owner, &self.task).await?;
-                snapshot
-                    .map(|snapshot| snapshot.task)
-                    .ok_or(StoreError::NoTask)
-            }
+            _ => Ok(self.snapshot().await?.task),
         }
     }
 
@@ -217,8 +250,7 @@ impl Runner {
         if self.ledger.merge.is_zero() || !is_mere_text(&event) {
             return self.append(Event::ArtifactUpdate(event)).await;
         }
-        self.check_unanswered()?;
-        self.open().await?;
+        self.ready().await?;
         let mut pen = self.pen.lock().await;
         match &mut pen.collected {
             Some(collected) if collected.artifact.artifact_id == event.artifact.artifact_id => {
@@ -252,8 +284,7 @@ impl Runner {
         then: Option<TaskState>,
         receipt: Option<Receipt>,
     ) -> Result<(), UpdateError> {
-        self.check_unanswered()?;
-        self.open().await?;
+        self.ready().await?;
         let mut events = vec![Event::Message(self.placed(message))];
         events.extend(then.map(|state| self.status_event(state, None, None)));
         // An ended task is submitted before it hears anything.
@@ -270,8 +301,7 @@ impl Runner {
 
     /// Keeps what the agent wants to know if it has to go on after a crash.
     pub(crate) async fn checkpoint(&self, checkpoint: Object) -> Result<(), UpdateError> {
-        self.check_unanswered()?;
-        self.open().await?;
+        self.ready().await?;
         let entry = Entry {
             checkpoint: Some(checkpoint),
             ..Entry::default()
@@ -279,52 +309,72 @@ impl Runner {
         self.write(&mut *self.pen.lock().await, entry).await
     }
 
+    /// Becomes the only writer of a task that nobody else writes to.
+    pub(crate) async fn take_over(&self) -> Result<(), UpdateError> {
+        let entry = Entry {
+            takes: true,
+            ..Entry::default()
+        };
+        self.write(&mut *self.pen.lock().await, entry).await
+    }
+
+    /// Gives the task its last status, whoever works on it: they can write no more.
+    pub(crate) async fn seize(&self, state: TaskState) -> Result<(), UpdateError> {
+        let entry = Entry {
+            seizes: true,
+            ..Entry::of(self.status_event(state, None, None))
+        };
+        self.write(&mut *self.pen.lock().await, entry).await
+    }
+
     /// Gives the lease back, so that whoever comes next need not wait until it runs out.
     pub(crate) async fn hand_back(&self) -> Result<(), UpdateError> {
-        if self.new.is_some() && !self.opened.initialized() {
+        if !self.is_open() {
             return Ok(());
         }
         let mut pen = self.pen.lock().await;
-        match pen.epoch {
-            None => Ok(()),
-            Some(_) => {
-                let release = true;
-                self.write(
-                    &mut pen,
-                    Entry {
-                        release,
-                        ..Entry::default()
-                    },
-                )
-                .await
-            }
+        if pen.epoch.is_none() {
+            return Ok(());
         }
+        let entry = Entry {
+            release: true,
+            ..Entry::default()
+        };
+        self.write(&mut pen, entry).await
     }
 
     /// Answers with a message: alone if there is no task yet, else by completing the task.
     pub(crate) async fn reply(&self, message: Message) -> Result<(), UpdateError> {
-        if self.opened.initialized() {
+        let choice = self.choice.lock().await;
+        if self.is_open() {
+            drop(choice);
             return self.status(TaskState::Completed, Some(message), None).await;
         }
-        self.check_unanswered()?;
-        let context_id = Some(self.context.clone());
-        self.tell(Progress::Answered(Arc::new(Message {
-            context_id,
+        if self.is_answered() {
+            return Err(UpdateError::Answered);
+        }
+        let answer = Message {
+            context_id: Some(self.context.clone()),
             ..message
-        })));
+        };
+        if let Some(receipt) = self.new.as_ref().and_then(|new| new.receipt.clone()) {
+            let store = &self.ledger.store;
+            store
+                .keep_answer(&self.owner, receipt, answer.clone())
+                .await?;
+        }
+        self.tell(Progress::Answered(Arc::new(answer)));
         Ok(())
     }
 
     pub(crate) async fn detach(&self) -> Result<(), UpdateError> {
-        self.check_unanswered()?;
-        self.open().await?;
+        self.ready().await?;
         self.stage.send_modify(|stage| stage.detached += 1);
         Ok(())
     }
 
     async fn append(&self, event: Event) -> Result<(), UpdateError> {
-        self.check_unanswered()?;
-        self.open().await?;
+        self.ready().await?;
         let mut pen = self.pen.lock().await;
         self.write(&mut pen, Entry::of(event)).await
     }
@@ -340,22 +390,25 @@ impl Runner {
             receipt,
             checkpoint,
             release,
+            takes: _,
+            seizes,
         } = entry;
         let state = events
             .iter()
             .rev()
             .find_map(|event| Some(event.status()?.state));
-        let idle = state.is_some_and(|state| state.is_terminal() || state.is_interrupted());
+        let idle = state.is_some_and(TaskState::is_settled);
         let before = collected.clone();
         events.splice(0..0, collected);
         let append = Append {
             after: pen.generation,
             lease: match pen.epoch {
+                _ if seizes => self.ledger.seize(),
                 Some(epoch) => Lease::Held { epoch },
                 None => self.ledger.take(),
             },
             release: release || idle,
-            notify: false,
+            notify: self.ledger.notify,
             events,
             receipt,
             checkpoint,
@@ -375,14 +428,12 @@ impl Runner {
                 }
                 Err(UpdateError::Illegal(illegal))
             }
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    fn check_unanswered(&self) -> Result<(), UpdateError> {
-        match self.is_answered() {
-            true => Err(UpdateError::Answered),
-            false => Ok(()),
+            Err(error) => {
+                if let StoreError::Fenced = error {
+                    self.lost.cancel();
+                }
+                Err(error.into())
+            }
         }
     }
 
@@ -413,8 +464,33 @@ impl Runner {
         self.cancel.is_cancelled()
     }
 
+    /// Stops the turn where it stands: the task is left to somebody else.
+    pub(crate) fn lose(&self) {
+        self.lost.cancel();
+    }
+
+    /// Resolves when the task is somebody else's.
+    pub(crate) async fn lost(&self) {
+        self.lost.cancelled().await;
+    }
+
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.is_cancelled()
+    }
+
+    /// Tells that the first turn begins.
+    pub(crate) fn begin(&self) {
+        self.begun.cancel();
+    }
+
+    /// Resolves when the first turn has begun, or will not.
+    pub(crate) async fn begun(&self) {
+        self.begun.cancelled().await;
+    }
+
     /// Tells that the runner writes no more.
     pub(crate) fn end(&self) {
+        self.begun.cancel();
         self.ended.cancel();
     }
 
@@ -430,7 +506,12 @@ struct Entry {
     events: Vec<Event>,
     receipt: Option<Receipt>,
     checkpoint: Option<Object>,
+    /// Whether the lease ends with this.
     release: bool,
+    /// Whether a lease is taken even if there is nothing to write.
+    takes: bool,
+    /// Whether the lease is taken from whoever has it.
+    seizes: bool,
 }
 
 impl Entry {
@@ -442,7 +523,7 @@ impl Entry {
     }
 
     fn is_empty(&self) -> bool {
-        self.events.is_empty() && self.checkpoint.is_none() && !self.release
+        self.events.is_empty() && self.checkpoint.is_none() && !self.release && !self.takes
     }
 }
 

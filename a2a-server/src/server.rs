@@ -8,13 +8,18 @@ use a2a_types::{
     AgentCard, CancelTaskRequest, Dialect, Error as A2aError, ErrorKind, Event, GetTaskRequest,
     Request, Response, SubscribeToTaskRequest, Task, TaskId, TaskState, TaskStatusUpdateEvent,
 };
-use tokio_stream::StreamExt;
+use tokio_stream::{Stream, StreamExt};
+use tokio_util::sync::CancellationToken;
 
 use crate::follow::follow;
+use crate::gate::Gate;
 use crate::ledger::Ledger;
+use crate::letters::Letters;
 use crate::runner::Runner;
-use crate::store::{Owner, Snapshot};
-use crate::turns::{Turns, close};
+use crate::store::{Owner, Snapshot, StoreError};
+use crate::turn::UpdateError;
+use crate::turns::Turns;
+use crate::upkeep::Upkeep;
 
 /// An agent as a [`Transport`]: cheap to clone, every clone is the same server.
 #[derive(Clone)]
@@ -28,18 +33,26 @@ pub(crate) struct Inner {
     pub(crate) extended_card: Option<AgentCard>,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) turns: Arc<Turns>,
+    pub(crate) gate: Gate,
+    pub(crate) letters: Letters,
+    pub(crate) upkeep: Upkeep,
+    /// No more messages are taken.
+    pub(crate) closing: CancellationToken,
+    /// Streams end.
+    pub(crate) closed: CancellationToken,
     pub(crate) max_wait: Duration,
     pub(crate) first_event: Duration,
 }
 
 impl Transport for Server {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+        self.inner.begin_upkeep();
         Box::pin(async move { self.inner.answer(call).await.map_err(Error::Agent) })
     }
 }
 
 impl Inner {
-    async fn answer(&self, call: Call) -> Result<Reply, A2aError> {
+    async fn answer(self: &Arc<Self>, call: Call) -> Result<Reply, A2aError> {
         let mut context = call.context;
         let tenant = call.request.tenant().filter(|tenant| !tenant.is_empty());
         context.tenant = tenant.map(Into::into);
@@ -81,21 +94,32 @@ impl Inner {
         params: CancelTaskRequest,
         context: &Context,
     ) -> Result<Reply, A2aError> {
-        let snapshot = self.snapshot(&params.id, context).await?;
+        let owner = Owner::of(context);
+        let mut snapshot = self.snapshot(&params.id, context).await?;
         let state = snapshot.task.status.state;
         if state.is_terminal() && state != TaskState::Canceled {
             let text = format!("a task that is {} cannot be canceled", state.as_str());
             return Err(A2aError::new(ErrorKind::TaskNotCancelable, text));
         }
-        if let Some(runner) = self.turns.running(&Owner::of(context), &params.id) {
-            runner.cancel();
-            runner.ended().await;
+        // Whatever the agent makes of it, the task has ended in the end.
+        while !snapshot.task.status.state.is_terminal() {
+            match self.turns.running(&owner, &params.id) {
+                Some(runner) => {
+                    runner.cancel();
+                    runner.ended().await;
+                }
+                None => {
+                    let ledger = Arc::clone(&self.ledger);
+                    let runner = Runner::for_known(ledger, owner.clone(), &snapshot);
+                    match runner.seize(TaskState::Canceled).await {
+                        // It changed in between: looked at again.
+                        Ok(()) | Err(UpdateError::Store(StoreError::Behind(_))) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+            }
+            snapshot = self.snapshot(&params.id, context).await?;
         }
-        // The task was idle, or its turn ended by asking back just as it was to be canceled.
-        let ledger = Arc::clone(&self.ledger);
-        let runner = Runner::for_known(ledger, Owner::of(context), &snapshot);
-        close(&runner, TaskState::Canceled, None).await?;
-        let mut snapshot = self.snapshot(&params.id, context).await?;
         let context = settled(context, &snapshot);
         self.trim(&mut snapshot.task, None, &context);
         Ok(Reply::once(Response::CancelTask(snapshot.task)).about_task_of(snapshot.dialect))
@@ -117,13 +141,7 @@ impl Inner {
         match context.last_event_id {
             Some(seen @ 1..) if seen < snapshot.generation => {
                 let (id, dialect) = (snapshot.task.id, snapshot.dialect);
-                let later = follow(
-                    Arc::clone(&self.ledger.store),
-                    Owner::of(&context),
-                    id,
-                    seen,
-                )
-                .await?;
+                let later = self.follow(id, seen, &context).await?;
                 Ok(Reply::stream(later).about_task_of(dialect))
             }
             _ => self.stream(snapshot, None, context).await,
@@ -156,14 +174,20 @@ impl Inner {
         if ended {
             return Ok(Reply::stream(first).about_task_of(dialect));
         }
-        let later = follow(
-            Arc::clone(&self.ledger.store),
-            Owner::of(&context),
-            id,
-            generation,
-        )
-        .await?;
+        let later = self.follow(id, generation, &context).await?;
         Ok(Reply::stream(first.chain(later)).about_task_of(dialect))
+    }
+
+    /// Everything that happens to a task after a generation.
+    pub(crate) async fn follow(
+        &self,
+        task: TaskId,
+        after: u64,
+        context: &Context,
+    ) -> Result<impl Stream<Item = Result<Update, Error>> + Send + 'static, A2aError> {
+        let store = Arc::clone(&self.ledger.store);
+        let closed = self.closed.clone();
+        Ok(follow(store, Owner::of(context), task, after, closed).await?)
     }
 
     fn extended_card(&self, context: &Context) -> Result<Reply, A2aError> {

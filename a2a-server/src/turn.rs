@@ -14,8 +14,9 @@ use crate::turns::Heard;
 
 /// One turn of a conversation: the message that the agent got, and the ways to answer it.
 ///
-/// Until the first update there is no task, and [`Turn::reply`] answers with a message alone; every
-/// update is in the task's log when its future resolves.
+/// Until the first update there is no task, and [`Turn::reply`] answers with a message alone. Every
+/// update is in the task's log when its future resolves, except that text which is only added to an
+/// artifact may be collected for a moment.
 #[derive(Clone, Debug)]
 pub struct Turn {
     runner: Arc<Runner>,
@@ -181,10 +182,32 @@ impl Turn {
         self.runner.checkpoint(checkpoint).await
     }
 
+    /// If the message was being answered before, by a process that ended in the middle: what the agent
+    /// had written down for that case. What it had done and told is in the task.
+    pub fn resumed(&self) -> Option<&Resumed> {
+        self.heard.resumed.as_ref()
+    }
+
+    /// The tasks that the message refers to, those that its sender may see.
+    pub async fn references(&self) -> Result<Vec<Task>, UpdateError> {
+        let mut tasks = Vec::new();
+        for id in &self.message().reference_task_ids {
+            tasks.extend(self.runner.other(id).await?);
+        }
+        Ok(tasks)
+    }
+
     /// Whether the caller wants the task canceled.
     pub fn is_canceled(&self) -> bool {
         self.runner.is_canceled()
     }
+}
+
+/// What a turn begins with that another process has left.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Resumed {
+    /// The last [checkpoint](Turn::checkpoint).
+    pub checkpoint: Option<Object>,
 }
 
 /// An artifact, or a chunk of one, on its way to the task's log.

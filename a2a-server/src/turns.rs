@@ -7,18 +7,20 @@ use std::time::Duration;
 
 use a2a_transport::Context;
 use a2a_types::{Message, SendMessageRequest, TaskId, TaskState};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use crate::agent::ErasedAgent;
 use crate::runner::Runner;
 use crate::store::Owner;
-use crate::turn::{Turn, UpdateError};
+use crate::turn::{Resumed, Turn, UpdateError};
 
 /// Runs the agent's turns, apart from any caller: nobody's disconnecting stops one.
 pub(crate) struct Turns {
     agent: Arc<dyn ErasedAgent>,
     cancel_grace: Duration,
     running: Mutex<HashMap<Key, Running>>,
+    /// How many runs are in progress.
+    count: watch::Sender<usize>,
 }
 
 type Key = (Owner, TaskId);
@@ -40,6 +42,18 @@ struct Waiting {
 pub(crate) struct Heard {
     pub(crate) request: SendMessageRequest,
     pub(crate) context: Context,
+    /// If the message was being answered before, by a process that is gone.
+    pub(crate) resumed: Option<Resumed>,
+}
+
+impl Heard {
+    pub(crate) fn new(request: SendMessageRequest, context: Context) -> Self {
+        Self {
+            request,
+            context,
+            resumed: None,
+        }
+    }
 }
 
 /// A place in the queue of a busy task; given up unless it is confirmed.
@@ -66,6 +80,8 @@ enum Left {
     Done,
     Failed(uuid::Uuid),
     Canceled,
+    /// The task is somebody else's now.
+    Lost,
 }
 
 impl Turns {
@@ -74,6 +90,20 @@ impl Turns {
             agent,
             cancel_grace,
             running: Mutex::default(),
+            count: watch::Sender::new(0),
+        }
+    }
+
+    /// Resolves when no run is in progress.
+    pub(crate) async fn idle(&self) {
+        // The sender is ours.
+        drop(self.count.subscribe().wait_for(|count| *count == 0).await);
+    }
+
+    /// Stops every run where it stands; their tasks are left to whoever comes next.
+    pub(crate) fn stop(&self) {
+        for running in self.lock().values() {
+            running.runner.lose();
         }
     }
 
@@ -101,7 +131,7 @@ impl Turns {
 
     /// Gives up a claim that came to nothing.
     pub(crate) fn release(&self, runner: &Runner) {
-        self.lock().remove(&key(runner));
+        self.forget(runner);
         runner.end();
     }
 
@@ -118,9 +148,17 @@ impl Turns {
         Ok(Ticket(confirmed))
     }
 
-    /// Runs a turn, and further turns for messages that came meanwhile.
-    pub(crate) fn start(self: &Arc<Self>, runner: Arc<Runner>, first: Heard) {
+    /// Runs a turn, and further turns for messages that came meanwhile; `held` is let go after the
+    /// last one.
+    pub(crate) fn start(
+        self: &Arc<Self>,
+        runner: Arc<Runner>,
+        first: Heard,
+        held: impl Send + 'static,
+    ) {
         let turns = Arc::clone(self);
+        runner.begin();
+        self.count.send_modify(|count| *count += 1);
         tokio::spawn(async move {
             let mut next = Some(first);
             while let Some(heard) = next {
@@ -128,6 +166,8 @@ impl Turns {
                 next = turns.conclude(&runner, left).await;
             }
             runner.end();
+            turns.count.send_modify(|count| *count -= 1);
+            drop(held);
         });
     }
 
@@ -146,8 +186,13 @@ impl Turns {
                 run.abort();
                 return Left::Canceled;
             }
+            () = runner.lost() => {
+                run.abort();
+                return Left::Lost;
+            }
         };
         match ended {
+            _ if runner.is_lost() => Left::Lost,
             _ if runner.is_canceled() => Left::Canceled,
             Ok(Ok(())) => Left::Done,
             Ok(Err(failure)) => Left::Failed(logged(runner, failure.reason())),
@@ -165,6 +210,12 @@ impl Turns {
         }
         let closed = match left {
             _ if runner.is_answered() => Ok(()),
+            Left::Lost => {
+                // Unless somebody has taken the lease: then there is nothing to give back.
+                drop(runner.hand_back().await);
+                self.forget(runner);
+                return None;
+            }
             Left::Done => close(runner, TaskState::Completed, None).await,
             Left::Canceled => close(runner, TaskState::Canceled, None).await,
             Left::Failed(id) => {
@@ -185,6 +236,11 @@ impl Turns {
                 return Some(heard);
             }
         }
+    }
+
+    /// Ends a run, whoever waits for its next turn: they are in the history.
+    fn forget(&self, runner: &Runner) {
+        self.lock().remove(&key(runner));
     }
 
     /// The first message that waits and is in the history.

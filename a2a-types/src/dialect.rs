@@ -67,6 +67,7 @@ impl Dialect {
             ends_by_status: matches!(self, Self::V0_2 | Self::V0_3),
             answers_directly: self != Self::V0_1,
             may_stop_waiting: self != Self::V1_0,
+            names_messages: self != Self::V0_1,
         }
     }
 
@@ -146,6 +147,8 @@ pub struct Rules {
     pub answers_directly: bool,
     /// A waiting caller may be answered before the task ends or is interrupted.
     pub may_stop_waiting: bool,
+    /// A caller names its messages, so that one that is sent again can be recognised.
+    pub names_messages: bool,
 }
 
 /// The names of the operations on JSON-RPC in 0.1, 0.2 and 0.3; in 1.0 it is the operation's own.

@@ -103,6 +103,11 @@ impl TaskState {
         matches!(self, Self::InputRequired | Self::AuthRequired)
     }
 
+    /// The agent does nothing more until the caller does: terminal or interrupted.
+    pub fn is_settled(self) -> bool {
+        self.is_terminal() || self.is_interrupted()
+    }
+
     /// A stream ends here: at a terminal state, and when the agent asks for input. Missing
     /// credentials usually arrive by another way, so that stream stays open (1.0 §7.6.1).
     pub fn ends_stream(self) -> bool {

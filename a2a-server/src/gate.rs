@@ -1,0 +1,114 @@
+//! How many turns there are at once, and how many may wait.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use a2a_types::{Error as A2aError, ErrorKind};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::store::Owner;
+
+/// How many turns run at once, and how many wait for that.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct TurnLimits {
+    /// Turns at once; 10,000 by default.
+    pub running: usize,
+    /// Turns at once for one caller who is known by name; 1,000 by default. Those who are not cannot be
+    /// told apart.
+    pub running_per_caller: usize,
+    /// Turns that wait; 1,000 by default. Further messages are refused as *unavailable*.
+    pub waiting: usize,
+    /// How long a turn waits before its message is refused as *unavailable*; 10 s by default.
+    pub patience: Duration,
+}
+
+impl Default for TurnLimits {
+    fn default() -> Self {
+        Self {
+            running: 10_000,
+            running_per_caller: 1000,
+            waiting: 1000,
+            patience: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Lets turns begin, not too many at once.
+pub(crate) struct Gate {
+    limits: TurnLimits,
+    running: Arc<Semaphore>,
+    waiting: Semaphore,
+    callers: Mutex<HashMap<Owner, Weak<Semaphore>>>,
+}
+
+/// The right to run turns; given back when dropped.
+pub(crate) struct Pass {
+    _running: OwnedSemaphorePermit,
+    _of_caller: Option<OwnedSemaphorePermit>,
+}
+
+impl Gate {
+    pub(crate) fn new(limits: TurnLimits) -> Self {
+        Self {
+            limits,
+            running: Arc::new(Semaphore::new(limits.running)),
+            waiting: Semaphore::new(limits.waiting),
+            callers: Mutex::default(),
+        }
+    }
+
+    /// Waits until a turn may begin, if there is room to wait and it does not take too long.
+    pub(crate) async fn enter(&self, owner: &Owner) -> Result<Pass, A2aError> {
+        let of_caller = owner.principal.name().map(|_| self.caller(owner));
+        let now = || {
+            let of_caller = of_caller.clone().map(Semaphore::try_acquire_owned);
+            Some(Pass {
+                _of_caller: of_caller.transpose().ok()?,
+                _running: Arc::clone(&self.running).try_acquire_owned().ok()?,
+            })
+        };
+        if let Some(pass) = now() {
+            return Ok(pass);
+        }
+        let Ok(_place) = self.waiting.try_acquire() else {
+            return Err(busy("too many messages wait"));
+        };
+        let in_time = tokio::time::timeout(self.limits.patience, self.wait(of_caller.clone()));
+        match in_time.await {
+            Ok(Some(pass)) => Ok(pass),
+            _ => Err(busy("the message has waited too long")),
+        }
+    }
+
+    /// Waits as long as it takes.
+    pub(crate) async fn wait(&self, of_caller: Option<Arc<Semaphore>>) -> Option<Pass> {
+        // A caller's own limit first: who waits there keeps nobody else waiting.
+        let of_caller = match of_caller {
+            Some(semaphore) => Some(semaphore.acquire_owned().await.ok()?),
+            None => None,
+        };
+        Some(Pass {
+            _of_caller: of_caller,
+            _running: Arc::clone(&self.running).acquire_owned().await.ok()?,
+        })
+    }
+
+    fn caller(&self, owner: &Owner) -> Arc<Semaphore> {
+        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = callers.get(owner).and_then(Weak::upgrade) {
+            return known;
+        }
+        if callers.len() >= 64 && callers.len().is_power_of_two() {
+            callers.retain(|_, semaphore| semaphore.strong_count() > 0);
+        }
+        let semaphore = Arc::new(Semaphore::new(self.limits.running_per_caller));
+        callers.insert(owner.clone(), Arc::downgrade(&semaphore));
+        semaphore
+    }
+}
+
+fn busy(reason: &str) -> A2aError {
+    let text = format!("this agent is busy: {reason} for a turn to begin; try again later");
+    A2aError::new(ErrorKind::Unavailable, text)
+}

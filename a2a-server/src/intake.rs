@@ -1,0 +1,342 @@
+//! How a message comes to the agent: for a new task, an idle one, or one that is being worked on.
+
+use std::sync::Arc;
+
+use a2a_transport::Context;
+use a2a_types::{
+    AgentCard, Error as A2aError, ErrorKind, Message, SendMessageConfiguration, SendMessageRequest,
+    TaskPushNotificationConfig,
+};
+
+use crate::letters::Letter;
+use crate::push::with_id;
+use crate::runner::{Runner, new_task};
+use crate::server::Inner;
+use crate::store::{self, Owner, Receipt, Snapshot, StoreError};
+use crate::turn::UpdateError;
+use crate::turns::{Heard, NoPlace, woken};
+
+/// What has been made of a message.
+#[derive(Clone)]
+pub(crate) enum Begun {
+    /// The agent has been given it.
+    Run {
+        runner: Arc<Runner>,
+        /// The task as the message found it; of a new task nothing is known before the agent acts.
+        from: Option<Arc<Snapshot>>,
+        /// How often the agent had let waiting callers go before the message came.
+        detached: u64,
+    },
+    /// It was sent before: this is what has become of it.
+    Known(Arc<Outcome>),
+}
+
+/// What came of a message, as far as it is known.
+#[derive(Clone)]
+pub(crate) enum Outcome {
+    Task(Box<Snapshot>),
+    Message(Message),
+}
+
+impl Inner {
+    /// Gives a message to the agent, unless it has it already. The caller may leave meanwhile: what has
+    /// begun is brought to its end.
+    pub(crate) async fn begin(
+        self: &Arc<Self>,
+        request: SendMessageRequest,
+        context: Context,
+    ) -> Result<Begun, A2aError> {
+        self.check(&request)?;
+        let letter = self.letters.open(&request, &context)?;
+        let inner = Arc::clone(self);
+        let begun = tokio::spawn(async move {
+            let Some(letter) = letter else {
+                return inner.take_in(request, context, None).await;
+            };
+            let take_in = || inner.take_in(request, context, Some(Arc::clone(&letter)));
+            letter.begun.get_or_try_init(take_in).await.cloned()
+        });
+        begun
+            .await
+            .unwrap_or_else(|_| Err(ErrorKind::Internal.into()))
+    }
+
+    /// What can be said without looking at any task.
+    fn check(&self, request: &SendMessageRequest) -> Result<(), A2aError> {
+        if let Some(configuration) = &request.configuration {
+            check_output_modes(&self.card, configuration)?;
+            if configuration.task_push_notification_config.is_some() {
+                self.require_push()?;
+            }
+        }
+        match self.closing.is_cancelled() {
+            true => {
+                let text = "this agent is shutting down; try again later";
+                Err(A2aError::new(ErrorKind::Unavailable, text))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Gives a message to the agent: for a new task, an idle one, or one that is being worked on.
+    async fn take_in(
+        &self,
+        request: SendMessageRequest,
+        context: Context,
+        letter: Option<Arc<Letter>>,
+    ) -> Result<Begun, A2aError> {
+        if let Some(letter) = &letter
+            && let Some(known) = self.known(&letter.receipt, &context).await?
+        {
+            return Ok(known);
+        }
+        let task = request.message.task_id.as_ref();
+        if let Some(id) = task
+            && self.find(id, &context).await?.is_some()
+        {
+            return self.go_on(request, context, letter).await;
+        }
+        if task.is_some() && !context.dialect.rules().caller_names_tasks {
+            return Err(ErrorKind::TaskNotFound.into());
+        }
+        let owner = Owner::of(&context);
+        let pass = self.gate.enter(&owner).await?;
+        let config = request.configuration.as_ref();
+        let config = config.and_then(|given| given.task_push_notification_config.clone());
+        let (new, message) = new_task(
+            request.message.clone(),
+            context.dialect,
+            config.map(|config| with_id(config, &context)),
+            letter.as_ref().map(|letter| letter.receipt.clone()),
+            &self.ledger,
+        );
+        let runner = Arc::new(Runner::for_new(Arc::clone(&self.ledger), owner, new));
+        if let Err(busy) = self.turns.claim(&runner) {
+            // Two first messages to a task that its caller names: the second finds it begun.
+            busy.open().await?;
+            drop(pass);
+            return self.go_on(request, context, letter).await;
+        }
+        let needs_task = !context.dialect.rules().answers_directly;
+        if needs_task && let Err(error) = runner.open().await {
+            self.turns.release(&runner);
+            return Err(error.into());
+        }
+        let request = SendMessageRequest { message, ..request };
+        // The letter stays open until what came of it is written down.
+        self.turns.start(
+            Arc::clone(&runner),
+            Heard::new(request, context),
+            (pass, letter),
+        );
+        Ok(Begun::Run {
+            runner,
+            from: None,
+            detached: 0,
+        })
+    }
+
+    /// What became of a message that was taken in before.
+    async fn known(&self, receipt: &Receipt, context: &Context) -> Result<Option<Begun>, A2aError> {
+        let owner = Owner::of(context);
+        let received = self.ledger.store.received(&owner, &receipt.message).await?;
+        let Some(received) = received else {
+            return Ok(None);
+        };
+        receipt.check(received.digest)?;
+        Ok(Some(match received.outcome {
+            store::Outcome::Message(message) => Begun::Known(Arc::new(Outcome::Message(*message))),
+            store::Outcome::Task(task) => {
+                let from = self.snapshot(&task, context).await?;
+                match self.turns.running(&owner, &task) {
+                    Some(runner) if !from.task.status.state.is_settled() => Begun::Run {
+                        detached: runner.stage().borrow().detached,
+                        from: Some(Arc::new(from)),
+                        runner,
+                    },
+                    _ => Begun::Known(Arc::new(Outcome::Task(Box::new(from)))),
+                }
+            }
+        }))
+    }
+
+    /// Gives a message to the agent for a task that exists.
+    async fn go_on(
+        &self,
+        mut request: SendMessageRequest,
+        context: Context,
+        letter: Option<Arc<Letter>>,
+    ) -> Result<Begun, A2aError> {
+        let owner = Owner::of(&context);
+        let id = request.message.task_id.clone().unwrap_or_default();
+        let receipt = letter.as_ref().map(|letter| letter.receipt.clone());
+        let config = request.configuration.as_mut();
+        let mut config = config.and_then(|given| given.task_push_notification_config.take());
+        loop {
+            let snapshot = self.snapshot(&id, &context).await?;
+            check_message(&request.message, &snapshot, &context)?;
+            if let Some(config) = config.take() {
+                let task_id = id.clone();
+                let config = with_id(TaskPushNotificationConfig { task_id, ..config }, &context);
+                self.ledger.store.put_config(&owner, config).await?;
+            }
+            let heard = Heard::new(request.clone(), context.clone());
+            let begun = match self.turns.running(&owner, &id) {
+                Some(busy) => self.join(busy, &snapshot, heard, receipt.clone()).await?,
+                None => self.wake(&snapshot, heard, receipt.clone()).await?,
+            };
+            match begun {
+                Some(begun) => return Ok(begun),
+                // Somebody was faster: the task is looked at again.
+                None => continue,
+            }
+        }
+    }
+
+    /// Begins a run for a message to a task that nobody works on; none if somebody does by now.
+    async fn wake(
+        &self,
+        known: &Snapshot,
+        mut heard: Heard,
+        receipt: Option<Receipt>,
+    ) -> Result<Option<Begun>, A2aError> {
+        let owner = Owner::of(&heard.context);
+        let pass = self.gate.enter(&owner).await?;
+        let runner = Arc::new(Runner::for_known(Arc::clone(&self.ledger), owner, known));
+        if self.turns.claim(&runner).is_err() {
+            return Ok(None);
+        }
+        let message = runner.placed(heard.request.message);
+        heard.request.message = message.clone();
+        let then = woken(known.task.status.state);
+        let begun = async {
+            runner.hear(message, then, receipt).await?;
+            Ok::<_, UpdateError>(runner.snapshot().await?)
+        };
+        match begun.await {
+            Ok(from) => {
+                self.turns.start(Arc::clone(&runner), heard, pass);
+                Ok(Some(Begun::Run {
+                    runner,
+                    from: Some(Arc::new(from)),
+                    detached: 0,
+                }))
+            }
+            Err(error) => {
+                self.turns.release(&runner);
+                match error {
+                    UpdateError::Store(StoreError::Behind(_)) => Ok(None),
+                    error => Err(error.into()),
+                }
+            }
+        }
+    }
+
+    /// Gives a message to a run that goes on; none if that is over by now.
+    async fn join(
+        &self,
+        busy: Arc<Runner>,
+        known: &Snapshot,
+        mut heard: Heard,
+        receipt: Option<Receipt>,
+    ) -> Result<Option<Begun>, A2aError> {
+        busy.begun().await;
+        if known.task.status.state.is_terminal() {
+            // The agent still tidies up after its last word.
+            busy.ended().await;
+            return Ok(None);
+        }
+        let message = busy.placed(heard.request.message);
+        heard.request.message = message.clone();
+        let detached = busy.stage().borrow().detached;
+        let ticket = match self.turns.queue(&busy, heard) {
+            Ok(ticket) => ticket,
+            Err(NoPlace::RunIsOver) => return Ok(None),
+            Err(NoPlace::Crowded) => {
+                let text = "too many messages wait for this task's next turn";
+                return Err(A2aError::new(ErrorKind::Unavailable, text));
+            }
+        };
+        match busy.hear(message, None, receipt).await {
+            Ok(()) => ticket.confirm(),
+            // It ended in between.
+            Err(UpdateError::Illegal(_)) => {
+                drop(ticket);
+                busy.ended().await;
+                return Ok(None);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let from = Some(Arc::new(busy.snapshot().await?));
+        Ok(Some(Begun::Run {
+            runner: busy,
+            from,
+            detached,
+        }))
+    }
+}
+
+/// Whether the caller's generation lets this message go to the task.
+fn check_message(
+    message: &Message,
+    snapshot: &Snapshot,
+    context: &Context,
+) -> Result<(), A2aError> {
+    let task = &snapshot.task;
+    if message.context_id.is_some() && message.context_id != task.context_id {
+        let text = "the message names another context than its task belongs to";
+        return Err(A2aError::new(ErrorKind::InvalidParams, text));
+    }
+    let state = task.status.state;
+    if state.is_terminal() && !context.dialect.rules().reopens_ended_tasks {
+        let text = format!("a task that is {} takes no more messages", state.as_str());
+        return Err(A2aError::new(ErrorKind::UnsupportedOperation, text));
+    }
+    Ok(())
+}
+
+/// The caller must be able to take something that the agent produces, if both say.
+fn check_output_modes(
+    card: &AgentCard,
+    configuration: &SendMessageConfiguration,
+) -> Result<(), A2aError> {
+    let accepted = &configuration.accepted_output_modes;
+    let of_skills = card.skills.iter().flat_map(|skill| &skill.output_modes);
+    let mut offered = card.default_output_modes.iter().chain(of_skills).peekable();
+    if accepted.is_empty() || offered.peek().is_none() {
+        return Ok(());
+    }
+    match offered.any(|offer| accepted.iter().any(|accept| covers(accept, offer))) {
+        true => Ok(()),
+        false => Err(ErrorKind::ContentTypeNotSupported.into()),
+    }
+}
+
+/// Whether a media type that is accepted covers one that is offered. 0.1 says `text` for `text/plain`.
+fn covers(accepted: &str, offered: &str) -> bool {
+    let full = |mode: &str| match mode.trim().to_ascii_lowercase() {
+        mode if mode == "text" => "text/plain".to_owned(),
+        mode => mode,
+    };
+    let (accepted, offered) = (full(accepted), full(offered));
+    match accepted.strip_suffix("/*") {
+        Some("*") => true,
+        Some(kind) => offered.split('/').next() == Some(kind),
+        None => accepted == offered,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::covers;
+
+    #[test]
+    fn media_types() {
+        assert!(covers("text", "text/plain"));
+        assert!(covers("text/plain", "text"));
+        assert!(covers("*/*", "image/png"));
+        assert!(covers("image/*", "image/png"));
+        assert!(!covers("image/*", "text/plain"));
+        assert!(!covers("application/json", "text/plain"));
+    }
+}

@@ -1,0 +1,109 @@
+//! Messages that are sent twice begin nothing twice.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use a2a_transport::Context;
+use a2a_types::{Error as A2aError, ErrorKind, MessageId, SendMessageRequest};
+use sha2::{Digest, Sha256};
+use tokio::sync::OnceCell;
+
+use crate::intake::Begun;
+use crate::store::{Owner, Receipt};
+
+/// The messages that are being taken in, or whose answer nobody has written down yet: whoever sends
+/// one of them again shares what comes of it. What came of earlier ones the store knows.
+pub(crate) struct Letters {
+    /// How long a message is recognised; no time switches this off.
+    window: Duration,
+    open: Arc<Open>,
+}
+
+type Open = Mutex<HashMap<Key, Weak<Letter>>>;
+type Key = (Owner, MessageId);
+
+/// A message, and what it has begun. Open for as long as anybody holds it.
+pub(crate) struct Letter {
+    pub(crate) receipt: Receipt,
+    pub(crate) begun: OnceCell<Begun>,
+    key: Key,
+    open: Arc<Open>,
+}
+
+impl Letters {
+    pub(crate) fn new(window: Duration) -> Self {
+        Self {
+            window,
+            open: Arc::default(),
+        }
+    }
+
+    /// The letter that a request is; none where messages are not recognised.
+    pub(crate) fn open(
+        &self,
+        request: &SendMessageRequest,
+        context: &Context,
+    ) -> Result<Option<Arc<Letter>>, A2aError> {
+        let message = &request.message.message_id;
+        let known_by_id = context.dialect.rules().names_messages && !message.is_empty();
+        if !known_by_id || self.window.is_zero() {
+            return Ok(None);
+        }
+        let key = (Owner::of(context), message.clone());
+        let digest = digest(request);
+        let mut open = lock(&self.open);
+        if let Some(letter) = open.get(&key).and_then(Weak::upgrade) {
+            letter.receipt.check(digest)?;
+            return Ok(Some(letter));
+        }
+        let letter = Arc::new(Letter {
+            receipt: Receipt {
+                message: message.clone(),
+                digest,
+                term: self.window,
+            },
+            begun: OnceCell::new(),
+            key: key.clone(),
+            open: Arc::clone(&self.open),
+        });
+        open.insert(key, Arc::downgrade(&letter));
+        Ok(Some(letter))
+    }
+}
+
+impl Receipt {
+    /// A message that was received before must say the same again.
+    pub(crate) fn check(&self, digest: [u8; 32]) -> Result<(), A2aError> {
+        if self.digest == digest {
+            return Ok(());
+        }
+        let text = "$.params.message.messageId: a message with this id was received before, and said something else";
+        Err(A2aError::new(ErrorKind::InvalidParams, text))
+    }
+}
+
+impl Drop for Letter {
+    fn drop(&mut self) {
+        let mut open = lock(&self.open);
+        // Another one may have taken its place by now.
+        if open
+            .get(&self.key)
+            .is_some_and(|letter| letter.strong_count() == 0)
+        {
+            open.remove(&self.key);
+        }
+    }
+}
+
+/// SHA-256 of what is said, in the canonical model: the same in whichever generation it is said, and
+/// however its sender wants to be answered.
+fn digest(request: &SendMessageRequest) -> [u8; 32] {
+    let said = serde_json::to_vec(&(&request.message, &request.metadata));
+    Sha256::digest(said.unwrap_or_default()).into()
+}
+
+/// Nothing that is done under this lock can panic half-way.
+fn lock(open: &Open) -> MutexGuard<'_, HashMap<Key, Weak<Letter>>> {
+    open.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,172 @@
+//! What has to be done from time to time: leases prolonged, orphans taken in, old tasks forgotten.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use a2a_transport::Context;
+use a2a_types::{Message, Role, SendMessageRequest, TaskState};
+
+use crate::runner::Runner;
+use crate::server::Inner;
+use crate::store::{Orphan, Retention, Snapshot, StoreError};
+use crate::turn::{Resumed, UpdateError};
+use crate::turns::{Heard, close};
+
+/// What becomes of tasks whose process ended before they did.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Recovery {
+    /// They have failed, and say why: what the agent did out there is not repeated unasked.
+    #[default]
+    Fail,
+    /// The agent takes the turn again, and finds in [`Turn::resumed`](crate::Turn::resumed) that it does.
+    Resume,
+}
+
+/// What is to be done from time to time, and whether that has begun.
+pub(crate) struct Upkeep {
+    pub(crate) recovery: Recovery,
+    pub(crate) retention: Retention,
+    begun: AtomicBool,
+}
+
+impl Upkeep {
+    pub(crate) fn new(recovery: Recovery, retention: Retention) -> Self {
+        Self {
+            recovery,
+            retention,
+            begun: AtomicBool::new(false),
+        }
+    }
+}
+
+impl Inner {
+    /// Begins it, unless that has been done. It ends when the server is dropped.
+    pub(crate) fn begin_upkeep(self: &Arc<Self>) {
+        if self.upkeep.begun.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let inner = Arc::downgrade(self);
+        // Three times before a lease runs out: one may be late.
+        let period = (self.ledger.term / 3).max(Duration::from_millis(10));
+        tokio::spawn(async move {
+            let mut swept = None;
+            while let Some(inner) = inner.upgrade().filter(|inner| !inner.closed.is_cancelled()) {
+                inner.keep_leases().await;
+                if swept.is_none_or(|last: tokio::time::Instant| last.elapsed() >= SWEEP_EVERY) {
+                    inner.forget_old_tasks().await;
+                    swept = Some(tokio::time::Instant::now());
+                }
+                drop(inner);
+                tokio::time::sleep(period).await;
+            }
+        });
+    }
+
+    async fn keep_leases(self: &Arc<Self>) {
+        let store = &self.ledger.store;
+        if let Err(error) = store.renew(&self.ledger.holder, self.ledger.term).await {
+            warn(&error, "could not prolong leases");
+        }
+        if self.closing.is_cancelled() {
+            return;
+        }
+        match store.orphans(ORPHANS_AT_ONCE).await {
+            Ok(orphans) => {
+                for orphan in orphans {
+                    self.recover(orphan).await;
+                }
+            }
+            Err(error) => warn(&error, "could not look for abandoned tasks"),
+        }
+    }
+
+    async fn forget_old_tasks(&self) {
+        match self.ledger.store.sweep(self.upkeep.retention).await {
+            Ok(0) => {}
+            Ok(count) => tracing::debug!(count, "forgot old tasks"),
+            Err(error) => warn(&error, "could not forget old tasks"),
+        }
+    }
+
+    /// Takes in a task that nobody works on.
+    async fn recover(self: &Arc<Self>, orphan: Orphan) {
+        // Its lease ran out while we were not looking: it is worked on here all the same.
+        if self.turns.running(&orphan.owner, &orphan.task).is_some() {
+            return;
+        }
+        let snapshot = match self
+            .ledger
+            .store
+            .snapshot(&orphan.owner, &orphan.task)
+            .await
+        {
+            Ok(Some(snapshot)) => snapshot,
+            Ok(None) => return,
+            Err(error) => return warn(&error, "could not read an abandoned task"),
+        };
+        let ledger = Arc::clone(&self.ledger);
+        let runner = Arc::new(Runner::for_known(ledger, orphan.owner.clone(), &snapshot));
+        if self.turns.claim(&runner).is_err() {
+            return;
+        }
+        match runner.take_over().await {
+            Ok(()) => {
+                tracing::info!(task = %orphan.task, recovery = ?self.upkeep.recovery, "found an abandoned task")
+            }
+            Err(error) => {
+                self.turns.release(&runner);
+                // Somebody else was faster.
+                return tracing::debug!(task = %orphan.task, %error, "did not take an abandoned task");
+            }
+        }
+        match self.upkeep.recovery {
+            Recovery::Fail => {
+                let text = "The agent's process ended before it had answered, and the task was not resumed.";
+                let failed = close(&runner, TaskState::Failed, Some(Message::agent(text))).await;
+                self.turns.release(&runner);
+                if let Err(UpdateError::Store(error)) = failed {
+                    warn(&error, "could not end an abandoned task");
+                }
+            }
+            Recovery::Resume => {
+                let (turns, inner) = (Arc::clone(&self.turns), Arc::clone(self));
+                // It may take long until there is room for another turn.
+                tokio::spawn(async move {
+                    let pass = inner.gate.wait(None).await;
+                    turns.start(runner, resumed(orphan, snapshot), pass);
+                });
+            }
+        }
+    }
+}
+
+/// What the agent is given to go on with: the last message of its caller.
+fn resumed(orphan: Orphan, snapshot: Snapshot) -> Heard {
+    let mut history = snapshot.task.history.into_iter().rev();
+    let message = history.find(|message| message.role == Role::User);
+    let request = SendMessageRequest {
+        message: message.unwrap_or_default(),
+        ..SendMessageRequest::default()
+    };
+    let context = Context {
+        principal: orphan.owner.principal,
+        tenant: orphan.owner.tenant,
+        dialect: snapshot.dialect,
+        ..Context::default()
+    };
+    let checkpoint = snapshot.checkpoint;
+    Heard {
+        resumed: Some(Resumed { checkpoint }),
+        ..Heard::new(request, context)
+    }
+}
+
+/// How many abandoned tasks are looked at in one go.
+const ORPHANS_AT_ONCE: usize = 1000;
+/// How often old tasks are forgotten.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+
+fn warn(error: &StoreError, what: &str) {
+    tracing::warn!(error = error as &dyn std::error::Error, "{what}");
+}
