@@ -166,7 +166,7 @@ async fn rule_5_3_10_a_history_length_of_0_is_none_said_in_protojson() {
     let path = format!("/v1/tasks/{}?historyLength=", asked["id"].as_str().unwrap());
     for (length, kept) in [(0, 3), (1, 1)] {
         let mut params = json!({
-            "message": {"messageId": "m", "role": "ROLE_USER", "content": [{"text": "ask more"}]},
+            "message": {"messageId": format!("m-{length}"), "role": "ROLE_USER", "content": [{"text": "ask more"}]},
             "configuration": {"historyLength": length, "blocking": true},
         });
         let task = served.send("ask which").await;
