@@ -133,19 +133,19 @@ impl Inner {
         self.require_streaming()?;
         let snapshot = self.snapshot(&params.id, &context).await?;
         let context = settled(&context, &snapshot);
+        if let Some(seen @ 1..) = context.last_event_id
+            && seen < snapshot.generation
+        {
+            // Whoever was cut off hears the rest, be the task ended or not.
+            let later = self.follow(snapshot.task.id, seen, &context).await?;
+            return Ok(Reply::stream(later).about_task_of(snapshot.dialect));
+        }
         let ended = snapshot.task.status.state.is_terminal();
         if ended && !context.dialect.rules().subscribes_to_ended_tasks {
             let text = "the task has ended, there is nothing to follow";
             return Err(A2aError::new(ErrorKind::UnsupportedOperation, text));
         }
-        match context.last_event_id {
-            Some(seen @ 1..) if seen < snapshot.generation => {
-                let (id, dialect) = (snapshot.task.id, snapshot.dialect);
-                let later = self.follow(id, seen, &context).await?;
-                Ok(Reply::stream(later).about_task_of(dialect))
-            }
-            _ => self.stream(snapshot, None, context).await,
-        }
+        self.stream(snapshot, None, context).await
     }
 
     /// The task as it stood, then everything that happens.

@@ -1,0 +1,71 @@
+//! More turns than there is room for.
+
+use std::time::Duration;
+
+use a2a_client::{Client, Error};
+use a2a_server::{Server, TurnLimits};
+use a2a_types::{ErrorKind, TaskState};
+
+use crate::{Worker, card, task};
+
+fn narrow(worker: &Worker, limits: TurnLimits) -> Client {
+    let server = Server::builder(card(), worker.clone()).turns(limits);
+    Client::new(server.build().unwrap())
+}
+
+#[tokio::test]
+async fn one_turn_waits_for_another() {
+    let worker = Worker::default();
+    let client = narrow(
+        &worker,
+        TurnLimits {
+            running: 1,
+            ..TurnLimits::default()
+        },
+    );
+    let first = tokio::spawn({
+        let client = client.clone();
+        async move { client.send("wait").await.unwrap() }
+    });
+    worker.begun.notified().await;
+    let second = tokio::spawn(async move { client.send("echo x").await.unwrap() });
+    tokio::task::yield_now().await;
+    assert_eq!(worker.runs(), 1);
+    worker.go_on.open();
+    for send in [first, second] {
+        let done = task(send.await.unwrap());
+        assert_eq!(done.status.state, TaskState::Completed);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn too_many_are_refused_and_so_is_who_has_waited_too_long() {
+    let worker = Worker::default();
+    let limits = TurnLimits {
+        running: 1,
+        waiting: 1,
+        patience: Duration::from_secs(10),
+        ..TurnLimits::default()
+    };
+    let client = narrow(&worker, limits);
+    let first = tokio::spawn({
+        let client = client.clone();
+        async move { client.send("wait").await.unwrap() }
+    });
+    worker.begun.notified().await;
+    let begun = tokio::time::Instant::now();
+    let (second, third) = tokio::join!(client.send("echo x"), client.send("echo y"));
+    for refused in [second, third] {
+        match refused {
+            Err(Error::Agent(error)) => {
+                assert_eq!(error.kind, ErrorKind::Unavailable);
+                assert!(error.message.contains("busy"), "{error}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(begun.elapsed() >= limits.patience);
+    assert_eq!(worker.runs(), 1);
+    worker.go_on.open();
+    first.await.unwrap();
+}

@@ -1,0 +1,191 @@
+//! What becomes of tasks when their process ends.
+
+use std::path::Path;
+use std::time::Duration;
+
+use a2a_client::{Client, Error, StreamExt};
+use a2a_server::{Recovery, Server, ServerBuilder, SqliteStore};
+use a2a_types::{ErrorKind, Part, SendMessageConfiguration, SendMessageRequest, TaskId, TaskState};
+
+use crate::{Worker, card, stores, task, until};
+
+fn builder(worker: &Worker, file: &Path) -> ServerBuilder {
+    Server::builder(card(), worker.clone()).store(SqliteStore::open(file).unwrap())
+}
+
+/// A process of its own, as far as tasks can tell: when it ends, everything in it stops where it is.
+fn process<T>(life: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = { runtime }.worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(life)
+}
+
+fn at_once(text: &str) -> SendMessageRequest {
+    SendMessageRequest {
+        message: a2a_types::Message::user(text),
+        configuration: Some(SendMessageConfiguration {
+            return_immediately: true,
+            ..SendMessageConfiguration::default()
+        }),
+        ..SendMessageRequest::default()
+    }
+}
+
+/// Begins something, and dies half-way.
+fn die_during(file: &Path, text: &str) -> TaskId {
+    process(async {
+        let worker = Worker::default();
+        let client = Client::new(builder(&worker, file).build().unwrap());
+        let begun = task(client.send_with(at_once(text)).await.unwrap());
+        worker.begun.notified().await;
+        begun.id
+    })
+}
+
+#[test]
+fn an_abandoned_task_has_failed_and_says_so() {
+    let file = stores::new_file();
+    let id = die_during(&file, "wait");
+    process(async {
+        let worker = Worker::default();
+        let client = Client::new(builder(&worker, &file).build().unwrap());
+        let failed = until(&client, &id, TaskState::Failed).await;
+        let told = failed.status.message.as_ref().unwrap().text();
+        assert!(told.contains("ended before"), "{told}");
+        assert_eq!(failed.history.len(), 2, "{failed:?}");
+        assert_eq!(worker.runs(), 0);
+    });
+}
+
+#[test]
+fn an_abandoned_task_is_resumed_where_it_was_left() {
+    let file = stores::new_file();
+    let id = die_during(&file, "remember this");
+    process(async {
+        let worker = Worker::default();
+        let server = builder(&worker, &file).recovery(Recovery::Resume);
+        let client = Client::new(server.build().unwrap());
+        let done = until(&client, &id, TaskState::Completed).await;
+        assert_eq!(done.artifacts[0].parts, [Part::text(r#"{"note":"this"}"#)]);
+        assert_eq!(worker.runs(), 1);
+    });
+}
+
+#[test]
+fn what_waits_for_its_caller_is_left_alone() {
+    let file = stores::new_file();
+    let id = process(async {
+        let client = Client::new(builder(&Worker::default(), &file).build().unwrap());
+        task(client.send("ask which").await.unwrap()).id
+    });
+    process(async {
+        let worker = Worker::default();
+        let client = Client::new(builder(&worker, &file).build().unwrap());
+        // The first request begins the look for abandoned tasks; this one is not among them.
+        let other = state_after_echo(&client).await;
+        assert_eq!(other, TaskState::Completed);
+        let known = client.get_task(id.clone(), None).await.unwrap();
+        assert_eq!(known.status.state, TaskState::InputRequired);
+        let answer = a2a_types::Message {
+            task_id: Some(id),
+            ..a2a_types::Message::user("echo this")
+        };
+        let done = task(client.send(answer).await.unwrap());
+        assert_eq!(done.status.state, TaskState::Completed);
+    });
+}
+
+async fn state_after_echo(client: &Client) -> TaskState {
+    task(client.send("echo x").await.unwrap()).status.state
+}
+
+#[test]
+fn a_follower_goes_on_where_it_was_cut_off() {
+    let file = stores::new_file();
+    let (id, seen) = process(async {
+        let worker = Worker::default();
+        let client = Client::new(builder(&worker, &file).build().unwrap());
+        let mut updates = client.stream("wait").await.unwrap();
+        let first = updates.next().await.unwrap().unwrap();
+        let seen = updates.generation().unwrap();
+        (first.task_id().unwrap().clone(), seen)
+    });
+    process(async {
+        let client = Client::new(builder(&Worker::default(), &file).build().unwrap());
+        let failed = until(&client, &id, TaskState::Failed).await;
+        let mut rest = client.subscribe_after(id, Some(seen)).await.unwrap();
+        let mut states = Vec::new();
+        while let Some(event) = rest.next().await {
+            states.extend(event.unwrap().status().map(|status| status.state));
+        }
+        assert_eq!(states, [TaskState::Working, TaskState::Failed]);
+        assert_eq!(failed.status.state, TaskState::Failed);
+    });
+}
+
+#[test]
+fn a_file_belongs_to_one_process() {
+    let file = stores::new_file();
+    let first = SqliteStore::open(&file).unwrap();
+    let second = SqliteStore::open(&file).unwrap_err();
+    let told = std::error::Error::source(&second).unwrap().to_string();
+    assert!(told.contains("in use by another process"), "{told}");
+    drop(first);
+    SqliteStore::open(&file).unwrap();
+}
+
+#[test]
+fn a_file_of_something_else_is_left_alone() {
+    let file = stores::new_file();
+    std::fs::write(
+        &file,
+        "this is no database, and longer than the head of one would be",
+    )
+    .unwrap();
+    SqliteStore::open(&file).unwrap_err();
+    let kept = std::fs::read_to_string(&file).unwrap();
+    assert!(kept.starts_with("this is no database"));
+}
+
+#[tokio::test]
+async fn a_server_that_closes_takes_no_more_and_ends_streams() {
+    for builder in crate::builders(&Worker::default()) {
+        let server = builder.build().unwrap();
+        let client = Client::new(server.clone());
+        let mut updates = client.stream("wait").await.unwrap();
+        let first = updates.next().await.unwrap().unwrap();
+        server.shutdown(Duration::from_millis(10)).await;
+        // It ends without an error, and without a last word that nobody has said.
+        let mut states = Vec::new();
+        while let Some(event) = updates.next().await {
+            states.extend(event.unwrap().status().map(|status| status.state));
+        }
+        assert!(
+            !states.iter().any(|state| state.is_terminal()),
+            "{states:?}"
+        );
+        match client.send("echo x").await {
+            Err(Error::Agent(error)) => assert_eq!(error.kind, ErrorKind::Unavailable),
+            other => panic!("{other:?}"),
+        }
+        let id = first.task_id().unwrap().clone();
+        let left = client.get_task(id, None).await.unwrap();
+        assert!(!left.status.state.is_terminal());
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_ends_in_time_is_waited_for() {
+    let worker = Worker::default();
+    for builder in crate::builders(&worker) {
+        let server = builder.build().unwrap();
+        let client = Client::new(server.clone());
+        let waiting = tokio::spawn(async move { client.send("wait").await.unwrap() });
+        worker.begun.notified().await;
+        let closing = tokio::spawn(async move { server.shutdown(Duration::from_secs(60)).await });
+        worker.go_on.open();
+        closing.await.unwrap();
+        let done = task(waiting.await.unwrap());
+        assert_eq!(done.status.state, TaskState::Completed);
+    }
+}
