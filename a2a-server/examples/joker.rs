@@ -1,6 +1,6 @@
 //! An agent that tells a joke: `cargo run -p a2a-server --example joker`.
 
-use a2a_server::{Agent, Failure, Server, Turn};
+use a2a_server::{Agent, Failure, Server, SqliteStore, Turn};
 use a2a_types::AgentCard;
 
 struct Joker;
@@ -18,7 +18,9 @@ impl Agent for Joker {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let server = Server::builder(AgentCard::new("Joker", "Tells jokes"), Joker).build()?;
+    let card = AgentCard::new("Joker", "Tells jokes");
+    let store = SqliteStore::open("joker.db")?;
+    let server = Server::builder(card, Joker).store(store).build()?;
     println!("http://127.0.0.1:8080");
     server.serve("127.0.0.1:8080").await?;
     Ok(())

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! ```
-//! use a2a_server::{Agent, Failure, Server, Turn};
+//! use a2a_server::{Agent, Failure, Server, SqliteStore, Turn};
 //! use a2a_types::AgentCard;
 //!
 //! struct Joker;
@@ -27,8 +27,11 @@
 //! }
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # std::env::set_current_dir(&directory)?;
 //! let card = AgentCard::new("Joker", "Tells jokes");
-//! let server = Server::builder(card, Joker).build()?;
+//! let store = SqliteStore::open("joker.db")?; // without one, tasks live in memory only
+//! let server = Server::builder(card, Joker).store(store).build()?;
 //! let bound = server.bind("127.0.0.1:0").await?;
 //! println!("listening at {}", bound.url());
 //! # let no_one_waits = std::future::ready(());

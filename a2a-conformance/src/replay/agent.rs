@@ -1,6 +1,6 @@
 //! The documented requests sent to our server, and its answers held against the documented ones.
 
-use a2a_server::{Authenticator, Denied, Principal, Server};
+use a2a_server::{Authenticator, Denied, Principal, Server, SqliteStore};
 use a2a_transport::BoxFuture;
 use a2a_transport::http::{ServeOptions, serve};
 use a2a_types::reading::Mode;
@@ -9,6 +9,7 @@ use http::StatusCode;
 use http::request::Parts;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -72,6 +73,8 @@ struct Stage<'a> {
     bindings: Bindings,
     problems: Vec<String>,
     server: JoinHandle<()>,
+    /// Where the server keeps its tasks.
+    _directory: TempDir,
 }
 
 impl Drop for Stage<'_> {
@@ -90,7 +93,10 @@ impl<'a> Stage<'a> {
         let told = |error: &dyn std::fmt::Display| error.to_string();
         let reference = Reference::new(exchange.agent.clone());
         let card = card_of(corpus, exchange);
-        let server = Server::builder(card.clone(), reference.clone());
+        let directory = tempfile::tempdir().map_err(|error| told(&error))?;
+        let store = SqliteStore::open(directory.path().join("tasks.db"));
+        let store = store.map_err(|error| told(&error))?;
+        let server = Server::builder(card.clone(), reference.clone()).store(store);
         let server = match card.capabilities.extended_agent_card {
             Some(true) => server.extended_card(card),
             _ => server,
@@ -128,6 +134,7 @@ impl<'a> Stage<'a> {
                 ServeOptions::default(),
                 std::future::pending(),
             )),
+            _directory: directory,
         })
     }
 
