@@ -6,6 +6,7 @@ mod owners;
 mod restart;
 #[path = "../stores/mod.rs"]
 mod stores;
+mod streams;
 mod twice;
 
 use std::sync::Arc;

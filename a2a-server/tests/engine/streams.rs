@@ -1,0 +1,98 @@
+//! How a log is followed: from any place, in whatever steps it was written.
+
+use std::time::Duration;
+
+use a2a_client::{Client, Event, StreamExt};
+use a2a_server::{Failure, MemoryStore, Server, ServerBuilder, Turn};
+use a2a_types::{Part, TaskState};
+
+use crate::{Worker, builders, card, stores};
+
+#[tokio::test]
+async fn an_unknown_place_begins_with_the_task() {
+    let worker = Worker::default();
+    for builder in builders(&worker) {
+        let client = Client::new(builder.build().unwrap());
+        let mut updates = client.stream("wait").await.unwrap();
+        let first = updates.next().await.unwrap().unwrap();
+        let id = first.task_id().unwrap().clone();
+        for place in [Some(9999), None] {
+            let mut resumed = client.subscribe_after(id.clone(), place).await.unwrap();
+            let first = resumed.next().await.unwrap().unwrap();
+            assert!(matches!(first, Event::Task(_)), "{place:?}: {first:?}");
+        }
+    }
+}
+
+/// Whoever was cut off before the last word hears it, although the task has ended: in 1.0, too.
+#[tokio::test]
+async fn the_rest_of_an_ended_task_is_told() {
+    for builder in builders(&Worker::default()) {
+        let client = Client::new(builder.build().unwrap());
+        let mut updates = client.stream("echo x").await.unwrap();
+        let first = updates.next().await.unwrap().unwrap();
+        let (id, seen) = (first.task_id().unwrap().clone(), updates.generation());
+        while updates.next().await.is_some() {}
+        let mut rest = client.subscribe_after(id, seen).await.unwrap();
+        let mut generations = Vec::new();
+        while let Some(event) = rest.next().await {
+            event.unwrap();
+            generations.extend(rest.generation());
+        }
+        assert_eq!(generations, [2, 3]);
+    }
+}
+
+/// Tells a hundred syllables, and then waits for ever.
+async fn chatter(turn: Turn) -> Result<(), Failure> {
+    let mut text = turn.artifact("text").text("0").send().await?;
+    for number in 1..100 {
+        text = text.text(number.to_string()).send().await?;
+    }
+    turn.canceled().await;
+    Ok(())
+}
+
+fn chatterers() -> [ServerBuilder; 2] {
+    [
+        Server::builder(card(), chatter).store(MemoryStore::default()),
+        Server::builder(card(), chatter).store(stores::sqlite()),
+    ]
+}
+
+/// Reads until all syllables are there; yields how many events it took.
+async fn listen(client: &Client) -> usize {
+    let mut updates = client.stream("talk").await.unwrap();
+    let (mut text, mut events, mut id) = (Vec::new(), 0, None);
+    while text.len() < 100 {
+        let event = updates.next().await.unwrap().unwrap();
+        if let Event::ArtifactUpdate(update) = event {
+            events += 1;
+            text.extend(update.artifact.parts);
+            id = Some(update.task_id);
+        }
+    }
+    let all = (0..100).map(|number| Part::text(number.to_string()));
+    assert_eq!(text, all.collect::<Vec<_>>());
+    let task = client.cancel_task(id.unwrap()).await.unwrap();
+    assert_eq!(task.artifacts[0].parts, text);
+    assert_eq!(task.status.state, TaskState::Canceled);
+    events
+}
+
+#[tokio::test]
+async fn syllables_are_told_together() {
+    for builder in chatterers() {
+        let server = builder.merge_chunks(Duration::from_millis(50));
+        let events = listen(&Client::new(server.build().unwrap())).await;
+        assert!(events < 50, "{events} events");
+    }
+}
+
+#[tokio::test]
+async fn or_one_by_one() {
+    for builder in chatterers() {
+        let server = builder.merge_chunks(Duration::ZERO);
+        assert_eq!(listen(&Client::new(server.build().unwrap())).await, 100);
+    }
+}
