@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use a2a_client::{Cards, Dialect, Error, HttpTransport};
 use a2a_transport::Gateway;
-use a2a_transport::http::{HttpService, ServeOptions, serve};
+use a2a_transport::http::{Hosts, HttpService, ServeOptions, serve};
 use a2a_types::AgentCard;
 use clap::Parser;
 use tokio::net::TcpListener;
@@ -63,7 +63,9 @@ async fn run(options: Options) -> Result<(), String> {
 
     let spoken = agent.dialect();
     let card = AgentCard::clone(&card).at(&url);
-    let service = HttpService::new(Gateway::new(agent, spoken)).card(&card);
+    let service = HttpService::new(Gateway::new(agent, spoken))
+        .hosts(Hosts::of(local).and([&url]))
+        .card(&card);
     println!(
         "{} at {url}, asked in {spoken} at {}",
         card.name, options.upstream

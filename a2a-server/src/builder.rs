@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::binding::Reading;
-use a2a_transport::http::{Anyone, Authenticator, HttpService, ServeOptions, serve};
+use a2a_transport::http::{Anyone, Authenticator, Hosts, HttpService, ServeOptions, serve};
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, Dialect};
 use tokio::net::{TcpListener, ToSocketAddrs};
@@ -87,7 +87,9 @@ impl Server {
             path: "/".to_owned(),
             public_url: None,
             reading: Reading::default(),
-            authenticator: Arc::new(Anyone),
+            authenticator: None,
+            open: false,
+            hosts: AllowedHosts::default(),
             keep_alive: Duration::from_secs(15),
             options: ServeOptions::default(),
         })
@@ -109,10 +111,10 @@ impl Server {
         inner.closed.cancel();
     }
 
-    /// Serves at an address until the process ends.
+    /// Serves at an address until the process ends; to anyone, so that it must be a loopback
+    /// address, which only this machine reaches. [`Server::bind`] leads to authenticators and more.
     pub async fn serve(&self, address: impl ToSocketAddrs) -> io::Result<()> {
-        self.bind(address).await?.run(std::future::pending()).await;
-        Ok(())
+        self.bind(address).await?.run(std::future::pending()).await
     }
 }
 
@@ -224,9 +226,22 @@ pub struct Bound {
     path: String,
     public_url: Option<String>,
     reading: Reading,
-    authenticator: Arc<dyn Authenticator>,
+    authenticator: Option<Arc<dyn Authenticator>>,
+    /// Whether anyone may use it from anywhere.
+    open: bool,
+    hosts: AllowedHosts,
     keep_alive: Duration,
     options: ServeOptions,
+}
+
+/// The hosts that a server was told to answer as.
+#[derive(Default)]
+enum AllowedHosts {
+    /// What suits its address.
+    #[default]
+    Suitable,
+    These(Vec<String>),
+    Any,
 }
 
 impl Bound {
@@ -264,9 +279,40 @@ impl Bound {
         self
     }
 
-    /// Who is let in; everyone by default.
+    /// Who is let in. Without one it is everyone who reaches the address, which must then be a
+    /// loopback address, unless it is [open to anyone](Self::open_to_anyone).
     pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
-        self.authenticator = Arc::new(authenticator);
+        self.authenticator = Some(Arc::new(authenticator));
+        self
+    }
+
+    /// Lets anyone in who reaches the address, whatever address it is: to read, change and cancel
+    /// one another's tasks, too.
+    pub fn open_to_anyone(mut self) -> Self {
+        self.open = true;
+        self
+    }
+
+    /// Answers as these hosts and for pages of these hosts only: names, addresses,
+    /// `*.example.com`, or URLs of which only the host counts; ports do not count.
+    ///
+    /// Always among them are the hosts of the public URL and of the card's interfaces, and at a
+    /// loopback address those of this machine. Without a list a server at a loopback address
+    /// answers as those alone, because web pages could reach it by a name of theirs; at any other
+    /// address it answers as any host.
+    pub fn allow_hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let mut allowed = match self.hosts {
+            AllowedHosts::These(allowed) => allowed,
+            AllowedHosts::Suitable | AllowedHosts::Any => Vec::new(),
+        };
+        allowed.extend(hosts.into_iter().map(Into::into));
+        self.hosts = AllowedHosts::These(allowed);
+        self
+    }
+
+    /// Answers as any host, at a loopback address too: for tests, and where something else checks.
+    pub fn any_host(mut self) -> Self {
+        self.hosts = AllowedHosts::Any;
         self
     }
 
@@ -290,17 +336,54 @@ impl Bound {
                 .at(self.public_url.clone().unwrap_or_else(|| self.url())),
             card => card.clone(),
         };
+        let authenticator = self.authenticator.clone();
         HttpService::new(self.server.clone())
+            .hosts(self.hosts(&card))
             .card(&card)
             .path(self.path.clone())
             .reading(self.reading)
-            .shared_authenticator(Arc::clone(&self.authenticator))
+            .shared_authenticator(authenticator.unwrap_or_else(|| Arc::new(Anyone)))
             .keep_alive(self.keep_alive)
+    }
+
+    fn hosts(&self, card: &AgentCard) -> Hosts {
+        let suitable = Hosts::of(self.local);
+        let hosts = match &self.hosts {
+            AllowedHosts::Any => Hosts::any(),
+            AllowedHosts::Suitable => suitable,
+            AllowedHosts::These(allowed) if self.is_local() => suitable.and(allowed),
+            AllowedHosts::These(allowed) => Hosts::none().and(allowed),
+        };
+        let interfaces = card.supported_interfaces.iter();
+        hosts
+            .and(interfaces.map(|interface| &interface.url))
+            .and(&self.public_url)
+    }
+
+    /// Whether only this machine reaches the address.
+    fn is_local(&self) -> bool {
+        self.local.ip().to_canonical().is_loopback()
     }
 
     /// Answers until `shutdown` resolves; then lets turns and requests come to their end, for as long as
     /// [`ServeOptions::grace`].
-    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+    ///
+    /// Fails at once when everyone could reach it and anyone were let in.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
+        let Self { local, .. } = self;
+        if self.authenticator.is_none() && !self.is_local() {
+            if !self.open {
+                return Err(io::Error::new(
+                    io::ErrorKind::PermissionDenied,
+                    format!(
+                        "{local} can be reached from elsewhere, and nothing tells callers apart: \
+                         set an `authenticator`, bind a loopback address like 127.0.0.1, \
+                         or let everyone in with `open_to_anyone`"
+                    ),
+                ));
+            }
+            tracing::warn!(%local, "anyone who reaches this address is let in");
+        }
         let service = self.service();
         let (server, stopping) = (self.server.clone(), CancellationToken::new());
         server.inner.begin_upkeep();
@@ -319,5 +402,6 @@ impl Bound {
             server.shutdown(grace).await;
         };
         tokio::join!(serve(self.listener, service, options, stop), end_work);
+        Ok(())
     }
 }

@@ -35,7 +35,7 @@
 //! let bound = server.bind("127.0.0.1:0").await?;
 //! println!("listening at {}", bound.url());
 //! # let no_one_waits = std::future::ready(());
-//! bound.run(no_one_waits).await; // usually a signal, or `server.serve(address)`
+//! bound.run(no_one_waits).await?; // usually a signal, or `server.serve(address)`
 //! # Ok(()) }
 //! ```
 //!

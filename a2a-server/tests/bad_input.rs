@@ -84,13 +84,13 @@ async fn http_is_answered_in_its_own_words() {
     let address = agent().await;
     #[rustfmt::skip]
     let cases = [
-        ("GET / HTTP/1.1\r\nhost: h\r\n\r\n", 405),
-        ("POST /elsewhere HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n", 404),
-        ("DELETE /.well-known/agent.json HTTP/1.1\r\nhost: h\r\n\r\n", 405),
-        ("GET /.well-known/agent.json HTTP/1.1\r\nhost: h\r\n\r\n", 200),
-        ("GET /.well-known/agent-card.json HTTP/1.1\r\nhost: h\r\n\r\n", 200),
-        ("POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\n{}", 415),
-        ("POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 9999999\r\n\r\n", 413),
+        ("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n", 405),
+        ("POST /elsewhere HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n", 404),
+        ("DELETE /.well-known/agent.json HTTP/1.1\r\nhost: localhost\r\n\r\n", 405),
+        ("GET /.well-known/agent.json HTTP/1.1\r\nhost: localhost\r\n\r\n", 200),
+        ("GET /.well-known/agent-card.json HTTP/1.1\r\nhost: localhost\r\n\r\n", 200),
+        ("POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\n{}", 415),
+        ("POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9999999\r\n\r\n", 413),
         ("NONSENSE\r\n\r\n", 400),
     ];
     for (request, status) in cases {
@@ -161,7 +161,7 @@ async fn extensions_are_required_and_echoed() {
         use tokio::io::AsyncReadExt;
         let mut connection = tokio::net::TcpStream::connect(address).await.unwrap();
         let head = format!(
-            "POST / HTTP/1.1\r\nhost: h\r\nconnection: close\r\n{headers}content-length: {}\r\n\r\n",
+            "POST / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}content-length: {}\r\n\r\n",
             body.len()
         );
         connection

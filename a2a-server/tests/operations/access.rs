@@ -219,7 +219,7 @@ async fn an_open_request_outlives_the_shutdown() {
     let last = last_state(updates).await;
     assert_eq!(last, Some(TaskState::Completed));
     drop(client);
-    serving.await.unwrap();
+    serving.await.unwrap().unwrap();
 }
 
 /// Until 0.3 callers could not tell webhooks without ids apart: the next replaces the last.

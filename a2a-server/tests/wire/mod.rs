@@ -26,7 +26,7 @@ impl Connection {
 
     pub(crate) async fn post(&mut self, body: &[u8]) -> Got {
         let head = format!(
-            "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
             body.len()
         );
         self.stream

@@ -16,6 +16,7 @@ use super::answer::{BEARER, deny, json, not_allowed, plain};
 use super::auth::{Anyone, Authenticator, Denied};
 use super::body::Body;
 use super::discovery::PublicCard;
+use super::hosts::Hosts;
 use crate::binding::Reading;
 use crate::{Answer, Binding, BoxFuture, Call, Context, Transport};
 
@@ -37,6 +38,7 @@ pub(super) struct Settings {
     card: Option<PublicCard>,
     pub(super) extensions: Vec<String>,
     path: String,
+    hosts: Hosts,
     pub(super) reading: Reading,
     pub(super) authenticator: Arc<dyn Authenticator>,
     pub(super) keep_alive: Duration,
@@ -52,6 +54,7 @@ impl<T: Transport> HttpService<T> {
                 card: None,
                 extensions: Vec::new(),
                 path: "/".to_owned(),
+                hosts: Hosts::any(),
                 reading: Reading::default(),
                 authenticator: Arc::new(Anyone),
                 keep_alive: Duration::from_secs(15),
@@ -79,6 +82,12 @@ impl<T: Transport> HttpService<T> {
     pub fn path(self, path: impl Into<String>) -> Self {
         let path = path.into();
         self.with(|settings| settings.path = format!("/{}", path.trim_matches('/')))
+    }
+
+    /// The hosts it answers as, and whose pages it answers; any by default. A service that listens
+    /// at a loopback address does well to have a list: [`Hosts::of`].
+    pub fn hosts(self, hosts: Hosts) -> Self {
+        self.with(|settings| settings.hosts = hosts)
     }
 
     /// How requests are read, and what one may cost.
@@ -118,6 +127,9 @@ impl<T: Transport> HttpService<T> {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (head, body) = request.into_parts();
+        if let Err(refusal) = self.settings.hosts.check(&head) {
+            return refusal;
+        }
         match self.settings.place(head.uri.path()) {
             Place::Endpoint if head.method == Method::POST => self.json_rpc(&head, body).await,
             Place::Endpoint => not_allowed("POST"),
