@@ -126,20 +126,25 @@ fn by_json_rpc_status(kind: ErrorKind) -> u16 {
 
 /// What an error tells programs: whatever it brings, until 1.0 made a list of typed objects of it.
 fn data(dialect: Dialect, row: &Row) -> Value {
-    match dialect {
-        Dialect::V1_0 => json!([
-            {
-                "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-                "reason": row.reason,
-                "domain": "a2a-protocol.org",
-            },
-            {
-                "@type": "type.googleapis.com/google.rpc.BadRequest",
-                "fieldViolations": [{"field": "$.x", "description": "p"}],
-            },
-        ]),
-        _ => json!({"path": "$.x", "problem": "p"}),
+    if dialect != Dialect::V1_0 {
+        return json!({"path": "$.x", "problem": "p"});
     }
+    let mut details = vec![
+        json!({
+            "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+            "reason": row.reason,
+            "domain": "a2a-protocol.org",
+        }),
+        json!({
+            "@type": "type.googleapis.com/google.rpc.BadRequest",
+            "fieldViolations": [{"field": "$.x", "description": "p"}],
+        }),
+    ];
+    if row.kind == ErrorKind::Unavailable {
+        let again = "type.googleapis.com/google.rpc.RetryInfo";
+        details.push(json!({"@type": again, "retryDelay": "1s"}));
+    }
+    Value::Array(details)
 }
 
 fn by_json_rpc(dialect: Dialect, streams: bool) -> Request<Full<bytes::Bytes>> {

@@ -4,7 +4,7 @@ use a2a_types::{Error as A2aError, ErrorKind};
 use serde_json::{Value, json};
 
 /// The details of an error: an `ErrorInfo` first, then what is wrong with which member, or what
-/// the error brings itself. Specification 1.0 §9.5 and §11.6.
+/// the error brings itself, and when to ask again who is too busy. Specification 1.0 §9.5 and §11.6.
 pub(super) fn error_details(error: &A2aError) -> Value {
     let mut details = vec![json!({
         "@type": ERROR_INFO,
@@ -25,6 +25,10 @@ pub(super) fn error_details(error: &A2aError) -> Value {
         })),
         _ => {}
     }
+    let tells_when = |detail: &Value| detail["@type"] == RETRY_INFO;
+    if error.kind == ErrorKind::Unavailable && !details.iter().any(tells_when) {
+        details.push(json!({"@type": RETRY_INFO, "retryDelay": "1s"}));
+    }
     Value::Array(details)
 }
 
@@ -37,4 +41,5 @@ pub(super) fn kind_in(details: &Value) -> Option<ErrorKind> {
     ErrorKind::from_reason(reason)
 }
 
+const RETRY_INFO: &str = "type.googleapis.com/google.rpc.RetryInfo";
 const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";

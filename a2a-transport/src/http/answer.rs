@@ -3,7 +3,9 @@
 use a2a_jsonrpc::Id;
 use a2a_types::{Dialect, ErrorKind};
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use http::{Response, StatusCode};
 
 use super::{Body, Denied};
@@ -62,6 +64,15 @@ pub(super) fn written(written: Written, media_type: &'static str) -> Response<Bo
             .headers_mut()
             .insert(WWW_AUTHENTICATE, HeaderValue::from_static(BEARER));
     }
+    response
+}
+
+/// Tells a caller that it is worth asking again, and when. JSON-RPC answers with status 200 even
+/// then, and has no other word for it that every generation knows.
+pub(super) fn retry_later(mut response: Response<Body>) -> Response<Body> {
+    response
+        .headers_mut()
+        .insert(RETRY_AFTER, HeaderValue::from_static("1"));
     response
 }
 

@@ -7,7 +7,7 @@ use http::header::{ALLOW, HeaderMap, HeaderValue, USER_AGENT};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
-use super::answer::{JSON, deny, event_stream, status, written};
+use super::answer::{JSON, deny, event_stream, retry_later, status, written};
 use super::body::{Body, Incomplete, collect};
 use super::service::HttpService;
 use super::{extensions, media};
@@ -187,6 +187,10 @@ impl<T: Transport> HttpService<T> {
             }
             Ok(Answer::Once(response)) => {
                 written(write_reply(&envelope, Ok(response)), manner.media_type)
+            }
+            Err(error) if error.kind == ErrorKind::Unavailable => {
+                let reply = write_reply(&envelope, Err(error));
+                retry_later(written(reply, manner.media_type))
             }
             Err(error) => written(write_reply(&envelope, Err(error)), manner.media_type),
         };

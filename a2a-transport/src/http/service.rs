@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 
-use super::answer::{BEARER, deny, json, not_allowed, plain};
+use super::answer::{BEARER, deny, json, not_allowed, plain, retry_later};
 use super::auth::{Anyone, Authenticator, Denied};
 use super::body::Body;
 use super::discovery::PublicCard;
@@ -186,6 +186,10 @@ impl<T: Transport> HttpService<T> {
                 }
                 ErrorKind::PermissionDenied => {
                     deny(&Denied::Forbidden, Binding::JsonRpc, Dialect::V0_2)
+                }
+                ErrorKind::Unavailable => {
+                    let text = "temporarily unavailable";
+                    retry_later(plain(StatusCode::SERVICE_UNAVAILABLE, text))
                 }
                 _ => plain(StatusCode::NOT_FOUND, "this agent has no extended card"),
             },
