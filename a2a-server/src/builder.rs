@@ -91,6 +91,7 @@ impl Server {
             open: false,
             hosts: AllowedHosts::default(),
             keep_alive: Duration::from_secs(15),
+            body_timeout: Duration::from_secs(10),
             options: ServeOptions::default(),
         })
     }
@@ -231,6 +232,7 @@ pub struct Bound {
     open: bool,
     hosts: AllowedHosts,
     keep_alive: Duration,
+    body_timeout: Duration,
     options: ServeOptions,
 }
 
@@ -322,6 +324,18 @@ impl Bound {
         self
     }
 
+    /// How long each KiB of a request's body may take; 10 s by default.
+    pub fn body_timeout(mut self, limit: Duration) -> Self {
+        self.body_timeout = limit;
+        self
+    }
+
+    /// How many bytes the body of a request may have; 4 MiB by default.
+    pub fn body_limit(mut self, bytes: usize) -> Self {
+        self.reading.limits.bytes = bytes;
+        self
+    }
+
     /// What connections are allowed.
     pub fn options(mut self, options: ServeOptions) -> Self {
         self.options = options;
@@ -344,6 +358,7 @@ impl Bound {
             .reading(self.reading)
             .shared_authenticator(authenticator.unwrap_or_else(|| Arc::new(Anyone)))
             .keep_alive(self.keep_alive)
+            .body_timeout(self.body_timeout)
     }
 
     fn hosts(&self, card: &AgentCard) -> Hosts {

@@ -133,8 +133,17 @@ impl http_body::Body for Body {
     }
 }
 
-/// Reads a body of at most `limit` bytes, waiting at most `idle` for more of it.
-pub(super) async fn collect<B>(body: B, limit: usize, idle: Duration) -> Result<Bytes, Incomplete>
+/// How fast a body must come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// So many bytes of it, or its end,
+    pub(super) bytes: usize,
+    /// in this time.
+    pub(super) within: Duration,
+}
+
+/// Reads a body of at most `limit` bytes that keeps this pace.
+pub(super) async fn collect<B>(body: B, limit: usize, pace: Pace) -> Result<Bytes, Incomplete>
 where
     B: http_body::Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -145,8 +154,11 @@ where
         return Err(Incomplete::TooLarge);
     }
     let mut bytes = bytes::BytesMut::new();
+    let mut deadline = Instant::now() + pace.within;
+    // How much must be there for the next deadline.
+    let mut due = pace.bytes;
     loop {
-        let frame = tokio::time::timeout(idle, body.frame())
+        let frame = tokio::time::timeout_at(deadline, body.frame())
             .await
             .map_err(|_| Incomplete::Stalled)?;
         let Some(frame) = frame else { break };
@@ -161,6 +173,10 @@ where
             return Ok(data);
         }
         bytes.extend_from_slice(&data);
+        if bytes.len() >= due {
+            deadline = Instant::now() + pace.within;
+            due = bytes.len() + pace.bytes;
+        }
     }
     Ok(bytes.freeze())
 }
@@ -170,7 +186,7 @@ where
 pub(super) enum Incomplete {
     /// It is larger than allowed.
     TooLarge,
-    /// It stopped coming.
+    /// It did not keep the pace.
     Stalled,
     /// The connection broke.
     Broken(Box<dyn std::error::Error + Send + Sync>),

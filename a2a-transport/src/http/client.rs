@@ -13,7 +13,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use super::body::collect;
+use super::body::{Pace, collect};
 use crate::{Error, Phase};
 
 /// How long to wait for what. There is no limit on a whole stream.
@@ -123,7 +123,12 @@ impl HttpClient {
 
     pub(super) async fn collect(&self, body: Incoming) -> Result<Bytes, Error> {
         let (limit, idle) = (self.limit, self.timeouts.idle);
-        collect(body, limit, idle)
+        // Any byte shows that the agent is at work.
+        let pace = Pace {
+            bytes: 1,
+            within: idle,
+        };
+        collect(body, limit, pace)
             .await
             .map_err(|incomplete| incomplete.into_error(limit, idle))
     }

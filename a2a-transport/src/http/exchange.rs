@@ -107,13 +107,13 @@ impl<T: Transport> HttpService<T> {
         let admitted = self.settings.authenticator.authenticate(head).await;
         let principal = admitted.map_err(|denied| deny(&denied, manner.binding, manner.dialect))?;
         let limit = self.settings.reading.limits.bytes;
-        let body = collect(body, limit, self.settings.body_idle).await;
+        let body = collect(body, limit, self.settings.pace).await;
         let body = body.map_err(|incomplete| match incomplete {
             Incomplete::TooLarge => {
                 let text = format!("the body is larger than {limit} bytes");
                 refuse(StatusCode::PAYLOAD_TOO_LARGE, &text)
             }
-            Incomplete::Stalled => refuse(StatusCode::REQUEST_TIMEOUT, "the body stopped coming"),
+            Incomplete::Stalled => refuse(StatusCode::REQUEST_TIMEOUT, "the body came too slowly"),
             Incomplete::Broken(_) => refuse(StatusCode::BAD_REQUEST, "the body broke off"),
         })?;
         let question = read(&body).map_err(|refused| {

@@ -1,6 +1,7 @@
 //! The accept loop.
 
 use std::convert::Infallible;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,22 +9,53 @@ use bytes::Bytes;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::service::Service;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::TcpListener;
-use tokio::sync::{Notify, Semaphore};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-/// What connections are allowed.
+use super::connection::tend;
+
+/// What connections are allowed. Nothing that a peer does or leaves undone outlasts these limits:
+///
+/// | of what | limit | default | on reaching it |
+/// |---|---|---|---|
+/// | connections at once | `connections` | 10,000 | further ones wait to be accepted |
+/// | the first request of a connection; the head of a request from its first byte on | `header_timeout` | 10 s | the connection is closed |
+/// | headers of a request, their number | `headers` | 64 | 431 |
+/// | headers of a request, their bytes | `header_bytes` | 32 KiB | 431 |
+/// | every KiB of a request's body | [`HttpService::body_timeout`] | 10 s | 408 |
+/// | the body of a request | [`Reading::limits`] | 4 MiB | 413 |
+/// | an answer that the peer does not take | `write_timeout` | 30 s | the connection is closed, or the stream of HTTP/2 reset |
+/// | between requests | `idle_timeout` | 75 s | the connection is closed |
+/// | requests of a connection at once, in HTTP/2 | `streams` | 100 | further ones are refused |
+/// | requests that are open at shutdown | `grace` | 30 s | they are dropped |
+/// | no more file descriptors | `accept_pause` | 50 ms | the next connection is accepted after it |
+///
+/// [`HttpService::body_timeout`]: super::HttpService::body_timeout
+/// [`Reading::limits`]: crate::binding::Reading::limits
 #[derive(Clone, Copy, Debug)]
 pub struct ServeOptions {
     /// How many connections at once; further ones wait to be accepted. 10,000 by default.
     pub connections: usize,
-    /// How long the head of a request may take, and a connection be idle; 10 s by default.
+    /// How long the head of a request may take from its first byte on, however steadily it drips,
+    /// and how long a new connection may take for its first; 10 s by default.
     pub header_timeout: Duration,
+    /// How long a connection may be without a request; 75 s by default.
+    pub idle_timeout: Duration,
+    /// How long a peer may leave an answer lying: no byte of a connection is taken, or, where the
+    /// rest of the connection goes on, no 16 KiB of a stream of HTTP/2. 30 s by default.
+    pub write_timeout: Duration,
+    /// How many headers a request may have; 64 by default.
+    pub headers: usize,
+    /// How many bytes the head of a request may have; 32 KiB by default.
+    pub header_bytes: usize,
+    /// How many requests a connection of HTTP/2 may have open at once; 100 by default.
+    pub streams: u32,
     /// How long open requests may go on after shutdown; 30 s by default.
     pub grace: Duration,
+    /// How long to let connections close when there is no file descriptor for another; 50 ms by
+    /// default.
+    pub accept_pause: Duration,
 }
 
 impl Default for ServeOptions {
@@ -31,7 +63,13 @@ impl Default for ServeOptions {
         Self {
             connections: 10_000,
             header_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(75),
+            write_timeout: Duration::from_secs(30),
+            headers: 64,
+            header_bytes: 32 * 1024,
+            streams: 100,
             grace: Duration::from_secs(30),
+            accept_pause: Duration::from_millis(50),
         }
     }
 }
@@ -52,67 +90,31 @@ pub async fn serve<S, B>(
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let graceful = GracefulShutdown::new();
+    let (stop, stopped) = watch::channel(false);
     let slots = Arc::new(Semaphore::new(options.connections));
     let mut connections = JoinSet::new();
-    let mut shutdown = std::pin::pin!(shutdown);
-    loop {
-        let accept = async {
+    let accepting = async {
+        loop {
             let slot = Arc::clone(&slots).acquire_owned().await;
-            (listener.accept().await, slot)
-        };
-        let (accepted, slot) = tokio::select! {
-            accepted = accept => accepted,
-            () = &mut shutdown => break,
-        };
-        // Those that ended are forgotten.
-        while connections.try_join_next().is_some() {}
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
-            Err(error) => {
-                // Out of file descriptors, or a connection that was gone before we took it: the
-                // listener is still good, and a moment later there may be room again.
-                tracing::warn!(%error, "could not accept a connection");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-                continue;
-            }
-        };
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "could not set TCP_NODELAY");
+            let stream = accept(&listener, options.accept_pause).await;
+            // Those that ended are forgotten.
+            while connections.try_join_next().is_some() {}
+            let tended = tend(stream, service.clone(), options, stopped.clone());
+            connections.spawn(async move {
+                tended.await;
+                drop(slot);
+            });
         }
-        let begun = Arc::new(Notify::new());
-        let service = Announcing {
-            inner: service.clone(),
-            begun: Arc::clone(&begun),
-        };
-        let builder = connection_builder(&options);
-        let connection = builder.serve_connection(TokioIo::new(stream), service);
-        let connection = graceful.watch(connection.into_owned());
-        connections.spawn(async move {
-            // hyper's own timeout begins when it knows which HTTP is spoken: a peer that says
-            // nothing at all would never meet it.
-            let silence = async {
-                if tokio::time::timeout(options.header_timeout, begun.notified())
-                    .await
-                    .is_ok()
-                {
-                    std::future::pending::<()>().await;
-                }
-            };
-            tokio::select! {
-                ended = connection => if let Err(error) = ended {
-                    tracing::debug!(error = error.as_ref(), "a connection ended with an error");
-                },
-                () = silence => tracing::debug!("a connection brought no request in time"),
-            }
-            drop(slot);
-        });
+    };
+    tokio::select! {
+        () = accepting => {}
+        () = shutdown => {}
     }
     drop(listener);
-    if tokio::time::timeout(options.grace, graceful.shutdown())
-        .await
-        .is_err()
-    {
+    // Nobody listens when there is no connection.
+    let _ = stop.send(true);
+    let ended = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(options.grace, ended).await.is_err() {
         tracing::warn!(
             "requests were still open {:?} after shutdown, and are dropped",
             options.grace
@@ -121,40 +123,37 @@ pub async fn serve<S, B>(
     connections.shutdown().await;
 }
 
-/// Tells when the first request has come.
-struct Announcing<S> {
-    inner: S,
-    begun: Arc<Notify>,
-}
-
-impl<S: Service<Request<Incoming>>> Service<Request<Incoming>> for Announcing<S> {
-    type Response = S::Response;
-    type Error = S::Error;
-    type Future = S::Future;
-
-    fn call(&self, request: Request<Incoming>) -> Self::Future {
-        self.begun.notify_one();
-        self.inner.call(request)
+/// The next connection, however long it takes to get one.
+async fn accept(listener: &TcpListener, pause: Duration) -> TcpStream {
+    let mut is_told = false;
+    loop {
+        let error = match listener.accept().await {
+            Ok((stream, _)) => {
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::debug!(%error, "could not set TCP_NODELAY");
+                }
+                return stream;
+            }
+            Err(error) => error,
+        };
+        if is_about_one_connection(&error) {
+            tracing::debug!(%error, "a connection was gone before it was accepted");
+            continue;
+        }
+        // Out of file descriptors or memory: the listener is still good, and a moment later there
+        // may be room again.
+        if !std::mem::replace(&mut is_told, true) {
+            tracing::warn!(%error, "could not accept a connection");
+        }
+        tokio::time::sleep(pause).await;
     }
 }
 
-/// How long to let connections close when none can be accepted.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-
-fn connection_builder(options: &ServeOptions) -> auto::Builder<TokioExecutor> {
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        // Without a timer hyper ignores the timeout.
-        .timer(TokioTimer::new())
-        .header_read_timeout(options.header_timeout)
-        .max_headers(64)
-        .max_buf_size(64 * 1024);
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .max_concurrent_streams(100)
-        .max_header_list_size(32 * 1024)
-        .keep_alive_interval(Some(Duration::from_secs(30)));
-    builder
+fn is_about_one_connection(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::ConnectionReset
+    )
 }

@@ -14,7 +14,7 @@ use http::{Method, Request, Response, StatusCode};
 
 use super::answer::{BEARER, deny, json, not_allowed, plain, retry_later};
 use super::auth::{Anyone, Authenticator, Denied};
-use super::body::Body;
+use super::body::{Body, Pace};
 use super::discovery::PublicCard;
 use super::hosts::Hosts;
 use crate::binding::Reading;
@@ -42,7 +42,7 @@ pub(super) struct Settings {
     pub(super) reading: Reading,
     pub(super) authenticator: Arc<dyn Authenticator>,
     pub(super) keep_alive: Duration,
-    pub(super) body_idle: Duration,
+    pub(super) pace: Pace,
 }
 
 impl<T: Transport> HttpService<T> {
@@ -58,7 +58,10 @@ impl<T: Transport> HttpService<T> {
                 reading: Reading::default(),
                 authenticator: Arc::new(Anyone),
                 keep_alive: Duration::from_secs(15),
-                body_idle: Duration::from_secs(10),
+                pace: Pace {
+                    bytes: 1024,
+                    within: Duration::from_secs(10),
+                },
             }),
         }
     }
@@ -98,6 +101,12 @@ impl<T: Transport> HttpService<T> {
     /// Reads leniently or strictly.
     pub fn mode(self, mode: Mode) -> Self {
         self.with(|settings| settings.reading.mode = mode)
+    }
+
+    /// How long each KiB of a request's body may take, and what is left of it at the end; 10 s by
+    /// default.
+    pub fn body_timeout(self, limit: Duration) -> Self {
+        self.with(|settings| settings.pace.within = limit)
     }
 
     /// Who is let in.

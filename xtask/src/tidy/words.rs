@@ -70,6 +70,21 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "one arm of a select: how long a canceled agent may take to stop",
     },
     Exception {
+        path: "a2a-transport/src/http/connection.rs",
+        word: "sleep",
+        reason: "a deadline that moves: how long a peer may take",
+    },
+    Exception {
+        path: "a2a-transport/src/http/connection/tests.rs",
+        word: "sleep",
+        reason: "the clock is paused: how long a peer does take",
+    },
+    Exception {
+        path: "a2a-transport/src/http/outgoing.rs",
+        word: "sleep",
+        reason: "a deadline that moves: how long an answer may be left lying",
+    },
+    Exception {
         path: "a2a-transport/src/http/serve.rs",
         word: "sleep",
         reason: "nothing tells when a listener that is out of descriptors may accept again",

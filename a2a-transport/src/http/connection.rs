@@ -1,0 +1,354 @@
+//! One connection: what its peer is about, and how long that may take.
+
+use std::convert::Infallible;
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::task::AtomicWaker;
+use http::header::HOST;
+use http::request::Parts;
+use http::{Request, Response, StatusCode, Version};
+use hyper::body::Incoming;
+use hyper::service::Service;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+use tokio_io_timeout::TimeoutWriter;
+
+use super::ServeOptions;
+use super::outgoing::{Outgoing, Streams};
+use crate::BoxFuture;
+
+/// Answers the requests of a connection until it ends: by itself, because its peer takes too long,
+/// or, once its requests are answered, because it is told to stop.
+pub(super) async fn tend<I, S, B>(
+    stream: I,
+    service: S,
+    options: ServeOptions,
+    mut stop: watch::Receiver<bool>,
+) where
+    I: AsyncRead + AsyncWrite + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + 'static,
+    S::Future: Send + 'static,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let pulse = Arc::new(Pulse::new());
+    let service = Counting {
+        inner: service,
+        options,
+        pulse: Arc::clone(&pulse),
+    };
+    let wire = Wire::new(stream, options.write_timeout, Arc::clone(&pulse));
+    let builder = builder(&options);
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(wire), service));
+    let mut stopping = false;
+    loop {
+        tokio::select! {
+            biased;
+            ended = connection.as_mut() => {
+                if let Err(error) = ended {
+                    tracing::debug!(error = error.as_ref(), "a connection ended with an error");
+                }
+                return;
+            }
+            // When nobody can tell it to stop any more, it should.
+            _ = stop.wait_for(|stop| *stop), if !stopping => {
+                stopping = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            late = pulse.is_late(&options) => match late {
+                Late::Head => {
+                    tracing::debug!("a connection brought no request in time");
+                    return;
+                }
+                // A peer that is just about to ask learns that it must do so elsewhere.
+                Late::Idle => {
+                    connection.as_mut().graceful_shutdown();
+                    pulse.set(Phase::Head);
+                }
+            },
+        }
+    }
+}
+
+fn builder(options: &ServeOptions) -> auto::Builder<Streams> {
+    let mut builder = auto::Builder::new(Streams::new(options.write_timeout));
+    builder
+        .http1()
+        // How long a head may take is our affair: hyper counts the time between requests in.
+        .header_read_timeout(None)
+        .max_headers(options.headers)
+        // A head that does not fit gets 431; what is written waits in a buffer of the same size.
+        .max_buf_size(options.header_bytes.max(SMALLEST_BUFFER));
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(options.streams)
+        .max_header_list_size(u32::try_from(options.header_bytes).unwrap_or(u32::MAX))
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_send_buf_size(SEND_BUFFER)
+        .max_pending_accept_reset_streams(RESETS)
+        .max_local_error_reset_streams(RESETS)
+        .keep_alive_interval(Some(Duration::from_secs(30)))
+        .keep_alive_timeout(Duration::from_secs(20));
+    builder
+}
+
+/// hyper wants no less.
+const SMALLEST_BUFFER: usize = 8 * 1024;
+/// How much of an answer may wait in memory, for each stream of HTTP/2.
+const SEND_BUFFER: usize = 64 * 1024;
+/// How much of its body a request of HTTP/2 may send ahead of our reading.
+const STREAM_WINDOW: u32 = 64 * 1024;
+/// How much all requests of a connection may send ahead together.
+const CONNECTION_WINDOW: u32 = 1024 * 1024;
+/// How many streams may be waiting that their peer, or an error of its, has reset.
+const RESETS: usize = 100;
+
+/// What the peer of a connection is about.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Phase {
+    /// It has begun to ask, or is expected to.
+    Head,
+    /// So many requests are open.
+    Asked(usize),
+    /// Nothing.
+    Idle,
+}
+
+/// What took too long.
+enum Late {
+    Head,
+    Idle,
+}
+
+/// What the peer of a connection is about, and since when.
+struct Pulse {
+    state: Mutex<State>,
+    /// Wakes whom the answer to the last request leaves with a deadline.
+    waker: AtomicWaker,
+}
+
+struct State {
+    phase: Phase,
+    since: Instant,
+    /// In HTTP/2 the connection itself has things to say and hear, which are nobody's request.
+    is_http2: bool,
+}
+
+impl Pulse {
+    fn new() -> Self {
+        Self {
+            state: Mutex::new(State {
+                phase: Phase::Head,
+                since: Instant::now(),
+                is_http2: false,
+            }),
+            waker: AtomicWaker::new(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, phase: Phase) {
+        let mut state = self.state();
+        state.phase = phase;
+        state.since = Instant::now();
+    }
+
+    /// A request has come, which is open for as long as what this returns lives.
+    fn asked(self: &Arc<Self>, version: Version) -> Open {
+        let mut state = self.state();
+        state.is_http2 = version == Version::HTTP_2;
+        state.phase = match state.phase {
+            Phase::Asked(others) => Phase::Asked(others + 1),
+            Phase::Head | Phase::Idle => Phase::Asked(1),
+        };
+        Open(Arc::clone(self))
+    }
+
+    /// Some bytes have come, or gone.
+    fn moved(&self, phase: Phase) {
+        let mut state = self.state();
+        if state.phase == Phase::Idle && !state.is_http2 {
+            state.phase = phase;
+            state.since = Instant::now();
+        }
+    }
+
+    /// Resolves when something takes too long.
+    async fn is_late(&self, options: &ServeOptions) -> Late {
+        let mut sleep = pin!(sleep_until(Instant::now()));
+        std::future::poll_fn(|cx| {
+            self.waker.register(cx.waker());
+            let (limit, late, since) = {
+                let State { phase, since, .. } = *self.state();
+                match phase {
+                    Phase::Asked(_) => return Poll::Pending,
+                    Phase::Head => (options.header_timeout, Late::Head, since),
+                    Phase::Idle => (options.idle_timeout, Late::Idle, since),
+                }
+            };
+            if sleep.deadline() != since + limit {
+                sleep.as_mut().reset(since + limit);
+            }
+            sleep.as_mut().poll(cx).map(|()| late)
+        })
+        .await
+    }
+}
+
+/// A request that is open.
+pub(super) struct Open(Arc<Pulse>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        match state.phase {
+            Phase::Asked(several @ 2..) => state.phase = Phase::Asked(several - 1),
+            _ => {
+                state.phase = Phase::Idle;
+                state.since = Instant::now();
+                drop(state);
+                self.0.waker.wake();
+            }
+        }
+    }
+}
+
+/// Counts the requests of a connection, and refuses those that are wrong whatever they ask.
+struct Counting<S> {
+    inner: S,
+    options: ServeOptions,
+    pulse: Arc<Pulse>,
+}
+
+impl<S, B> Service<Request<Incoming>> for Counting<S>
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    S::Future: Send + 'static,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+{
+    type Response = Response<Outgoing<B>>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let open = self.pulse.asked(request.version());
+        let (head, body) = request.into_parts();
+        if let Err(status) = check(&head, &self.options) {
+            let mut refusal = Response::new(Outgoing::empty(open));
+            *refusal.status_mut() = status;
+            return Box::pin(std::future::ready(Ok(refusal)));
+        }
+        let answer = self.inner.call(Request::from_parts(head, body));
+        Box::pin(async move { Ok(answer.await?.map(|body| Outgoing::new(body, open))) })
+    }
+}
+
+fn check(head: &Parts, options: &ServeOptions) -> Result<(), StatusCode> {
+    // hyper counts those of HTTP/1.1, and not to the byte.
+    if head.headers.len() > options.headers || length(head) > options.header_bytes {
+        return Err(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
+    }
+    // RFC 9112 §3.2: exactly one, whatever it is about.
+    let hosts = head.headers.get_all(HOST).iter().count();
+    match head.version {
+        Version::HTTP_11 if hosts != 1 => Err(StatusCode::BAD_REQUEST),
+        _ => Ok(()),
+    }
+}
+
+/// How many bytes a head has in HTTP/1.1, where no space is wasted.
+fn length(head: &Parts) -> usize {
+    let target = head
+        .uri
+        .path_and_query()
+        .map_or(0, |target| target.as_str().len());
+    let first = head.method.as_str().len() + target + "  HTTP/1.1\r\n".len();
+    let headers = head.headers.iter();
+    let headers = headers.map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
+    first + headers.sum::<usize>() + "\r\n".len()
+}
+
+/// A socket that tells when bytes come and go, and breaks when they should go and do not.
+struct Wire<I> {
+    stream: Pin<Box<TimeoutWriter<I>>>,
+    pulse: Arc<Pulse>,
+}
+
+impl<I: AsyncWrite> Wire<I> {
+    fn new(stream: I, write_timeout: Duration, pulse: Arc<Pulse>) -> Self {
+        let mut stream = TimeoutWriter::new(stream);
+        stream.set_timeout(Some(write_timeout));
+        let stream = Box::pin(stream);
+        Self { stream, pulse }
+    }
+
+    fn wrote(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(Ok(1..)) = written {
+            self.pulse.moved(Phase::Idle);
+        }
+        written
+    }
+}
+
+impl<I: AsyncRead> AsyncRead for Wire<I> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = self.stream.as_mut().poll_read(cx, buffer);
+        if buffer.filled().len() > before {
+            self.pulse.moved(Phase::Head);
+        }
+        read
+    }
+}
+
+impl<I: AsyncWrite> AsyncWrite for Wire<I> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = self.stream.as_mut().poll_write(cx, bytes);
+        self.wrote(written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = self.stream.as_mut().poll_write_vectored(cx, slices);
+        self.wrote(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream.as_mut().poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream.as_mut().poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests;

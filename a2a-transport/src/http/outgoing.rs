@@ -1,0 +1,185 @@
+//! Bodies on their way out, and streams of HTTP/2 whose peer does not take them.
+
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use tokio::time::{Instant, sleep_until};
+
+use super::connection::Open;
+
+/// The body of an answer while its request is open.
+pub(super) struct Outgoing<B> {
+    body: Option<Pin<Box<B>>>,
+    /// What did not fit into the last frame.
+    rest: Bytes,
+    /// Where the stream of HTTP/2 that carries it looks.
+    taking: Option<Arc<Taking>>,
+    _open: Open,
+}
+
+impl<B> Outgoing<B> {
+    /// The body of the answer that this task sends.
+    pub(super) fn new(body: B, open: Open) -> Self {
+        Self {
+            body: Some(Box::pin(body)),
+            rest: Bytes::new(),
+            taking: TAKING.try_with(Arc::clone).ok(),
+            _open: open,
+        }
+    }
+
+    /// No body.
+    pub(super) fn empty(open: Open) -> Self {
+        Self {
+            body: None,
+            rest: Bytes::new(),
+            taking: None,
+            _open: open,
+        }
+    }
+}
+
+impl<B: Body<Data = Bytes>> Outgoing<B> {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        if self.rest.is_empty() {
+            let Some(body) = &mut self.body else {
+                return Poll::Ready(None);
+            };
+            let frame = ready!(body.as_mut().poll_frame(cx));
+            // In HTTP/1.1 hyper writes right to the socket, and holds on to no more than that.
+            if self.taking.is_none() {
+                return Poll::Ready(frame);
+            }
+            match frame.map(|frame| frame.map(Frame::into_data)) {
+                Some(Ok(Ok(data))) => self.rest = data,
+                Some(Ok(Err(frame))) => return Poll::Ready(Some(Ok(frame))),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => return Poll::Ready(None),
+            }
+        }
+        let length = self.rest.len().min(FRAME);
+        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(length)))))
+    }
+}
+
+impl<B: Body<Data = Bytes>> Body for Outgoing<B> {
+    type Data = Bytes;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        let next = self.poll_next(cx);
+        if let Some(taking) = &self.taking {
+            taking.give(matches!(next, Poll::Ready(Some(Ok(_)))));
+        }
+        next
+    }
+
+    fn is_end_stream(&self) -> bool {
+        let is_end = |body: &Pin<Box<B>>| body.is_end_stream();
+        self.rest.is_empty() && self.body.as_ref().is_none_or(is_end)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let Some(body) = &self.body else {
+            return SizeHint::with_exact(0);
+        };
+        let (hint, rest) = (body.size_hint(), self.rest.len() as u64);
+        let mut whole = SizeHint::new();
+        whole.set_lower(hint.lower() + rest);
+        if let Some(upper) = hint.upper() {
+            whole.set_upper(upper + rest);
+        }
+        whole
+    }
+}
+
+/// How many bytes hyper gets at once: what it keeps of a stream whose peer takes nothing.
+const FRAME: usize = 16 * 1024;
+
+/// Runs the streams of HTTP/2, and drops those whose peer leaves its answer lying.
+///
+/// The connection goes on when a peer closes the window of one stream, so no write of it is late.
+/// And hyper does not poll a body while it has a frame of it that it cannot send. So the task of a
+/// stream is watched from outside: when it waits although its body gave a frame, it is the peer
+/// that is waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Streams {
+    limit: Duration,
+}
+
+impl Streams {
+    /// Streams whose peer may leave its answer lying for so long.
+    pub(super) fn new(limit: Duration) -> Self {
+        Self { limit }
+    }
+}
+
+impl<F> hyper::rt::Executor<F> for Streams
+where
+    F: Future + Send + 'static,
+    F::Output: Send,
+{
+    fn execute(&self, stream: F) {
+        let taking = Arc::new(Taking::default());
+        let watched = watch(stream, Arc::clone(&taking), self.limit);
+        tokio::spawn(TAKING.scope(taking, watched));
+    }
+}
+
+/// Runs a stream to its end, or until a frame lies for too long; dropping it resets it.
+async fn watch(stream: impl Future, taking: Arc<Taking>, limit: Duration) {
+    let mut stream = pin!(stream);
+    let mut lying = None;
+    let mut sleep = pin!(sleep_until(Instant::now()));
+    std::future::poll_fn(|cx| {
+        if stream.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(());
+        }
+        let Some(frame) = taking.lying() else {
+            return Poll::Pending;
+        };
+        if lying.replace(frame) != Some(frame) {
+            sleep.as_mut().reset(Instant::now() + limit);
+        }
+        ready!(sleep.as_mut().poll(cx));
+        tracing::debug!("the peer of a stream left its answer lying");
+        Poll::Ready(())
+    })
+    .await;
+}
+
+tokio::task_local! {
+    /// The stream that this task runs.
+    static TAKING: Arc<Taking>;
+}
+
+/// What a stream took of its body.
+#[derive(Debug, Default)]
+struct Taking {
+    frames: AtomicUsize,
+    lies: AtomicBool,
+}
+
+impl Taking {
+    /// The body was asked for a frame, and gave one or had none.
+    fn give(&self, gave: bool) {
+        if gave {
+            self.frames.fetch_add(1, Ordering::Relaxed);
+        }
+        self.lies.store(gave, Ordering::Relaxed);
+    }
+
+    /// The number of the frame that was given when the body was last asked, if one was.
+    fn lying(&self) -> Option<usize> {
+        let lies = self.lies.load(Ordering::Relaxed);
+        lies.then(|| self.frames.load(Ordering::Relaxed))
+    }
+}
