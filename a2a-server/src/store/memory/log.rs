@@ -20,6 +20,12 @@ pub(super) struct Log {
     messages: usize,
     /// How much the events hold.
     pub(super) bytes: usize,
+    /// Since when nothing can follow.
+    pub(super) ended: Option<Instant>,
+    /// What the shelf knows of that.
+    pub(super) noted: Option<Instant>,
+    /// Whether the shelf has it no more.
+    pub(super) is_forgotten: bool,
 }
 
 impl Log {
@@ -36,6 +42,9 @@ impl Log {
             configs: config.into_iter().collect(),
             checkpoint: None,
             tenure,
+            ended: None,
+            noted: None,
+            is_forgotten: false,
         }
     }
 
@@ -45,6 +54,9 @@ impl Log {
 
     /// All of it or nothing.
     pub(super) fn add(&mut self, append: Append) -> Result<(), StoreError> {
+        if self.is_forgotten {
+            return Err(StoreError::NoTask);
+        }
         if append.after != self.generation() {
             return Err(StoreError::Behind(self.generation()));
         }
@@ -65,6 +77,10 @@ impl Log {
         }
         if append.checkpoint.is_some() {
             self.checkpoint = append.checkpoint;
+        }
+        if append.events.iter().any(|event| event.status().is_some()) {
+            let is_over = self.task.status.state.is_terminal();
+            self.ended = is_over.then(Instant::now);
         }
         self.events.extend(append.events.into_iter().map(Arc::new));
         Ok(())
@@ -90,6 +106,9 @@ impl Log {
         &mut self,
         config: TaskPushNotificationConfig,
     ) -> Result<(), StoreError> {
+        if self.is_forgotten {
+            return Err(StoreError::NoTask);
+        }
         let known = self.configs.iter().position(|known| known.id == config.id);
         match known {
             Some(index) => self.configs[index] = config,

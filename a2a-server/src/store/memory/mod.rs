@@ -111,7 +111,7 @@ impl MemoryStore {
             inbox.note(owner, receipt, Outcome::Task(task.clone()));
         }
         drop(inbox);
-        lock(&self.shelf).note(key, growth, ends);
+        lock(&self.shelf).note(key, growth);
         // Stored before anyone is woken.
         record.generation.send_if_modified(|known| {
             let newer = appended.generation > *known;
@@ -345,7 +345,8 @@ impl Store for MemoryStore {
         } = notification;
         let (task, config) = (config.task_id.clone(), config.id.clone());
         let place = (owner.clone(), task, config, *generation);
-        done(Ok(lock(&self.outbox).settle(&place, settlement)))
+        lock(&self.outbox).settle(&place, settlement);
+        done(Ok(()))
     }
 
     fn renew<'a>(
@@ -353,7 +354,8 @@ impl Store for MemoryStore {
         holder: &'a str,
         term: Duration,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        done(Ok(self.prolong(holder, term)))
+        self.prolong(holder, term);
+        done(Ok(()))
     }
 
     fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>> {

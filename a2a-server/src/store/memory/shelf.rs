@@ -1,6 +1,6 @@
 //! Where the logs stand, and which of them may go.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -17,8 +17,8 @@ pub(super) type Key = (Owner, TaskId);
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
     pub(super) tasks: HashMap<Key, Arc<Record>>,
-    /// Tasks that ended, in that order; one that was reopened since may be among them.
-    ended: VecDeque<(Key, Instant)>,
+    /// Tasks that have ended, in the order in which they did last.
+    ended: BTreeSet<(Instant, Key)>,
     /// How much all logs hold.
     bytes: usize,
 }
@@ -65,45 +65,54 @@ impl Shelf {
     ) -> Result<Vec<Key>, StoreError> {
         let mut forgotten = Vec::new();
         while self.tasks.len() + tasks > capacity.tasks || self.bytes + bytes > capacity.bytes {
-            let mut ended = self.ended.iter();
-            let next = ended.position(|(key, _)| key != except);
-            let next = next.and_then(|index| self.ended.remove(index));
-            let (key, _) = next.ok_or(StoreError::Full)?;
-            forgotten.extend(self.forget(key));
+            let next = self.ended.iter().find(|(_, key)| key != except).cloned();
+            forgotten.extend(self.forget(next.ok_or(StoreError::Full)?));
         }
         Ok(forgotten)
     }
 
-    /// Notes how much a log has grown, and whether its task ended by that.
-    pub(super) fn note(&mut self, key: Key, growth: usize, ends: bool) {
+    /// Notes how much a log has grown, and whether its task has ended or begun again by that.
+    pub(super) fn note(&mut self, key: Key, growth: usize) {
         // It may have been forgotten in between.
-        if !self.tasks.contains_key(&key) {
+        let Some(record) = self.tasks.get(&key) else {
+            return;
+        };
+        self.bytes += growth;
+        let mut log = lock(&record.log);
+        // Others may have written since: what they did is noted with this.
+        if log.noted == log.ended {
             return;
         }
-        self.bytes += growth;
-        if ends {
-            self.ended.push_back((key, Instant::now()));
+        if let Some(before) = log.noted {
+            self.ended.remove(&(before, key.clone()));
         }
+        log.noted = log.ended;
+        self.ended.extend(log.noted.map(|since| (since, key)));
     }
 
     pub(super) fn sweep(&mut self, retention: Retention) -> Vec<Key> {
         let mut swept = Vec::new();
-        while let Some((_, since)) = self.ended.front()
-            && (since.elapsed() > retention.age || self.ended.len() > retention.count)
-            && let Some((key, _)) = self.ended.pop_front()
+        while let Some(first) = self.ended.first()
+            && (first.0.elapsed() > retention.age || self.ended.len() > retention.count)
         {
-            swept.extend(self.forget(key));
+            let first = first.clone();
+            swept.extend(self.forget(first));
         }
         swept
     }
 
-    /// Forgets a task if it has ended.
-    fn forget(&mut self, key: Key) -> Option<Key> {
+    /// Forgets a task that ended then, unless it has begun again and that is not noted yet.
+    fn forget(&mut self, ended: (Instant, Key)) -> Option<Key> {
+        self.ended.remove(&ended);
+        let (since, key) = ended;
         let record = self.tasks.get(&key)?;
-        let log = lock(&record.log);
-        if !log.task.status.state.is_terminal() {
+        let mut log = lock(&record.log);
+        log.noted = None;
+        if log.ended != Some(since) {
             return None;
         }
+        // Whoever has found it already does not write to what is forgotten.
+        log.is_forgotten = true;
         self.bytes = self.bytes.saturating_sub(log.bytes);
         drop(log);
         self.tasks.remove(&key);
