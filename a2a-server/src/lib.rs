@@ -64,6 +64,8 @@ pub use crate::agent::{Agent, Failure};
 pub use crate::builder::{Bound, BuildError, ServerBuilder};
 pub use crate::gate::TurnLimits;
 pub use crate::server::Server;
+#[cfg(feature = "suite")]
+pub use crate::store::suite;
 pub use crate::store::{
     Append, Appended, Lease, Listing, Logged, MemoryStore, NewTask, Notification, Orphan, Outcome,
     Owner, Page, Place, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError,

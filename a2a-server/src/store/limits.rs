@@ -5,7 +5,7 @@ use a2a_types::{Content, Event, Message, Part, Task};
 use super::{Append, Logged, StoreError, Tail};
 
 /// How many messages of its caller a task takes: what a caller can send without end has one here.
-const MESSAGES: usize = 1000;
+pub(crate) const MESSAGES: usize = 1000;
 
 /// How many bytes the events of a task may hold, measured roughly.
 const LOG: usize = 64 << 20;

@@ -10,6 +10,8 @@ mod owner;
 mod read;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(feature = "suite")]
+pub mod suite;
 mod write;
 
 use std::time::Duration;

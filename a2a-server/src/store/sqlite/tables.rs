@@ -157,7 +157,7 @@ pub(super) fn page(
     let mut statement = connection.prepare_cached(&page_sql).map_err(failed)?;
     let time = listing.after.as_ref().map(|after| after.time.0);
     let id = listing.after.as_ref().map(|after| after.task.as_str());
-    let one_more = listing.limit as i64 + 1;
+    let one_more = most(listing.limit).saturating_add(1);
     let values = params![of, context, state, since, time, id, one_more];
     let mut rows = statement.query(values).map_err(failed)?;
     let mut ids = Vec::new();
@@ -230,9 +230,7 @@ pub(super) fn orphans(
     let sql = "select owner, id from task where active = 1 and lease_until <= ?1
                order by lease_until limit ?2";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let mut rows = statement
-        .query(params![now, limit as i64])
-        .map_err(failed)?;
+    let mut rows = statement.query(params![now, most(limit)]).map_err(failed)?;
     let mut orphans = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
         let (owner, task) = key(row, 0, 1)?;
@@ -255,9 +253,7 @@ pub(super) fn due(
                    and before.config_id = o.config_id and before.generation < o.generation)
                order by o.next_at limit ?2";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let mut rows = statement
-        .query(params![now, limit as i64])
-        .map_err(failed)?;
+    let mut rows = statement.query(params![now, most(limit)]).map_err(failed)?;
     let mut due = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
         let (owner, _) = key(row, 0, 1)?;
@@ -282,7 +278,7 @@ pub(super) fn ended(
     let sql = "select seq, owner, id, ended from task where ended is not null
                order by ended, seq limit ?1";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let mut rows = statement.query(params![limit as i64]).map_err(failed)?;
+    let mut rows = statement.query(params![most(limit)]).map_err(failed)?;
     let mut ended = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
         let is_surplus = (ended.len() as i64) < surplus;
@@ -306,6 +302,11 @@ fn get<T: rusqlite::types::FromSql>(row: &Row<'_>, column: usize) -> Result<T, S
 /// A number that is never negative.
 fn count(row: &Row<'_>, column: usize) -> Result<usize, StoreError> {
     usize::try_from(get::<i64>(row, column)?).map_err(StoreError::failed)
+}
+
+/// How many rows at most.
+fn most(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
 /// Something that was written as JSON.

@@ -1,0 +1,161 @@
+//! Where a store is put to a case.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use a2a_types::{Message, MessageId, TaskId};
+use tokio::time::MissedTickBehavior;
+
+use super::super::{
+    Listing, NewTask, Notification, Orphan, Owner, Retention, Settlement, Store, StoreError,
+};
+use super::sample;
+use super::saw::{Checked, Saw};
+use super::writer::Writer;
+
+/// A fresh store, and what is done with it again and again.
+#[derive(Clone)]
+pub(super) struct Bench {
+    pub(super) store: Arc<dyn Store>,
+}
+
+impl Bench {
+    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+        Self { store }
+    }
+
+    /// A new task, and who writes to it.
+    pub(super) async fn create(&self, owner: &Owner, new: NewTask) -> Result<Writer, StoreError> {
+        let task = new.task.id.clone();
+        self.store.create(owner, new).await?;
+        Ok(Writer {
+            store: Arc::clone(&self.store),
+            owner: owner.clone(),
+            task,
+            generation: 1,
+            epoch: 1,
+        })
+    }
+
+    /// Ada's new task.
+    pub(super) async fn begin(&self, id: &str) -> Checked<Writer> {
+        Ok(self.create(&sample::ada(), sample::new(id)).await?)
+    }
+
+    /// Who writes to a task that is there, with its first lease.
+    pub(super) async fn find(&self, owner: &Owner, task: &TaskId) -> Checked<Writer> {
+        let mut writer = Writer {
+            store: Arc::clone(&self.store),
+            owner: owner.clone(),
+            task: task.clone(),
+            generation: 1,
+            epoch: 1,
+        };
+        writer.generation = writer.snapshot().await?.generation;
+        Ok(writer)
+    }
+
+    /// The ids of all of the owner's tasks.
+    pub(super) async fn ids(&self, owner: &Owner) -> Checked<Vec<String>> {
+        let listing = Listing {
+            limit: usize::MAX >> 1,
+            ..Listing::default()
+        };
+        let page = self.store.list(owner, listing).await?;
+        Ok(page.tasks.into_iter().map(|task| task.id.into()).collect())
+    }
+
+    pub(super) async fn orphans(&self) -> Checked<BTreeSet<(Owner, String)>> {
+        let orphans = self.store.orphans(1000).await?;
+        let name = |Orphan { owner, task }: Orphan| (owner, task.into());
+        Ok(orphans.into_iter().map(name).collect())
+    }
+
+    /// What is due now, which then is hidden for long.
+    pub(super) async fn due(&self) -> Checked<Vec<Notification>> {
+        Ok(self.store.notifications(1000, sample::LONG).await?)
+    }
+
+    /// Takes and delivers until nothing is due: what each round brought.
+    pub(super) async fn deliver(&self) -> Checked<Vec<Vec<Notification>>> {
+        let mut rounds = Vec::new();
+        for _ in 0..1000 {
+            let due = self.due().await?;
+            if due.is_empty() {
+                return Ok(rounds);
+            }
+            for notification in &due {
+                let delivered = Settlement::Delivered;
+                self.store.settle(notification, delivered).await?;
+            }
+            rounds.push(due);
+        }
+        Err(Saw::new("what was delivered is due again and again"))
+    }
+
+    /// Forgets every task that has ended.
+    pub(super) async fn sweep_all(&self) -> Checked<usize> {
+        let retention = Retention {
+            age: sample::LONG,
+            count: 0,
+        };
+        Ok(self.store.sweep(retention).await?)
+    }
+
+    /// Waits until the store's clock has gone on by some milliseconds.
+    pub(super) async fn tick(&self) -> Checked {
+        let clock = sample::owner("clock");
+        let message = MessageId::random();
+        let receipt = sample::receipt_for(message.as_str(), Duration::from_millis(5));
+        let answer = Message::agent("tick");
+        self.store.keep_answer(&clock, receipt, answer).await?;
+        eventually("a receipt runs out", || async {
+            let received = self.store.received(&clock, &message).await?;
+            Ok(received.is_none().then_some(()))
+        })
+        .await
+    }
+}
+
+/// Looks again and again until there is something to see.
+#[track_caller]
+pub(super) fn eventually<T, F>(
+    what: &str,
+    mut look: impl FnMut() -> F,
+) -> impl Future<Output = Checked<T>>
+where
+    F: Future<Output = Checked<Option<T>>>,
+{
+    let too_late = Saw::new(format!("{what}: not within {PATIENCE:?}"));
+    async move {
+        let begun = Instant::now();
+        let mut beat = tokio::time::interval(Duration::from_millis(2));
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            beat.tick().await;
+            if let Some(seen) = look().await? {
+                return Ok(seen);
+            }
+            if begun.elapsed() > PATIENCE {
+                return Err(too_late);
+            }
+        }
+    }
+}
+
+/// Waits for what should happen soon.
+#[track_caller]
+pub(super) fn soon<T>(
+    what: &str,
+    happens: impl Future<Output = T>,
+) -> impl Future<Output = Checked<T>> {
+    let too_late = Saw::new(format!("{what}: not within {PATIENCE:?}"));
+    async move {
+        let timely = tokio::time::timeout(PATIENCE, happens).await;
+        timely.map_err(|_| too_late)
+    }
+}
+
+/// How long a store may take to notice something.
+const PATIENCE: Duration = Duration::from_secs(3);

@@ -1,0 +1,65 @@
+//! What looks random and is the same for everybody.
+
+use a2a_types::{Event, Task, TaskState, Timestamp};
+
+use super::random::STATES;
+use super::sample::{chunk, said, status_at, tells, time};
+
+/// Numbers that look random and are the same for everybody: splitmix64.
+pub(super) struct Dice(u64);
+
+impl Dice {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub(super) fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    /// Once in so many times.
+    pub(super) fn chance(&mut self, times: u64) -> bool {
+        self.below(times) == 0
+    }
+
+    pub(super) fn one_of<T: Clone>(&mut self, choices: &[T]) -> T {
+        let index = self.below(choices.len() as u64);
+        choices[usize::try_from(index).unwrap_or_default()].clone()
+    }
+
+    pub(super) fn time(&mut self) -> Option<Timestamp> {
+        let millis = self.below(5).cast_signed();
+        (millis < 4).then(|| time(millis))
+    }
+
+    /// Mostly what can happen to the task, and mostly what does not end it.
+    pub(super) fn events(&mut self, task: &Task, count: usize) -> Vec<Event> {
+        let id = &task.id;
+        let mut events = Vec::new();
+        for _ in 0..count {
+            let name = self.one_of(&["p", "q", "r"]);
+            let append = self.chance(2);
+            events.push(match self.below(12) {
+                0..3 => said(id, name),
+                3..8 => chunk(id, name, name, append),
+                8 => tells(id, TaskState::Working, name),
+                9 if self.chance(8) => Event::Task(Task {
+                    artifacts: Vec::new(),
+                    ..task.clone()
+                }),
+                10 if self.chance(20) => said(&"somebody else".into(), name),
+                _ if count > 3 => status_at(id, TaskState::Working, self.time()),
+                _ => status_at(id, self.one_of(&STATES), self.time()),
+            });
+        }
+        events
+    }
+}

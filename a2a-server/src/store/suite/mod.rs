@@ -1,0 +1,136 @@
+//! The promises of a [`Store`], each as a case that any store can be put to.
+//!
+//! ```
+//! use a2a_server::{MemoryStore, suite};
+//!
+//! # #[tokio::main] async fn main() {
+//! // A store of your own, a fresh one each time it is asked for.
+//! let broken = suite::run(|| async { MemoryStore::default() }).await;
+//! assert_eq!(broken, []);
+//! # }
+//! ```
+//!
+//! Nothing here needs a test framework: a promise that is not kept is a value, a [`Violation`]. The
+//! cases want a runtime of tokio whose clock runs; one of several threads finds more races. They take
+//! the store's clock as it is, wait milliseconds for it, and a few seconds for what should have
+//! happened and did not.
+//!
+//! What is deliberately absent: whether a store for good survives a crash, which nobody can show from
+//! inside its process, and what a store does that is full.
+
+mod append;
+mod bench;
+mod config;
+mod create;
+mod dice;
+mod lease;
+mod list;
+mod log;
+mod model;
+mod orphan;
+mod outbox;
+mod owner;
+mod race;
+mod random;
+mod receipt;
+mod renew;
+mod sample;
+mod saw;
+mod sweep;
+mod watch;
+mod writer;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_transport::BoxFuture;
+
+use self::bench::Bench;
+use self::saw::Checked;
+use super::Store;
+
+/// Puts a store to every case, each time a fresh one; yields the promises that it does not keep.
+pub async fn run<S: Store, F: Future<Output = S>>(open: impl Fn() -> F) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for case in cases() {
+        violations.extend(case.check(&open).await.err());
+    }
+    violations
+}
+
+/// Every case, those about one thing side by side.
+pub fn cases() -> impl Iterator<Item = &'static Case> {
+    CASES.iter().copied().flatten()
+}
+
+/// One promise, and how it is checked.
+#[derive(Debug)]
+pub struct Case {
+    /// Names the case; it stays what it is.
+    pub name: &'static str,
+    /// What a store promises.
+    pub promise: &'static str,
+    run: fn(Bench) -> BoxFuture<'static, Checked>,
+}
+
+impl Case {
+    /// Puts a store, which must be fresh, to this case.
+    pub async fn check<S: Store, F: Future<Output = S>>(
+        &self,
+        open: impl FnOnce() -> F,
+    ) -> Result<(), Violation> {
+        let bench = Bench::new(Arc::new(open().await));
+        let saw = match tokio::time::timeout(DEADLINE, (self.run)(bench)).await {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(saw)) => saw.into(),
+            Err(_) => format!("no end within {DEADLINE:?}"),
+        };
+        let (case, promise) = (self.name, self.promise);
+        Err(Violation { case, promise, saw })
+    }
+}
+
+/// A promise that a store does not keep.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{case}: {promise}, but: {saw}")]
+pub struct Violation {
+    /// The name of the case.
+    pub case: &'static str,
+    /// What the store promises.
+    pub promise: &'static str,
+    /// What it did instead.
+    pub saw: String,
+}
+
+/// How long a case may take. Each takes milliseconds, or seconds where every write does.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+const CASES: &[&[Case]] = &[
+    create::CASES,
+    append::CASES,
+    lease::CASES,
+    renew::CASES,
+    orphan::CASES,
+    log::CASES,
+    watch::CASES,
+    list::CASES,
+    owner::CASES,
+    config::CASES,
+    receipt::CASES,
+    outbox::CASES,
+    sweep::CASES,
+    race::CASES,
+    random::CASES,
+];
+
+/// The cases about one thing: the names of functions, and the promises that they check.
+macro_rules! promises {
+    ($about:literal: $($name:ident = $promise:literal;)*) => {
+        pub(super) const CASES: &[crate::store::suite::Case] = &[$(crate::store::suite::Case {
+            name: concat!($about, ".", stringify!($name)),
+            promise: $promise,
+            run: |bench| Box::pin($name(bench)),
+        }),*];
+    };
+}
+use promises;

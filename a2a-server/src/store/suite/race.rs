@@ -1,0 +1,394 @@
+//! What holds when many do something at once.
+
+use std::collections::BTreeSet;
+
+use a2a_types::{Event, Message, TaskState};
+use tokio::task::JoinSet;
+
+use super::super::{Append, NewTask, Outcome, Settlement, StoreError, Tail};
+use super::bench::{Bench, soon};
+use super::sample::{LONG, NONE, ada, chunk, config, new, receipt, said, seized, status, taken};
+use super::saw::{Checked, Saw, holds, refused, same};
+use super::writer::Writer;
+
+super::promises! {
+    "race":
+    one_writer_wins = "of writers who know the same end of a log one appends, and nothing that was appended is lost";
+    followers_agree = "everyone who follows a log sees the same events in the same order, none left out";
+    one_message_one_task = "a message that comes many times at once begins one task";
+    one_answer = "a message that comes many times at once is appended or answered once";
+    one_id_one_task = "a task that is created many times at once is created once";
+    one_lease = "a lease that many want at once is taken by one";
+    fenced_at_once = "after a lease was seized its former holder appends nothing more";
+    not_swept_at_once = "a task that begins again while others are swept is either gone or stays";
+    taken_once = "a notification is taken by one, and all are told in order";
+}
+
+/// Does something so many times at once; yields what came of each.
+async fn at_once<T, F>(count: usize, act: impl Fn(usize) -> F) -> Checked<Vec<T>>
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    let mut acting = JoinSet::new();
+    for number in 0..count {
+        acting.spawn(act(number));
+    }
+    let mut came = Vec::new();
+    while let Some(joined) = acting.join_next().await {
+        came.push(joined.map_err(|error| Saw::new(error.to_string()))?);
+    }
+    Ok(came)
+}
+
+async fn one_writer_wins(bench: Bench) -> Checked {
+    let writer = bench.begin("t").await?;
+    let written = at_once(8, |number| {
+        let mut writer = writer.clone();
+        async move {
+            let mut won = Vec::new();
+            while won.len() < 12 {
+                let event = said(&writer.task, &format!("{number}.{}", won.len()));
+                let append = writer.held(vec![event.clone()]);
+                match writer.append(append).await {
+                    Ok(appended) => {
+                        let next = writer.generation + 1;
+                        same("the generation", appended.generation, next)?;
+                        writer.generation = next;
+                        won.push((next, event));
+                    }
+                    Err(StoreError::Behind(end)) => {
+                        holds("the log has grown", end > writer.generation)?;
+                        writer.generation = end;
+                    }
+                    Err(other) => return Err(Saw::from(other)),
+                }
+                tokio::task::yield_now().await;
+            }
+            Ok(won)
+        }
+    })
+    .await?;
+    let mut expected = Vec::new();
+    for won in written {
+        expected.extend(won?);
+    }
+    expected.sort_by_key(|(generation, _)| *generation);
+    let found: Vec<_> = (2..).zip(writer.read(1).await?).collect();
+    same("the log", found, expected)?;
+    let history = writer.snapshot().await?.task.history.len();
+    same("how many messages are in the history", history, 97)
+}
+
+/// Follows a log to the end of its task, as a stream does.
+async fn follow(reader: Writer) -> Checked<Vec<(u64, Event)>> {
+    let mut watch = reader.store.watch(&reader.owner, &reader.task).await?;
+    let mut seen = Vec::new();
+    let mut after = 1;
+    loop {
+        let grown = watch.wait_for(|told| *told > after).await;
+        grown.map_err(|_| Saw::new("the watch is closed"))?;
+        let tail = reader
+            .store
+            .events_after(&reader.owner, &reader.task, after);
+        let Tail::Events(events) = tail.await? else {
+            return Err(Saw::new(format!("unknown what comes after {after}")));
+        };
+        holds(
+            format!("there is something after {after}"),
+            !events.is_empty(),
+        )?;
+        for logged in events {
+            after = logged.generation;
+            seen.push((after, Event::clone(&logged.event)));
+            let status = logged.event.status();
+            if status.is_some_and(|status| status.state.is_terminal()) {
+                return Ok(seen);
+            }
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn followers_agree(bench: Bench) -> Checked {
+    let mut writer = bench.begin("t").await?;
+    let reader = writer.clone();
+    let following = tokio::spawn(async move { at_once(8, |_| follow(reader.clone())).await });
+    let mut expected = Vec::new();
+    for number in 0..60 {
+        let count = 1 + number % 3;
+        let events: Vec<_> = (0..count)
+            .map(|part| chunk(&writer.task, "a", &format!("{number}.{part}"), true))
+            .collect();
+        writer.add(events.clone()).await?;
+        expected.extend(events);
+        tokio::task::yield_now().await;
+    }
+    let end = status(&writer.task, TaskState::Completed);
+    writer.add(vec![end.clone()]).await?;
+    expected.push(end);
+    let expected: Vec<_> = (2..).zip(expected).collect();
+    let followed = soon("the followers reach the end", following).await?;
+    let followed = followed.map_err(|error| Saw::new(error.to_string()))??;
+    for seen in followed {
+        same("what a follower sees", seen?, expected.clone())?;
+    }
+    Ok(())
+}
+
+/// How many succeeded; the others were refused as they should be.
+fn winners<T>(came: Vec<Result<T, StoreError>>, loses: fn(&StoreError) -> bool) -> Checked<usize> {
+    let mut count = 0;
+    for one in came {
+        match one {
+            Ok(_) => count += 1,
+            Err(error) if loses(&error) => {}
+            Err(other) => return Err(Saw::from(other)),
+        }
+    }
+    Ok(count)
+}
+
+async fn one_message_one_task(bench: Bench) -> Checked {
+    let received = |error: &StoreError| matches!(error, StoreError::Received);
+    for round in 0..4 {
+        let message = format!("m{round}");
+        let came = at_once(16, |number| {
+            let store = bench.store.clone();
+            let new = NewTask {
+                receipt: Some(receipt(&message)),
+                ..new(&format!("{round}.{number}"))
+            };
+            async move { store.create(&ada(), new).await }
+        });
+        same("how many tasks began", winners(came.await?, received)?, 1)?;
+        let ids = bench.ids(&ada()).await?;
+        same("how many tasks there are", ids.len(), round + 1)?;
+        let found = bench
+            .store
+            .received(&ada(), &message.as_str().into())
+            .await?;
+        let outcome = found.map(|received| received.outcome);
+        let known = ids
+            .iter()
+            .any(|id| outcome == Some(Outcome::Task(id.as_str().into())));
+        holds("the message began the task that there is", known)?;
+    }
+    Ok(())
+}
+
+async fn one_answer(bench: Bench) -> Checked {
+    let received = |error: &StoreError| matches!(error, StoreError::Received);
+    let writers = [bench.begin("a").await?, bench.begin("b").await?];
+    let came = at_once(15, |number| {
+        let writer = writers[number % 2].clone();
+        let append = Append {
+            receipt: Some(receipt("m")),
+            ..writer.held(vec![said(&writer.task, "m")])
+        };
+        async move {
+            if number % 3 == 0 {
+                let answer = Message::agent("hello");
+                return writer.store.keep_answer(&ada(), receipt("m"), answer).await;
+            }
+            match writer.append(append).await {
+                // The same message was first, and so the end of the log is another.
+                Err(StoreError::Behind(2)) => Err(StoreError::Received),
+                appended => appended.map(drop),
+            }
+        }
+    });
+    same("how many were taken", winners(came.await?, received)?, 1)?;
+    let found = bench.store.received(&ada(), &"m".into()).await?;
+    let outcome = found.map(|received| received.outcome);
+    for writer in writers {
+        let has_it = writer.read(1).await?.len() == 1;
+        let is_it = outcome == Some(Outcome::Task(writer.task.clone()));
+        same("whether the message is in a task", has_it, is_it)?;
+    }
+    Ok(())
+}
+
+async fn one_id_one_task(bench: Bench) -> Checked {
+    let exists = |error: &StoreError| matches!(error, StoreError::TaskExists);
+    for round in 0..4 {
+        let id = format!("t{round}");
+        let came = at_once(16, |number| {
+            let store = bench.store.clone();
+            let new = NewTask {
+                receipt: Some(receipt(&format!("{round}.{number}"))),
+                ..new(&id)
+            };
+            async move { store.create(&ada(), new).await }
+        });
+        same("how many were created", winners(came.await?, exists)?, 1)?;
+        let mut known = 0;
+        for number in 0..16 {
+            let message = format!("{round}.{number}");
+            let found = bench
+                .store
+                .received(&ada(), &message.as_str().into())
+                .await?;
+            known += usize::from(found.is_some());
+        }
+        same("how many messages were taken", known, 1)?;
+    }
+    Ok(())
+}
+
+async fn one_lease(bench: Bench) -> Checked {
+    let leased = |error: &StoreError| matches!(error, StoreError::Leased);
+    for round in 0..4 {
+        let new = NewTask {
+            term: NONE,
+            ..new(&format!("t{round}"))
+        };
+        let writer = bench.create(&ada(), new).await?;
+        let came = at_once(16, |number| {
+            let writer = writer.clone();
+            let append = writer.with(taken(&format!("h{number}"), LONG), vec![]);
+            async move { writer.append(append).await }
+        });
+        same("how many have the lease", winners(came.await?, leased)?, 1)?;
+        let second = Writer { epoch: 2, ..writer };
+        second.append(second.held(vec![])).await?;
+    }
+    Ok(())
+}
+
+async fn fenced_at_once(bench: Bench) -> Checked {
+    for round in 0..8 {
+        let writer = bench.begin(&format!("t{round}")).await?;
+        let mut working = writer.clone();
+        let work = tokio::spawn(async move {
+            loop {
+                let append = working.held(vec![chunk(&working.task, "a", "1", true)]);
+                match working.append(append).await {
+                    Ok(appended) => working.generation = appended.generation,
+                    Err(StoreError::Fenced) => return Ok(working.generation),
+                    // A store may say first that the log has gone on.
+                    Err(StoreError::Behind(end)) => working.generation = end,
+                    Err(other) => return Err(Saw::from(other)),
+                }
+                tokio::task::yield_now().await;
+            }
+        });
+        let mut canceller = writer.clone();
+        let canceled = loop {
+            let canceled = vec![status(&canceller.task, TaskState::Working)];
+            let seize = canceller.with(seized("other", LONG), canceled);
+            match canceller.append(seize).await {
+                Ok(appended) => break appended,
+                Err(StoreError::Behind(end)) => canceller.generation = end,
+                Err(other) => return Err(Saw::from(other)),
+            }
+            tokio::task::yield_now().await;
+        };
+        same("the epoch", canceled.epoch, 2)?;
+        let stopped = soon("the writer stops", work).await?;
+        stopped.map_err(|error| Saw::new(error.to_string()))??;
+        let log = canceller.snapshot().await?;
+        same("the length of the log", log.generation, canceled.generation)?;
+        let late = writer.held(vec![]);
+        refused!(
+            writer.append(late).await,
+            StoreError::Fenced | StoreError::Behind(_)
+        );
+    }
+    Ok(())
+}
+
+async fn not_swept_at_once(bench: Bench) -> Checked {
+    let mut writers = Vec::new();
+    for number in 0..40 {
+        let mut writer = bench.begin(&format!("t{number}")).await?;
+        writer.become_(TaskState::Completed).await?;
+        writers.push(writer);
+    }
+    let sweeping = bench.clone();
+    let sweeping = tokio::spawn(async move { sweeping.sweep_all().await });
+    let came = at_once(writers.len(), |number| {
+        let writer = writers[number].clone();
+        async move {
+            let begins = status(&writer.task, TaskState::Submitted);
+            let stays = match writer.append(writer.held(vec![begins])).await {
+                Ok(_) => true,
+                Err(StoreError::NoTask) => false,
+                Err(other) => return Err(Saw::from(other)),
+            };
+            tokio::task::yield_now().await;
+            Ok((writer, stays))
+        }
+    });
+    let came = came.await?;
+    let swept = soon("the sweep ends", sweeping).await?;
+    let swept = swept.map_err(|error| Saw::new(error.to_string()))??;
+    let mut gone = 0;
+    for one in came {
+        let (writer, stays) = one?;
+        same("whether it is there", writer.exists().await?, stays)?;
+        gone += usize::from(!stays);
+    }
+    same("how many are swept", swept, gone)
+}
+
+async fn taken_once(bench: Bench) -> Checked {
+    let mut expected = Vec::new();
+    for task in ["a", "b", "c"] {
+        let mut writer = bench.begin(task).await?;
+        for webhook in ["x", "y"] {
+            let config = config(&writer.task, webhook);
+            bench.store.put_config(&ada(), config).await?;
+            let told = (2..7).map(|place| (task.to_owned(), webhook.to_owned(), place));
+            expected.extend(told);
+        }
+        let append = Append {
+            notify: true,
+            ..writer.held(vec![chunk(&writer.task, "a", "1", true); 5])
+        };
+        writer.write(append).await?;
+    }
+    let came = at_once(6, |_| {
+        let store = bench.store.clone();
+        async move {
+            let mut told = Vec::new();
+            // Who finds nothing may only have come while the others have it.
+            for _ in 0..10 {
+                for due in store.notifications(2, LONG).await? {
+                    let config = due.config.clone();
+                    told.push((config.task_id.into(), config.id.into(), due.generation));
+                    store.settle(&due, Settlement::Delivered).await?;
+                }
+                tokio::task::yield_now().await;
+            }
+            Ok::<_, Saw>(told)
+        }
+    });
+    let mut found: Vec<(String, String, u64)> = Vec::new();
+    for told in came.await? {
+        let told = told?;
+        let mut last = std::collections::BTreeMap::new();
+        for (task, webhook, place) in &told {
+            let before = last.insert((task, webhook), place);
+            holds(
+                "it is told in order",
+                before.is_none_or(|before| before < place),
+            )?;
+        }
+        found.extend(told);
+    }
+    let once = found.iter().collect::<BTreeSet<_>>().len();
+    same("how many were told twice", found.len() - once, 0)?;
+    for round in bench.deliver().await? {
+        let left = round.into_iter();
+        found.extend(left.map(|due| {
+            (
+                due.config.task_id.into(),
+                due.config.id.into(),
+                due.generation,
+            )
+        }));
+    }
+    found.sort();
+    same("what was told", found, expected)
+}

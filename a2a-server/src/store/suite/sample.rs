@@ -1,0 +1,183 @@
+//! Tasks and what happens to them, as the cases need them.
+
+use std::time::Duration;
+
+use a2a_transport::Principal;
+use a2a_types::{
+    Artifact, AuthenticationInfo, ConfigId, Dialect, Event, Message, Object, Part, Task,
+    TaskArtifactUpdateEvent, TaskId, TaskPushNotificationConfig, TaskState, TaskStatus,
+    TaskStatusUpdateEvent, Timestamp,
+};
+use serde_json::json;
+
+use super::super::{Lease, NewTask, Owner, Receipt};
+
+/// Longer than any case takes.
+pub(super) const LONG: Duration = Duration::from_secs(3600);
+/// Over as soon as it begins.
+pub(super) const NONE: Duration = Duration::ZERO;
+/// Over before anybody gets tired.
+pub(super) const SHORT: Duration = Duration::from_millis(20);
+
+/// Who owns what nobody else does.
+pub(super) fn ada() -> Owner {
+    owner("ada")
+}
+
+pub(super) fn owner(name: &str) -> Owner {
+    Owner::from(Principal::named(name))
+}
+
+pub(super) fn within(tenant: &str, owner: Owner) -> Owner {
+    Owner {
+        tenant: Some(tenant.into()),
+        ..owner
+    }
+}
+
+/// So many milliseconds after some moment. Every store keeps milliseconds, and need not keep less.
+pub(super) fn time(millis: i64) -> Timestamp {
+    Timestamp::from_millis(1_760_000_000_000 + millis).expect("the calendar reaches that far")
+}
+
+/// A task that has just been accepted, with the message that began it.
+pub(super) fn task(id: &str) -> Task {
+    Task {
+        id: id.into(),
+        context_id: Some("context".into()),
+        status: TaskStatus {
+            timestamp: Some(time(0)),
+            ..TaskState::Submitted.into()
+        },
+        history: vec![message(&id.into(), "begin", "a phone")],
+        metadata: Some(object("task", 1)),
+        ..Task::default()
+    }
+}
+
+/// A task to be kept, worked on by `h` for long.
+pub(super) fn new(id: &str) -> NewTask {
+    NewTask {
+        task: task(id),
+        dialect: Dialect::V1_0,
+        config: None,
+        receipt: None,
+        holder: "h".into(),
+        term: LONG,
+    }
+}
+
+pub(super) fn message(task: &TaskId, id: &str, text: &str) -> Message {
+    Message {
+        message_id: id.into(),
+        context_id: Some("context".into()),
+        task_id: Some(task.clone()),
+        metadata: Some(object("said", 1)),
+        extensions: vec!["urn:x".to_owned()],
+        ..Message::user(text)
+    }
+}
+
+/// A message of the caller.
+pub(super) fn said(task: &TaskId, id: &str) -> Event {
+    Event::Message(message(task, id, id))
+}
+
+/// A status with nothing to say.
+pub(super) fn status(task: &TaskId, state: TaskState) -> Event {
+    status_at(task, state, Some(time(1)))
+}
+
+pub(super) fn status_at(task: &TaskId, state: TaskState, timestamp: Option<Timestamp>) -> Event {
+    Event::StatusUpdate(TaskStatusUpdateEvent {
+        task_id: task.clone(),
+        context_id: Some("context".into()),
+        status: TaskStatus {
+            state,
+            message: None,
+            timestamp,
+        },
+        metadata: None,
+    })
+}
+
+/// A status that says something.
+pub(super) fn tells(task: &TaskId, state: TaskState, id: &str) -> Event {
+    let mut event = status(task, state);
+    if let Event::StatusUpdate(update) = &mut event {
+        let said = Message::agent(id);
+        update.status.message = Some(Message {
+            message_id: id.into(),
+            ..said
+        });
+        update.metadata = Some(object("status", 1));
+    }
+    event
+}
+
+/// A piece of an artifact, or all of it.
+pub(super) fn chunk(task: &TaskId, artifact: &str, text: &str, append: bool) -> Event {
+    Event::ArtifactUpdate(TaskArtifactUpdateEvent {
+        task_id: task.clone(),
+        context_id: Some("context".into()),
+        artifact: Artifact {
+            artifact_id: artifact.into(),
+            name: (!append).then(|| artifact.to_owned()),
+            parts: vec![Part::text(text), Part::data(json!({"text": text}))],
+            metadata: Some(object(text, 1)),
+            ..Artifact::default()
+        },
+        append,
+        last_chunk: false,
+        metadata: None,
+    })
+}
+
+pub(super) fn object(member: &str, value: i64) -> Object {
+    Object::from_iter([(member.to_owned(), json!(value))])
+}
+
+/// A receipt that is good for long.
+pub(super) fn receipt(message: &str) -> Receipt {
+    receipt_for(message, LONG)
+}
+
+pub(super) fn receipt_for(message: &str, term: Duration) -> Receipt {
+    Receipt {
+        message: message.into(),
+        digest: digest(message),
+        term,
+    }
+}
+
+pub(super) fn digest(text: &str) -> [u8; 32] {
+    let mut digest = [0xff; 32];
+    for (place, byte) in digest.iter_mut().zip(text.bytes()) {
+        *place = byte;
+    }
+    digest
+}
+
+pub(super) fn config(task: &TaskId, id: &str) -> TaskPushNotificationConfig {
+    TaskPushNotificationConfig {
+        tenant: Some("tenant".to_owned()),
+        id: ConfigId::from(id),
+        task_id: task.clone(),
+        url: format!("https://example.com/{id}"),
+        token: Some("token".to_owned()),
+        authentication: Some(AuthenticationInfo {
+            scheme: "Bearer".to_owned(),
+            credentials: Some("secret".to_owned()),
+        }),
+    }
+}
+
+pub(super) fn taken(holder: &str, term: Duration) -> Lease {
+    let holder = holder.into();
+    Lease::Taken { holder, term }
+}
+
+pub(super) fn seized(holder: &str, term: Duration) -> Lease {
+    let holder = holder.into();
+    Lease::Seized { holder, term }
+}

@@ -1,0 +1,79 @@
+//! What a store did instead of what it promised.
+
+use std::fmt::Debug;
+use std::panic::Location;
+
+use super::super::StoreError;
+
+/// What a case yields: what it was after, or what it saw instead.
+pub(super) type Checked<T = ()> = Result<T, Saw>;
+
+/// What a store did instead of what it promised, and which line saw it.
+#[derive(Debug)]
+pub(super) struct Saw(String);
+
+impl Saw {
+    #[track_caller]
+    pub(super) fn new(what: impl AsRef<str>) -> Self {
+        Self(format!("{} ({})", what.as_ref(), Location::caller()))
+    }
+}
+
+impl From<Saw> for String {
+    fn from(saw: Saw) -> Self {
+        saw.0
+    }
+}
+
+impl From<StoreError> for Saw {
+    #[track_caller]
+    fn from(error: StoreError) -> Self {
+        Self::new(format!("an error, {error:?}"))
+    }
+}
+
+/// Two things that must be the same.
+#[track_caller]
+pub(super) fn same<T: Debug + PartialEq>(what: &str, found: T, expected: T) -> Checked {
+    if found == expected {
+        return Ok(());
+    }
+    let (found, expected) = (short(&found), short(&expected));
+    Err(Saw::new(format!("{what}: {found}, expected {expected}")))
+}
+
+/// Something that must hold.
+#[track_caller]
+pub(super) fn holds(what: impl AsRef<str>, it_does: bool) -> Checked {
+    match it_does {
+        true => Ok(()),
+        false => Err(Saw::new(format!("not so: {}", what.as_ref()))),
+    }
+}
+
+/// A value as people can still read it.
+pub(super) fn short(value: &impl Debug) -> String {
+    let text = format!("{value:?}");
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+const LONGEST: usize = 800;
+
+/// An answer that must be an error like this.
+macro_rules! refused {
+    ($answer:expr, $error:pat $(if $guard:expr)?) => {
+        match $answer {
+            Err($error) $(if $guard)? => {}
+            other => {
+                let other = crate::store::suite::saw::short(&other);
+                let expected = stringify!($error);
+                let what = format!("{other}, expected Err({expected})");
+                return Err(crate::store::suite::saw::Saw::new(what));
+            }
+        }
+    };
+}
+pub(super) use refused;

@@ -1,0 +1,130 @@
+//! Who writes to a task, and what it looks like.
+
+use std::sync::Arc;
+
+use a2a_types::{Dialect, Event, Object, Task, TaskId, TaskPushNotificationConfig, TaskState};
+
+use super::super::{Append, Appended, Lease, Logged, Owner, Snapshot, Store, StoreError, Tail};
+use super::sample;
+use super::saw::{Checked, Saw, same};
+
+/// Who writes to a task, at its end and with a lease.
+#[derive(Clone)]
+pub(super) struct Writer {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) owner: Owner,
+    pub(super) task: TaskId,
+    pub(super) generation: u64,
+    pub(super) epoch: u64,
+}
+
+impl Writer {
+    /// These events, by who holds the lease.
+    pub(super) fn held(&self, events: Vec<Event>) -> Append {
+        Append::held(self.generation, self.epoch, events)
+    }
+
+    /// These events, with another right to write.
+    pub(super) fn with(&self, lease: Lease, events: Vec<Event>) -> Append {
+        Append {
+            lease,
+            ..self.held(events)
+        }
+    }
+
+    /// Whatever comes of it.
+    pub(super) async fn append(&self, append: Append) -> Result<Appended, StoreError> {
+        self.store.append(&self.owner, &self.task, append).await
+    }
+
+    /// What must be taken.
+    pub(super) async fn write(&mut self, append: Append) -> Checked {
+        let generation = append.after + append.events.len() as u64;
+        let epoch = match append.lease {
+            Lease::Held { epoch } => epoch,
+            Lease::Taken { .. } | Lease::Seized { .. } => self.epoch + 1,
+        };
+        let appended = self.append(append).await?;
+        same("an append", appended, Appended { generation, epoch })?;
+        (self.generation, self.epoch) = (generation, epoch);
+        Ok(())
+    }
+
+    pub(super) async fn add(&mut self, events: Vec<Event>) -> Checked {
+        self.write(self.held(events)).await
+    }
+
+    /// Takes the task to a state, with nothing to say.
+    pub(super) async fn become_(&mut self, state: TaskState) -> Checked {
+        self.add(vec![sample::status(&self.task, state)]).await
+    }
+
+    pub(super) async fn snapshot(&self) -> Checked<Snapshot> {
+        let snapshot = self.store.snapshot(&self.owner, &self.task).await?;
+        snapshot.ok_or_else(|| Saw::new(format!("there is no task {}", self.task)))
+    }
+
+    /// Whether the task is there.
+    pub(super) async fn exists(&self) -> Checked<bool> {
+        let snapshot = self.store.snapshot(&self.owner, &self.task).await?;
+        Ok(snapshot.is_some())
+    }
+
+    /// Forgets a webhook of the task.
+    pub(super) async fn delete_config(&self, config: &str) -> Result<(), StoreError> {
+        let config = config.into();
+        self.store
+            .delete_config(&self.owner, &self.task, &config)
+            .await
+    }
+
+    /// One batch of the log.
+    pub(super) async fn batch(&self, after: u64) -> Checked<Vec<Logged>> {
+        let store = &self.store;
+        match store.events_after(&self.owner, &self.task, after).await? {
+            Tail::Events(events) => Ok(events),
+            Tail::Unknown => Err(Saw::new(format!("unknown what comes after {after}"))),
+        }
+    }
+
+    /// Everything in the log after a generation: each event once and in its place.
+    pub(super) async fn read(&self, after: u64) -> Checked<Vec<Event>> {
+        let mut events = Vec::new();
+        let mut seen = after;
+        loop {
+            let batch = self.batch(seen).await?;
+            if batch.is_empty() {
+                return Ok(events);
+            }
+            for Logged { generation, event } in batch {
+                same("the next generation", generation, seen + 1)?;
+                seen = generation;
+                events.push(Event::clone(&event));
+            }
+        }
+    }
+
+    /// Everything that can be read of the task.
+    pub(super) async fn look(&self) -> Checked<Look> {
+        let snapshot = self.snapshot().await?;
+        Ok(Look {
+            task: snapshot.task,
+            generation: snapshot.generation,
+            dialect: snapshot.dialect,
+            checkpoint: snapshot.checkpoint,
+            events: self.read(1).await?,
+            configs: self.store.configs(&self.owner, &self.task).await?,
+        })
+    }
+}
+
+/// Everything that can be read of a task.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Look {
+    pub(super) task: Task,
+    pub(super) generation: u64,
+    pub(super) dialect: Dialect,
+    pub(super) checkpoint: Option<Object>,
+    pub(super) events: Vec<Event>,
+    pub(super) configs: Vec<TaskPushNotificationConfig>,
+}
