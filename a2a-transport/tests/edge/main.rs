@@ -1,3 +1,97 @@
 //! The edge of a server: what peers may do to it before and after the protocol is spoken.
 
 mod busy;
+mod descriptors;
+mod heads;
+mod readers;
+mod slow;
+
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use a2a_transport::http::{HttpService, ServeOptions, serve};
+use a2a_transport::{BoxFuture, Call, Error, Reply, Transport, Update};
+use a2a_types::{ErrorKind, Event, Message, Request};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio_stream::Stream;
+
+/// An agent that knows no task, and whose streams never end.
+struct Talker {
+    /// Told when a stream is dropped.
+    left: UnboundedSender<()>,
+}
+
+impl Transport for Talker {
+    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+        let reply = match call.request {
+            Request::SubscribeToTask(_) => Ok(Reply::stream(Talk(self.left.clone()))),
+            _ => Err(ErrorKind::TaskNotFound.into()),
+        };
+        Box::pin(std::future::ready(reply))
+    }
+}
+
+/// Always has something to say.
+struct Talk(UnboundedSender<()>);
+
+impl Stream for Talk {
+    type Item = Result<Update, Error>;
+
+    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Poll::Ready(Some(Ok(Update {
+            event: Event::Message(Message::agent("again")),
+            generation: Some(1),
+        })))
+    }
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        // The test may have ended.
+        let _ = self.0.send(());
+    }
+}
+
+/// A server of a [`Talker`], and who is told when a stream of its is dropped.
+async fn talker(options: ServeOptions) -> (SocketAddr, UnboundedReceiver<()>) {
+    let (left, leaving) = unbounded_channel();
+    let service = HttpService::new(Talker { left }).body_timeout(SHORT);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(serve(listener, service, options, std::future::pending()));
+    (address, leaving)
+}
+
+/// What a peer of these tests may take for what it does slowly.
+const SHORT: Duration = Duration::from_millis(300);
+
+/// How long a test waits for what must happen.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Sends a request on a connection of its own, and reads what comes until the connection ends.
+async fn exchange(address: SocketAddr, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    // The server may have refused it before its end.
+    let _ = stream.write_all(request.as_bytes()).await;
+    told(&mut stream).await
+}
+
+/// Everything that comes until the connection ends, in whatever way.
+async fn told(stream: &mut TcpStream) -> String {
+    let mut told = Vec::new();
+    let reading = async { while let Ok(1..) = stream.read_buf(&mut told).await {} };
+    tokio::time::timeout(PATIENCE, reading).await.unwrap();
+    String::from_utf8_lossy(&told).into_owned()
+}
+
+/// A request that is answered at once.
+async fn is_served(address: SocketAddr) {
+    let request = "GET /rest/tasks/t HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n";
+    let answer = exchange(address, request).await;
+    assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+    assert!(answer.contains("TASK_NOT_FOUND"), "{answer}");
+}

@@ -94,11 +94,17 @@ impl Peer {
         async move {
             // All of it, so that the wire stays open at our end.
             let mut peer = self;
-            (&mut peer.tended).await.unwrap();
+            in_time(&mut peer.tended).await.unwrap();
             assert_eq!(peer.begun.elapsed().as_secs(), seconds, "{caller}");
             assert_eq!(peer.followed.load(Ordering::SeqCst), 0, "{caller}");
         }
     }
+}
+
+/// What never comes fails the test.
+async fn in_time<F: Future>(what: F) -> F::Output {
+    let limit = Duration::from_secs(3600);
+    tokio::time::timeout(limit, what).await.expect("in time")
 }
 
 async fn pass(seconds: u64) {
@@ -235,7 +241,7 @@ async fn a_stream_that_is_left_lying_is_reset_and_its_connection_goes_on() {
     }
     for mut body in lying {
         let error = loop {
-            match body.frame().await.unwrap() {
+            match in_time(body.frame()).await.unwrap() {
                 Ok(_) => {}
                 Err(error) => break error,
             }
