@@ -186,7 +186,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Which ended tasks are kept; by default those of the last week, 100,000 at most.
+    /// Which tasks are kept of those that nobody works on; by default ended ones for a week, 100,000 at
+    /// most, and those that wait for their caller for 30 days.
     pub fn retention(mut self, retention: Retention) -> Self {
         self.retention = retention;
         self

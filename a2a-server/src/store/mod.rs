@@ -154,7 +154,7 @@ pub trait Store: Send + Sync + 'static {
     /// out; at most so many.
     fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>>;
 
-    /// Forgets ended tasks that are too old or too many, the oldest first, with all that belongs to
-    /// them; yields how many.
+    /// Forgets ended tasks that are too old or too many, the oldest first, and those that have waited
+    /// too long for their caller, with all that belongs to them; yields how many.
     fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>>;
 }

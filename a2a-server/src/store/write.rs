@@ -137,21 +137,24 @@ pub enum Settlement {
     Later(Duration),
 }
 
-/// Which ended tasks are kept.
+/// Which tasks are kept of those that nobody works on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Retention {
-    /// For how long after their end.
+    /// Ended ones for how long after their end.
     pub age: Duration,
-    /// How many at most.
+    /// Ended ones how many at most.
     pub count: usize,
+    /// Those that wait for their caller for how long.
+    pub patience: Duration,
 }
 
 impl Default for Retention {
-    /// A week, 100,000 tasks.
+    /// A week, 100,000 tasks; 30 days.
     fn default() -> Self {
         Self {
             age: Duration::from_secs(7 * 24 * 3600),
             count: 100_000,
+            patience: Duration::from_secs(30 * 24 * 3600),
         }
     }
 }

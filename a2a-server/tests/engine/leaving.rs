@@ -21,6 +21,7 @@ async fn an_old_task_is_not_there_any_more() {
     let retention = Retention {
         age: Duration::ZERO,
         count: 0,
+        ..Retention::default()
     };
     let second = builder(reopened(&file).await).retention(retention);
     let second = Client::new(second.build().unwrap());

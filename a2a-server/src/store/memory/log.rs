@@ -26,6 +26,8 @@ pub(super) struct Log {
     pub(super) noted: Option<Instant>,
     /// Whether the shelf has it no more.
     pub(super) is_forgotten: bool,
+    /// Since when the task waits for its caller.
+    pub(super) waits: Option<Instant>,
 }
 
 impl Log {
@@ -45,6 +47,7 @@ impl Log {
             ended: None,
             noted: None,
             is_forgotten: false,
+            waits: None,
         }
     }
 
@@ -79,8 +82,9 @@ impl Log {
             self.checkpoint = append.checkpoint;
         }
         if append.events.iter().any(|event| event.status().is_some()) {
-            let is_over = self.task.status.state.is_terminal();
-            self.ended = is_over.then(Instant::now);
+            let state = self.task.status.state;
+            self.ended = state.is_terminal().then(Instant::now);
+            self.waits = state.is_interrupted().then(Instant::now);
         }
         self.events.extend(append.events.into_iter().map(Arc::new));
         Ok(())

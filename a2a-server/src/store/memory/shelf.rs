@@ -98,6 +98,18 @@ impl Shelf {
             let first = first.clone();
             swept.extend(self.forget(first));
         }
+        let has_waited = |record: &Record| {
+            let waits = lock(&record.log).waits;
+            waits.is_some_and(|since| since.elapsed() > retention.patience)
+        };
+        let waiting = self.tasks.iter().filter(|(_, record)| has_waited(record));
+        let waiting: Vec<_> = waiting.map(|(key, _)| key.clone()).collect();
+        for key in waiting {
+            // It may have been answered since.
+            if self.remove(&key, |log| log.waits.is_some()) {
+                swept.push(key);
+            }
+        }
         swept
     }
 
@@ -105,17 +117,27 @@ impl Shelf {
     fn forget(&mut self, ended: (Instant, Key)) -> Option<Key> {
         self.ended.remove(&ended);
         let (since, key) = ended;
-        let record = self.tasks.get(&key)?;
+        let over = |log: &mut Log| {
+            log.noted = None;
+            log.ended == Some(since)
+        };
+        self.remove(&key, over).then_some(key)
+    }
+
+    /// Removes a task, if it is still as it should be for that.
+    fn remove(&mut self, key: &Key, as_expected: impl FnOnce(&mut Log) -> bool) -> bool {
+        let Some(record) = self.tasks.get(key) else {
+            return false;
+        };
         let mut log = lock(&record.log);
-        log.noted = None;
-        if log.ended != Some(since) {
-            return None;
+        if !as_expected(&mut log) {
+            return false;
         }
         // Whoever has found it already does not write to what is forgotten.
         log.is_forgotten = true;
         self.bytes = self.bytes.saturating_sub(log.bytes);
         drop(log);
-        self.tasks.remove(&key);
-        Some(key)
+        self.tasks.remove(key);
+        true
     }
 }

@@ -162,7 +162,8 @@ impl Desk<'_> {
         };
         let changed = self.execute(
             "update task set generation = ?2, state = ?3, status_time = ?4, active = ?5,
-               ended = case when ?6 then coalesce(ended, ?7) end, messages = ?8, bytes = ?9,
+               ended = case when ?6 then coalesce(ended, ?7) end,
+               waits = case when ?13 then coalesce(waits, ?7) end, messages = ?8, bytes = ?9,
                lease_epoch = ?10, lease_owner = coalesce(?11, lease_owner),
                lease_until = coalesce(?12, lease_until)
              where seq = ?1",
@@ -179,6 +180,7 @@ impl Desk<'_> {
                 folded.epoch as i64,
                 taken.as_ref().map(|(holder, _)| &**holder),
                 until,
+                state.is_interrupted(),
             ],
         )?;
         match changed {
@@ -361,7 +363,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Forgets ended tasks that are too old or too many, some of them at a time.
+    /// Forgets tasks that need not be kept, some of them at a time.
     pub(super) fn sweep(&mut self, retention: Retention) -> Result<usize, StoreError> {
         let sql = "delete from send_dedupe where expires <= ?1";
         self.execute(sql, params![self.now])?;
@@ -369,7 +371,12 @@ impl Desk<'_> {
         let ended: i64 = self.one(sql, [])?;
         let surplus = ended.saturating_sub(retention.count.try_into().unwrap_or(i64::MAX));
         let oldest = self.now.saturating_sub(millis(retention.age));
-        let swept = tables::ended(self.connection, oldest, surplus, SWEPT_AT_ONCE)?;
+        let mut swept = tables::ended(self.connection, oldest, surplus, SWEPT_AT_ONCE)?;
+        let earliest = self.now.saturating_sub(millis(retention.patience));
+        let room = SWEPT_AT_ONCE - swept.len();
+        let waiting = tables::waiting(self.connection, earliest, room)?;
+        self.unfinished -= waiting.len() as i64;
+        swept.extend(waiting);
         for (seq, key) in &swept {
             for sql in [
                 "delete from task where seq = ?1",

@@ -19,7 +19,7 @@ create table task(
   state text not null,
   status_time integer not null,
   active integer not null,
-  ended integer,
+  ended integer, waits integer,
   messages integer not null,
   bytes integer not null,
   lease_owner text not null, lease_epoch integer not null, lease_until integer not null,
@@ -27,6 +27,7 @@ create table task(
 create index task_list on task(owner, status_time desc, id);
 create index task_lease on task(active, lease_until);
 create index task_ended on task(ended) where ended is not null;
+create index task_waits on task(waits) where waits is not null;
 create table task_doc(task integer primary key, generation integer not null, body blob not null);
 create table task_event(
   task integer not null, generation integer not null, body blob not null,

@@ -290,6 +290,24 @@ pub(super) fn ended(
     Ok(ended)
 }
 
+/// Tasks that have waited for their caller since long ago; at most `limit`.
+pub(super) fn waiting(
+    connection: &Connection,
+    before: i64,
+    limit: usize,
+) -> Result<Vec<(i64, Key)>, StoreError> {
+    let sql = "select seq, owner, id from task where waits < ?1 order by waits limit ?2";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let mut rows = statement
+        .query(params![before, most(limit)])
+        .map_err(failed)?;
+    let mut waiting = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        waiting.push((get(row, 0)?, key(row, 1, 2)?));
+    }
+    Ok(waiting)
+}
+
 fn key(row: &Row<'_>, owner: usize, task: usize) -> Result<Key, StoreError> {
     let owner: Owner = read_owner(&get::<String>(row, owner)?)?;
     Ok((owner, get::<String>(row, task)?.into()))

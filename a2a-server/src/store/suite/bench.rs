@@ -99,6 +99,7 @@ impl Bench {
         let retention = Retention {
             age: sample::LONG,
             count: 0,
+            patience: sample::LONG,
         };
         Ok(self.store.sweep(retention).await?)
     }

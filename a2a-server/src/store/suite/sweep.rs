@@ -12,15 +12,20 @@ use super::writer::Writer;
 
 super::promises! {
     "sweep":
-    only_what_has_ended = "a task that has not ended is never swept";
+    only_what_has_ended = "a task that has not ended is not swept";
     by_count = "of the tasks that have ended those are kept that ended last";
     by_age = "a task is swept when its end, not its beginning, is long enough ago";
+    by_patience = "a task that waits for its caller is swept when it has waited long enough";
     from_the_last_end = "of a task that began again only its last end counts";
     all_of_it = "nothing of a task that was swept is left, and its id can be used again";
 }
 
 fn keep(age: Duration, count: usize) -> Retention {
-    Retention { age, count }
+    Retention {
+        age,
+        count,
+        patience: LONG,
+    }
 }
 
 const ANY: usize = usize::MAX >> 1;
@@ -121,6 +126,36 @@ async fn by_age(bench: Bench) -> Checked {
     late.become_(TaskState::Completed).await?;
     let young = bench.store.sweep(keep(LONG, ANY)).await?;
     same("how many of the young ones", young, 0)
+}
+
+async fn by_patience(bench: Bench) -> Checked {
+    bench.begin("working").await?;
+    ended(&bench, "ended").await?;
+    let mut answered = bench.begin("answered").await?;
+    answered.become_(TaskState::InputRequired).await?;
+    answered.become_(TaskState::Working).await?;
+    for (id, state) in [
+        ("input", TaskState::InputRequired),
+        ("auth", TaskState::AuthRequired),
+    ] {
+        bench.begin(id).await?.become_(state).await?;
+    }
+    bench.tick().await?;
+    let patience = |patience| Retention {
+        patience,
+        ..keep(LONG, ANY)
+    };
+    let none = bench.store.sweep(patience(LONG)).await?;
+    same("how many have waited long", none, 0)?;
+    let swept = bench
+        .store
+        .sweep(patience(Duration::from_millis(1)))
+        .await?;
+    same("how many are swept", swept, 2)?;
+    let mut found = bench.ids(&ada()).await?;
+    found.sort();
+    let left = ["answered", "ended", "working"].map(str::to_owned);
+    same("what is left", found, left.to_vec())
 }
 
 async fn from_the_last_end(bench: Bench) -> Checked {
