@@ -149,23 +149,39 @@ impl Runner {
 
     /// Stores the task, unless that has been done, or the answer was a message.
     pub(crate) async fn open(&self) -> Result<(), StoreError> {
+        self.open_with(Vec::new()).await.map(drop)
+    }
+
+    /// Stores the task with its first events in one stroke; tells whether it did.
+    async fn open_with(&self, events: Vec<Event>) -> Result<bool, StoreError> {
         let Some(new) = self.new.as_ref().filter(|_| !self.is_open()) else {
-            return Ok(());
+            return Ok(false);
         };
         let _choice = self.choice.lock().await;
         if self.is_open() || self.is_answered() {
-            return Ok(());
+            return Ok(false);
         }
+        let mut pen = self.pen.lock().await;
         let snapshot = Snapshot {
             task: new.task.clone(),
             generation: 1,
             dialect: new.dialect,
             checkpoint: None,
         };
-        self.ledger.store.create(&self.owner, new.clone()).await?;
+        let generation = 1 + events.len() as u64;
+        let release = leaves_idle(&events);
+        let new = NewTask {
+            events,
+            release,
+            notify: self.ledger.notify,
+            ..new.clone()
+        };
+        self.ledger.store.create(&self.owner, new).await?;
+        pen.generation = generation;
+        pen.epoch = (!release).then_some(1);
         self.opened.get_or_init(|| ());
         self.tell(Progress::Open(Arc::new(snapshot)));
-        Ok(())
+        Ok(true)
     }
 
     fn is_open(&self) -> bool {
@@ -374,6 +390,9 @@ impl Runner {
     }
 
     async fn append(&self, event: Event) -> Result<(), UpdateError> {
+        if !self.is_open() && self.open_with(vec![event.clone()]).await? {
+            return Ok(());
+        }
         self.ready().await?;
         let mut pen = self.pen.lock().await;
         self.write(&mut pen, Entry::of(event)).await
@@ -393,11 +412,7 @@ impl Runner {
             takes: _,
             seizes,
         } = entry;
-        let state = events
-            .iter()
-            .rev()
-            .find_map(|event| Some(event.status()?.state));
-        let idle = state.is_some_and(TaskState::is_settled);
+        let idle = leaves_idle(&events);
         let before = collected.clone();
         events.splice(0..0, collected);
         let append = Append {
@@ -527,6 +542,13 @@ impl Entry {
     }
 }
 
+/// Whether nobody works on a task after these events.
+fn leaves_idle(events: &[Event]) -> bool {
+    let state = |event: &Event| Some(event.status()?.state);
+    let last = events.iter().rev().find_map(state);
+    last.is_some_and(TaskState::is_settled)
+}
+
 /// How much text is collected at most before it is written.
 const MOST_COLLECTED: usize = 4096;
 
@@ -580,6 +602,9 @@ pub(crate) fn new_task(
             receipt,
             holder: Arc::clone(&ledger.holder),
             term: ledger.term,
+            events: Vec::new(),
+            release: false,
+            notify: false,
         },
         message,
     )

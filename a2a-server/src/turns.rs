@@ -312,7 +312,6 @@ pub(crate) async fn close(
     state: TaskState,
     message: Option<Message>,
 ) -> Result<(), UpdateError> {
-    runner.open().await?;
     let now = runner.task().await?.status.state;
     let settled = now.is_terminal() || (now.is_interrupted() && state == TaskState::Completed);
     match settled {

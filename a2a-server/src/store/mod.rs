@@ -36,9 +36,11 @@ pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement
 /// is only ever appended to; its length is the task's *generation*. What a method has resolved to
 /// stays true: a store for good has written it down by then.
 pub trait Store: Send + Sync + 'static {
-    /// Begins the log of a new task with the task itself, generation 1, and leases it: epoch 1.
+    /// Begins the log of a new task with the task itself, generation 1, and what has happened to it
+    /// since, and leases it: epoch 1. All of that or nothing.
     ///
-    /// Errors: [`StoreError::TaskExists`], [`StoreError::Received`], [`StoreError::Full`].
+    /// Errors: [`StoreError::TaskExists`], [`StoreError::Received`], [`StoreError::Full`],
+    /// [`StoreError::Illegal`].
     fn create<'a>(
         &'a self,
         owner: &'a Owner,

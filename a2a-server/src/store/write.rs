@@ -22,6 +22,25 @@ pub struct NewTask {
     pub holder: Arc<str>,
     /// How long its lease lasts, by the store's clock.
     pub term: Duration,
+    /// What has happened to it already, as if appended at once by its holder.
+    pub events: Vec<Event>,
+    /// Whether its lease ends with that.
+    pub release: bool,
+    /// Whether its webhook is to be told of that.
+    pub notify: bool,
+}
+
+impl NewTask {
+    /// Splits off what has happened to the task already.
+    pub(crate) fn split(&mut self) -> Option<Append> {
+        let events = std::mem::take(&mut self.events);
+        let first = Append {
+            release: self.release,
+            notify: self.notify,
+            ..Append::held(1, 1, events)
+        };
+        (!first.events.is_empty()).then_some(first)
+    }
 }
 
 /// What is added to a log.

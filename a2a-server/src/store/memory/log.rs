@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use a2a_types::{Event, Object, Task, TaskPushNotificationConfig};
+use a2a_types::{ConfigId, Event, Object, Task, TaskPushNotificationConfig};
 
 use super::super::{Append, Lease, Logged, StoreError, Tail, limits};
 
@@ -49,6 +49,13 @@ impl Log {
             is_forgotten: false,
             waits: None,
         }
+    }
+
+    pub(super) fn webhooks(&self) -> Vec<ConfigId> {
+        self.configs
+            .iter()
+            .map(|config| config.id.clone())
+            .collect()
     }
 
     pub(super) fn generation(&self) -> u64 {

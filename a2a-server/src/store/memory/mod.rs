@@ -55,19 +55,29 @@ impl MemoryStore {
         record.ok_or(StoreError::NoTask)
     }
 
-    fn insert(&self, owner: &Owner, new: NewTask) -> Result<(), StoreError> {
+    fn insert(&self, owner: &Owner, mut new: NewTask) -> Result<(), StoreError> {
         let key = (owner.clone(), new.task.id.clone());
         let mut inbox = lock(&self.inbox);
         if let Some(receipt) = &new.receipt {
             inbox.check(owner, receipt)?;
         }
+        let first = new.split();
+        let told = first.as_ref().map(Append::told).unwrap_or_default();
         let tenure = Tenure::taken(new.holder, 1, new.term);
+        let mut log = Log::new(new.task, new.config, tenure);
+        first.map_or(Ok(()), |first| log.add(first))?;
+        let mut shelf = lock(&self.shelf);
+        let generation = log.generation();
+        let webhooks = log.webhooks();
         let record = Record {
             dialect: new.dialect,
-            log: Mutex::new(Log::new(new.task, new.config, tenure)),
-            generation: watch::Sender::new(1),
+            log: Mutex::new(log),
+            generation: watch::Sender::new(generation),
         };
-        let forgotten = lock(&self.shelf).insert(key.clone(), record, self.capacity)?;
+        let forgotten = shelf.insert(key.clone(), record, self.capacity)?;
+        shelf.note(key.clone(), 0);
+        self.enqueue(&key, &webhooks, &told);
+        drop(shelf);
         if let Some(receipt) = new.receipt {
             inbox.note(owner, receipt, Outcome::Task(key.1));
         }
@@ -100,11 +110,8 @@ impl MemoryStore {
             generation: log.generation(),
             epoch: log.tenure.epoch,
         };
-        for config in log.configs.iter().filter(|_| !told.is_empty()) {
-            let mut outbox = lock(&self.outbox);
-            for generation in &told {
-                outbox.put((owner.clone(), task.clone(), config.id.clone(), *generation));
-            }
+        if !told.is_empty() {
+            self.enqueue(&key, &log.webhooks(), &told);
         }
         drop(log);
         if let (Some(receipt), Some(inbox)) = (receipt, &mut inbox) {
@@ -119,6 +126,15 @@ impl MemoryStore {
             newer
         });
         Ok(appended)
+    }
+
+    fn enqueue(&self, (owner, task): &Key, webhooks: &[ConfigId], told: &[u64]) {
+        for config in webhooks {
+            let mut outbox = lock(&self.outbox);
+            for generation in told {
+                outbox.put((owner.clone(), task.clone(), config.clone(), *generation));
+            }
+        }
     }
 
     fn clear_outbox(&self, forgotten: &[Key]) {

@@ -28,9 +28,10 @@ impl Desk<'_> {
     pub(super) fn create(
         &mut self,
         owner: Owner,
-        new: NewTask,
+        mut new: NewTask,
         most: i64,
     ) -> Result<(), StoreError> {
+        let first = new.split();
         let of = owner_text(&owner);
         self.check_receipt(&of, new.receipt.as_ref())?;
         let task = new.task;
@@ -82,8 +83,8 @@ impl Desk<'_> {
             has_configs: new.config.is_some(),
             tail: Default::default(),
         };
-        self.keep(key, folded);
-        Ok(())
+        self.keep(key.clone(), folded);
+        first.map_or(Ok(()), |first| self.append(key, first).map(drop))
     }
 
     pub(super) fn append(&mut self, key: Key, append: Append) -> Result<Appended, StoreError> {

@@ -14,6 +14,8 @@ super::promises! {
     leases = "who creates a task has its lease, of epoch 1";
     keeps_the_webhook = "a webhook that came with a task is kept with it";
     once = "a task that exists is not created again, and nothing of the second one is kept";
+    with_what_has_happened = "what has happened to a new task already is in its log, and is told";
+    or_not_at_all = "a task to which something illegal has happened does not begin";
     once_a_message = "a message begins no second task";
     any_name = "an id is any text, and no two are the same";
 }
@@ -34,6 +36,74 @@ async fn begins_the_log(bench: Bench) -> Checked {
     let watch = bench.store.watch(&ada(), &writer.task).await?;
     let told = *watch.borrow();
     same("the generation that is watched", told, 1)
+}
+
+async fn with_what_has_happened(bench: Bench) -> Checked {
+    let id = "t".into();
+    let events = vec![
+        chunk(&id, "a", "1", false),
+        chunk(&id, "a", "2", true),
+        status(&id, TaskState::Completed),
+    ];
+    let mut expected = task("t");
+    for event in &events {
+        expected.apply(event).map_err(StoreError::from)?;
+    }
+    let begun = NewTask {
+        events: events.clone(),
+        config: Some(config(&id, "c")),
+        release: true,
+        notify: true,
+        term: LONG,
+        ..new("t")
+    };
+    bench.store.create(&ada(), begun).await?;
+    let writer = bench.find(&ada(), &id).await?;
+    let Snapshot {
+        task, generation, ..
+    } = writer.snapshot().await?;
+    same("the task", task, expected)?;
+    same("the generation", generation, 4)?;
+    same("the events", writer.read(1).await?, events)?;
+    let watch = bench.store.watch(&ada(), &id).await?;
+    let told = *watch.borrow();
+    same("the generation that is watched", told, 4)?;
+    let due = bench.deliver().await?;
+    let due: Vec<_> = due.iter().flatten().map(|due| due.generation).collect();
+    same("what the webhook is told", due, vec![2, 3, 4])?;
+    same("how many ended ones are swept", bench.sweep_all().await?, 1)?;
+    let free = NewTask {
+        events: vec![status(&"u".into(), TaskState::Working)],
+        release: true,
+        term: LONG,
+        ..new("u")
+    };
+    bench.store.create(&ada(), free).await?;
+    same(
+        "how many orphans there are",
+        bench.orphans().await?.len(),
+        1,
+    )
+}
+
+async fn or_not_at_all(bench: Bench) -> Checked {
+    let id = "t".into();
+    let impossible = NewTask {
+        events: vec![
+            status(&id, TaskState::Completed),
+            status(&id, TaskState::Working),
+        ],
+        receipt: Some(receipt("m")),
+        config: Some(config(&id, "c")),
+        ..new("t")
+    };
+    let refused = bench.store.create(&ada(), impossible).await;
+    refused!(refused, StoreError::Illegal(_));
+    same("the tasks", bench.ids(&ada()).await?, vec![])?;
+    let received = bench.store.received(&ada(), &"m".into()).await?;
+    same("what came of its message", received, None)?;
+    bench.begin("t").await?;
+    Ok(())
 }
 
 async fn keeps_the_dialect(bench: Bench) -> Checked {

@@ -123,6 +123,9 @@ impl Round {
             receipt: dice.chance(2).then(|| receipt(dice.one_of(&MESSAGES))),
             holder: dice.one_of(&HOLDERS).into(),
             term: dice.one_of(&[NONE, LONG]),
+            events: Vec::new(),
+            release: false,
+            notify: false,
         };
         let created = self.bench.store.create(&key.0, new.clone()).await;
         agrees(&created, &self.model.create(&key.0, new))
