@@ -2,6 +2,7 @@
 
 mod compare;
 mod console;
+mod harness;
 mod schema;
 mod test;
 mod tidy;
@@ -30,6 +31,8 @@ enum Task {
     Test,
     /// What the continuous integration runs: the same as `test`.
     Ci,
+    #[command(flatten)]
+    Experiment(harness::Experiment),
 }
 
 #[derive(Args)]
@@ -48,7 +51,10 @@ Examples:
   cargo xtask tidy                                      the quick part of it
   cargo xtask schema                                    after a wire type changed
   cargo xtask schema --check                            is a2a-types/schemas up to date?
-  cargo xtask schema --compare ../shared/spec/schemas   do we say what the specification says?";
+  cargo xtask schema --compare ../shared/spec/schemas   do we say what the specification says?
+  cargo xtask crash --rounds 20                         does a killed server lose anything?
+  cargo xtask sends --store memory --connections 16     how fast is it?
+  cargo xtask twins --seed 7 --json                     the same again, for programs";
 
 /// What a task that failed says about it.
 type Failure = String;
@@ -63,6 +69,7 @@ fn main() -> ExitCode {
         Task::Schema(_) => schema::write(),
         Task::Tidy => tidy::tidy(),
         Task::Test | Task::Ci => test::test(),
+        Task::Experiment(experiment) => return harness::run(experiment),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,70 @@
+//! The agent of the experiments: it does what the first word of a message says.
+
+use std::time::Duration;
+
+use a2a_server::{Agent, Failure, Turn};
+use a2a_types::{Message, Object};
+
+/// Does what it is told:
+///
+/// - `echo …` says it back in an artifact;
+/// - `reply …` says it back in a message, without a task;
+/// - `steps N MS …` takes so many steps with so many milliseconds in between. Of each step a chunk of
+///   an artifact is told and a checkpoint kept, so that the agent goes on after a crash where it was;
+/// - `ask …` asks for more, and completes the task with the answer.
+pub(crate) struct Obedient;
+
+impl Agent for Obedient {
+    async fn run(&self, turn: Turn) -> Result<(), Failure> {
+        let text = turn.text();
+        let mut words = text.split(' ');
+        let order = words.next().unwrap_or_default();
+        let mut number = || words.next().and_then(|word| word.parse::<u64>().ok());
+        match order {
+            "reply" => turn.reply(Message::agent(text)).await?,
+            "ask" => turn.ask("what else?").await?,
+            "steps" => {
+                let (steps, pause) = (number().unwrap_or(1), number().unwrap_or(0));
+                take_steps(&turn, steps, Duration::from_millis(pause)).await?;
+            }
+            _ => turn.artifact("echo").text(text).done().await?,
+        }
+        Ok(())
+    }
+}
+
+/// What the chunk of a step says.
+pub(crate) fn step(number: u64) -> String {
+    format!("step {number};")
+}
+
+/// What is told of a turn that goes on after a crash.
+pub(crate) const RESUMED: &str = "resumed after step";
+
+async fn take_steps(turn: &Turn, steps: u64, pause: Duration) -> Result<(), Failure> {
+    let mut done = 0;
+    if let Some(resumed) = turn.resumed() {
+        let checkpoint = resumed.checkpoint.as_ref();
+        let step = checkpoint.and_then(|kept| kept.get("step")?.as_u64());
+        done = step.unwrap_or(0);
+        turn.working(format!("{RESUMED} {done}")).await?;
+    }
+    for number in done + 1..=steps {
+        // Each step is an artifact of its own, so that it may be told twice and is there once.
+        turn.publish(a2a_server::ArtifactUpdate {
+            artifact: a2a_types::Artifact {
+                artifact_id: format!("step-{number}").into(),
+                parts: vec![a2a_types::Part::text(step(number))],
+                ..a2a_types::Artifact::default()
+            },
+            last_chunk: true,
+            ..a2a_server::ArtifactUpdate::default()
+        })
+        .await?;
+        turn.checkpoint(Object::from_iter([("step".to_owned(), number.into())]))
+            .await?;
+        // It stops early if it is asked to.
+        drop(tokio::time::timeout(pause, turn.canceled()).await);
+    }
+    Ok(())
+}

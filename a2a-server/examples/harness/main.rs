@@ -1,0 +1,76 @@
+//! Experiments that no test has the time for: a server is killed, cut off, crowded and asked twice,
+//! and what it had promised is counted. `cargo xtask crash` and its siblings run them.
+
+mod agent;
+mod report;
+mod sends;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use fastrand::Rng;
+
+use self::report::Report;
+
+/// Measures what a server keeps of its promises.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
+struct Arguments {
+    /// Where randomness begins; another number each time by default.
+    #[arg(long, global = true, value_name = "N")]
+    seed: Option<u64>,
+    /// Print one JSON object at the end, instead of a table.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    experiment: Experiment,
+}
+
+#[derive(Subcommand)]
+enum Experiment {
+    /// How many messages a server takes each second.
+    #[command(after_help = sends::EXAMPLES)]
+    Sends(sends::Options),
+    /// Be the server that an experiment needs.
+    #[command(hide = true)]
+    Serve(serve::Options),
+}
+
+/// Why an experiment came to no result.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
+    match run(arguments.experiment, seed) {
+        Ok(None) => ExitCode::SUCCESS,
+        Ok(Some(report)) => {
+            report.print(seed, arguments.json);
+            match report.is_met() {
+                true => ExitCode::SUCCESS,
+                false => ExitCode::FAILURE,
+            }
+        }
+        Err(failure) => {
+            eprintln!("the experiment came to no result: {failure}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(experiment: Experiment, seed: u64) -> Result<Option<Report>, Failure> {
+    let mut runtime = match experiment {
+        // The server is what is measured: its callers cost as little as possible.
+        Experiment::Sends(_) => tokio::runtime::Builder::new_current_thread(),
+        _ => tokio::runtime::Builder::new_multi_thread(),
+    };
+    let dice = Rng::with_seed(seed);
+    let report = async {
+        match experiment {
+            Experiment::Sends(options) => sends::run(options, dice).await.map(Some),
+            Experiment::Serve(options) => serve::run(options).await.map(|()| None),
+        }
+    };
+    runtime.enable_all().build()?.block_on(report)
+}

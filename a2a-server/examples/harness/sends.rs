@@ -1,0 +1,177 @@
+//! How many messages a server takes each second: every one of them is on the disk when it is answered.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use fastrand::Rng;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+use crate::Failure;
+use crate::report::Report;
+use crate::serve::{Process, cpu_of};
+
+/// How to measure.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// How long to send.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    seconds: u64,
+    /// How many callers send at once, each over a connection of its own.
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    connections: usize,
+    /// Where tasks are kept.
+    #[arg(long, value_enum, default_value = "sqlite")]
+    store: Kept,
+    /// The directory of the database; the one of this program by default, for directories of
+    /// temporary files are often in memory.
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Ask an agent that answers by a message, without a task.
+    #[arg(long)]
+    reply: bool,
+}
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  cargo xtask sends                                     64 connections, SQLite beside this program
+  cargo xtask sends --dir /var/tmp                      the disk that counts
+  cargo xtask sends --store memory --connections 16     without a disk";
+
+/// Where tasks are kept.
+#[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
+pub(crate) enum Kept {
+    Memory,
+    Sqlite,
+}
+
+pub(crate) async fn run(options: Options, _dice: Rng) -> Result<Report, Failure> {
+    let program = std::env::current_exe()?;
+    let beside = program.parent().ok_or("this program is nowhere")?;
+    let directory = tempfile::tempdir_in(options.dir.as_deref().unwrap_or(beside))?;
+    let db = (options.store == Kept::Sqlite).then(|| directory.path().join("tasks.db"));
+    let server = Process::begin(db.as_deref(), false).await?;
+    let address = server
+        .url()
+        .trim_start_matches("http://")
+        .trim_end_matches('/')
+        .to_owned();
+    let order = if options.reply { "reply" } else { "echo" };
+
+    // What happens first happens once: connections, statements, pages.
+    send_for(
+        Duration::from_millis(500),
+        &address,
+        order,
+        options.connections,
+    )
+    .await?;
+    let (cpu, own_cpu) = (server.cpu(), cpu_of("self"));
+    let period = Duration::from_secs(options.seconds);
+    let begun = Instant::now();
+    let mut times = send_for(period, &address, order, options.connections).await?;
+    let took = begun.elapsed().as_secs_f64();
+    let (cpu, own_cpu) = (server.cpu() - cpu, cpu_of("self") - own_cpu);
+    server.kill().await?;
+
+    times.sort_unstable();
+    let millis = |part: f64| {
+        let index = (times.len() as f64 * part) as usize;
+        times
+            .get(index)
+            .map_or(0.0, |time| time.as_secs_f64() * 1e3)
+    };
+    let count = times.len() as f64;
+    let mut report = Report::new("sends");
+    report.at_least("acknowledged sends per second", TARGET, count / took);
+    report.tell("sends", count);
+    report.tell("median, ms", millis(0.5));
+    report.tell("99th percentile, ms", millis(0.99));
+    report.tell("slowest, ms", millis(1.0 - f64::EPSILON));
+    report.tell("server CPU per send, µs", cpu * 1e6 / count);
+    report.tell("server CPU, processors", cpu / took);
+    report.tell("callers' CPU, processors", own_cpu / took);
+    Ok(report)
+}
+
+/// How many sends a server is to take each second.
+const TARGET: f64 = 5000.0;
+
+/// Sends for so long, and yields how long each answer took.
+async fn send_for(
+    period: Duration,
+    address: &str,
+    order: &'static str,
+    connections: usize,
+) -> Result<Vec<Duration>, Failure> {
+    let end = Instant::now() + period;
+    let mut callers = JoinSet::new();
+    for _ in 0..connections {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        callers.spawn(call(stream, order, end));
+    }
+    let mut times = Vec::new();
+    while let Some(called) = callers.join_next().await {
+        times.extend(called??);
+    }
+    Ok(times)
+}
+
+/// One caller: the next message goes when the last was answered.
+async fn call(
+    mut stream: TcpStream,
+    order: &'static str,
+    end: Instant,
+) -> Result<Vec<Duration>, Failure> {
+    let mut times = Vec::new();
+    let mut answer = Vec::new();
+    loop {
+        let begun = Instant::now();
+        if begun >= end {
+            return Ok(times);
+        }
+        stream.write_all(request(order).as_bytes()).await?;
+        read_answer(&mut stream, &mut answer).await?;
+        times.push(begun.elapsed());
+    }
+}
+
+fn request(order: &str) -> String {
+    let id = uuid::Uuid::new_v4();
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"message":{{"messageId":"{id}","role":"ROLE_USER","parts":[{{"text":"{order} say this back to me"}}]}}}}}}"#
+    );
+    format!(
+        "POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\na2a-version: 1.0\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// Reads one answer, which must not be an error.
+async fn read_answer(stream: &mut TcpStream, answer: &mut Vec<u8>) -> Result<(), Failure> {
+    answer.clear();
+    let mut whole = None;
+    while whole.is_none_or(|whole| answer.len() < whole) {
+        if stream.read_buf(answer).await? == 0 {
+            return Err("the server closed a connection".into());
+        }
+        whole = whole.or_else(|| length(answer));
+    }
+    let text = std::str::from_utf8(answer)?;
+    match text.starts_with("HTTP/1.1 200") && text.contains("\"result\"") {
+        true => Ok(()),
+        false => Err(format!("not the answer to a message: {text}").into()),
+    }
+}
+
+/// How long an answer is, once its head is there.
+fn length(answer: &[u8]) -> Option<usize> {
+    let text = std::str::from_utf8(answer).ok()?;
+    let (head, _) = text.split_once("\r\n\r\n")?;
+    let mut headers = head.lines().filter_map(|line| line.split_once(": "));
+    let (_, value) = headers.find(|(name, _)| name.eq_ignore_ascii_case("content-length"))?;
+    Some(head.len() + 4 + value.parse::<usize>().ok()?)
+}

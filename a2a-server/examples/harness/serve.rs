@@ -1,0 +1,110 @@
+//! A server in a process of its own, which can be killed.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use a2a_server::{Recovery, Server, SqliteStore};
+use a2a_types::AgentCard;
+use clap::Args;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::Failure;
+use crate::agent::Obedient;
+
+/// What the server is to be.
+#[derive(Args, Clone, Default)]
+pub(crate) struct Options {
+    /// The file that tasks are kept in; without one they are in memory.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) db: Option<PathBuf>,
+    /// Go on with tasks that another process has left.
+    #[arg(long)]
+    pub(crate) resume: bool,
+}
+
+/// Serves until the standard input ends; says at which URL.
+pub(crate) async fn run(options: Options) -> Result<(), Failure> {
+    let mut builder = Server::builder(card(), Obedient);
+    if options.resume {
+        builder = builder.recovery(Recovery::Resume);
+    }
+    if let Some(db) = &options.db {
+        builder = builder.store(SqliteStore::open(db)?);
+    }
+    let bound = builder.build()?.bind("127.0.0.1:0").await?;
+    println!("{}", bound.url());
+    // Whoever began this process has ended, or wants it to end.
+    let stop = async { drop(tokio::io::stdin().read_to_end(&mut Vec::new()).await) };
+    bound.run(stop).await;
+    Ok(())
+}
+
+/// The card of every agent in the experiments.
+pub(crate) fn card() -> AgentCard {
+    let mut card = AgentCard::new("Obedient", "Does what it is told");
+    card.capabilities.streaming = Some(true);
+    card
+}
+
+/// A server in another process.
+pub(crate) struct Process {
+    child: Child,
+    url: String,
+}
+
+impl Process {
+    /// Begins one, and waits until it listens.
+    pub(crate) async fn begin(db: Option<&Path>, resume: bool) -> Result<Self, Failure> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("serve");
+        if let Some(db) = db {
+            command.arg("--db").arg(db);
+        }
+        if resume {
+            command.arg("--resume");
+        }
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        let output = child.stdout.take().ok_or("the server has no output")?;
+        let mut lines = BufReader::new(output).lines();
+        match lines.next_line().await? {
+            Some(url) => Ok(Self { child, url }),
+            None => Err(format!("the server did not begin: {}", child.wait().await?).into()),
+        }
+    }
+
+    /// Where it listens.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Kills it where it stands; it has no time to say anything.
+    pub(crate) async fn kill(mut self) -> Result<(), Failure> {
+        Ok(self.child.kill().await?)
+    }
+
+    /// How many seconds of processors it has used.
+    pub(crate) fn cpu(&self) -> f64 {
+        let id = self.child.id();
+        id.map_or(0.0, |id| cpu_of(&id.to_string()))
+    }
+}
+
+/// How many seconds of processors a process has used; where that cannot be told, none.
+pub(crate) fn cpu_of(process: &str) -> f64 {
+    let seconds = || {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        // After the name, which may hold anything but is in parentheses: fields 14 and 15.
+        let fields: Vec<_> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        let ticks = |index: usize| fields.get(index)?.parse::<f64>().ok();
+        Some((ticks(11)? + ticks(12)?) / TICKS)
+    };
+    seconds().unwrap_or(0.0)
+}
+
+/// How many ticks Linux shows for a second.
+const TICKS: f64 = 100.0;

@@ -1,0 +1,70 @@
+//! Experiments that run for seconds or minutes, each a program beside the crate that it is about: an
+//! example of that crate, which is built for release and given the arguments as they are.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use crate::{console, workspace};
+
+/// An experiment, and the program that makes it.
+#[derive(Subcommand)]
+pub(crate) enum Experiment {
+    /// Kill a server 200 times under load: what it had acknowledged is still there.
+    #[command(disable_help_flag = true)]
+    Crash(Arguments),
+    /// Cut the connections of followers: no event is missing, none comes twice.
+    #[command(disable_help_flag = true)]
+    Cuts(Arguments),
+    /// Measure how many messages a server takes each second.
+    #[command(disable_help_flag = true)]
+    Sends(Arguments),
+    /// Let 64 followers read the same 10,000 events.
+    #[command(disable_help_flag = true)]
+    Followers(Arguments),
+    /// Send each message 100 times at once: the agent gets it once.
+    #[command(disable_help_flag = true)]
+    Twins(Arguments),
+}
+
+/// What is passed on; `--help` tells what there is.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Arguments of the experiment: see its own --help.
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENTS"
+    )]
+    arguments: Vec<OsString>,
+}
+
+/// Makes an experiment; its exit code is ours.
+pub(crate) fn run(experiment: Experiment) -> ExitCode {
+    let (name, given) = match experiment {
+        Experiment::Crash(given) => ("crash", given),
+        Experiment::Cuts(given) => ("cuts", given),
+        Experiment::Sends(given) => ("sends", given),
+        Experiment::Followers(given) => ("followers", given),
+        Experiment::Twins(given) => ("twins", given),
+    };
+    example("a2a-server", "harness", name, given)
+}
+
+/// Runs an example of a package, built for release.
+fn example(package: &str, example: &str, name: &str, given: Arguments) -> ExitCode {
+    let mut cargo = workspace::cargo();
+    cargo.args(["run", "--release", "--quiet", "--package", package]);
+    cargo.args(["--example", example, "--", name]);
+    match cargo.args(given.arguments).status() {
+        Ok(status) => {
+            let code = status.code().and_then(|code| u8::try_from(code).ok());
+            code.map_or(ExitCode::FAILURE, ExitCode::from)
+        }
+        Err(error) => {
+            console::failure(&format!("{name}: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
