@@ -357,6 +357,7 @@ async fn taken_once(bench: Bench) -> Checked {
                 for due in store.notifications(2, LONG).await? {
                     let config = due.config.clone();
                     told.push((config.task_id.into(), config.id.into(), due.generation));
+                    tokio::task::yield_now().await;
                     store.settle(&due, Settlement::Delivered).await?;
                 }
                 tokio::task::yield_now().await;

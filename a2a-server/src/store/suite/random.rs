@@ -22,7 +22,7 @@ super::promises! {
 }
 
 const ROUNDS: u64 = 20;
-const STEPS: usize = 50;
+const STEPS: usize = 70;
 
 async fn like_a_model(bench: Bench) -> Checked {
     let mut round = Round {
@@ -56,18 +56,19 @@ struct Round {
     given_out: Vec<Notification>,
 }
 
-const TASKS: [&str; 4] = ["a", "b", "c", "d"];
+const TASKS: [&str; 3] = ["a", "b", "c"];
 const MESSAGES: [&str; 8] = ["1", "2", "3", "4", "5", "6", "7", "8"];
 const WEBHOOKS: [&str; 3] = ["x", "y", "z"];
 const HOLDERS: [&str; 2] = ["h", "i"];
 const CONTEXTS: [&str; 2] = ["one", "two"];
-pub(super) const STATES: [TaskState; 8] = [
+pub(super) const STATES: [TaskState; 9] = [
+    TaskState::Working,
     TaskState::Working,
     TaskState::Working,
     TaskState::InputRequired,
+    TaskState::InputRequired,
     TaskState::AuthRequired,
     TaskState::Completed,
-    TaskState::Canceled,
     TaskState::Submitted,
     TaskState::Unspecified,
 ];
@@ -87,20 +88,16 @@ impl Round {
 
     async fn step(&mut self) -> Checked {
         let key = self.key();
-        match self.dice.below(20) {
+        match self.dice.below(25) {
             0..4 => self.create(&key).await?,
-            4..11 => self.append(&key).await?,
-            11 => self.put_config(&key).await?,
-            12 => self.delete_config(&key).await?,
-            13 => self.keep_answer(&key.0).await?,
-            14 | 15 => self.take().await?,
-            16 => self.settle().await?,
-            17 => {
-                let holder = self.dice.one_of(&HOLDERS);
-                self.bench.store.renew(holder, LONG).await?;
-                self.model.renew(holder);
-            }
-            18 => self.list(&key.0).await?,
+            4..12 => self.append(&key).await?,
+            12 => self.put_config(&key).await?,
+            13 => self.delete_config(&key).await?,
+            14 => self.keep_answer(&key.0).await?,
+            15..18 => self.take().await?,
+            18..21 => self.settle().await?,
+            21 => self.renew().await?,
+            22 | 23 => self.list(&key.0).await?,
             _ => same(
                 "the orphans",
                 self.bench.orphans().await?,
@@ -119,7 +116,7 @@ impl Round {
         let new = NewTask {
             task,
             dialect: dice.one_of(Dialect::ALL),
-            config: dice.chance(3).then(|| config(&id, dice.one_of(&WEBHOOKS))),
+            config: dice.chance(2).then(|| config(&id, dice.one_of(&WEBHOOKS))),
             receipt: dice.chance(2).then(|| receipt(dice.one_of(&MESSAGES))),
             holder: dice.one_of(&HOLDERS).into(),
             term: dice.one_of(&[NONE, LONG]),
@@ -197,6 +194,13 @@ impl Round {
         agrees(&kept, &self.model.keep_answer(owner, receipt, outcome))
     }
 
+    async fn renew(&mut self) -> Checked {
+        let holder = self.dice.one_of(&HOLDERS);
+        self.bench.store.renew(holder, LONG).await?;
+        self.model.renew(holder);
+        Ok(())
+    }
+
     async fn take(&mut self) -> Checked {
         let limit = self.dice.one_of(&[1, 2, 100]);
         let term = self.dice.one_of(&[NONE, LONG]);
@@ -207,12 +211,16 @@ impl Round {
     }
 
     async fn settle(&mut self) -> Checked {
-        let kept = self.dice.below(3) as usize;
-        for notification in self.given_out.drain(kept.min(self.given_out.len())..) {
+        for notification in std::mem::take(&mut self.given_out) {
             let later = [Settlement::Later(NONE), Settlement::Later(LONG)];
-            let settlement = match self.dice.below(4) {
+            let settlement = match self.dice.below(3) {
                 0 => self.dice.one_of(&later),
-                _ => Settlement::Delivered,
+                1 => Settlement::Delivered,
+                // Somebody else may have to tell it later.
+                _ => {
+                    self.given_out.push(notification);
+                    continue;
+                }
             };
             self.bench.store.settle(&notification, settlement).await?;
             self.model.settle(&notification, settlement);
