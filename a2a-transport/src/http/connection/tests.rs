@@ -195,6 +195,9 @@ async fn who_is_told_to_stop_ends_when_its_requests_are_answered() {
     asking.ends_at(129).await;
 }
 
+/// How much of an answer a stream of HTTP/2 takes unasked.
+const WINDOW: usize = 20_000;
+
 /// A connection of HTTP/2 to ask on, and the task that moves it.
 async fn speak_http2(
     peer: &mut Peer,
@@ -202,7 +205,7 @@ async fn speak_http2(
     let (wire, _) = duplex(1);
     let wire = std::mem::replace(&mut peer.wire, wire);
     let (sender, connection) = http2::Builder::new(TokioExecutor::new())
-        .initial_stream_window_size(20_000)
+        .initial_stream_window_size(WINDOW as u32)
         .handshake(TokioIo::new(wire))
         .await
         .unwrap();
@@ -233,18 +236,21 @@ async fn a_stream_that_is_left_lying_is_reset_and_its_connection_goes_on() {
     for _ in 0..50 {
         ask_http2(&mut sender).await;
         let mut length = 0;
-        while length < 20_000 {
+        while length < WINDOW {
             let frame = taken.frame().await.unwrap().unwrap();
             length += frame.into_data().unwrap().len();
         }
         pass(1).await;
     }
     for mut body in lying {
+        // What was on its way is still there.
+        let mut length = 0;
         let error = loop {
             match in_time(body.frame()).await.unwrap() {
-                Ok(_) => {}
+                Ok(frame) => length += frame.into_data().unwrap().len(),
                 Err(error) => break error,
             }
+            assert!(length <= WINDOW, "it goes on");
         };
         assert!(format!("{error:?}").contains("CANCEL"), "{error:?}");
     }
