@@ -145,7 +145,7 @@ fn request(order: &str) -> String {
         r#"{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"message":{{"messageId":"{id}","role":"ROLE_USER","parts":[{{"text":"{order} say this back to me"}}]}}}}}}"#
     );
     format!(
-        "POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\na2a-version: 1.0\r\ncontent-length: {}\r\n\r\n{body}",
+        "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\na2a-version: 1.0\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     )
 }

@@ -278,7 +278,8 @@ impl Desk<'_> {
     }
 
     fn check_receipt(&self, of: &str, receipt: Option<&Receipt>) -> Result<(), StoreError> {
-        let Some(receipt) = receipt else {
+        let perhaps = |receipt: &&Receipt| self.shared.seen.may_know(of, &receipt.message);
+        let Some(receipt) = receipt.filter(perhaps) else {
             return Ok(());
         };
         match tables::received(self.connection, of, &receipt.message, self.now)? {
@@ -294,6 +295,8 @@ impl Desk<'_> {
         task: Option<&TaskId>,
         answer: Option<&Message>,
     ) -> Result<(), StoreError> {
+        let until = self.until(receipt.term);
+        self.shared.seen.note(of, &receipt.message, until);
         self.execute(
             "insert or replace into send_dedupe(owner, message_id, digest, task_id, answer, expires)
              values(?1, ?2, ?3, ?4, ?5, ?6)",
@@ -303,7 +306,7 @@ impl Desk<'_> {
                 receipt.digest,
                 task.map(|task| task.as_str()),
                 answer.map(tables::write).transpose()?,
-                self.until(receipt.term),
+                until,
             ],
         )?;
         Ok(())
@@ -368,6 +371,7 @@ impl Desk<'_> {
     pub(super) fn sweep(&mut self, retention: Retention) -> Result<usize, StoreError> {
         let sql = "delete from send_dedupe where expires <= ?1";
         self.execute(sql, params![self.now])?;
+        self.shared.seen.sweep(self.now);
         let sql = "select count(*) from task where ended is not null";
         let ended: i64 = self.one(sql, [])?;
         let surplus = ended.saturating_sub(retention.count.try_into().unwrap_or(i64::MAX));

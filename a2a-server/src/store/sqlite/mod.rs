@@ -3,6 +3,7 @@
 mod desk;
 mod readers;
 mod schema;
+mod seen;
 mod shared;
 mod tables;
 mod writer;
@@ -18,6 +19,7 @@ use tokio::sync::watch;
 
 use self::readers::Readers;
 use self::schema::owner_text;
+use self::seen::Seen;
 use self::shared::{Key, Shared};
 use self::writer::Writer;
 use super::{
@@ -72,7 +74,7 @@ impl SqliteStore {
         let path = path.as_ref();
         let lock = lock(path)?;
         let connection = schema::open_writer(path, options.bytes / schema::PAGE)?;
-        let shared = Arc::new(Shared::new());
+        let shared = Arc::new(Shared::new(Seen::load(&connection)?));
         Ok(Self {
             writer: Writer::start(connection, Arc::clone(&shared))?,
             readers: Readers::new(path.to_owned()),
@@ -228,8 +230,14 @@ impl Store for SqliteStore {
         message: &'a MessageId,
     ) -> BoxFuture<'a, Result<Option<Received>, StoreError>> {
         let (of, message) = (owner_text(owner), message.clone());
-        let read = move |connection: &_| tables::received(connection, &of, &message, writer::now());
-        Box::pin(self.readers.run(read))
+        Box::pin(async move {
+            if !self.shared.seen.may_know(&of, &message) {
+                return Ok(None);
+            }
+            let now = writer::now();
+            let read = move |connection: &_| tables::received(connection, &of, &message, now);
+            self.readers.run(read).await
+        })
     }
 
     fn keep_answer<'a>(

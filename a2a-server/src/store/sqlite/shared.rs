@@ -8,6 +8,7 @@ use lru::LruCache;
 use tokio::sync::watch;
 
 use super::super::{Logged, Owner, Snapshot, Tail, limits};
+use super::seen::Seen;
 
 pub(super) type Key = (Owner, TaskId);
 
@@ -17,6 +18,7 @@ pub(super) type Key = (Owner, TaskId);
 /// for it then finds it in the tables, as it was.
 #[derive(Debug)]
 pub(super) struct Shared {
+    pub(super) seen: Seen,
     recent: Mutex<Recent>,
     watched: Mutex<HashMap<Key, watch::Sender<u64>>>,
 }
@@ -73,8 +75,9 @@ impl Folded {
 }
 
 impl Shared {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(seen: Seen) -> Self {
         Self {
+            seen,
             recent: Mutex::new(Recent {
                 tasks: LruCache::unbounded(),
                 bytes: 0,

@@ -313,7 +313,10 @@ fn key(row: &Row<'_>, owner: usize, task: usize) -> Result<Key, StoreError> {
     Ok((owner, get::<String>(row, task)?.into()))
 }
 
-fn get<T: rusqlite::types::FromSql>(row: &Row<'_>, column: usize) -> Result<T, StoreError> {
+pub(super) fn get<T: rusqlite::types::FromSql>(
+    row: &Row<'_>,
+    column: usize,
+) -> Result<T, StoreError> {
     row.get(column).map_err(failed)
 }
 

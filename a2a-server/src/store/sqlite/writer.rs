@@ -31,7 +31,7 @@ pub(super) struct Desk<'c> {
     pub(super) now: i64,
     /// How many tasks have not ended.
     pub(super) unfinished: i64,
-    shared: &'c Shared,
+    pub(super) shared: &'c Shared,
     /// Tasks as they will be once this is committed.
     open: HashMap<Key, Folded>,
     gone: Vec<Key>,
