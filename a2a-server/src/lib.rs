@@ -51,6 +51,7 @@ mod intake;
 mod ledger;
 mod letters;
 mod list;
+mod pen;
 mod push;
 mod runner;
 mod send;

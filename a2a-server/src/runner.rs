@@ -1,16 +1,17 @@
 //! The only writer of a task's log, for as long as a turn lasts.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use a2a_types::{
-    Content, ContextId, Dialect, Event, Message, Object, Part, Task, TaskArtifactUpdateEvent,
-    TaskId, TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
+    ContextId, Dialect, Event, Message, Object, Task, TaskArtifactUpdateEvent, TaskId,
+    TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
 };
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Mutex, MutexGuard, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::ledger::Ledger;
-use crate::store::{Append, Lease, NewTask, Owner, Receipt, Snapshot, StoreError};
+use crate::pen::{Collected, Entry, Pen, is_mere_text};
+use crate::store::{NewTask, Owner, Receipt, Snapshot, StoreError};
 use crate::turn::{ArtifactUpdate, UpdateError};
 
 /// Writes the log of one task.
@@ -22,10 +23,7 @@ pub(crate) struct Runner {
     owner: Owner,
     task: TaskId,
     context: ContextId,
-    new: Option<NewTask>,
-    opened: OnceLock<()>,
-    /// Held by whoever makes the answer one with a task, or one without.
-    choice: Mutex<()>,
+    /// Held, too, by whoever makes the answer one with a task, or one without.
     pen: Mutex<Pen>,
     stage: watch::Sender<Stage>,
     cancel: CancellationToken,
@@ -34,16 +32,6 @@ pub(crate) struct Runner {
     /// The first turn has begun, or will not.
     begun: CancellationToken,
     ended: CancellationToken,
-}
-
-/// The right to write, and where the log ends.
-#[derive(Debug)]
-struct Pen {
-    generation: u64,
-    /// The epoch of the lease; none if there is none.
-    epoch: Option<u64>,
-    /// Text that is collected before it is written.
-    collected: Option<TaskArtifactUpdateEvent>,
 }
 
 /// How far the answer to the first message is.
@@ -76,45 +64,31 @@ impl std::fmt::Debug for Runner {
 impl Runner {
     /// A runner for a task that is not stored yet.
     pub(crate) fn for_new(ledger: Arc<Ledger>, owner: Owner, new: NewTask) -> Self {
-        let context = new.task.context_id.clone().unwrap_or_default();
-        let pen = Pen {
-            generation: 1,
-            epoch: Some(1),
-            collected: None,
-        };
-        Self::new(ledger, owner, new.task.id.clone(), context, pen, Some(new))
+        let (task, context) = (new.task.id.clone(), new.task.context_id.clone());
+        let pen = Pen::for_new(Arc::clone(&ledger), owner.clone(), new);
+        Self::new(ledger, owner, task, context, pen)
     }
 
     /// A runner for a task of the store, as it stood.
     pub(crate) fn for_known(ledger: Arc<Ledger>, owner: Owner, known: &Snapshot) -> Self {
-        let context = known.task.context_id.clone().unwrap_or_default();
-        let pen = Pen {
-            generation: known.generation,
-            epoch: None,
-            collected: None,
-        };
-        Self::new(ledger, owner, known.task.id.clone(), context, pen, None)
+        let (task, context) = (known.task.id.clone(), known.task.context_id.clone());
+        let (of, about) = (owner.clone(), task.clone());
+        let pen = Pen::at(Arc::clone(&ledger), of, about, known.generation);
+        Self::new(ledger, owner, task, context, pen)
     }
 
     fn new(
         ledger: Arc<Ledger>,
         owner: Owner,
         task: TaskId,
-        context: ContextId,
+        context: Option<ContextId>,
         pen: Pen,
-        new: Option<NewTask>,
     ) -> Self {
         Self {
             ledger,
             owner,
             task,
-            context,
-            opened: new
-                .is_none()
-                .then_some(())
-                .map_or_else(OnceLock::new, OnceLock::from),
-            choice: Mutex::new(()),
-            new,
+            context: context.unwrap_or_default(),
             pen: Mutex::new(pen),
             stage: watch::Sender::new(Stage {
                 progress: Progress::Pending,
@@ -149,43 +123,13 @@ impl Runner {
 
     /// Stores the task, unless that has been done, or the answer was a message.
     pub(crate) async fn open(&self) -> Result<(), StoreError> {
-        self.open_with(Vec::new()).await.map(drop)
-    }
-
-    /// Stores the task with its first events in one stroke; tells whether it did.
-    async fn open_with(&self, events: Vec<Event>) -> Result<bool, StoreError> {
-        let Some(new) = self.new.as_ref().filter(|_| !self.is_open()) else {
-            return Ok(false);
-        };
-        let _choice = self.choice.lock().await;
-        if self.is_open() || self.is_answered() {
-            return Ok(false);
-        }
         let mut pen = self.pen.lock().await;
-        let snapshot = Snapshot {
-            task: new.task.clone(),
-            generation: 1,
-            dialect: new.dialect,
-            checkpoint: None,
-        };
-        let generation = 1 + events.len() as u64;
-        let release = leaves_idle(&events);
-        let new = NewTask {
-            events,
-            release,
-            notify: self.ledger.notify,
-            ..new.clone()
-        };
-        self.ledger.store.create(&self.owner, new).await?;
-        pen.generation = generation;
-        pen.epoch = (!release).then_some(1);
-        self.opened.get_or_init(|| ());
-        self.tell(Progress::Open(Arc::new(snapshot)));
-        Ok(true)
-    }
-
-    fn is_open(&self) -> bool {
-        self.opened.get().is_some()
+        if pen.new_task().is_none() || self.is_answered() {
+            return Ok(());
+        }
+        let begun = pen.create(Vec::new()).await?;
+        self.tell(Progress::Open(Arc::new(begun)));
+        Ok(())
     }
 
     /// What the agent may see of another task of the same owner.
@@ -194,13 +138,35 @@ impl Runner {
         Ok(snapshot.map(|snapshot| snapshot.task))
     }
 
-    /// Makes sure that there is a task to write to.
-    async fn ready(&self) -> Result<(), UpdateError> {
+    /// The pen, once there is a task to write to.
+    async fn ready(&self) -> Result<MutexGuard<'_, Pen>, UpdateError> {
         self.open().await?;
         match self.is_answered() {
             true => Err(UpdateError::Answered),
-            false => Ok(()),
+            false => Ok(self.pen.lock().await),
         }
+    }
+
+    /// Writes an event; the first one together with the task.
+    async fn append(&self, event: Event) -> Result<(), UpdateError> {
+        let mut pen = self.pen.lock().await;
+        if self.is_answered() {
+            return Err(UpdateError::Answered);
+        }
+        if pen.new_task().is_none() {
+            return self.write(&mut pen, Entry::of(event)).await;
+        }
+        let begun = pen.create(vec![event]).await?;
+        self.tell(Progress::Open(Arc::new(begun)));
+        Ok(())
+    }
+
+    async fn write(&self, pen: &mut Pen, entry: Entry) -> Result<(), UpdateError> {
+        let written = pen.write(entry).await;
+        if let Err(StoreError::Fenced) = written {
+            self.lost.cancel();
+        }
+        Ok(written?)
     }
 
     fn tell(&self, progress: Progress) {
@@ -215,10 +181,12 @@ impl Runner {
 
     /// The task as it stands, or as it would be created.
     pub(crate) async fn task(&self) -> Result<Task, StoreError> {
-        match (&self.new, self.is_open()) {
-            (Some(new), false) => Ok(new.task.clone()),
-            _ => Ok(self.snapshot().await?.task),
-        }
+        self.pen.lock().await.task().await
+    }
+
+    /// Whether the task is in the store.
+    pub(crate) async fn is_stored(&self) -> bool {
+        self.pen.lock().await.new_task().is_none()
     }
 
     pub(crate) async fn status(
@@ -249,8 +217,7 @@ impl Runner {
         })
     }
 
-    /// Writes an artifact or a chunk of one. Text that is only added to an artifact is collected for
-    /// a moment: models speak in syllables.
+    /// Writes an artifact or a chunk of one; text that is only added to one a moment later.
     pub(crate) async fn artifact(
         self: &Arc<Self>,
         update: ArtifactUpdate,
@@ -266,31 +233,19 @@ impl Runner {
         if self.ledger.merge.is_zero() || !is_mere_text(&event) {
             return self.append(Event::ArtifactUpdate(event)).await;
         }
-        self.ready().await?;
-        let mut pen = self.pen.lock().await;
-        match &mut pen.collected {
-            Some(collected) if collected.artifact.artifact_id == event.artifact.artifact_id => {
-                collected.artifact.parts.extend(event.artifact.parts);
-                match text_of(collected) >= MOST_COLLECTED {
-                    true => self.write(&mut pen, Entry::default()).await,
-                    false => Ok(()),
+        let collected = self.ready().await?.collect(event).await?;
+        if let Collected::First = collected {
+            let runner = Arc::clone(self);
+            tokio::spawn(async move {
+                tokio::time::sleep(runner.ledger.merge).await;
+                let mut pen = runner.pen.lock().await;
+                if let Err(error) = runner.write(&mut pen, Entry::default()).await {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(task = %runner.task, error, "could not write what was collected");
                 }
-            }
-            _ => {
-                self.write(&mut pen, Entry::default()).await?;
-                pen.collected = Some(event);
-                let runner = Arc::clone(self);
-                tokio::spawn(async move {
-                    tokio::time::sleep(runner.ledger.merge).await;
-                    let mut pen = runner.pen.lock().await;
-                    if let Err(error) = runner.write(&mut pen, Entry::default()).await {
-                        let error = &error as &dyn std::error::Error;
-                        tracing::warn!(task = %runner.task, error, "could not write what was collected");
-                    }
-                });
-                Ok(())
-            }
+            });
         }
+        Ok(())
     }
 
     /// Adds a message of the caller to the history, with what follows from it for the task.
@@ -300,7 +255,7 @@ impl Runner {
         then: Option<TaskState>,
         receipt: Option<Receipt>,
     ) -> Result<(), UpdateError> {
-        self.ready().await?;
+        let mut pen = self.ready().await?;
         let mut events = vec![Event::Message(self.placed(message))];
         events.extend(then.map(|state| self.status_event(state, None, None)));
         // An ended task is submitted before it hears anything.
@@ -312,17 +267,17 @@ impl Runner {
             receipt,
             ..Entry::default()
         };
-        self.write(&mut *self.pen.lock().await, entry).await
+        self.write(&mut pen, entry).await
     }
 
     /// Keeps what the agent wants to know if it has to go on after a crash.
     pub(crate) async fn checkpoint(&self, checkpoint: Object) -> Result<(), UpdateError> {
-        self.ready().await?;
+        let mut pen = self.ready().await?;
         let entry = Entry {
             checkpoint: Some(checkpoint),
             ..Entry::default()
         };
-        self.write(&mut *self.pen.lock().await, entry).await
+        self.write(&mut pen, entry).await
     }
 
     /// Becomes the only writer of a task that nobody else writes to.
@@ -345,11 +300,8 @@ impl Runner {
 
     /// Gives the lease back, so that whoever comes next need not wait until it runs out.
     pub(crate) async fn hand_back(&self) -> Result<(), UpdateError> {
-        if !self.is_open() {
-            return Ok(());
-        }
         let mut pen = self.pen.lock().await;
-        if pen.epoch.is_none() {
+        if !pen.has_lease() {
             return Ok(());
         }
         let entry = Entry {
@@ -361,19 +313,19 @@ impl Runner {
 
     /// Answers with a message: alone if there is no task yet, else by completing the task.
     pub(crate) async fn reply(&self, message: Message) -> Result<(), UpdateError> {
-        let choice = self.choice.lock().await;
-        if self.is_open() {
-            drop(choice);
-            return self.status(TaskState::Completed, Some(message), None).await;
-        }
+        let mut pen = self.pen.lock().await;
         if self.is_answered() {
             return Err(UpdateError::Answered);
         }
+        let Some(new) = pen.new_task() else {
+            let completed = self.status_event(TaskState::Completed, Some(message), None);
+            return self.write(&mut pen, Entry::of(completed)).await;
+        };
         let answer = Message {
             context_id: Some(self.context.clone()),
             ..message
         };
-        if let Some(receipt) = self.new.as_ref().and_then(|new| new.receipt.clone()) {
+        if let Some(receipt) = new.receipt.clone() {
             let store = &self.ledger.store;
             store
                 .keep_answer(&self.owner, receipt, answer.clone())
@@ -384,72 +336,9 @@ impl Runner {
     }
 
     pub(crate) async fn detach(&self) -> Result<(), UpdateError> {
-        self.ready().await?;
+        drop(self.ready().await?);
         self.stage.send_modify(|stage| stage.detached += 1);
         Ok(())
-    }
-
-    async fn append(&self, event: Event) -> Result<(), UpdateError> {
-        if !self.is_open() && self.open_with(vec![event.clone()]).await? {
-            return Ok(());
-        }
-        self.ready().await?;
-        let mut pen = self.pen.lock().await;
-        self.write(&mut pen, Entry::of(event)).await
-    }
-
-    /// Writes what was collected, and then the entry, in one stroke.
-    async fn write(&self, pen: &mut Pen, entry: Entry) -> Result<(), UpdateError> {
-        let collected = pen.collected.take().map(Event::ArtifactUpdate);
-        if collected.is_none() && entry.is_empty() {
-            return Ok(());
-        }
-        let Entry {
-            mut events,
-            receipt,
-            checkpoint,
-            release,
-            takes: _,
-            seizes,
-        } = entry;
-        let idle = leaves_idle(&events);
-        let before = collected.clone();
-        events.splice(0..0, collected);
-        let append = Append {
-            after: pen.generation,
-            lease: match pen.epoch {
-                _ if seizes => self.ledger.seize(),
-                Some(epoch) => Lease::Held { epoch },
-                None => self.ledger.take(),
-            },
-            release: release || idle,
-            notify: self.ledger.notify,
-            events,
-            receipt,
-            checkpoint,
-        };
-        let released = append.release;
-        let store = &self.ledger.store;
-        match store.append(&self.owner, &self.task, append).await {
-            Ok(appended) => {
-                pen.generation = appended.generation;
-                pen.epoch = (!released).then_some(appended.epoch);
-                Ok(())
-            }
-            Err(StoreError::Illegal(illegal)) => {
-                // What was collected was legal: it does not go with what is not.
-                if let Some(before) = before {
-                    Box::pin(self.write(pen, Entry::of(before))).await?;
-                }
-                Err(UpdateError::Illegal(illegal))
-            }
-            Err(error) => {
-                if let StoreError::Fenced = error {
-                    self.lost.cancel();
-                }
-                Err(error.into())
-            }
-        }
     }
 
     /// Whether the agent answered with a message alone.
@@ -513,64 +402,6 @@ impl Runner {
     pub(crate) async fn ended(&self) {
         self.ended.cancelled().await;
     }
-}
-
-/// What is written in one stroke.
-#[derive(Default)]
-struct Entry {
-    events: Vec<Event>,
-    receipt: Option<Receipt>,
-    checkpoint: Option<Object>,
-    /// Whether the lease ends with this.
-    release: bool,
-    /// Whether a lease is taken even if there is nothing to write.
-    takes: bool,
-    /// Whether the lease is taken from whoever has it.
-    seizes: bool,
-}
-
-impl Entry {
-    fn of(event: Event) -> Self {
-        Self {
-            events: vec![event],
-            ..Self::default()
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.events.is_empty() && self.checkpoint.is_none() && !self.release && !self.takes
-    }
-}
-
-/// Whether nobody works on a task after these events.
-fn leaves_idle(events: &[Event]) -> bool {
-    let state = |event: &Event| Some(event.status()?.state);
-    let last = events.iter().rev().find_map(state);
-    last.is_some_and(TaskState::is_settled)
-}
-
-/// How much text is collected at most before it is written.
-const MOST_COLLECTED: usize = 4096;
-
-/// Whether an update only adds text to an artifact, so that it can be told together with the next.
-fn is_mere_text(event: &TaskArtifactUpdateEvent) -> bool {
-    let plain = |part: &Part| {
-        let is_text = matches!(part.content, Content::Text(_));
-        is_text && part.metadata.is_none() && part.media_type.is_none() && part.filename.is_none()
-    };
-    let artifact = &event.artifact;
-    event.append
-        && !event.last_chunk
-        && event.metadata.is_none()
-        && artifact.metadata.is_none()
-        && artifact.description.is_none()
-        && artifact.parts.len() == 1
-        && artifact.parts.iter().all(plain)
-}
-
-fn text_of(collected: &TaskArtifactUpdateEvent) -> usize {
-    let texts = collected.artifact.parts.iter().filter_map(Part::as_text);
-    texts.map(str::len).sum()
 }
 
 /// A task that a message begins, and the message as it stands in it.

@@ -11,7 +11,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::agent::ErasedAgent;
 use crate::runner::Runner;
-use crate::store::Owner;
+use crate::store::{Owner, StoreError};
 use crate::turn::{Resumed, Turn, UpdateError};
 
 /// Runs the agent's turns, apart from any caller: nobody's disconnecting stops one.
@@ -216,11 +216,11 @@ impl Turns {
                 self.forget(runner);
                 return None;
             }
-            Left::Done => close(runner, TaskState::Completed, None).await,
-            Left::Canceled => close(runner, TaskState::Canceled, None).await,
+            Left::Done => settle(runner, TaskState::Completed, None).await,
+            Left::Canceled => settle(runner, TaskState::Canceled, None).await,
             Left::Failed(id) => {
                 let text = format!("The agent failed. Correlation id: {id}");
-                close(runner, TaskState::Failed, Some(Message::agent(text))).await
+                settle(runner, TaskState::Failed, Some(Message::agent(text))).await
             }
         };
         if let Err(error) = closed {
@@ -305,6 +305,34 @@ pub(crate) fn woken(state: TaskState) -> Option<TaskState> {
         _ => None,
     }
 }
+
+/// Closes a task, however long the store is in trouble: nobody else would.
+async fn settle(
+    runner: &Runner,
+    state: TaskState,
+    message: Option<Message>,
+) -> Result<(), UpdateError> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let error = match close(runner, state, message.clone()).await {
+            Err(UpdateError::Store(error @ (StoreError::Full | StoreError::Failed(_)))) => error,
+            settled => return settled,
+        };
+        // Whoever waits for a task that was never stored is told so.
+        if !runner.is_stored().await {
+            return Err(error.into());
+        }
+        tracing::warn!(task = %runner.task_id(), error = &error as &dyn std::error::Error, "could not end a turn yet");
+        tokio::select! {
+            () = tokio::time::sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
+            () = runner.lost() => return Err(error.into()),
+        }
+    }
+}
+
+/// How long to wait before a turn is ended that could not be, the first time and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Gives a task its last status, unless it has one, or the turn ended by waiting for the caller.
 pub(crate) async fn close(

@@ -1,6 +1,7 @@
 //! The engine of tasks: what is sent twice, what survives the process, who waits, what is forgotten.
 
 mod crowd;
+mod hasty;
 mod leaving;
 mod owners;
 mod restart;

@@ -1,0 +1,313 @@
+//! The right to write to a task's log, and where the log ends.
+
+use std::sync::Arc;
+
+use a2a_types::{
+    Content, Event, IllegalEvent, Object, Part, Task, TaskArtifactUpdateEvent, TaskId, TaskState,
+};
+
+use crate::ledger::Ledger;
+use crate::store::{Append, Lease, NewTask, Owner, Receipt, Snapshot, StoreError};
+
+/// Writes to the log of one task.
+///
+/// Whoever writes may be stopped in the middle, and then nobody has seen whether it was written. So
+/// that is noted before, and looked into before the next time.
+pub(crate) struct Pen {
+    ledger: Arc<Ledger>,
+    owner: Owner,
+    task: TaskId,
+    /// The task, as long as it is not stored.
+    new: Option<NewTask>,
+    generation: u64,
+    /// The epoch of the lease; none if there is none.
+    epoch: Option<u64>,
+    /// Text that is kept until there is more.
+    collected: Option<TaskArtifactUpdateEvent>,
+    doubt: Option<Doubt>,
+}
+
+/// A stroke that has begun, and of which nobody has seen the end.
+#[derive(Clone, Copy)]
+struct Doubt {
+    events: usize,
+    changes_lease: bool,
+}
+
+/// What is written in one stroke.
+#[derive(Default)]
+pub(crate) struct Entry {
+    pub(crate) events: Vec<Event>,
+    pub(crate) receipt: Option<Receipt>,
+    pub(crate) checkpoint: Option<Object>,
+    /// Whether the lease ends with this.
+    pub(crate) release: bool,
+    /// Whether a lease is taken even if there is nothing to write.
+    pub(crate) takes: bool,
+    /// Whether the lease is taken from whoever has it.
+    pub(crate) seizes: bool,
+}
+
+/// What became of a chunk.
+pub(crate) enum Collected {
+    /// It is kept with others.
+    Added,
+    /// It is the first that is kept.
+    First,
+}
+
+impl Pen {
+    /// For a task that is not stored yet.
+    pub(crate) fn for_new(ledger: Arc<Ledger>, owner: Owner, new: NewTask) -> Self {
+        let task = new.task.id.clone();
+        Self {
+            new: Some(new),
+            ..Self::at(ledger, owner, task, 1)
+        }
+    }
+
+    /// For a task whose log ends at a generation.
+    pub(crate) fn at(ledger: Arc<Ledger>, owner: Owner, task: TaskId, generation: u64) -> Self {
+        Self {
+            ledger,
+            owner,
+            task,
+            new: None,
+            generation,
+            epoch: None,
+            collected: None,
+            doubt: None,
+        }
+    }
+
+    /// The task, if it is not stored.
+    pub(crate) fn new_task(&self) -> Option<&NewTask> {
+        self.new.as_ref()
+    }
+
+    /// Whether there is a lease to give back.
+    pub(crate) fn has_lease(&self) -> bool {
+        self.new.is_none() && self.epoch.is_some()
+    }
+
+    /// Stores the new task with its first events in one stroke; yields the task as it was before them.
+    pub(crate) async fn create(&mut self, events: Vec<Event>) -> Result<Snapshot, StoreError> {
+        let Some(new) = self.new.clone() else {
+            return Err(StoreError::TaskExists);
+        };
+        let snapshot = Snapshot {
+            task: new.task.clone(),
+            generation: 1,
+            dialect: new.dialect,
+            checkpoint: None,
+        };
+        // If an earlier stroke was stopped, the task may be there already.
+        let again = self.doubt.is_some().then(|| events.clone());
+        let generation = 1 + events.len() as u64;
+        let release = leaves_idle(&events);
+        let whole = NewTask {
+            release,
+            notify: self.ledger.notify,
+            events,
+            ..new
+        };
+        self.doubt = Some(Doubt {
+            events: 1,
+            changes_lease: true,
+        });
+        let created = self.ledger.store.create(&self.owner, whole).await;
+        match (created, again) {
+            (Err(StoreError::TaskExists | StoreError::Received), Some(events)) => {
+                self.find().await?;
+                let entry = Entry {
+                    events,
+                    ..Entry::default()
+                };
+                return self.write(entry).await.map(|()| snapshot);
+            }
+            (Err(error), again) => {
+                self.doubt = self.doubt.filter(|_| again.is_some());
+                return Err(error);
+            }
+            (Ok(()), _) => self.doubt = None,
+        }
+        self.generation = generation;
+        self.epoch = (!release).then_some(1);
+        self.new = None;
+        Ok(snapshot)
+    }
+
+    /// Looks up where the log of the task ends, which was stored by a stroke that nobody has seen the
+    /// end of.
+    async fn find(&mut self) -> Result<(), StoreError> {
+        let store = &self.ledger.store;
+        let stored = store.snapshot(&self.owner, &self.task).await?;
+        self.generation = stored.ok_or(StoreError::NoTask)?.generation;
+        self.epoch = None;
+        self.doubt = None;
+        self.new = None;
+        Ok(())
+    }
+
+    /// Writes what was collected, and then the entry, in one stroke.
+    pub(crate) async fn write(&mut self, entry: Entry) -> Result<(), StoreError> {
+        self.look_back().await?;
+        if self.collected.is_none() && entry.is_empty() {
+            return Ok(());
+        }
+        let collected = self.collected.clone().map(Event::ArtifactUpdate);
+        let idle = leaves_idle(&entry.events);
+        let append = Append {
+            after: self.generation,
+            lease: match self.epoch {
+                _ if entry.seizes => self.ledger.seize(),
+                Some(epoch) => Lease::Held { epoch },
+                None => self.ledger.take(),
+            },
+            release: entry.release || idle,
+            notify: self.ledger.notify,
+            events: collected.into_iter().chain(entry.events).collect(),
+            receipt: entry.receipt,
+            checkpoint: entry.checkpoint,
+        };
+        match self.append(append).await {
+            Ok(()) => {
+                self.collected = None;
+                Ok(())
+            }
+            Err(StoreError::Illegal(illegal)) => self.refuse(illegal).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What was collected is legal, and does not go with what is not.
+    async fn refuse(&mut self, illegal: IllegalEvent) -> Result<(), StoreError> {
+        if self.collected.is_some() {
+            Box::pin(self.write(Entry::default())).await?;
+        }
+        Err(StoreError::Illegal(illegal))
+    }
+
+    async fn append(&mut self, append: Append) -> Result<(), StoreError> {
+        let released = append.release;
+        self.doubt = Some(Doubt {
+            events: append.events.len(),
+            changes_lease: released || !matches!(append.lease, Lease::Held { .. }),
+        });
+        let store = &self.ledger.store;
+        let appended = store.append(&self.owner, &self.task, append).await;
+        self.doubt = None;
+        let appended = appended?;
+        self.generation = appended.generation;
+        self.epoch = (!released).then_some(appended.epoch);
+        Ok(())
+    }
+
+    /// Finds out what became of the last stroke, if nobody has seen its end. Whatever is asked of the
+    /// store now is done after it.
+    async fn look_back(&mut self) -> Result<(), StoreError> {
+        let Some(doubt) = self.doubt else {
+            return Ok(());
+        };
+        if doubt.changes_lease {
+            self.epoch = None;
+        }
+        if doubt.events > 0 {
+            let lease = match self.epoch {
+                Some(epoch) => Lease::Held { epoch },
+                None => self.ledger.take(),
+            };
+            let nothing = Append {
+                lease,
+                ..Append::held(self.generation, 0, Vec::new())
+            };
+            let store = &self.ledger.store;
+            match store.append(&self.owner, &self.task, nothing).await {
+                Ok(appended) => self.epoch = Some(appended.epoch),
+                Err(StoreError::Behind(generation)) => {
+                    self.generation = generation;
+                    self.collected = None;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.doubt = None;
+        Ok(())
+    }
+
+    /// Keeps text that is only added to an artifact: models speak in syllables. Text for another
+    /// artifact, or that becomes too much, has what is kept written.
+    pub(crate) async fn collect(
+        &mut self,
+        event: TaskArtifactUpdateEvent,
+    ) -> Result<Collected, StoreError> {
+        if let Some(collected) = &mut self.collected
+            && collected.artifact.artifact_id == event.artifact.artifact_id
+        {
+            collected.artifact.parts.extend(event.artifact.parts);
+            if text_of(collected) >= MOST_COLLECTED {
+                self.write(Entry::default()).await?;
+            }
+            return Ok(Collected::Added);
+        }
+        self.write(Entry::default()).await?;
+        self.collected = Some(event);
+        Ok(Collected::First)
+    }
+
+    /// The task as it stands, or as it would be created.
+    pub(crate) async fn task(&self) -> Result<Task, StoreError> {
+        match &self.new {
+            Some(new) => Ok(new.task.clone()),
+            None => {
+                let store = &self.ledger.store;
+                let snapshot = store.snapshot(&self.owner, &self.task).await?;
+                Ok(snapshot.ok_or(StoreError::NoTask)?.task)
+            }
+        }
+    }
+}
+
+impl Entry {
+    pub(crate) fn of(event: Event) -> Self {
+        Self {
+            events: vec![event],
+            ..Self::default()
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.events.is_empty() && self.checkpoint.is_none() && !self.release && !self.takes
+    }
+}
+
+/// Whether nobody works on a task after these events.
+fn leaves_idle(events: &[Event]) -> bool {
+    let state = |event: &Event| Some(event.status()?.state);
+    let last = events.iter().rev().find_map(state);
+    last.is_some_and(TaskState::is_settled)
+}
+
+/// How much text is collected at most before it is written.
+const MOST_COLLECTED: usize = 4096;
+
+/// Whether an update only adds text to an artifact, so that it can be told together with the next.
+pub(crate) fn is_mere_text(event: &TaskArtifactUpdateEvent) -> bool {
+    let plain = |part: &Part| {
+        let is_text = matches!(part.content, Content::Text(_));
+        is_text && part.metadata.is_none() && part.media_type.is_none() && part.filename.is_none()
+    };
+    let artifact = &event.artifact;
+    event.append
+        && !event.last_chunk
+        && event.metadata.is_none()
+        && artifact.metadata.is_none()
+        && artifact.description.is_none()
+        && artifact.parts.len() == 1
+        && artifact.parts.iter().all(plain)
+}
+
+fn text_of(collected: &TaskArtifactUpdateEvent) -> usize {
+    let texts = collected.artifact.parts.iter().filter_map(Part::as_text);
+    texts.map(str::len).sum()
+}

@@ -1,0 +1,86 @@
+//! Agents that do not wait for what they have begun to tell.
+
+use std::time::Duration;
+
+use a2a_client::{Client, Event, StreamExt};
+use a2a_server::{Failure, MemoryStore, Server, Turn};
+use a2a_types::{Part, TaskState};
+
+use crate::{card, stores, task};
+
+/// Begins an update, and drops it half-way unless it is done at once.
+async fn hasten<T>(update: impl Future<Output = T>) -> Option<T> {
+    tokio::time::timeout(Duration::ZERO, update).await.ok()
+}
+
+/// Tells a hundred numbers, every other one hastily.
+async fn hasty(turn: Turn) -> Result<(), Failure> {
+    for number in 0..100 {
+        let draft = turn.artifact("number").text(number.to_string()).done();
+        match number % 2 {
+            0 => drop(hasten(draft).await),
+            _ => draft.await?,
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_was_dropped_half_way_is_told_once_or_not_at_all() {
+    for server in [
+        Server::builder(card(), hasty).store(MemoryStore::default()),
+        Server::builder(card(), hasty).store(stores::sqlite()),
+    ] {
+        let client = Client::new(server.build().unwrap());
+        let mut updates = client.stream("go").await.unwrap();
+        let first = updates.next().await.unwrap().unwrap();
+        let (mut told, mut last) = (Vec::new(), None);
+        let mut seen = updates.generation().unwrap();
+        while let Some(event) = updates.next().await {
+            seen += 1;
+            assert_eq!(updates.generation(), Some(seen));
+            match event.unwrap() {
+                Event::ArtifactUpdate(update) => told.extend(update.artifact.parts),
+                event => last = event.status().map(|status| status.state),
+            }
+        }
+        assert_eq!(last, Some(TaskState::Completed));
+        let task = client
+            .get_task(first.task_id().unwrap().clone(), None)
+            .await;
+        let kept = task
+            .unwrap()
+            .artifacts
+            .into_iter()
+            .flat_map(|artifact| artifact.parts);
+        assert_eq!(kept.collect::<Vec<_>>(), told);
+        let numbers: Vec<u32> = told
+            .iter()
+            .map(|part| part.as_text().unwrap().parse().unwrap())
+            .collect();
+        assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+        // Those that were waited for are all there.
+        assert!((1..100).step_by(2).all(|number| numbers.contains(&number)));
+    }
+}
+
+/// The first update creates the task: it is dropped, too, and the last one is not.
+#[tokio::test]
+async fn a_task_that_began_half_way_is_completed() {
+    let agent = async |turn: Turn| -> Result<(), Failure> {
+        hasten(turn.working("perhaps")).await;
+        turn.artifact("a").text("certainly").done().await?;
+        Ok(())
+    };
+    let agent = move |turn| agent(turn);
+    for server in [
+        Server::builder(card(), agent).store(MemoryStore::default()),
+        Server::builder(card(), agent).store(stores::sqlite()),
+    ] {
+        let client = Client::new(server.build().unwrap());
+        let done = task(client.send("go").await.unwrap());
+        assert_eq!(done.status.state, TaskState::Completed);
+        assert_eq!(done.artifacts.len(), 1);
+        assert_eq!(done.artifacts[0].parts, [Part::text("certainly")]);
+    }
+}
