@@ -12,7 +12,7 @@ use crate::letters::Letter;
 use crate::push::with_id;
 use crate::runner::{Runner, new_task};
 use crate::server::Inner;
-use crate::store::{self, Owner, Receipt, Snapshot, StoreError};
+use crate::store::{self, Orphan, Owner, Receipt, Snapshot, StoreError};
 use crate::turn::UpdateError;
 use crate::turns::{Heard, NoPlace, woken};
 
@@ -80,7 +80,7 @@ impl Inner {
 
     /// Gives a message to the agent: for a new task, an idle one, or one that is being worked on.
     async fn take_in(
-        &self,
+        self: &Arc<Self>,
         request: SendMessageRequest,
         context: Context,
         letter: Option<Arc<Letter>>,
@@ -162,7 +162,7 @@ impl Inner {
 
     /// Gives a message to the agent for a task that exists.
     async fn go_on(
-        &self,
+        self: &Arc<Self>,
         mut request: SendMessageRequest,
         context: Context,
         letter: Option<Arc<Letter>>,
@@ -172,8 +172,17 @@ impl Inner {
         let receipt = letter.as_ref().map(|letter| letter.receipt.clone());
         let config = request.configuration.as_mut();
         let mut config = config.and_then(|given| given.task_push_notification_config.take());
+        let mut looked_after = false;
         loop {
             let snapshot = self.snapshot(&id, &context).await?;
+            let is_idle = snapshot.task.status.state.is_settled();
+            if !is_idle && !looked_after && self.turns.running(&owner, &id).is_none() {
+                // Its process may have ended in the middle of a turn: what becomes of that comes first.
+                looked_after = true;
+                let (owner, task) = (owner.clone(), id.clone());
+                self.recover(Orphan { owner, task }).await;
+                continue;
+            }
             check_message(&request.message, &snapshot, &context)?;
             if let Some(config) = config.take() {
                 let task_id = id.clone();

@@ -89,8 +89,8 @@ impl Inner {
         }
     }
 
-    /// Takes in a task that nobody works on.
-    async fn recover(self: &Arc<Self>, orphan: Orphan) {
+    /// Takes in a task that nobody works on, if that is so.
+    pub(crate) async fn recover(self: &Arc<Self>, orphan: Orphan) {
         // Its lease ran out while we were not looking: it is worked on here all the same.
         if self.turns.running(&orphan.owner, &orphan.task).is_some() {
             return;
@@ -101,8 +101,9 @@ impl Inner {
             .snapshot(&orphan.owner, &orphan.task)
             .await
         {
-            Ok(Some(snapshot)) => snapshot,
-            Ok(None) => return,
+            Ok(Some(snapshot)) if !snapshot.task.status.state.is_settled() => snapshot,
+            // It has ended meanwhile, or waits for its caller.
+            Ok(_) => return,
             Err(error) => return warn(&error, "could not read an abandoned task"),
         };
         let ledger = Arc::clone(&self.ledger);

@@ -72,6 +72,48 @@ fn an_abandoned_task_is_resumed_where_it_was_left() {
 }
 
 #[test]
+fn a_message_to_an_abandoned_task_comes_after_what_becomes_of_it() {
+    for recovery in [Recovery::Fail, Recovery::Resume] {
+        let file = stores::new_file();
+        let id = die_during(&file, "remember this");
+        process(async {
+            let worker = Worker::default();
+            let server = builder(&worker, &file).recovery(recovery);
+            let client = Client::new(server.build().unwrap());
+            let more = a2a_types::Message {
+                task_id: Some(id.clone()),
+                ..a2a_types::Message::user("echo more")
+            };
+            // The server's first request: it has not looked for abandoned tasks yet.
+            let answer = client.send(more).await;
+            let left = client.get_task(id, None).await.unwrap();
+            let parts = left.artifacts.iter().flat_map(|artifact| &artifact.parts);
+            let texts: Vec<_> = parts.filter_map(Part::as_text).collect();
+            match recovery {
+                Recovery::Fail => {
+                    assert_kind(answer, ErrorKind::UnsupportedOperation);
+                    assert_eq!(left.status.state, TaskState::Failed);
+                    assert_eq!((texts, worker.runs()), (vec![], 0));
+                }
+                Recovery::Resume => {
+                    assert_eq!(task(answer.unwrap()).status.state, TaskState::Completed);
+                    assert_eq!(texts, [r#"{"note":"this"}"#, "more"]);
+                    assert_eq!(worker.runs(), 2);
+                }
+            }
+        });
+    }
+}
+
+#[track_caller]
+fn assert_kind<T: std::fmt::Debug>(result: Result<T, Error>, kind: ErrorKind) {
+    match result {
+        Err(Error::Agent(error)) => assert_eq!(error.kind, kind, "{error}"),
+        other => panic!("expected {kind:?}, got {other:?}"),
+    }
+}
+
+#[test]
 fn what_waits_for_its_caller_is_left_alone() {
     let file = stores::new_file();
     let id = process(async {
