@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use a2a_server::{Agent, Failure, Turn};
-use a2a_types::{Message, Object};
+use a2a_server::{Agent, ArtifactUpdate, Failure, Turn};
+use a2a_types::{Artifact, Message, Object, Part};
 
 /// Does what it is told:
 ///
@@ -27,14 +27,14 @@ impl Agent for Obedient {
                 let (steps, pause) = (number().unwrap_or(1), number().unwrap_or(0));
                 take_steps(&turn, steps, Duration::from_millis(pause)).await?;
             }
-            _ => turn.artifact("echo").text(text).done().await?,
+            _ => turn.publish(whole("echo", text)).await?,
         }
         Ok(())
     }
 }
 
 /// What the chunk of a step says.
-pub(crate) fn step(number: u64) -> String {
+fn step(number: u64) -> String {
     format!("step {number};")
 }
 
@@ -50,21 +50,26 @@ async fn take_steps(turn: &Turn, steps: u64, pause: Duration) -> Result<(), Fail
         turn.working(format!("{RESUMED} {done}")).await?;
     }
     for number in done + 1..=steps {
-        // Each step is an artifact of its own, so that it may be told twice and is there once.
-        turn.publish(a2a_server::ArtifactUpdate {
-            artifact: a2a_types::Artifact {
-                artifact_id: format!("step-{number}").into(),
-                parts: vec![a2a_types::Part::text(step(number))],
-                ..a2a_types::Artifact::default()
-            },
-            last_chunk: true,
-            ..a2a_server::ArtifactUpdate::default()
-        })
-        .await?;
+        turn.publish(whole(&format!("step-{number}"), step(number)))
+            .await?;
         turn.checkpoint(Object::from_iter([("step".to_owned(), number.into())]))
             .await?;
-        // It stops early if it is asked to.
-        drop(tokio::time::timeout(pause, turn.canceled()).await);
+        if tokio::time::timeout(pause, turn.canceled()).await.is_ok() {
+            break;
+        }
     }
     Ok(())
+}
+
+/// An artifact of its own, so that it may be told twice and is there once.
+fn whole(id: &str, text: String) -> ArtifactUpdate {
+    ArtifactUpdate {
+        artifact: Artifact {
+            artifact_id: id.into(),
+            parts: vec![Part::text(text)],
+            ..Artifact::default()
+        },
+        last_chunk: true,
+        ..ArtifactUpdate::default()
+    }
 }

@@ -2,6 +2,7 @@
 //! and what it had promised is counted. `cargo xtask crash` and its siblings run them.
 
 mod agent;
+mod crash;
 mod report;
 mod sends;
 mod serve;
@@ -29,6 +30,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Experiment {
+    /// Kill a server under load: what it had acknowledged is still there.
+    #[command(after_help = crash::EXAMPLES)]
+    Crash(crash::Options),
     /// How many messages a server takes each second.
     #[command(after_help = sends::EXAMPLES)]
     Sends(sends::Options),
@@ -68,6 +72,7 @@ fn run(experiment: Experiment, seed: u64) -> Result<Option<Report>, Failure> {
     let dice = Rng::with_seed(seed);
     let report = async {
         match experiment {
+            Experiment::Crash(options) => crash::run(options, dice).await.map(Some),
             Experiment::Sends(options) => sends::run(options, dice).await.map(Some),
             Experiment::Serve(options) => serve::run(options).await.map(|()| None),
         }

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 use crate::Failure;
 use crate::report::Report;
-use crate::serve::{Process, cpu_of};
+use crate::serve::{Process, cpu_of, directory};
 
 /// How to measure.
 #[derive(Args)]
@@ -48,9 +48,7 @@ pub(crate) enum Kept {
 }
 
 pub(crate) async fn run(options: Options, _dice: Rng) -> Result<Report, Failure> {
-    let program = std::env::current_exe()?;
-    let beside = program.parent().ok_or("this program is nowhere")?;
-    let directory = tempfile::tempdir_in(options.dir.as_deref().unwrap_or(beside))?;
+    let directory = directory(options.dir.as_deref())?;
     let db = (options.store == Kept::Sqlite).then(|| directory.path().join("tasks.db"));
     let server = Process::begin(db.as_deref(), false).await?;
     let address = server
@@ -111,7 +109,7 @@ async fn send_for(
     for _ in 0..connections {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        callers.spawn(call(stream, order, end));
+        callers.spawn(call(stream, address.to_owned(), order, end));
     }
     let mut times = Vec::new();
     while let Some(called) = callers.join_next().await {
@@ -123,6 +121,7 @@ async fn send_for(
 /// One caller: the next message goes when the last was answered.
 async fn call(
     mut stream: TcpStream,
+    address: String,
     order: &'static str,
     end: Instant,
 ) -> Result<Vec<Duration>, Failure> {
@@ -133,19 +132,21 @@ async fn call(
         if begun >= end {
             return Ok(times);
         }
-        stream.write_all(request(order).as_bytes()).await?;
+        stream
+            .write_all(request(&address, order).as_bytes())
+            .await?;
         read_answer(&mut stream, &mut answer).await?;
         times.push(begun.elapsed());
     }
 }
 
-fn request(order: &str) -> String {
+fn request(address: &str, order: &str) -> String {
     let id = uuid::Uuid::new_v4();
     let body = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"message":{{"messageId":"{id}","role":"ROLE_USER","parts":[{{"text":"{order} say this back to me"}}]}}}}}}"#
     );
     format!(
-        "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\na2a-version: 1.0\r\ncontent-length: {}\r\n\r\n{body}",
+        "POST / HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\na2a-version: 1.0\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     )
 }

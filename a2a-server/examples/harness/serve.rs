@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use a2a_server::{Recovery, Server, SqliteStore};
 use a2a_types::AgentCard;
 use clap::Args;
+use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStdin, Command};
 
 use crate::Failure;
 use crate::agent::Obedient;
@@ -36,8 +38,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     println!("{}", bound.url());
     // Whoever began this process has ended, or wants it to end.
     let stop = async { drop(tokio::io::stdin().read_to_end(&mut Vec::new()).await) };
-    bound.run(stop).await;
-    Ok(())
+    Ok(bound.run(stop).await?)
 }
 
 /// The card of every agent in the experiments.
@@ -47,10 +48,20 @@ pub(crate) fn card() -> AgentCard {
     card
 }
 
+/// A directory for databases, removed in the end: in that one, or beside this program, for those of
+/// temporary files are often in memory.
+pub(crate) fn directory(given: Option<&Path>) -> Result<TempDir, Failure> {
+    let program = std::env::current_exe()?;
+    let beside = program.parent().ok_or("this program is nowhere")?;
+    Ok(tempfile::tempdir_in(given.unwrap_or(beside))?)
+}
+
 /// A server in another process.
 pub(crate) struct Process {
     child: Child,
     url: String,
+    /// The server ends when this does, whatever becomes of this process.
+    _input: Option<ChildStdin>,
 }
 
 impl Process {
@@ -72,7 +83,11 @@ impl Process {
         let output = child.stdout.take().ok_or("the server has no output")?;
         let mut lines = BufReader::new(output).lines();
         match lines.next_line().await? {
-            Some(url) => Ok(Self { child, url }),
+            Some(url) => Ok(Self {
+                _input: child.stdin.take(),
+                child,
+                url,
+            }),
             None => Err(format!("the server did not begin: {}", child.wait().await?).into()),
         }
     }
@@ -80,6 +95,14 @@ impl Process {
     /// Where it listens.
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Waits for so long; it must not end by itself.
+    pub(crate) async fn lives_for(&mut self, period: Duration) -> Result<(), Failure> {
+        match tokio::time::timeout(period, self.child.wait()).await {
+            Ok(ended) => Err(format!("the server has ended by itself: {}", ended?).into()),
+            Err(_) => Ok(()),
+        }
     }
 
     /// Kills it where it stands; it has no time to say anything.

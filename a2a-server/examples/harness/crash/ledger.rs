@@ -1,0 +1,133 @@
+//! The tables of a server that is dead, as it has left them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use a2a_types::{Dialect, Event, MessageId, Object, Role, Task, TaskId};
+use rusqlite::{Connection, OpenFlags, Params, Row};
+
+use crate::Failure;
+
+/// The tables of a server that is dead.
+pub(crate) struct Ledger {
+    connection: Connection,
+}
+
+/// A task as it stands in the tables.
+pub(crate) struct Kept {
+    pub(crate) dialect: Dialect,
+    pub(crate) generation: u64,
+    /// Somebody should work on it.
+    pub(crate) active: bool,
+    /// The last step that the agent has written down.
+    pub(crate) step: u64,
+    /// The fold of its log.
+    pub(crate) task: Task,
+    pub(crate) events: BTreeMap<u64, Event>,
+    /// What is wrong with its log.
+    pub(crate) flaw: Option<String>,
+}
+
+impl Ledger {
+    pub(crate) fn open(db: &Path) -> Result<Self, Failure> {
+        let connection = Connection::open_with_flags(db, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        Ok(Self { connection })
+    }
+
+    /// How many tasks there ever were.
+    pub(crate) fn last(&self) -> Result<i64, Failure> {
+        let last = "select coalesce(max(seq), 0) from task";
+        Ok(self.connection.query_row(last, [], |row| row.get(0))?)
+    }
+
+    /// The tasks that came after so many, and those that are unfinished.
+    pub(crate) fn later_than(&self, seq: i64) -> Result<Vec<Kept>, Failure> {
+        self.tasks("where seq > ?1 or active = 1", [seq])
+    }
+
+    /// One task.
+    pub(crate) fn task(&self, task: &TaskId) -> Result<Option<Kept>, Failure> {
+        let one = "where owner = '[null,null]' and id = ?1";
+        Ok(self.tasks(one, [task.as_str()])?.pop())
+    }
+
+    fn tasks(&self, wanted: &str, values: impl Params) -> Result<Vec<Kept>, Failure> {
+        let sql = format!(
+            "select seq, dialect, task.generation, state, active, task_doc.generation, task_doc.body,
+               task_checkpoint.body
+             from task join task_doc on task_doc.task = seq
+               left join task_checkpoint on task_checkpoint.task = seq {wanted}"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query(values)?;
+        let mut tasks = Vec::new();
+        while let Some(row) = rows.next()? {
+            tasks.push(self.read(row)?);
+        }
+        Ok(tasks)
+    }
+
+    fn read(&self, row: &Row<'_>) -> Result<Kept, Failure> {
+        let version: String = row.get(1)?;
+        let checkpoint: Option<Vec<u8>> = row.get(7)?;
+        let checkpoint: Option<Object> = checkpoint
+            .map(|body| serde_json::from_slice(&body))
+            .transpose()?;
+        let mut kept = Kept {
+            dialect: Dialect::from_version(&version).ok_or("a dialect that nobody speaks")?,
+            generation: row.get::<_, i64>(2)?.try_into()?,
+            active: row.get(4)?,
+            step: checkpoint
+                .and_then(|kept| kept.get("step")?.as_u64())
+                .unwrap_or(0),
+            task: serde_json::from_slice(&row.get::<_, Vec<u8>>(6)?)?,
+            events: self.events(row.get(0)?)?,
+            flaw: None,
+        };
+        kept.flaw = kept.fold(row.get::<_, i64>(5)?.try_into()?, &row.get::<_, String>(3)?);
+        Ok(kept)
+    }
+
+    fn events(&self, seq: i64) -> Result<BTreeMap<u64, Event>, Failure> {
+        let sql = "select generation, body from task_event where task = ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query([seq])?;
+        let mut events = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            let event = serde_json::from_slice(&row.get::<_, Vec<u8>>(1)?)?;
+            events.insert(row.get::<_, i64>(0)?.try_into()?, event);
+        }
+        Ok(events)
+    }
+}
+
+impl Kept {
+    /// Brings the task from the generation at which it was written down to its last; yields what the
+    /// log lacks.
+    fn fold(&mut self, written: u64, state: &str) -> Option<String> {
+        if !self.events.keys().copied().eq(2..=self.generation) {
+            let there: Vec<_> = self.events.keys().collect();
+            return Some(format!("of 2 to {} there are {there:?}", self.generation));
+        }
+        if written > self.generation {
+            return Some(format!(
+                "written down at {written}, after {}",
+                self.generation
+            ));
+        }
+        for event in self.events.range(written + 1..).map(|(_, event)| event) {
+            if let Err(illegal) = self.task.apply(event) {
+                return Some(illegal.to_string());
+            }
+        }
+        let folded = self.task.status.state.as_str();
+        (folded != state).then(|| format!("the log ends as {folded}, the row is {state}"))
+    }
+
+    /// The messages of its caller.
+    pub(crate) fn heard(&self) -> impl Iterator<Item = &MessageId> {
+        let history = self.task.history.iter();
+        let heard = history.filter(|message| message.role == Role::User);
+        heard.map(|message| &message.message_id)
+    }
+}

@@ -1,0 +1,88 @@
+//! A server is killed under load, again and again, at moments that nobody chose: whatever it had
+//! acknowledged is still there afterwards, once, and nothing is left unfinished.
+
+mod audit;
+mod journal;
+mod ledger;
+mod load;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use fastrand::Rng;
+
+use self::audit::Audit;
+use self::journal::Journal;
+use self::ledger::Ledger;
+use crate::Failure;
+use crate::report::Report;
+use crate::serve::{Process, directory};
+
+/// How often to kill.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// How many times the server is killed; in the second half it is to go on with unfinished tasks.
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    rounds: usize,
+    /// How many callers there are at once.
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    callers: usize,
+    /// The directory of the database; the one of this program by default.
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  cargo xtask crash                                     200 times, some minutes
+  cargo xtask crash --rounds 20 --callers 32            a crowd, less often
+  cargo xtask crash --seed 7                            the same moments again";
+
+pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failure> {
+    let directory = directory(options.dir.as_deref())?;
+    let db = directory.path().join("tasks.db");
+    let journal = Arc::new(Journal::default());
+    let mut audit = Audit::new(Arc::clone(&journal));
+    let (begun, mut told) = (Instant::now(), Instant::now());
+    let mut kills = 0;
+
+    while kills < options.rounds {
+        let resumes = kills >= options.rounds / 2;
+        let mut server = Process::begin(Some(&db), resumes).await?;
+        // Now and then it dies while it still takes in what the last one has left.
+        if dice.u8(..) < 64 {
+            server
+                .lives_for(Duration::from_micros(dice.u64(..15_000)))
+                .await?;
+            server.kill().await?;
+            kills += 1;
+            audit.read(&Ledger::open(&db)?)?;
+            server = Process::begin(Some(&db), resumes).await?;
+        }
+        audit.ask(server.url(), resumes).await?;
+
+        let callers = load::begin(options.callers, server.url(), &journal, &mut dice)?;
+        let moment = Duration::from_micros(dice.u64(20_000..150_000));
+        server.lives_for(moment).await?;
+        server.kill().await?;
+        kills += 1;
+        load::end(callers).await?;
+        audit.read(&Ledger::open(&db)?)?;
+        if told.elapsed() > Duration::from_secs(20) {
+            eprintln!("{kills} of {} rounds", options.rounds);
+            told = Instant::now();
+        }
+    }
+    let server = Process::begin(Some(&db), true).await?;
+    audit.ask(server.url(), true).await?;
+    server.kill().await?;
+    audit.read_all(&Ledger::open(&db)?)?;
+
+    let mut report = Report::new("crash");
+    report.exactly("rounds", options.rounds, kills.min(options.rounds));
+    audit.report(&mut report);
+    report.tell("seconds", begun.elapsed().as_secs_f64().round());
+    Ok(report)
+}
