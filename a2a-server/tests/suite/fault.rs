@@ -57,6 +57,8 @@ faults! {
 
     /// Nobody asks for the epoch.
     IgnoresEpoch: "create.leases", "lease.fenced", "lease.taken_again", "race.fenced_at_once", "random.like_a_model";
+    /// The epoch is looked at before, not while, the events are appended.
+    ChecksEpochFirst: "race.fenced_at_once";
     /// A lease is taken whoever has it.
     IgnoresLeases: "create.leases", "lease.respected", "race.one_lease", "random.like_a_model";
     /// A lease is looked at before, not while, it is taken.

@@ -242,6 +242,17 @@ impl Broken {
                     false => Lease::Taken { holder, term },
                 }
             }
+            (Fault::ChecksEpochFirst, lease @ Lease::Held { .. }) => {
+                let after = self.generation(owner, task).await?;
+                let probe = Append {
+                    lease,
+                    ..Append::held(after, 0, Vec::new())
+                };
+                self.inner.append(owner, task, probe).await?;
+                tokio::task::yield_now().await;
+                let epoch = self.epoch(owner, task).await?;
+                Lease::Held { epoch }
+            }
             (Fault::WantsLastingLease, lease @ Lease::Held { .. }) => {
                 let free = self.inner.orphans(1000).await?;
                 if free.iter().any(|it| it.owner == *owner && it.task == *task) {
