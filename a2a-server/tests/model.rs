@@ -1,0 +1,402 @@
+//! Those who append to a task, cancel it and follow it, at the same time and in many orders.
+//!
+//! A scheduler that draws every order from a seed, shuttle's, decides at each step who goes on. The
+//! store is the real one in memory; a step is one call of it, with a chance for everybody else before
+//! and after. So this is about the protocol of the seam: whether a generation that must match, a
+//! lease with an epoch and a cursor on the log are enough, however calls interleave.
+//!
+//! What goes on inside a call shuttle does not see: the store's locks are the standard library's,
+//! held for no longer than a call, never across a step, and so they never block here; its watch
+//! channel is tokio's, which works on any executor. A follower who is not woken is a deadlock, which
+//! shuttle reports. Threads that are in one call at the same time are the matter of the suite.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use a2a_server::{
+    Append, Appended, Lease, MemoryStore, NewTask, Owner, Principal, Store, StoreError, Tail,
+};
+use a2a_types::{
+    Artifact, Dialect, Event, Task, TaskArtifactUpdateEvent, TaskId, TaskState,
+    TaskStatusUpdateEvent,
+};
+use shuttle::future::{block_on, spawn, yield_now};
+use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
+use tokio::sync::watch;
+
+#[test]
+fn what_is_canceled_in_any_order() {
+    run(random(), Story::Canceled, Fault::None);
+}
+
+#[test]
+fn what_is_taken_over_in_any_order() {
+    run(random(), Story::TakenOver, Fault::None);
+}
+
+/// Orders with few switches, each at the worst place: they find what is rare among random ones.
+#[test]
+fn what_is_canceled_or_taken_over_with_few_switches() {
+    for story in [Story::Canceled, Story::TakenOver] {
+        let few_switches = PctScheduler::new_from_seed(SEED, 4, 1_000);
+        run(few_switches, story, Fault::None);
+    }
+}
+
+#[test]
+#[should_panic(expected = "what was acknowledged is the log")]
+fn a_generation_that_is_checked_before_loses_updates() {
+    run(random(), Story::Canceled, Fault::ChecksGenerationFirst);
+}
+
+#[test]
+#[should_panic(expected = "who lost the lease writes no more")]
+fn an_epoch_that_is_checked_before_does_not_fence() {
+    run(random(), Story::TakenOver, Fault::ChecksEpochFirst);
+}
+
+#[test]
+#[should_panic(expected = "who is woken finds something")]
+fn who_is_woken_before_something_is_stored_finds_nothing() {
+    run(random(), Story::Canceled, Fault::WakesFirst);
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn who_reads_before_watching_may_never_be_woken() {
+    run(random(), Story::Canceled, Fault::ReadsBeforeWatching);
+}
+
+const SEED: u64 = 2025;
+const LONG: Duration = Duration::from_secs(3600);
+const UNSHARED: &str = "nobody holds it across a step";
+
+fn random() -> RandomScheduler {
+    RandomScheduler::new_from_seed(SEED, 5_000)
+}
+
+/// What happens to the task.
+#[derive(Clone, Copy)]
+enum Story {
+    /// Two who share a lease work, and two others cancel.
+    Canceled,
+    /// One works, and two others take over, one from the other.
+    TakenOver,
+}
+
+/// What is wrong with the store or with a follower.
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    None,
+    /// The generation is looked at in one step, and the events are appended in another.
+    ChecksGenerationFirst,
+    /// The epoch is looked at in one step, and the events are appended in another.
+    ChecksEpochFirst,
+    /// Followers are woken in one step, and the events are appended in another.
+    WakesFirst,
+    /// A follower reads in one step, and begins to watch in another.
+    ReadsBeforeWatching,
+}
+
+fn run(scheduler: impl Scheduler + 'static, story: Story, fault: Fault) {
+    let runner = shuttle::Runner::new(scheduler, shuttle::Config::default());
+    runner.run(move || block_on(tell(story, fault)));
+}
+
+async fn tell(story: Story, fault: Fault) {
+    let scene = Scene::new(fault).await;
+    let following = [spawn(follow(scene.clone())), spawn(follow(scene.clone()))];
+    let whole = vec![chunk("a1"), chunk("a2"), status(TaskState::Completed)];
+    let mut acting = vec![spawn(work(scene.clone(), 1, 1, whole))];
+    match story {
+        Story::Canceled => {
+            let more = vec![chunk("b1"), chunk("b2")];
+            acting.push(spawn(work(scene.clone(), 1, 1, more)));
+            acting.push(spawn(cancel(scene.clone(), "c")));
+            acting.push(spawn(cancel(scene.clone(), "d")));
+        }
+        Story::TakenOver => {
+            acting.push(spawn(take_over(scene.clone(), "c")));
+            acting.push(spawn(take_over(scene.clone(), "d")));
+        }
+    }
+    for actor in acting {
+        actor.await.expect("nobody is aborted");
+    }
+    let log = scene.read(1).await;
+    let mut done = scene.done();
+    done.sort_by_key(|did| (did.generation, did.epoch));
+    let event = |did: &Did| Some((did.generation, did.event.clone()?));
+    let acknowledged: Vec<_> = done.iter().filter_map(event).collect();
+    assert_eq!(acknowledged, log, "what was acknowledged is the log");
+    let generations = log.iter().map(|(generation, _)| *generation);
+    let numbered = generations.eq(2..log.len() as u64 + 2);
+    assert!(numbered, "no generation is missing: {log:?}");
+    let ends: Vec<_> = log.iter().filter(|(_, event)| ends(event)).collect();
+    assert_eq!(
+        ends,
+        Vec::from_iter(log.last()),
+        "it ends, and nothing follows"
+    );
+    let fenced = done.is_sorted_by_key(|did| did.epoch);
+    assert!(fenced, "who lost the lease writes no more: {log:?}");
+    for follower in following {
+        let seen = follower.await.expect("nobody is aborted");
+        assert_eq!(seen, log, "a follower sees the whole log");
+    }
+}
+
+/// What somebody was told to have appended, if only a lease.
+struct Did {
+    generation: u64,
+    epoch: u64,
+    event: Option<Event>,
+}
+
+/// Appends one event after the other until the task has ended or the lease is lost.
+async fn work(scene: Scene, mut known: u64, epoch: u64, mut events: Vec<Event>) {
+    events.reverse();
+    while let Some(event) = events.last() {
+        let append = Append::held(known, epoch, vec![event.clone()]);
+        match scene.append(append).await {
+            Ok(appended) => {
+                known = appended.generation;
+                events.pop();
+            }
+            Err(StoreError::Behind(end)) => known = end,
+            Err(StoreError::Fenced | StoreError::Illegal(_)) => return,
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+/// Seizes the lease, with this event or none, unless the task has ended.
+async fn seize(scene: &Scene, name: &str, events: Vec<Event>) -> Option<Appended> {
+    loop {
+        let (known, stands) = scene.look().await;
+        if stands.is_terminal() {
+            return None;
+        }
+        let append = Append {
+            lease: Lease::Seized {
+                holder: name.into(),
+                term: LONG,
+            },
+            ..Append::held(known, 0, events.clone())
+        };
+        match scene.append(append).await {
+            Ok(appended) => return Some(appended),
+            Err(StoreError::Behind(_)) => {}
+            Err(StoreError::Illegal(_)) => return None,
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+async fn cancel(scene: Scene, name: &'static str) {
+    seize(&scene, name, vec![status(TaskState::Canceled)]).await;
+}
+
+async fn take_over(scene: Scene, name: &'static str) {
+    if let Some(Appended { generation, epoch }) = seize(&scene, name, Vec::new()).await {
+        let rest = vec![chunk(name), status(TaskState::Completed)];
+        work(scene, generation, epoch, rest).await;
+    }
+}
+
+/// Reads to the end as a stream does: waits until there is something, and reads it.
+async fn follow(scene: Scene) -> Vec<(u64, Event)> {
+    let mut seen = Vec::new();
+    let mut after = 1;
+    let mut changes = scene.watch().await;
+    loop {
+        if scene.fault == Fault::ReadsBeforeWatching {
+            let read = scene.read(after).await;
+            if read.is_empty() {
+                changes = scene.watch().await;
+                changes.changed().await.expect("the task is there");
+            }
+        } else {
+            let grown = changes.wait_for(|generation| *generation > after);
+            drop(grown.await.expect("the task is there"));
+        }
+        let read = scene.read(after).await;
+        assert!(!read.is_empty(), "who is woken finds something");
+        for (generation, event) in read {
+            assert_eq!(generation, after + 1, "events come in order, each once");
+            after = generation;
+            let is_last = ends(&event);
+            seen.push((generation, event));
+            if is_last {
+                return seen;
+            }
+        }
+    }
+}
+
+/// One task, and what can be done with it; everybody else may go on before and after.
+#[derive(Clone)]
+struct Scene {
+    fault: Fault,
+    store: Arc<MemoryStore>,
+    owner: Owner,
+    task: TaskId,
+    /// Wakes followers where the store's own channel would be too good.
+    early: watch::Sender<u64>,
+    done: Arc<Mutex<Vec<Did>>>,
+}
+
+impl Scene {
+    async fn new(fault: Fault) -> Self {
+        let scene = Self {
+            fault,
+            store: Arc::default(),
+            owner: Owner::from(Principal::named("ada")),
+            task: TaskId::from("t"),
+            early: watch::Sender::new(1),
+            done: Arc::default(),
+        };
+        let new = NewTask {
+            task: Task::submitted(scene.task.clone(), "c".into()),
+            dialect: Dialect::V1_0,
+            config: None,
+            receipt: None,
+            holder: "first".into(),
+            term: LONG,
+        };
+        let created = scene.store.create(&scene.owner, new).await;
+        created.expect("the store is empty");
+        scene
+    }
+
+    /// Appends, and notes what is acknowledged.
+    async fn append(&self, append: Append) -> Result<Appended, StoreError> {
+        let event = append.events.first().cloned();
+        yield_now().await;
+        let appended = self.append_now(append).await?;
+        let Appended { generation, epoch } = appended;
+        self.done.lock().expect(UNSHARED).push(Did {
+            generation,
+            epoch,
+            event,
+        });
+        yield_now().await;
+        Ok(appended)
+    }
+
+    fn done(&self) -> Vec<Did> {
+        std::mem::take(&mut *self.done.lock().expect(UNSHARED))
+    }
+
+    async fn append_now(&self, mut append: Append) -> Result<Appended, StoreError> {
+        match (self.fault, &append.lease) {
+            (Fault::ChecksGenerationFirst, _) => {
+                let (end, _) = self.look().await;
+                if end != append.after {
+                    return Err(StoreError::Behind(end));
+                }
+                let generation = end + append.events.len() as u64;
+                append.after = self.look().await.0;
+                let appended = self.store.append(&self.owner, &self.task, append).await?;
+                return Ok(Appended {
+                    generation,
+                    ..appended
+                });
+            }
+            (Fault::ChecksEpochFirst, &Lease::Held { epoch }) => {
+                let probe = Append::held(append.after, epoch, Vec::new());
+                self.store.append(&self.owner, &self.task, probe).await?;
+                yield_now().await;
+                let appended = self.append_unfenced(append).await?;
+                return Ok(Appended { epoch, ..appended });
+            }
+            (Fault::WakesFirst, _) => {
+                let generation = append.after + append.events.len() as u64;
+                self.early.send_replace(generation);
+                yield_now().await;
+            }
+            _ => {}
+        }
+        self.store.append(&self.owner, &self.task, append).await
+    }
+
+    /// Appends whoever has the lease.
+    async fn append_unfenced(&self, mut append: Append) -> Result<Appended, StoreError> {
+        for epoch in 1..10 {
+            append.lease = Lease::Held { epoch };
+            let appended = self.store.append(&self.owner, &self.task, append.clone());
+            match appended.await {
+                Err(StoreError::Fenced) => {}
+                appended => return appended,
+            }
+        }
+        Err(StoreError::Fenced)
+    }
+
+    async fn look(&self) -> (u64, TaskState) {
+        yield_now().await;
+        let snapshot = self.store.snapshot(&self.owner, &self.task).await;
+        let snapshot = snapshot.ok().flatten().expect("the task is there");
+        yield_now().await;
+        (snapshot.generation, snapshot.task.status.state)
+    }
+
+    async fn watch(&self) -> watch::Receiver<u64> {
+        yield_now().await;
+        let watch = match self.fault {
+            Fault::WakesFirst => self.early.subscribe(),
+            _ => self
+                .store
+                .watch(&self.owner, &self.task)
+                .await
+                .expect("the task is there"),
+        };
+        yield_now().await;
+        watch
+    }
+
+    async fn read(&self, after: u64) -> Vec<(u64, Event)> {
+        yield_now().await;
+        let tail = self
+            .store
+            .events_after(&self.owner, &self.task, after)
+            .await;
+        yield_now().await;
+        match tail {
+            Ok(Tail::Events(events)) => events
+                .into_iter()
+                .map(|logged| (logged.generation, Event::clone(&logged.event)))
+                .collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn chunk(name: &str) -> Event {
+    Event::ArtifactUpdate(TaskArtifactUpdateEvent {
+        task_id: "t".into(),
+        context_id: None,
+        artifact: Artifact {
+            artifact_id: name.into(),
+            ..Artifact::default()
+        },
+        append: false,
+        last_chunk: false,
+        metadata: None,
+    })
+}
+
+fn status(state: TaskState) -> Event {
+    Event::StatusUpdate(TaskStatusUpdateEvent {
+        task_id: "t".into(),
+        context_id: None,
+        status: state.into(),
+        metadata: None,
+    })
+}
+
+fn ends(event: &Event) -> bool {
+    event
+        .status()
+        .is_some_and(|status| status.state.is_terminal())
+}
