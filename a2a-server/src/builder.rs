@@ -9,7 +9,7 @@ use a2a_transport::binding::Reading;
 use a2a_transport::http::{Anyone, Authenticator, Hosts, HttpService, ServeOptions, serve};
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, Dialect};
-use tokio::net::{TcpListener, ToSocketAddrs};
+use tokio::net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::{Agent, ErasedAgent};
@@ -79,7 +79,7 @@ impl Server {
 
     /// Binds an address; the server answers from [`Bound::run`] on.
     pub async fn bind(&self, address: impl ToSocketAddrs) -> io::Result<Bound> {
-        let listener = TcpListener::bind(address).await?;
+        let listener = listen(address).await?;
         Ok(Bound {
             local: listener.local_addr()?,
             listener,
@@ -117,6 +117,26 @@ impl Server {
     pub async fn serve(&self, address: impl ToSocketAddrs) -> io::Result<()> {
         self.bind(address).await?.run(std::future::pending()).await
     }
+}
+
+/// Listens at the first of the addresses that is free. tokio would let 128 connections wait to be
+/// accepted, and more than that come at once when a server has just been restarted.
+async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
+    let mut last = io::Error::new(io::ErrorKind::InvalidInput, "no address to listen at");
+    for address in lookup_host(address).await? {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4()?,
+            SocketAddr::V6(_) => TcpSocket::new_v6()?,
+        };
+        // Else the address would be taken for a while after a restart.
+        #[cfg(unix)]
+        socket.set_reuseaddr(true)?;
+        match socket.bind(address).and_then(|()| socket.listen(1024)) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 impl ServerBuilder {

@@ -129,8 +129,8 @@ async fn accept(listener: &TcpListener, pause: Duration) -> TcpStream {
     loop {
         let error = match listener.accept().await {
             Ok((stream, _)) => {
-                if let Err(error) = stream.set_nodelay(true) {
-                    tracing::debug!(%error, "could not set TCP_NODELAY");
+                if let Err(error) = prepare(&stream) {
+                    tracing::debug!(%error, "could not set the options of a socket");
                 }
                 return stream;
             }
@@ -148,6 +148,18 @@ async fn accept(listener: &TcpListener, pause: Duration) -> TcpStream {
         tokio::time::sleep(pause).await;
     }
 }
+
+/// Sends what is written at once, and has the kernel take little that it cannot send: it would take
+/// megabytes for each peer that does not read, and the agent's events wait in their log anyway.
+fn prepare(stream: &TcpStream) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT)?;
+    stream.set_nodelay(true)
+}
+
+/// How many bytes the kernel may hold of an answer beside those that are on their way.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const UNSENT: u32 = 128 * 1024;
 
 fn is_about_one_connection(error: &io::Error) -> bool {
     matches!(
