@@ -1,5 +1,5 @@
-//! Experiments that run for seconds or minutes, each a program beside the crate that it is about: an
-//! example of that crate, which is built for release and given the arguments as they are.
+//! Experiments that run for seconds or minutes: examples of the server's crate, which are built for
+//! release and given the arguments as they are.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -23,6 +23,9 @@ pub(crate) enum Experiment {
     /// Let 64 followers read the same 10,000 events.
     #[command(disable_help_flag = true)]
     Followers(Arguments),
+    /// Measure what hostile peers cost a server.
+    #[command(disable_help_flag = true)]
+    Edge(Arguments),
     /// Send each message 100 times at once: the agent gets it once.
     #[command(disable_help_flag = true)]
     Twins(Arguments),
@@ -42,28 +45,28 @@ pub(crate) struct Arguments {
 
 /// Makes an experiment; its exit code is ours.
 pub(crate) fn run(experiment: Experiment) -> ExitCode {
-    let (name, given) = match experiment {
-        Experiment::Crash(given) => ("crash", given),
-        Experiment::Cuts(given) => ("cuts", given),
-        Experiment::Sends(given) => ("sends", given),
-        Experiment::Followers(given) => ("followers", given),
-        Experiment::Twins(given) => ("twins", given),
-    };
-    example("a2a-server", "harness", name, given)
+    match experiment {
+        Experiment::Crash(given) => example("harness", Some("crash"), given),
+        Experiment::Cuts(given) => example("harness", Some("cuts"), given),
+        Experiment::Sends(given) => example("harness", Some("sends"), given),
+        Experiment::Followers(given) => example("harness", Some("followers"), given),
+        Experiment::Twins(given) => example("harness", Some("twins"), given),
+        Experiment::Edge(given) => example("edge", None, given),
+    }
 }
 
-/// Runs an example of a package, built for release.
-fn example(package: &str, example: &str, name: &str, given: Arguments) -> ExitCode {
+/// Runs an example of the server's crate, built for release.
+fn example(example: &str, name: Option<&str>, given: Arguments) -> ExitCode {
     let mut cargo = workspace::cargo();
-    cargo.args(["run", "--release", "--quiet", "--package", package]);
-    cargo.args(["--example", example, "--", name]);
+    cargo.args(["run", "--release", "--quiet", "--package", "a2a-server"]);
+    cargo.args(["--example", example, "--"]).args(name);
     match cargo.args(given.arguments).status() {
         Ok(status) => {
             let code = status.code().and_then(|code| u8::try_from(code).ok());
             code.map_or(ExitCode::FAILURE, ExitCode::from)
         }
         Err(error) => {
-            console::failure(&format!("{name}: {error}"));
+            console::failure(&format!("{example}: {error}"));
             ExitCode::FAILURE
         }
     }

@@ -49,6 +49,7 @@ const EXAMPLES: &str = "\
 Examples:
   cargo xtask test                                      everything, before a commit
   cargo xtask tidy                                      the quick part of it
+  cargo xtask edge readers                              what do readers cost that do not listen?
   cargo xtask schema                                    after a wire type changed
   cargo xtask schema --check                            is a2a-types/schemas up to date?
   cargo xtask schema --compare ../shared/spec/schemas   do we say what the specification says?

@@ -1,0 +1,126 @@
+//! Measures what hostile peers cost a server: `cargo xtask edge`.
+//!
+//! The server is a process of its own, so that its memory and its descriptors can be read from
+//! `/proc`; everything else, good peers and bad ones, is this process. It all stays on 127.0.0.1.
+
+mod agent;
+mod peers;
+mod trials;
+
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+use serde_json::json;
+
+/// Measures what hostile peers cost a server.
+#[derive(Parser)]
+struct Options {
+    /// Only these trials; all of them if none is named.
+    trials: Vec<Trial>,
+    /// One JSON object at the end, and nothing else on standard output.
+    #[arg(long)]
+    json: bool,
+    /// Be the server, until standard input ends.
+    #[arg(long, hide = true)]
+    serve: bool,
+}
+
+#[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
+enum Trial {
+    /// 2,000 peers whose request heads drip.
+    Heads,
+    /// 500 peers whose request bodies drip.
+    Bodies,
+    /// 1,000 peers who follow a task and do not listen.
+    Readers,
+    /// 1,000 connections to a server with 256 file descriptors.
+    Descriptors,
+}
+
+/// What was measured, and what it should be at most.
+struct Figure {
+    trial: &'static str,
+    what: &'static str,
+    unit: &'static str,
+    measured: f64,
+    at_most: Option<f64>,
+}
+
+impl Figure {
+    fn is_met(&self) -> bool {
+        self.at_most.is_none_or(|at_most| self.measured <= at_most)
+    }
+}
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let options = Options::parse();
+    let outcome = match options.serve {
+        true => agent::serve().await.map(|()| true),
+        false => measure(&options).await,
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Makes the trials; whether every figure is met.
+async fn measure(options: &Options) -> Result<bool, Failure> {
+    let mut figures = Vec::new();
+    for trial in Trial::value_variants() {
+        if !options.trials.is_empty() && !options.trials.contains(trial) {
+            continue;
+        }
+        figures.extend(match trial {
+            Trial::Heads => trials::heads().await?,
+            Trial::Bodies => trials::bodies().await?,
+            Trial::Readers => trials::readers().await?,
+            Trial::Descriptors => trials::descriptors().await?,
+        });
+    }
+    let all_met = figures.iter().all(Figure::is_met);
+    if options.json {
+        let rows: Vec<_> = figures.iter().map(row).collect();
+        println!("{}", json!({"met": all_met, "figures": rows}));
+        return Ok(all_met);
+    }
+    for figure in &figures {
+        let Figure {
+            trial,
+            what,
+            unit,
+            measured,
+            ..
+        } = figure;
+        let (at_most, verdict) = match figure.at_most {
+            Some(at_most) if figure.is_met() => (format!("<= {at_most:.1} {unit}"), "ok"),
+            Some(at_most) => (format!("<= {at_most:.1} {unit}"), "MISSED"),
+            None => (String::new(), ""),
+        };
+        println!("{trial:12} {what:58} {measured:>9.1} {unit:3} {at_most:>13} {verdict}");
+    }
+    Ok(all_met)
+}
+
+fn row(figure: &Figure) -> serde_json::Value {
+    json!({
+        "trial": figure.trial,
+        "what": figure.what,
+        "unit": figure.unit,
+        "measured": (figure.measured * 10.0).round() / 10.0,
+        "atMost": figure.at_most,
+        "met": figure.is_met(),
+    })
+}
+
+/// Says what goes on, beside the results.
+fn progress(text: impl std::fmt::Display) {
+    eprintln!("  {text}");
+}

@@ -1,0 +1,130 @@
+//! Who talks to the server: good peers, and bad ones.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::task::{JoinHandle, JoinSet};
+
+use crate::Failure;
+
+/// How long a good request takes, on a connection of its own.
+pub(crate) async fn ask(address: SocketAddr) -> Result<Duration, Failure> {
+    let begun = Instant::now();
+    let mut stream = TcpStream::connect(address).await?;
+    let head = "GET /rest/tasks/unknown HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    stream.write_all(head.as_bytes()).await?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await?;
+    match answer.starts_with(b"HTTP/1.1 404") {
+        true => Ok(begun.elapsed()),
+        false => Err(String::from_utf8_lossy(&answer).into_owned().into()),
+    }
+}
+
+/// Good requests, one after the other with a short breath between them, until it is asked for.
+pub(crate) struct Good {
+    is_enough: Arc<AtomicBool>,
+    asking: JoinHandle<Result<Vec<Duration>, Failure>>,
+}
+
+impl Good {
+    pub(crate) fn requests(address: SocketAddr) -> Self {
+        let is_enough = Arc::new(AtomicBool::new(false));
+        let enough = Arc::clone(&is_enough);
+        let asking = tokio::spawn(async move {
+            let mut breath = tokio::time::interval(Duration::from_millis(5));
+            let mut took = Vec::new();
+            while !enough.load(Ordering::Relaxed) {
+                breath.tick().await;
+                took.push(ask(address).await?);
+            }
+            Ok(took)
+        });
+        Self { is_enough, asking }
+    }
+
+    /// The 99th percentile, in ms.
+    pub(crate) async fn p99(self) -> Result<f64, Failure> {
+        self.is_enough.store(true, Ordering::Relaxed);
+        let mut took = self.asking.await??;
+        took.sort_unstable();
+        let slow = took.get(took.len() * 99 / 100).ok_or("nothing was asked")?;
+        Ok(slow.as_secs_f64() * 1000.0)
+    }
+}
+
+/// So many peers that send this, then a byte a second, until each is closed; how long the last one
+/// was open.
+pub(crate) async fn drip(
+    address: SocketAddr,
+    count: usize,
+    begin: &'static str,
+    byte: u8,
+) -> Result<Duration, Failure> {
+    let mut peers = JoinSet::new();
+    for _ in 0..count {
+        let mut stream = TcpStream::connect(address).await?;
+        stream.write_all(begin.as_bytes()).await?;
+        let begun = Instant::now();
+        peers.spawn(async move {
+            let (mut read, mut write) = stream.into_split();
+            let mut second = tokio::time::interval(Duration::from_secs(1));
+            let mut some = [0; 1000];
+            loop {
+                tokio::select! {
+                    // A connection that is closed is noticed by reading.
+                    _ = second.tick() => { let _ = write.write_all(&[byte]).await; }
+                    read = read.read(&mut some) => if !matches!(read, Ok(1..)) {
+                        return begun.elapsed();
+                    },
+                }
+            }
+        });
+    }
+    let all = async {
+        let mut longest = Duration::ZERO;
+        while let Some(open) = peers.join_next().await {
+            longest = longest.max(open?);
+        }
+        Ok(longest)
+    };
+    tokio::time::timeout(Duration::from_secs(120), all).await?
+}
+
+/// A connection on which a task is followed, with the first bytes of the answer read.
+pub(crate) async fn follow(socket: TcpSocket, address: SocketAddr, id: &str) -> Followed {
+    let mut stream = socket.connect(address).await?;
+    let head = "host: localhost\r\nconnection: close";
+    let head = format!("GET /rest/tasks/{id}:subscribe HTTP/1.1\r\n{head}\r\n\r\n");
+    stream.write_all(head.as_bytes()).await?;
+    let mut first = [0; 12];
+    stream.read_exact(&mut first).await?;
+    match &first == b"HTTP/1.1 200" {
+        true => Ok(stream),
+        false => Err("the task could not be followed".into()),
+    }
+}
+
+pub(crate) type Followed = Result<TcpStream, Failure>;
+
+/// The same with little room, so that what is not read waits at the server.
+pub(crate) async fn follow_narrowly(address: SocketAddr, id: &str) -> Followed {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_recv_buffer_size(4096)?;
+    follow(socket, address, id).await
+}
+
+/// Listens to the end: how many events there were.
+pub(crate) async fn listen(mut stream: TcpStream) -> Result<usize, Failure> {
+    let (mut events, mut heard) = (0, Vec::with_capacity(1 << 16));
+    while stream.read_buf(&mut heard).await? > 0 {
+        events += heard.windows(6).filter(|part| part == b"data: ").count();
+        // The end of what was heard may be the beginning of the next event.
+        heard.drain(..heard.len().saturating_sub(5));
+    }
+    Ok(events)
+}
