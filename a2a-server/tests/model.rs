@@ -263,6 +263,9 @@ impl Scene {
             receipt: None,
             holder: "first".into(),
             term: LONG,
+            events: Vec::new(),
+            release: false,
+            notify: false,
         };
         let created = scene.store.create(&scene.owner, new).await;
         created.expect("the store is empty");
