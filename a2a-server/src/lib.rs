@@ -43,6 +43,7 @@
 //! nothing is broadcast: every reader has a cursor on the task's log.
 
 mod agent;
+mod bound;
 mod builder;
 mod error;
 mod follow;
@@ -62,7 +63,8 @@ mod turns;
 mod upkeep;
 
 pub use crate::agent::{Agent, Failure};
-pub use crate::builder::{Bound, BuildError, ServerBuilder};
+pub use crate::bound::Bound;
+pub use crate::builder::{BuildError, ServerBuilder};
 pub use crate::gate::TurnLimits;
 pub use crate::server::Server;
 #[cfg(feature = "suite")]

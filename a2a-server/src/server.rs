@@ -44,6 +44,29 @@ pub(crate) struct Inner {
     pub(crate) first_event: Duration,
 }
 
+impl Server {
+    /// The card.
+    pub fn card(&self) -> &AgentCard {
+        &self.inner.card
+    }
+
+    /// Ends the server's work: takes no more messages, lets turns come to their end for as long as
+    /// `grace`, gives back the tasks of those that did not, and ends streams. Whoever followed goes on
+    /// where it stopped, here after a restart or at another process of the same store.
+    pub async fn shutdown(&self, grace: Duration) {
+        let inner = &self.inner;
+        inner.closing.cancel();
+        if tokio::time::timeout(grace, inner.turns.idle())
+            .await
+            .is_err()
+        {
+            inner.turns.stop();
+            inner.turns.idle().await;
+        }
+        inner.closed.cancel();
+    }
+}
+
 impl Transport for Server {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         self.inner.begin_upkeep();

@@ -60,6 +60,16 @@ struct Exception {
 
 const EXCEPTIONS: &[Exception] = &[
     Exception {
+        path: "a2a-server/src/runner.rs",
+        word: "sleep",
+        reason: "text is collected for a while: nothing tells that no more will come",
+    },
+    Exception {
+        path: "a2a-server/src/upkeep.rs",
+        word: "sleep",
+        reason: "what has to be done from time to time",
+    },
+    Exception {
         path: "a2a-server/src/send.rs",
         word: "sleep",
         reason: "one arm of a select: how long a caller waits at most",
@@ -67,7 +77,7 @@ const EXCEPTIONS: &[Exception] = &[
     Exception {
         path: "a2a-server/src/turns.rs",
         word: "sleep",
-        reason: "one arm of a select: how long a canceled agent may take to stop",
+        reason: "arms of selects: how long a canceled agent may take, how soon a store is tried again",
     },
     Exception {
         path: "a2a-transport/src/http/connection.rs",

@@ -236,7 +236,7 @@ impl Audit {
                 .filter(|message| message.message_id == *id)
                 .count()
         };
-        let odd = known.iter().find(|id| count(*id) != 1)?;
+        let odd = known.iter().find(|id| count(id) != 1)?;
         Some(format!("message {odd} is told {} times", count(odd)))
     }
 

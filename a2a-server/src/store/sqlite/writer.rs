@@ -122,7 +122,7 @@ fn write(
         }
         let reason = committed.map_err(|error| error.to_string());
         for told in told {
-            told(reason.as_ref().map(|()| ()).map_err(String::as_str));
+            told(reason.as_ref().copied().map_err(String::as_str));
         }
         // Jobs that were not begun are dropped with their senders: their callers are told.
         jobs.clear();
