@@ -2,19 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Duration;
 
-use a2a_client::{Client, Error};
-use a2a_types::{
-    Dialect, ErrorKind, Message, MessageId, Role, SendMessageRequest, Task, TaskId, TaskState,
-};
+use a2a_types::{Dialect, MessageId, SendMessageRequest, Task, TaskId};
 use futures_util::{StreamExt, stream};
 
 use super::journal::{Fate, Journal, Pages, in_short};
 use super::ledger::{Kept, Ledger};
 use super::load;
+use super::recovery::Clients;
 use crate::Failure;
-use crate::agent::RESUMED;
 use crate::report::Report;
 
 /// Counts what was lost.
@@ -182,10 +178,7 @@ impl Audit {
     /// Asks the next server for what was said to the last one, sends again what that did not answer,
     /// and waits until it has taken care of what that had not finished.
     pub(crate) async fn ask(&mut self, url: &str, resumes: bool) -> Result<(), Failure> {
-        let clients = Clients {
-            new: Client::connect(url, Dialect::V1_0)?,
-            old: Client::connect(url, Dialect::V0_2)?,
-        };
+        let clients = Clients::of(url)?;
         let unfinished = std::mem::take(&mut self.unfinished);
         let unfinished = stream::iter(unfinished).map(|kept| clients.resolve(kept, resumes));
         let unfinished = unfinished.buffer_unordered(AT_ONCE).collect::<Vec<_>>();
@@ -257,91 +250,12 @@ impl Audit {
     }
 }
 
-/// Connections to one server, in the two generations that are spoken here.
-struct Clients {
-    new: Client,
-    old: Client,
-}
-
-impl Clients {
-    fn speaking(&self, dialect: Dialect) -> &Client {
-        match dialect {
-            Dialect::V1_0 => &self.new,
-            _ => &self.old,
-        }
-    }
-
-    /// Waits until a task that was left unfinished is taken care of; tells what is wrong with how.
-    async fn resolve(&self, left: Kept, resumes: bool) -> Option<String> {
-        let id = &left.task.id;
-        let settled = settled(self.speaking(left.dialect), id);
-        let wrong = match tokio::time::timeout(PATIENCE, settled).await {
-            Ok(Ok(task)) if resumes => badly_resumed(&left, &task),
-            Ok(Ok(task)) => badly_failed(&task),
-            Ok(Err(error)) => Some(error.to_string()),
-            Err(_) => Some("nobody takes care of it".to_owned()),
-        };
-        wrong.map(|wrong| format!("task {id}: {wrong}"))
-    }
-}
-
-/// The task, once nobody works on it any more.
-async fn settled(client: &Client, id: &TaskId) -> Result<Task, Error> {
-    loop {
-        match client.subscribe(id.clone()).await {
-            Ok(mut updates) => while updates.next().await.transpose()?.is_some() {},
-            // It has ended, says 1.0.
-            Err(Error::Agent(error)) if error.kind == ErrorKind::UnsupportedOperation => {}
-            Err(error) => return Err(error),
-        }
-        let task = client.get_task(id.clone(), None).await?;
-        if task.status.state.is_settled() {
-            return Ok(task);
-        }
-    }
-}
-
-fn badly_failed(task: &Task) -> Option<String> {
-    let status = &task.status;
-    let said = status
-        .message
-        .as_ref()
-        .map(Message::text)
-        .unwrap_or_default();
-    let well = status.state == TaskState::Failed && said.contains("process ended");
-    (!well).then(|| format!("it is {:?}, and says {said:?}", status.state))
-}
-
-/// The agent went on where it was by its last checkpoint.
-fn badly_resumed(left: &Kept, task: &Task) -> Option<String> {
-    let mut heard = left.task.history.iter().rev();
-    let order = heard
-        .find(|message| message.role == Role::User)
-        .map(Message::text);
-    let order = order.unwrap_or_default();
-    let expected = match order.starts_with("ask") {
-        true => TaskState::InputRequired,
-        false => TaskState::Completed,
-    };
-    let state = task.status.state;
-    if state != expected {
-        return Some(format!("it is {state:?} after {order:?}"));
-    }
-    let said = task.history.iter().rev().map(Message::text);
-    let resumed = said.into_iter().find(|text| text.starts_with(RESUMED));
-    let due = format!("{RESUMED} {}", left.step);
-    let well = !order.starts_with("steps") || resumed.as_ref() == Some(&due);
-    (!well).then(|| format!("its agent said {resumed:?}, not {due:?}"))
-}
-
 fn by_id(kept: Vec<Kept>) -> HashMap<TaskId, Kept> {
     kept.into_iter()
         .map(|kept| (kept.task.id.clone(), kept))
         .collect()
 }
 
-/// How long a task may be left unfinished.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// How much is asked at once.
 const AT_ONCE: usize = 16;
 /// Of so many messages that were answered one is sent again to the next server.

@@ -5,6 +5,7 @@ mod audit;
 mod journal;
 mod ledger;
 mod load;
+mod recovery;
 
 use std::path::PathBuf;
 use std::sync::Arc;
