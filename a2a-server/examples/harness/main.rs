@@ -3,9 +3,12 @@
 
 mod agent;
 mod crash;
+mod cuts;
+mod followers;
 mod report;
 mod sends;
 mod serve;
+mod twins;
 
 use std::process::ExitCode;
 
@@ -33,9 +36,18 @@ enum Experiment {
     /// Kill a server under load: what it had acknowledged is still there.
     #[command(after_help = crash::EXAMPLES)]
     Crash(crash::Options),
+    /// Cut the connections of followers: no event is missing, none comes twice.
+    #[command(after_help = cuts::EXAMPLES)]
+    Cuts(cuts::Options),
+    /// Let many followers read the same events, each at its own pace.
+    #[command(after_help = followers::EXAMPLES)]
+    Followers(followers::Options),
     /// How many messages a server takes each second.
     #[command(after_help = sends::EXAMPLES)]
     Sends(sends::Options),
+    /// Send each message many times at once: the agent gets it once.
+    #[command(after_help = twins::EXAMPLES)]
+    Twins(twins::Options),
     /// Be the server that an experiment needs.
     #[command(hide = true)]
     Serve(serve::Options),
@@ -73,7 +85,10 @@ fn run(experiment: Experiment, seed: u64) -> Result<Option<Report>, Failure> {
     let report = async {
         match experiment {
             Experiment::Crash(options) => crash::run(options, dice).await.map(Some),
+            Experiment::Cuts(options) => cuts::run(options, dice).await.map(Some),
+            Experiment::Followers(options) => followers::run(options, dice).await.map(Some),
             Experiment::Sends(options) => sends::run(options, dice).await.map(Some),
+            Experiment::Twins(options) => twins::run(options, dice).await.map(Some),
             Experiment::Serve(options) => serve::run(options).await.map(|()| None),
         }
     };

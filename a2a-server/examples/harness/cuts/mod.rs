@@ -1,0 +1,290 @@
+//! Followers whose connections are cut all the time go on where they were: no event is missing, none
+//! is told twice, and none comes before its time.
+
+mod proxy;
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use a2a_client::{Client, Error, StreamExt, Updates};
+use a2a_server::{Agent, Failure as AgentFailure, Server, SqliteStore, Turn};
+use a2a_types::{
+    Artifact, Dialect, ErrorKind, Event, Message, Part, SendMessageRequest, TaskId, TaskState,
+};
+use clap::Args;
+use fastrand::Rng;
+use tokio::task::JoinSet;
+
+use self::proxy::Proxy;
+use crate::Failure;
+use crate::report::Report;
+use crate::serve::{card, directory};
+
+/// How much to cut.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// How many tasks are followed, in turn in each generation and from each store.
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    tasks: usize,
+    /// How many tasks are followed at once.
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    at_once: usize,
+}
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  cargo xtask cuts                                      200 tasks, three generations, two stores
+  cargo xtask cuts --tasks 20 --at-once 1 --seed 7      one after the other";
+
+pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failure> {
+    let directory = directory(None)?;
+    let in_memory = serve(Server::builder(card(), Counter)).await?;
+    let in_a_file = SqliteStore::open(directory.path().join("tasks.db"))?;
+    let in_a_file = serve(Server::builder(card(), Counter).store(in_a_file)).await?;
+
+    let (begun, mut told) = (Instant::now(), Instant::now());
+    let mut total = Found::default();
+    let mut followers = JoinSet::new();
+    for number in 0..options.tasks {
+        if followers.len() >= options.at_once {
+            total.add(followers.join_next().await.ok_or("nobody follows")???);
+        }
+        let dialect = [Dialect::V0_2, Dialect::V0_3, Dialect::V1_0][number % 3];
+        let target = [in_memory, in_a_file][number / 3 % 2];
+        followers.spawn(follow(target, dialect, dice.u64(100..=500), dice.fork()));
+        if told.elapsed() > Duration::from_secs(20) {
+            eprintln!("{number} of {} tasks", options.tasks);
+            told = Instant::now();
+        }
+    }
+    while let Some(found) = followers.join_next().await {
+        total.add(found??);
+    }
+
+    let mut report = Report::new("cuts");
+    report.tell("tasks", options.tasks as f64);
+    report.tell("events", total.events as f64);
+    report.tell("connections that were cut", total.cuts as f64);
+    report.tell("subscriptions", total.subscriptions as f64);
+    report.tell("told the task as they knew it", total.repeats as f64);
+    report.exactly("missing", 0, total.missing);
+    report.exactly("told twice", 0, total.twice);
+    report.exactly("out of order", 0, total.disorder);
+    report.exactly("begun again from the task", 0, total.restarts);
+    report.exactly("refused the rest", 0, total.refused);
+    report.tell("seconds", begun.elapsed().as_secs_f64().round());
+    report.remark(total.remarks);
+    Ok(report)
+}
+
+async fn serve(builder: a2a_server::ServerBuilder) -> Result<SocketAddr, Failure> {
+    let server = builder.merge_chunks(Duration::ZERO).build()?;
+    let bound = server.bind("127.0.0.1:0").await?;
+    let address = bound.local_addr();
+    // It lasts as long as this process.
+    tokio::spawn(bound.run(std::future::pending()));
+    Ok(address)
+}
+
+/// Counts to the number in the message, each number a chunk of one artifact.
+struct Counter;
+
+impl Agent for Counter {
+    async fn run(&self, turn: Turn) -> Result<(), AgentFailure> {
+        let mut numbers = turn.artifact("numbers");
+        for number in 0..turn.text().parse::<u64>()? {
+            numbers = numbers.text(number.to_string()).send().await?;
+            // Some events are told as they happen, others are waiting already.
+            if number % 16 == 0 {
+                drop(tokio::time::timeout(Duration::from_millis(1), turn.canceled()).await);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What followers have found.
+#[derive(Default)]
+struct Found {
+    events: usize,
+    cuts: usize,
+    subscriptions: usize,
+    missing: usize,
+    twice: usize,
+    disorder: usize,
+    /// They were told the whole task although they knew where they were.
+    restarts: usize,
+    /// They had missed nothing, and were told the whole task as they knew it.
+    repeats: usize,
+    /// They were told that the task has ended, and not what they had missed.
+    refused: usize,
+    remarks: Vec<String>,
+}
+
+impl Found {
+    fn add(&mut self, other: Self) {
+        self.events += other.events;
+        self.cuts += other.cuts;
+        self.subscriptions += other.subscriptions;
+        self.missing += other.missing;
+        self.twice += other.twice;
+        self.disorder += other.disorder;
+        self.restarts += other.restarts;
+        self.repeats += other.repeats;
+        self.refused += other.refused;
+        self.remarks.extend(other.remarks);
+    }
+}
+
+/// Follows one task to its end, whatever happens to the connection.
+async fn follow(
+    target: SocketAddr,
+    dialect: Dialect,
+    numbers: u64,
+    dice: Rng,
+) -> Result<Found, Failure> {
+    let proxy = Proxy::begin(target, dice).await?;
+    let client = Client::connect(&proxy.url(), dialect)?;
+    let request = SendMessageRequest {
+        message: Message::user(numbers.to_string()),
+        ..SendMessageRequest::default()
+    };
+    let mut follower = Follower::default();
+    let whole = async {
+        while !follower.ended {
+            let place = follower.task.clone().zip(follower.generation);
+            let updates = match place {
+                // Sent again, it is the same message.
+                None => client.stream_with(request.clone()).await,
+                Some((task, seen)) => client.subscribe_after(task, Some(seen)).await,
+            };
+            follower.found.subscriptions += 1;
+            match updates {
+                Ok(updates) => follower.read(updates).await?,
+                Err(Error::Agent(error)) if error.kind == ErrorKind::UnsupportedOperation => {
+                    follower.found.refused += 1;
+                    follower.ended = true;
+                }
+                Err(Error::Agent(error)) => return Err(error.into()),
+                Err(_) => {}
+            }
+        }
+        Ok::<_, Failure>(())
+    };
+    match tokio::time::timeout(PATIENCE, whole).await {
+        Ok(ended) => ended?,
+        Err(_) => follower.remark("it never came to its end"),
+    }
+    let place = format!("{dialect}, {:?}, {numbers} numbers", follower.task);
+    let missing = numbers.saturating_sub(follower.next);
+    follower.found.missing += missing as usize;
+    if missing > 0 {
+        follower.remark(format!("the last {missing} are missing"));
+    }
+    follower.found.cuts = proxy.cuts();
+    for remark in &mut follower.found.remarks {
+        *remark = format!("{place}: {remark}");
+    }
+    Ok(follower.found)
+}
+
+/// How long it may take to follow a task to its end.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Who follows a task, and how far.
+#[derive(Default)]
+struct Follower {
+    task: Option<TaskId>,
+    /// The generation of the last event.
+    generation: Option<u64>,
+    /// The number that comes next.
+    next: u64,
+    ended: bool,
+    found: Found,
+}
+
+impl Follower {
+    /// Reads one stream for as long as it lasts.
+    async fn read(&mut self, mut updates: Updates) -> Result<(), Failure> {
+        let resumed = self.generation.is_some();
+        while let Some(event) = updates.next().await {
+            match event {
+                Ok(event) => self.hear(&event, updates.generation(), resumed)?,
+                Err(Error::Agent(error)) => return Err(error.into()),
+                Err(_) => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn hear(
+        &mut self,
+        event: &Event,
+        generation: Option<u64>,
+        resumed: bool,
+    ) -> Result<(), Failure> {
+        self.found.events += 1;
+        let generation = generation.ok_or("an event without an id")?;
+        // Who comes back and has missed nothing is told the task as it stands.
+        if matches!(event, Event::Task(_)) && self.generation == Some(generation) {
+            self.found.repeats += 1;
+            return Ok(());
+        }
+        if self.generation.is_some_and(|last| generation <= last) {
+            self.found.disorder += 1;
+            self.remark(format!("{generation} came after {:?}", self.generation));
+        }
+        self.generation = Some(generation);
+        self.task = event.task_id().cloned();
+        if let Some(status) = event.status() {
+            if self.ended {
+                self.found.twice += 1;
+            }
+            self.ended = status.state.is_terminal();
+            if self.ended && status.state != TaskState::Completed {
+                self.remark(format!("it has ended {:?}", status.state));
+            }
+        }
+        match event {
+            Event::Task(task) => {
+                if resumed {
+                    self.found.restarts += 1;
+                    self.remark("it was told as a whole");
+                }
+                let known = task.artifacts.iter().flat_map(numbers);
+                known.for_each(|number| self.count(number, true));
+            }
+            Event::ArtifactUpdate(update) => {
+                numbers(&update.artifact).for_each(|number| self.count(number, false));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The next number, or one that was not due; what a whole task repeats is no news.
+    fn count(&mut self, number: u64, known: bool) {
+        match number.cmp(&self.next) {
+            std::cmp::Ordering::Equal => self.next += 1,
+            std::cmp::Ordering::Less if known => {}
+            std::cmp::Ordering::Less => {
+                self.found.twice += 1;
+                self.remark(format!("{number} was told twice"));
+            }
+            std::cmp::Ordering::Greater => {
+                self.found.missing += (number - self.next) as usize;
+                self.remark(format!("{number} came when {} was due", self.next));
+                self.next = number + 1;
+            }
+        }
+    }
+
+    fn remark(&mut self, remark: impl Into<String>) {
+        self.found.remarks.push(remark.into());
+    }
+}
+
+fn numbers(artifact: &Artifact) -> impl Iterator<Item = u64> {
+    let texts = artifact.parts.iter().filter_map(Part::as_text);
+    texts.map(|text| text.parse().unwrap_or(u64::MAX >> 1))
+}

@@ -1,0 +1,192 @@
+//! The same message many times at once is one message: one task, one run of the agent, one answer.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use a2a_client::{Client, SendMessageResponse};
+use a2a_server::{Agent, Failure as AgentFailure, Server, ServerBuilder, SqliteStore, Turn};
+use a2a_types::{
+    Dialect, ListTasksRequest, Message, MessageId, SendMessageConfiguration, SendMessageRequest,
+};
+use clap::Args;
+use fastrand::Rng;
+use tokio::sync::Barrier;
+use tokio::task::JoinSet;
+
+use crate::Failure;
+use crate::report::Report;
+use crate::serve::{card, directory};
+
+/// How many messages, and how often each.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// How many messages there are; of each store and kind of answer.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    groups: usize,
+    /// How often each is sent, all at once.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    twins: usize,
+}
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  cargo xtask twins                                     40,000 sends of 400 messages
+  cargo xtask twins --groups 10 --twins 1000            fewer, all at once";
+
+pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failure> {
+    let directory = directory(None)?;
+    let begun = Instant::now();
+    let mut total = Found::default();
+    for answer in ["task", "reply"] {
+        let agent = Counting::default();
+        let in_memory = Server::builder(card(), agent.clone());
+        total.add(leg(in_memory, agent, answer, &options, &mut dice).await?);
+        let agent = Counting::default();
+        let store = open(&directory.path().join(answer))?;
+        let in_a_file = Server::builder(card(), agent.clone()).store(store);
+        total.add(leg(in_a_file, agent, answer, &options, &mut dice).await?);
+    }
+
+    let legs = 2 * options.groups;
+    let mut report = Report::new("twins");
+    report.exactly("sends answered", 2 * legs * options.twins, total.answers);
+    report.exactly("messages whose agent ran", 2 * legs, total.heard);
+    report.exactly("runs of agents", 2 * legs, total.runs);
+    report.exactly("tasks", legs, total.tasks);
+    report.exactly("messages with two answers", 0, total.contradictions);
+    report.exactly("errors", 0, total.errors);
+    report.tell("seconds", begun.elapsed().as_secs_f64().round());
+    report.remark(total.remarks);
+    Ok(report)
+}
+
+fn open(file: &Path) -> Result<SqliteStore, Failure> {
+    Ok(SqliteStore::open(file)?)
+}
+
+/// Counts how often it gets each message.
+#[derive(Clone, Default)]
+struct Counting {
+    heard: Arc<Mutex<HashMap<MessageId, usize>>>,
+}
+
+impl Agent for Counting {
+    async fn run(&self, turn: Turn) -> Result<(), AgentFailure> {
+        {
+            let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+            *heard.entry(turn.message().message_id.clone()).or_default() += 1;
+        }
+        let text = turn.text();
+        let pause = text
+            .split(' ')
+            .nth(1)
+            .and_then(|number| number.parse().ok());
+        let pause = Duration::from_millis(pause.unwrap_or(0));
+        drop(tokio::time::timeout(pause, turn.canceled()).await);
+        match text.starts_with("reply") {
+            true => turn.reply(Message::agent(text)).await?,
+            false => turn.artifact("echo").text(text).done().await?,
+        }
+        Ok(())
+    }
+}
+
+/// What was found.
+#[derive(Default)]
+struct Found {
+    answers: usize,
+    heard: usize,
+    runs: usize,
+    tasks: usize,
+    contradictions: usize,
+    errors: usize,
+    remarks: Vec<String>,
+}
+
+impl Found {
+    fn add(&mut self, other: Self) {
+        self.answers += other.answers;
+        self.heard += other.heard;
+        self.runs += other.runs;
+        self.tasks += other.tasks;
+        self.contradictions += other.contradictions;
+        self.errors += other.errors;
+        self.remarks.extend(other.remarks);
+    }
+}
+
+/// Every message to one server, group after group.
+async fn leg(
+    builder: ServerBuilder,
+    agent: Counting,
+    answer: &str,
+    options: &Options,
+    dice: &mut Rng,
+) -> Result<Found, Failure> {
+    let bound = builder.build()?.bind("127.0.0.1:0").await?;
+    let url = bound.url();
+    let serving = tokio::spawn(bound.run(std::future::pending()));
+    let mut found = Found::default();
+    for number in 0..options.groups {
+        let dialect = [Dialect::V1_0, Dialect::V0_3, Dialect::V0_2][number % 3];
+        let client = Client::connect(&url, dialect)?;
+        let request = SendMessageRequest {
+            message: Message::user(format!("{answer} {}", dice.u64(..4))),
+            configuration: Some(SendMessageConfiguration {
+                return_immediately: dice.u8(..4) == 0,
+                ..SendMessageConfiguration::default()
+            }),
+            ..SendMessageRequest::default()
+        };
+        found.add(group(&client, request, options.twins).await?);
+    }
+    let client = Client::connect(&url, Dialect::V1_0)?;
+    let tasks = client.list_tasks(ListTasksRequest::default()).await?;
+    found.tasks = usize::try_from(tasks.total_size)?;
+    let heard = agent.heard.lock().unwrap_or_else(PoisonError::into_inner);
+    (found.heard, found.runs) = (heard.len(), heard.values().sum());
+    serving.abort();
+    Ok(found)
+}
+
+/// One message, sent so often at once.
+async fn group(
+    client: &Client,
+    request: SendMessageRequest,
+    twins: usize,
+) -> Result<Found, Failure> {
+    let start = Arc::new(Barrier::new(twins));
+    let mut sends = JoinSet::new();
+    for _ in 0..twins {
+        let (client, request, start) = (client.clone(), request.clone(), Arc::clone(&start));
+        sends.spawn(async move {
+            start.wait().await;
+            client.send_with(request).await
+        });
+    }
+    let mut found = Found::default();
+    let mut answers = HashSet::new();
+    while let Some(sent) = sends.join_next().await {
+        match sent? {
+            Ok(SendMessageResponse::Task(task)) => answers.insert(format!("task {}", task.id)),
+            Ok(SendMessageResponse::Message(reply)) => {
+                answers.insert(format!("reply {}", reply.message_id))
+            }
+            Err(error) => {
+                found.errors += 1;
+                found.remarks.push(error.to_string());
+                continue;
+            }
+        };
+        found.answers += 1;
+    }
+    if answers.len() > 1 {
+        found.contradictions += 1;
+        found
+            .remarks
+            .push(format!("{}: {answers:?}", request.message.message_id));
+    }
+    Ok(found)
+}
