@@ -1,0 +1,49 @@
+//! The experiments of `cargo xtask crash` and its siblings come to a result: each a little, to see
+//! that it still can.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Makes an experiment, which must meet its targets.
+#[track_caller]
+fn check(arguments: &str) {
+    let output = Command::new(program()).args(arguments.split(' ')).output();
+    let output = output.expect("`cargo build -p a2a-server --example harness` makes the program");
+    let told = String::from_utf8_lossy(&output.stdout);
+    let problems = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments}: {told}\n{problems}");
+}
+
+/// Cargo builds examples beside tests.
+fn program() -> PathBuf {
+    let test = std::env::current_exe().expect("a test is a program");
+    let profile = test.ancestors().nth(2).expect("tests are built in `deps`");
+    profile
+        .join("examples")
+        .join(format!("harness{}", std::env::consts::EXE_SUFFIX))
+}
+
+#[test]
+fn crash() {
+    check("crash --rounds 4 --seed 1");
+}
+
+#[test]
+fn cuts() {
+    check("cuts --tasks 6 --seed 1");
+}
+
+#[test]
+fn sends() {
+    check("sends --seconds 1 --connections 4 --target 1 --seed 1");
+}
+
+#[test]
+fn followers() {
+    check("followers --events 300 --followers 8 --rounds 1 --seed 1");
+}
+
+#[test]
+fn twins() {
+    check("twins --groups 3 --twins 20 --seed 1");
+}
