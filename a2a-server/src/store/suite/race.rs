@@ -179,32 +179,43 @@ async fn one_message_one_task(bench: Bench) -> Checked {
 
 async fn one_answer(bench: Bench) -> Checked {
     let received = |error: &StoreError| matches!(error, StoreError::Received);
-    let writers = [bench.begin("a").await?, bench.begin("b").await?];
-    let came = at_once(15, |number| {
-        let writer = writers[number % 2].clone();
-        let append = Append {
-            receipt: Some(receipt("m")),
-            ..writer.held(vec![said(&writer.task, "m")])
-        };
-        async move {
-            if number % 3 == 0 {
-                let answer = Message::agent("hello");
-                return writer.store.keep_answer(&ada(), receipt("m"), answer).await;
+    for round in 0..6 {
+        let message = format!("m{round}");
+        let begin = |name: &str| format!("{name}{round}");
+        let writers = [
+            bench.begin(&begin("a")).await?,
+            bench.begin(&begin("b")).await?,
+        ];
+        let came = at_once(15, |number| {
+            let writer = writers[number % 2].clone();
+            let receipt = receipt(&message);
+            // Another one is the first each time.
+            let answers = (number + round).is_multiple_of(3);
+            async move {
+                if answers {
+                    let answer = Message::agent("hello");
+                    return writer.store.keep_answer(&ada(), receipt, answer).await;
+                }
+                let append = Append {
+                    receipt: Some(receipt),
+                    ..writer.held(vec![said(&writer.task, "m")])
+                };
+                match writer.append(append).await {
+                    // The same message was first, and so the end of the log is another.
+                    Err(StoreError::Behind(2)) => Err(StoreError::Received),
+                    appended => appended.map(drop),
+                }
             }
-            match writer.append(append).await {
-                // The same message was first, and so the end of the log is another.
-                Err(StoreError::Behind(2)) => Err(StoreError::Received),
-                appended => appended.map(drop),
-            }
+        });
+        same("how many were taken", winners(came.await?, received)?, 1)?;
+        let message = message.as_str().into();
+        let found = bench.store.received(&ada(), &message).await?;
+        let outcome = found.map(|received| received.outcome);
+        for writer in writers {
+            let has_it = writer.read(1).await?.len() == 1;
+            let is_it = outcome == Some(Outcome::Task(writer.task.clone()));
+            same("whether the message is in a task", has_it, is_it)?;
         }
-    });
-    same("how many were taken", winners(came.await?, received)?, 1)?;
-    let found = bench.store.received(&ada(), &"m".into()).await?;
-    let outcome = found.map(|received| received.outcome);
-    for writer in writers {
-        let has_it = writer.read(1).await?.len() == 1;
-        let is_it = outcome == Some(Outcome::Task(writer.task.clone()));
-        same("whether the message is in a task", has_it, is_it)?;
     }
     Ok(())
 }
