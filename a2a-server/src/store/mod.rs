@@ -35,6 +35,10 @@ pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement
 /// Every method that is about one task wants its owner: a task of somebody else is not there. A log
 /// is only ever appended to; its length is the task's *generation*. What a method has resolved to
 /// stays true: a store for good has written it down by then.
+///
+/// What is asked of a store about one task is done in the order in which it is asked: if the future of
+/// a method is dropped, it may be done or not, but not after what is asked later. A task holds at most
+/// 1,000 messages of its caller, 64 MiB of events and 16 webhooks.
 pub trait Store: Send + Sync + 'static {
     /// Begins the log of a new task with the task itself, generation 1, and what has happened to it
     /// since, and leases it: epoch 1. All of that or nothing.

@@ -3,17 +3,26 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use a2a_server::SqliteStore;
 
-/// Where this test's databases are; what an earlier run has left there is removed.
+/// Where this run's databases are. What earlier runs have left is removed, but not at once: they may
+/// still go on.
 static DIRECTORY: LazyLock<PathBuf> = LazyLock::new(|| {
-    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(env!("CARGO_CRATE_NAME"));
-    // There is nothing to remove the first time.
-    drop(std::fs::remove_dir_all(&directory));
-    std::fs::create_dir_all(&directory).unwrap();
-    directory
+    let all = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("databases");
+    std::fs::create_dir_all(&all).unwrap();
+    for old in std::fs::read_dir(&all).unwrap().flatten() {
+        let age = old.metadata().and_then(|about| about.modified());
+        if age.is_ok_and(|since| since.elapsed().unwrap_or_default() > HOUR) {
+            // Another run may remove it, too.
+            drop(std::fs::remove_dir_all(old.path()));
+        }
+    }
+    tempfile::tempdir_in(all).unwrap().keep()
 });
+
+const HOUR: Duration = Duration::from_secs(3600);
 
 /// A name for a database that does not exist yet.
 pub(crate) fn new_file() -> PathBuf {

@@ -168,7 +168,11 @@ impl MemoryStore {
             tasks: rest
                 .iter()
                 .take(listing.limit)
-                .map(|(_, record)| lock(&record.log).task.clone())
+                // One that has changed since is on another page now.
+                .filter_map(|(_, record)| {
+                    let log = lock(&record.log);
+                    listing.wants(&log.task).then(|| log.task.clone())
+                })
                 .collect(),
             total,
             more: rest.len() > listing.limit,
