@@ -10,7 +10,7 @@ use http::header::{
     LAST_MODIFIED, VARY,
 };
 use http::{Response, StatusCode};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::Body;
 
@@ -124,6 +124,16 @@ pub fn card_document(card: &AgentCard) -> Value {
     for generation in generations.into_iter().flatten() {
         merge(&mut document, generation);
     }
+    let schemes = document
+        .get_mut("securitySchemes")
+        .and_then(Value::as_object_mut);
+    for scheme in schemes.into_iter().flat_map(Map::values_mut) {
+        // Parsers of 0.x refuse a card with a scheme that has no type. Only one that all its flows
+        // are new to has none here, and no requirement of theirs names it.
+        if scheme["type"].is_null() {
+            merge(scheme, json!({"type": "oauth2", "flows": {}}));
+        }
+    }
     for skill in document["skills"].as_array_mut().into_iter().flatten() {
         for (member, fallback) in [
             ("inputModes", &card.default_input_modes),
@@ -174,6 +184,7 @@ mod tests {
         }))
         .unwrap();
         let document = card_document(&card);
+        assert!(!document.to_string().contains("null"), "{document}");
         let text = document.to_string();
 
         let of_0_1 = read::<v0_1::AgentCard>(&text, Mode::Strict, &Hints::at("$"))
@@ -191,6 +202,26 @@ mod tests {
         assert_eq!(of_1_0.security_schemes, card.security_schemes);
         assert_eq!(document["securitySchemes"]["b"]["type"], "http");
         assert_eq!(document["skills"][0]["inputModes"], json!(["text/plain"]));
+    }
+
+    #[test]
+    fn a_scheme_that_only_1_0_knows_has_a_type_for_older_parsers() {
+        let flow = json!({"deviceAuthorizationUrl": "https://a/d", "tokenUrl": "https://a/t", "scopes": {}});
+        let scheme = json!({"oauth2SecurityScheme": {"flows": {"deviceCode": flow}}});
+        let card = AgentCard {
+            security_schemes: serde_json::from_value(json!({ "d": scheme })).unwrap(),
+            security_requirements: serde_json::from_value(json!([{"schemes": {"d": {}}}])).unwrap(),
+            ..AgentCard::new("n", "d").at("http://h/")
+        };
+        let document = card_document(&card);
+        assert_eq!(document["securitySchemes"]["d"]["type"], "oauth2");
+        assert!(document["security"].is_null());
+        let text = document.to_string();
+        let read = read::<v0_2::AgentCard>(&text, Mode::Strict, &Hints::at("$"));
+        assert!(read.is_ok(), "{read:?}");
+        let read: AgentCard = serde_json::from_str(&text).unwrap();
+        assert_eq!(read.security_schemes, card.security_schemes);
+        assert_eq!(read.security_requirements, card.security_requirements);
     }
 
     #[track_caller]

@@ -22,7 +22,11 @@ pub(super) fn read(query: Option<&str>) -> Result<Map<String, Value>, Violation>
             "false" if FLAGS.contains(&name.as_ref()) => Value::Bool(false),
             // A plus that nobody encoded: `2026-01-01T00:00:00+00:00`.
             text if is_time(&name) => Value::String(text.replace(' ', "+")),
-            text => Value::String(text.to_owned()),
+            text => match text.parse::<i64>() {
+                // Enums go by name, and may go by number.
+                Ok(number) if name == "status" => number.into(),
+                _ => Value::String(text.to_owned()),
+            },
         };
         if object.insert(name.clone().into_owned(), value).is_some() {
             return Err(Violation {
