@@ -1,15 +1,18 @@
 //! Serve an A2A agent: implement one trait, speak every generation of the protocol.
 //!
 //! An [`Agent`] takes one [`Turn`] of a conversation at a time; a [`Server`] does the rest: tasks,
-//! their logs and streams, waiting callers, cancellation, webhooks, cards.
+//! their logs and streams, waiting callers, cancellation, webhooks, cards. What it acknowledges is
+//! kept by a [`Store`]: [`SqliteStore`] for good, [`MemoryStore`] until the process ends.
 //!
 //! ```text
-//! HttpService ─► Server ─ GetTask, CancelTask, push configs … ──► Store ────► Reply::Once
-//!                       ─ SubscribeToTask ── follow(log) ───────────────────► Reply::Stream
-//!                       ─ SendMessage ── Turns ── Runner ── agent.run(Turn)
-//!                            updates ─► Task::apply ─► Store::append ─► followers wake
-//!                            SendMessage = follow to the end ───────────────► Reply::Once
-//!                            SendStreamingMessage = follow ─────────────────► Reply::Stream
+//! HttpService ─► Server ─ GetTask, ListTasks, push configs … ──► Store ─────► Reply::Once
+//!                       ─ CancelTask ── its runner, or Store ────────────────► Reply::Once
+//!                       ─ SubscribeToTask ── follow(log) ────────────────────► Reply::Stream
+//!                       ─ SendMessage ── sent before? ── room for a turn? ── Runner ── agent.run(Turn)
+//!                            updates ─► Pen ─► Store::append: applied, stored, then followers wake
+//!                            SendMessage = follow to the end ────────────────► Reply::Once
+//!                            SendStreamingMessage = follow ──────────────────► Reply::Stream
+//! Upkeep: leases prolonged, abandoned tasks found, old ones forgotten
 //! ```
 //!
 //! ```
