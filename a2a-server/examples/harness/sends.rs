@@ -1,6 +1,8 @@
 //! How many messages a server takes each second: every one of them is on the disk when it is answered.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
@@ -61,6 +63,7 @@ pub(crate) async fn run(options: Options, _dice: Rng) -> Result<Report, Failure>
         .to_owned();
     let order = if options.reply { "reply" } else { "echo" };
 
+    let disk = disk(directory.path())?;
     // What happens first happens once: connections, statements, pages.
     send_for(
         Duration::from_millis(500),
@@ -95,10 +98,25 @@ pub(crate) async fn run(options: Options, _dice: Rng) -> Result<Report, Failure>
     report.tell("median, ms", millis(0.5));
     report.tell("99th percentile, ms", millis(0.99));
     report.tell("slowest, ms", millis(1.0 - f64::EPSILON));
+    report.tell("the disk alone: a write, ms", disk.as_secs_f64() * 1e3);
     report.tell("server CPU per send, µs", cpu * 1e6 / count);
     report.tell("server CPU, processors", cpu / took);
     report.tell("callers' CPU, processors", own_cpu / took);
     Ok(report)
+}
+
+/// How long the disk takes to have a page for good, in the median: what else uses it shows here.
+fn disk(directory: &Path) -> Result<Duration, Failure> {
+    let mut file = File::create(directory.join("probe"))?;
+    let mut write = || {
+        let begun = Instant::now();
+        file.write_all(&[0; 4096])?;
+        file.sync_data()?;
+        Ok::<_, Failure>(begun.elapsed())
+    };
+    let mut times = (0..64).map(|_| write()).collect::<Result<Vec<_>, _>>()?;
+    times.sort_unstable();
+    Ok(times[times.len() / 2])
 }
 
 /// Sends for so long, and yields how long each answer took.
