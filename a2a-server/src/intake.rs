@@ -187,7 +187,10 @@ impl Inner {
             if let Some(config) = config.take() {
                 let task_id = id.clone();
                 let config = with_id(TaskPushNotificationConfig { task_id, ..config }, &context);
-                self.ledger.store.put_config(&owner, config).await?;
+                self.ledger
+                    .store
+                    .put_config(&owner, config, context.dialect)
+                    .await?;
             }
             let heard = Heard::new(request.clone(), context.clone());
             let begun = match self.turns.running(&owner, &id) {

@@ -20,7 +20,7 @@ impl Inner {
         let config = with_id(config, context);
         self.ledger
             .store
-            .put_config(&Owner::of(context), config.clone())
+            .put_config(&Owner::of(context), config.clone(), context.dialect)
             .await?;
         Ok(
             Reply::once(Response::CreateTaskPushNotificationConfig(config))

@@ -17,7 +17,7 @@ mod write;
 use std::time::Duration;
 
 use a2a_transport::BoxFuture;
-use a2a_types::{ConfigId, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
 
 pub use error::StoreError;
@@ -94,11 +94,13 @@ pub trait Store: Send + Sync + 'static {
         listing: Listing,
     ) -> BoxFuture<'a, Result<Page, StoreError>>;
 
-    /// Keeps a webhook of a task, in place of one with the same id.
+    /// Keeps a webhook of a task, in place of one with the same id, and in which generation of the
+    /// protocol it was asked for; one that came with a new task is of that task's.
     fn put_config<'a>(
         &'a self,
         owner: &'a Owner,
         config: TaskPushNotificationConfig,
+        dialect: Dialect,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// The webhooks of a task, in order of creation.
@@ -140,6 +142,9 @@ pub trait Store: Send + Sync + 'static {
         limit: usize,
         term: Duration,
     ) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>>;
+
+    /// Notifications that were given up, the first first, at most so many: they are kept with their task.
+    fn dead_letters(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>>;
 
     /// Tells what became of a notification. One that is gone is settled already.
     fn settle<'a>(

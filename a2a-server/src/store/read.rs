@@ -130,6 +130,8 @@ pub struct Notification {
     pub owner: Owner,
     /// The webhook, and its task.
     pub config: TaskPushNotificationConfig,
+    /// The generation of the protocol in which the webhook was asked for.
+    pub dialect: Dialect,
     /// The event's place in the log of the task.
     pub generation: u64,
     /// How often it was tried before.

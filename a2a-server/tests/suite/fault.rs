@@ -78,6 +78,12 @@ faults! {
     /// A lease that lasts cannot be seized.
     SeizesNothing: "lease.seized_always";
 
+    /// Every webhook was asked for in the latest generation of the protocol.
+    LosesWebhooksGeneration: "outbox.in_its_generation";
+    /// What is given up is put off.
+    GivesUpNothing: "outbox.given_up";
+    /// Nobody finds what was given up.
+    HidesDeadLetters: "outbox.given_up";
     /// A task may wait for its caller as long as it likes.
     WaitsForEver: "sweep.by_patience";
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use a2a_types::{ConfigId, Event, Object, Task, TaskPushNotificationConfig};
+use a2a_types::{ConfigId, Dialect, Event, Object, Task, TaskPushNotificationConfig};
 
 use super::super::{Append, Lease, Logged, StoreError, Tail, limits};
 
@@ -13,7 +13,8 @@ pub(super) struct Log {
     pub(super) task: Task,
     /// Everything after the first entry, which is the new task itself.
     events: Vec<Arc<Event>>,
-    pub(super) configs: Vec<TaskPushNotificationConfig>,
+    /// The webhooks, each with the generation of the protocol in which it was asked for.
+    pub(super) configs: Vec<(TaskPushNotificationConfig, Dialect)>,
     pub(super) checkpoint: Option<Object>,
     pub(super) tenure: Tenure,
     /// How many messages the caller has sent.
@@ -33,7 +34,7 @@ pub(super) struct Log {
 impl Log {
     pub(super) fn new(
         task: Task,
-        config: Option<TaskPushNotificationConfig>,
+        webhook: Option<(TaskPushNotificationConfig, Dialect)>,
         tenure: Tenure,
     ) -> Self {
         Self {
@@ -41,7 +42,7 @@ impl Log {
             bytes: limits::size_of_task(&task),
             task,
             events: Vec::new(),
-            configs: config.into_iter().collect(),
+            configs: webhook.into_iter().collect(),
             checkpoint: None,
             tenure,
             ended: None,
@@ -54,7 +55,7 @@ impl Log {
     pub(super) fn webhooks(&self) -> Vec<ConfigId> {
         self.configs
             .iter()
-            .map(|config| config.id.clone())
+            .map(|(config, _)| config.id.clone())
             .collect()
     }
 
@@ -116,17 +117,19 @@ impl Log {
     pub(super) fn put_config(
         &mut self,
         config: TaskPushNotificationConfig,
+        dialect: Dialect,
     ) -> Result<(), StoreError> {
         if self.is_forgotten {
             return Err(StoreError::NoTask);
         }
-        let known = self.configs.iter().position(|known| known.id == config.id);
+        let same = |(known, _): &(TaskPushNotificationConfig, _)| known.id == config.id;
+        let known = self.configs.iter().position(same);
         match known {
-            Some(index) => self.configs[index] = config,
+            Some(index) => self.configs[index] = (config, dialect),
             None if self.configs.len() >= limits::CONFIGS => {
                 return Err(StoreError::TooManyConfigs(limits::CONFIGS));
             }
-            None => self.configs.push(config),
+            None => self.configs.push((config, dialect)),
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use a2a_transport::BoxFuture;
-use a2a_types::{ConfigId, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
 
 use self::log::{Log, Tenure};
@@ -64,7 +64,8 @@ impl MemoryStore {
         let first = new.split();
         let told = first.as_ref().map(Append::told).unwrap_or_default();
         let tenure = Tenure::taken(new.holder, 1, new.term);
-        let mut log = Log::new(new.task, new.config, tenure);
+        let webhook = new.config.map(|config| (config, new.dialect));
+        let mut log = Log::new(new.task, webhook, tenure);
         first.map_or(Ok(()), |first| log.add(first))?;
         let mut shelf = lock(&self.shelf);
         let generation = log.generation();
@@ -204,20 +205,24 @@ impl MemoryStore {
         }
     }
 
-    fn due(&self, limit: usize, term: Duration) -> Vec<Notification> {
-        let taken = lock(&self.outbox).take(limit, term);
+    /// The notifications at these places, with how often they were tried.
+    fn describe(&self, places: Vec<(outbox::Place, u32)>) -> Vec<Notification> {
         let notification = |((owner, task, config, generation), attempt): (outbox::Place, u32)| {
             let record = self.record(&owner, &task).ok()?;
             let configs = &lock(&record.log).configs;
-            let config = configs.iter().find(|known| known.id == config)?.clone();
+            let (config, dialect) = configs
+                .iter()
+                .find(|(known, _)| known.id == config)?
+                .clone();
             Some(Notification {
                 owner,
                 config,
+                dialect,
                 generation,
                 attempt,
             })
         };
-        taken.into_iter().filter_map(notification).collect()
+        places.into_iter().filter_map(notification).collect()
     }
 }
 
@@ -296,9 +301,10 @@ impl Store for MemoryStore {
         &'a self,
         owner: &'a Owner,
         config: TaskPushNotificationConfig,
+        dialect: Dialect,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let record = self.record(owner, &config.task_id);
-        done(record.and_then(|record| lock(&record.log).put_config(config)))
+        done(record.and_then(|record| lock(&record.log).put_config(config, dialect)))
     }
 
     fn configs<'a>(
@@ -307,7 +313,10 @@ impl Store for MemoryStore {
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<Vec<TaskPushNotificationConfig>, StoreError>> {
         let record = self.record(owner, task);
-        done(record.map(|record| lock(&record.log).configs.clone()))
+        done(record.map(|record| {
+            let configs = &lock(&record.log).configs;
+            configs.iter().map(|(config, _)| config.clone()).collect()
+        }))
     }
 
     fn delete_config<'a>(
@@ -319,7 +328,7 @@ impl Store for MemoryStore {
         let record = self.record(owner, task);
         done(record.map(|record| {
             let mut log = lock(&record.log);
-            log.configs.retain(|known| known.id != *config);
+            log.configs.retain(|(known, _)| known.id != *config);
             lock(&self.outbox).forget(owner, task, config);
         }))
     }
@@ -349,7 +358,13 @@ impl Store for MemoryStore {
         limit: usize,
         term: Duration,
     ) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
-        done(Ok(self.due(limit, term)))
+        let taken = lock(&self.outbox).take(limit, term);
+        done(Ok(self.describe(taken)))
+    }
+
+    fn dead_letters(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
+        let dead = lock(&self.outbox).dead(limit);
+        done(Ok(self.describe(dead)))
     }
 
     fn settle<'a>(

@@ -20,12 +20,19 @@ pub(super) type Place = (Owner, TaskId, ConfigId, u64);
 struct Row {
     attempt: u32,
     due: Instant,
+    /// Since when it is a dead letter.
+    dead: Option<Instant>,
 }
 
 impl Outbox {
     pub(super) fn put(&mut self, place: Place) {
         let due = Instant::now();
-        self.rows.insert(place, Row { attempt: 0, due });
+        let row = Row {
+            attempt: 0,
+            due,
+            dead: None,
+        };
+        self.rows.insert(place, row);
     }
 
     /// Takes what is due, and keeps it from others for `term`; with each, how often it was tried.
@@ -33,7 +40,8 @@ impl Outbox {
         let now = Instant::now();
         let mut taken = Vec::new();
         let mut before: Option<&Place> = None;
-        for (place, row) in &mut self.rows {
+        let waiting = self.rows.iter_mut().filter(|(_, row)| row.dead.is_none());
+        for (place, row) in waiting {
             let first = before.is_none_or(|before| !same_webhook(before, place));
             before = Some(place);
             if first && row.due <= now && taken.len() < limit {
@@ -51,9 +59,26 @@ impl Outbox {
             Settlement::Later(pause) => {
                 if let Some(row) = self.rows.get_mut(place) {
                     row.due = Instant::now() + pause;
+                    row.dead = None;
+                }
+            }
+            Settlement::GivenUp => {
+                if let Some(row) = self.rows.get_mut(place) {
+                    row.dead = Some(Instant::now());
                 }
             }
         }
+    }
+
+    /// What was given up, the first first; with each, how often it was tried.
+    pub(super) fn dead(&self, limit: usize) -> Vec<(Place, u32)> {
+        let dead = |(place, row): (&Place, &Row)| Some((row.dead?, place.clone(), row.attempt));
+        let mut letters: Vec<_> = self.rows.iter().filter_map(dead).collect();
+        letters.sort();
+        let letters = letters.into_iter().take(limit);
+        letters
+            .map(|(_, place, attempt)| (place, attempt))
+            .collect()
     }
 
     /// Forgets what a webhook was to be told.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_types::{
-    ConfigId, Message, Task, TaskId, TaskPushNotificationConfig, TaskState, Timestamp,
+    ConfigId, Dialect, Message, Task, TaskId, TaskPushNotificationConfig, TaskState, Timestamp,
 };
 use rusqlite::{OptionalExtension, ToSql, params};
 
@@ -64,7 +64,7 @@ impl Desk<'_> {
         let seq = self.connection.last_insert_rowid();
         self.write_doc(seq, 1, &task)?;
         if let Some(config) = &new.config {
-            self.insert_config(seq, config)?;
+            self.insert_config(seq, config, new.dialect)?;
         }
         if let Some(receipt) = &new.receipt {
             self.note(&of, receipt, Some(&task.id), None)?;
@@ -222,18 +222,19 @@ impl Desk<'_> {
         &mut self,
         owner: Owner,
         config: TaskPushNotificationConfig,
+        dialect: Dialect,
     ) -> Result<(), StoreError> {
         let key = (owner, config.task_id.clone());
         let seq = self.seq(&key)?;
-        let sql = "update push_config set body = ?3 where task = ?1 and id = ?2";
-        let body = tables::write(&config)?;
-        if self.execute(sql, params![seq, config.id.as_str(), body])? == 0 {
+        let sql = "update push_config set body = ?3, dialect = ?4 where task = ?1 and id = ?2";
+        let (body, version) = (tables::write(&config)?, dialect.version());
+        if self.execute(sql, params![seq, config.id.as_str(), body, version])? == 0 {
             let sql = "select count(*) from push_config where task = ?1";
             let known: i64 = self.one(sql, params![seq])?;
             if known as usize >= limits::CONFIGS {
                 return Err(StoreError::TooManyConfigs(limits::CONFIGS));
             }
-            self.insert_config(seq, &config)?;
+            self.insert_config(seq, &config, dialect)?;
         }
         if let Some(mut folded) = self.take(&key) {
             folded.has_configs = true;
@@ -246,11 +247,18 @@ impl Desk<'_> {
         &self,
         seq: i64,
         config: &TaskPushNotificationConfig,
+        dialect: Dialect,
     ) -> Result<(), StoreError> {
         self.execute(
-            "insert into push_config(task, position, id, body)
-             select ?1, coalesce(max(position) + 1, 0), ?2, ?3 from push_config where task = ?1",
-            params![seq, config.id.as_str(), tables::write(config)?],
+            "insert into push_config(task, position, id, dialect, body)
+             select ?1, coalesce(max(position) + 1, 0), ?2, ?3, ?4
+             from push_config where task = ?1",
+            params![
+                seq,
+                config.id.as_str(),
+                dialect.version(),
+                tables::write(config)?
+            ],
         )?;
         Ok(())
     }
@@ -350,9 +358,14 @@ impl Desk<'_> {
                 params![seq, config.as_str(), generation],
             )?,
             Settlement::Later(pause) => self.execute(
-                "update push_outbox set next_at = ?4
+                "update push_outbox set next_at = ?4, dead = null
                  where task = ?1 and config_id = ?2 and generation = ?3",
                 params![seq, config.as_str(), generation, self.until(pause)],
+            )?,
+            Settlement::GivenUp => self.execute(
+                "update push_outbox set dead = ?4
+                 where task = ?1 and config_id = ?2 and generation = ?3",
+                params![seq, config.as_str(), generation, self.now],
             )?,
         };
         Ok(())

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::BoxFuture;
-use a2a_types::{ConfigId, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
 
 use self::readers::Readers;
@@ -200,9 +200,11 @@ impl Store for SqliteStore {
         &'a self,
         owner: &'a Owner,
         config: TaskPushNotificationConfig,
+        dialect: Dialect,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let owner = owner.clone();
-        Box::pin(self.writer.run(move |desk| desk.put_config(owner, config)))
+        let put = move |desk: &mut writer::Desk<'_>| desk.put_config(owner, config, dialect);
+        Box::pin(self.writer.run(put))
     }
 
     fn configs<'a>(
@@ -258,6 +260,11 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
         let take = move |desk: &mut writer::Desk<'_>| desk.take_notifications(limit, term);
         Box::pin(self.writer.run(take))
+    }
+
+    fn dead_letters(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
+        let read = move |connection: &_| tables::dead_letters(connection, limit);
+        Box::pin(self.readers.run(read))
     }
 
     fn settle<'a>(

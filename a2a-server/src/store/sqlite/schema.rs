@@ -39,12 +39,15 @@ create table send_dedupe(
   primary key(owner, message_id)) without rowid;
 create index send_dedupe_expires on send_dedupe(expires);
 create table push_config(
-  task integer not null, position integer not null, id text not null, body blob not null,
+  task integer not null, position integer not null, id text not null,
+  dialect text not null, body blob not null,
   primary key(task, id)) without rowid;
 create table push_outbox(
   task integer not null, config_id text not null, generation integer not null,
-  attempt integer not null, next_at integer not null,
+  attempt integer not null, next_at integer not null, dead integer,
   primary key(task, config_id, generation)) without rowid;
+create index push_outbox_due on push_outbox(next_at) where dead is null;
+create index push_outbox_dead on push_outbox(dead) where dead is not null;
 ";
 
 /// `A2A!`: the file is ours.

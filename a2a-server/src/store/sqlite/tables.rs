@@ -39,9 +39,7 @@ pub(super) fn load(
         return Ok(None);
     };
     let (seq, written) = (get(row, 0)?, count(row, 6)? as u64);
-    let version: String = get(row, 1)?;
-    let unknown = || StoreError::failed(format!("there is no generation `{version}`"));
-    let dialect = Dialect::from_version(&version).ok_or_else(unknown)?;
+    let dialect = dialect(row, 1)?;
     let checkpoint: Option<Object> = match get::<bool>(row, 9)? {
         true => Some(body(row, 8)?),
         false => None,
@@ -239,33 +237,63 @@ pub(super) fn orphans(
     Ok(orphans)
 }
 
-/// The first notification of each webhook, if it is due; with its place in the tables.
+/// The first notification of each webhook, if it is due; with its task's number in the tables.
 pub(super) fn due(
     connection: &Connection,
     limit: usize,
     now: i64,
 ) -> Result<Vec<(i64, Notification)>, StoreError> {
-    let sql = "select owner, task.id, push_config.body, o.generation, o.attempt, o.task
+    let sql =
+        "select owner, task.id, push_config.body, push_config.dialect, o.generation, o.attempt,
+                 o.task
                from push_outbox o join task on task.seq = o.task
                  join push_config on push_config.task = o.task and push_config.id = o.config_id
-               where o.next_at <= ?1 and not exists(
+               where o.dead is null and o.next_at <= ?1 and not exists(
                  select 1 from push_outbox before where before.task = o.task
-                   and before.config_id = o.config_id and before.generation < o.generation)
+                   and before.config_id = o.config_id and before.generation < o.generation
+                   and before.dead is null)
                order by o.next_at limit ?2";
+    notifications(connection, sql, params![now, most(limit)])
+}
+
+/// Notifications that were given up.
+pub(super) fn dead_letters(
+    connection: &Connection,
+    limit: usize,
+) -> Result<Vec<Notification>, StoreError> {
+    let sql =
+        "select owner, task.id, push_config.body, push_config.dialect, o.generation, o.attempt,
+                 o.task
+               from push_outbox o join task on task.seq = o.task
+                 join push_config on push_config.task = o.task and push_config.id = o.config_id
+               where o.dead is not null order by o.dead, o.generation limit ?1";
+    let dead = notifications(connection, sql, params![most(limit)])?;
+    Ok(dead
+        .into_iter()
+        .map(|(_, notification)| notification)
+        .collect())
+}
+
+fn notifications(
+    connection: &Connection,
+    sql: &str,
+    values: impl rusqlite::Params,
+) -> Result<Vec<(i64, Notification)>, StoreError> {
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let mut rows = statement.query(params![now, most(limit)]).map_err(failed)?;
-    let mut due = Vec::new();
+    let mut rows = statement.query(values).map_err(failed)?;
+    let mut notifications = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
         let (owner, _) = key(row, 0, 1)?;
         let notification = Notification {
             owner,
             config: body(row, 2)?,
-            generation: count(row, 3)? as u64,
-            attempt: u32::try_from(count(row, 4)?).unwrap_or(u32::MAX),
+            dialect: dialect(row, 3)?,
+            generation: count(row, 4)? as u64,
+            attempt: u32::try_from(count(row, 5)?).unwrap_or(u32::MAX),
         };
-        due.push((get(row, 5)?, notification));
+        notifications.push((get(row, 6)?, notification));
     }
-    Ok(due)
+    Ok(notifications)
 }
 
 /// Tasks that ended long ago, and beyond those so many of the first that ended; at most `limit`.
@@ -318,6 +346,13 @@ pub(super) fn get<T: rusqlite::types::FromSql>(
     column: usize,
 ) -> Result<T, StoreError> {
     row.get(column).map_err(failed)
+}
+
+/// A generation of the protocol.
+fn dialect(row: &Row<'_>, column: usize) -> Result<Dialect, StoreError> {
+    let version: String = get(row, column)?;
+    let unknown = || StoreError::failed(format!("there is no generation `{version}`"));
+    Dialect::from_version(&version).ok_or_else(unknown)
 }
 
 /// A number that is never negative.

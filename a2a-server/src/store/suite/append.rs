@@ -1,6 +1,6 @@
 //! How a log grows.
 
-use a2a_types::{Event, IllegalEvent, TaskState};
+use a2a_types::{Dialect, Event, IllegalEvent, TaskState};
 
 use super::super::limits::MESSAGES;
 use super::super::{Append, Appended, StoreError};
@@ -47,7 +47,10 @@ async fn adds_at_the_end(bench: Bench) -> Checked {
 async fn all_or_nothing(bench: Bench) -> Checked {
     let mut writer = bench.begin("t").await?;
     let config = super::sample::config(&writer.task, "c");
-    bench.store.put_config(&ada(), config).await?;
+    bench
+        .store
+        .put_config(&ada(), config, Dialect::V1_0)
+        .await?;
     writer.become_(TaskState::Working).await?;
     let before = writer.look().await?;
     let watch = bench.store.watch(&ada(), &writer.task).await?;

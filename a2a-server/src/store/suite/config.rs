@@ -1,6 +1,6 @@
 //! The webhooks of a task.
 
-use a2a_types::TaskPushNotificationConfig;
+use a2a_types::{Dialect, TaskPushNotificationConfig};
 
 use super::super::StoreError;
 use super::super::limits::CONFIGS;
@@ -23,7 +23,10 @@ async fn in_order(bench: Bench) -> Checked {
     let mut expected = Vec::new();
     for id in ["c", "a", "b", "A", "%"] {
         let config = config(&writer.task, id);
-        bench.store.put_config(&ada(), config.clone()).await?;
+        bench
+            .store
+            .put_config(&ada(), config.clone(), Dialect::V1_0)
+            .await?;
         expected.push(config);
         same(
             "the webhooks",
@@ -37,7 +40,10 @@ async fn in_order(bench: Bench) -> Checked {
         authentication: None,
         ..config(&writer.task, "bare")
     };
-    bench.store.put_config(&ada(), bare.clone()).await?;
+    bench
+        .store
+        .put_config(&ada(), bare.clone(), Dialect::V1_0)
+        .await?;
     expected.push(bare);
     same("the webhooks", writer.look().await?.configs, expected)
 }
@@ -46,14 +52,20 @@ async fn replaced(bench: Bench) -> Checked {
     let writer = bench.begin("t").await?;
     let mut expected: Vec<_> = ["a", "b", "c"].map(|id| config(&writer.task, id)).into();
     for config in &expected {
-        bench.store.put_config(&ada(), config.clone()).await?;
+        bench
+            .store
+            .put_config(&ada(), config.clone(), Dialect::V1_0)
+            .await?;
     }
     for place in [1, 0, 1] {
         let url = format!("{}/moved", expected[place].url);
         expected[place].url = url;
         expected[place].token = None;
         let config = expected[place].clone();
-        bench.store.put_config(&ada(), config).await?;
+        bench
+            .store
+            .put_config(&ada(), config, Dialect::V1_0)
+            .await?;
         same(
             "the webhooks",
             writer.look().await?.configs,
@@ -67,7 +79,10 @@ async fn deleted(bench: Bench) -> Checked {
     let writer = bench.begin("t").await?;
     for id in ["a", "b", "c"] {
         let config = config(&writer.task, id);
-        bench.store.put_config(&ada(), config).await?;
+        bench
+            .store
+            .put_config(&ada(), config, Dialect::V1_0)
+            .await?;
     }
     for id in ["b", "b", "d"] {
         writer.delete_config(id).await?;
@@ -80,7 +95,7 @@ async fn deleted(bench: Bench) -> Checked {
     }
     // It has lost its place.
     let again = config(&writer.task, "b");
-    bench.store.put_config(&ada(), again).await?;
+    bench.store.put_config(&ada(), again, Dialect::V1_0).await?;
     let expected = ["a", "c", "b"].map(|id| config(&writer.task, id));
     same(
         "the webhooks",
@@ -93,23 +108,38 @@ async fn so_many(bench: Bench) -> Checked {
     let writer = bench.begin("t").await?;
     let numbered = |number: usize| config(&writer.task, &number.to_string());
     for number in 0..CONFIGS {
-        bench.store.put_config(&ada(), numbered(number)).await?;
+        bench
+            .store
+            .put_config(&ada(), numbered(number), Dialect::V1_0)
+            .await?;
     }
     for _ in 0..2 {
         refused!(
-            bench.store.put_config(&ada(), numbered(CONFIGS)).await,
+            bench
+                .store
+                .put_config(&ada(), numbered(CONFIGS), Dialect::V1_0)
+                .await,
             StoreError::TooManyConfigs(_)
         );
-        bench.store.put_config(&ada(), numbered(3)).await?;
+        bench
+            .store
+            .put_config(&ada(), numbered(3), Dialect::V1_0)
+            .await?;
     }
     let expected: Vec<_> = (0..CONFIGS).map(numbered).collect();
     same("the webhooks", writer.look().await?.configs, expected)?;
     writer.delete_config("7").await?;
-    bench.store.put_config(&ada(), numbered(CONFIGS)).await?;
+    bench
+        .store
+        .put_config(&ada(), numbered(CONFIGS), Dialect::V1_0)
+        .await?;
     // Another task has room of its own.
     let other = bench.begin("u").await?;
     let config = config(&other.task, "0");
-    bench.store.put_config(&ada(), config.clone()).await?;
+    bench
+        .store
+        .put_config(&ada(), config.clone(), Dialect::V1_0)
+        .await?;
     same("the webhooks", other.look().await?.configs, vec![config])
 }
 
@@ -119,14 +149,17 @@ async fn of_a_task(bench: Bench) -> Checked {
     let none = "none".into();
     bench
         .store
-        .put_config(&ada(), config(&one.task, "c"))
+        .put_config(&ada(), config(&one.task, "c"), Dialect::V1_0)
         .await?;
     bench
         .store
-        .put_config(&ada(), config(&two.task, "c"))
+        .put_config(&ada(), config(&two.task, "c"), Dialect::V1_0)
         .await?;
     refused!(
-        bench.store.put_config(&ada(), config(&none, "c")).await,
+        bench
+            .store
+            .put_config(&ada(), config(&none, "c"), Dialect::V1_0)
+            .await,
         StoreError::NoTask
     );
     refused!(bench.store.configs(&ada(), &none).await, StoreError::NoTask);

@@ -259,7 +259,9 @@ impl Model {
         let rows = log.and_then(|log| log.outbox.get_mut(config.id.as_str()));
         let Some(rows) = rows else { return };
         match settlement {
-            Settlement::Delivered => rows.retain(|row| row.generation != notification.generation),
+            Settlement::Delivered | Settlement::GivenUp => {
+                rows.retain(|row| row.generation != notification.generation);
+            }
             Settlement::Later(pause) => {
                 let settled = |row: &&mut Row| row.generation == notification.generation;
                 for row in rows.iter_mut().filter(settled) {

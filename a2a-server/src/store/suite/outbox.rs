@@ -1,10 +1,10 @@
 //! What webhooks are to be told.
 
-use a2a_types::{TaskPushNotificationConfig, TaskState};
+use a2a_types::{Dialect, TaskPushNotificationConfig, TaskState};
 
-use super::super::{Append, Notification, Settlement};
+use super::super::{Append, NewTask, Notification, Settlement};
 use super::bench::{Bench, eventually};
-use super::sample::{LONG, NONE, SHORT, ada, chunk, config, said, status};
+use super::sample::{LONG, NONE, SHORT, ada, chunk, config, new, said, status};
 use super::saw::{Checked, Saw, holds, same};
 use super::writer::Writer;
 
@@ -15,6 +15,8 @@ super::promises! {
     taken = "what somebody has taken is due for nobody else, until the term is over";
     counted = "a notification tells how often it was tried before";
     put_off = "what is put off is due again after that time, and nothing overtakes it";
+    given_up = "what is given up is a dead letter, lets the next one go, and can be tried again";
+    in_its_generation = "a notification tells the generation of the protocol in which its webhook was asked for";
     so_many = "no more notifications are taken than were asked for, and the others stay";
     only_later_events = "a webhook is told of nothing that happened before it came";
     forgotten_with_the_webhook = "what a deleted webhook was to be told is forgotten";
@@ -26,7 +28,10 @@ async fn watched(bench: &Bench, id: &str, webhooks: &[&str]) -> Checked<Writer> 
     let writer = bench.begin(id).await?;
     for webhook in webhooks {
         let config = config(&writer.task, webhook);
-        bench.store.put_config(&ada(), config).await?;
+        bench
+            .store
+            .put_config(&ada(), config, Dialect::V1_0)
+            .await?;
     }
     Ok(writer)
 }
@@ -173,6 +178,69 @@ async fn put_off(bench: Bench) -> Checked {
     same("what is due again", found, (2, 1))
 }
 
+async fn given_up(bench: Bench) -> Checked {
+    let mut writer = watched(&bench, "t", &["c", "d"]).await?;
+    work(&mut writer, 3).await?;
+    for expected in [2, 3] {
+        let due = bench.due().await?;
+        let of_c = due.iter().find(|due| due.config.id.as_str() == "c");
+        let Some(of_c) = of_c else {
+            return Err(Saw::new("the next one of a webhook is not due"));
+        };
+        same("what is due", of_c.generation, expected)?;
+        bench.store.settle(of_c, Settlement::GivenUp).await?;
+    }
+    let dead = bench.store.dead_letters(10).await?;
+    let expected = vec![row("t", "c", 2), row("t", "c", 3)];
+    same("the dead letters", told(&dead), expected)?;
+    same("one of them", bench.store.dead_letters(1).await?.len(), 1)?;
+    let again = Settlement::Later(NONE);
+    bench.store.settle(&dead[0], again).await?;
+    let left = told(&bench.store.dead_letters(10).await?);
+    same(
+        "the dead letters that are left",
+        left,
+        vec![row("t", "c", 3)],
+    )?;
+    let due = bench.due().await?;
+    let of_c = due.iter().filter(|due| due.config.id.as_str() == "c");
+    let of_c: Vec<_> = of_c.map(|due| (due.generation, due.attempt)).collect();
+    same("what is tried again", of_c, vec![(2, 1)])?;
+    writer.delete_config("c").await?;
+    let left = bench.store.dead_letters(10).await?;
+    same("the dead letters of no webhook", left, vec![])
+}
+
+async fn in_its_generation(bench: Bench) -> Checked {
+    for &dialect in Dialect::ALL {
+        let id = dialect.version();
+        let new = NewTask {
+            dialect,
+            config: Some(config(&id.into(), "first")),
+            ..new(id)
+        };
+        let mut writer = bench.create(&ada(), new).await?;
+        let others = Dialect::ALL.iter().filter(|other| **other != dialect);
+        for &other in others.clone() {
+            let webhook = config(&writer.task, other.version());
+            bench.store.put_config(&ada(), webhook, other).await?;
+        }
+        work(&mut writer, 1).await?;
+        let due = bench.due().await?;
+        let found = due
+            .iter()
+            .map(|due| (due.config.id.to_string(), due.dialect));
+        let mut found: Vec<_> = found.collect();
+        found.sort();
+        let mut expected: Vec<_> = others
+            .map(|other| (other.version().to_owned(), *other))
+            .collect();
+        expected.push(("first".to_owned(), dialect));
+        same("the generations", found, expected)?;
+    }
+    Ok(())
+}
+
 async fn so_many(bench: Bench) -> Checked {
     let mut all = Vec::new();
     for number in 0..7 {
@@ -199,7 +267,10 @@ async fn only_later_events(bench: Bench) -> Checked {
     let mut writer = bench.begin("t").await?;
     work(&mut writer, 2).await?;
     let webhook = config(&writer.task, "c");
-    bench.store.put_config(&ada(), webhook).await?;
+    bench
+        .store
+        .put_config(&ada(), webhook, Dialect::V1_0)
+        .await?;
     same("what is due", bench.due().await?, vec![])?;
     work(&mut writer, 1).await?;
     let rounds = bench.deliver().await?.concat();
@@ -217,7 +288,10 @@ async fn forgotten_with_the_webhook(bench: Bench) -> Checked {
         bench.store.settle(notification, later).await?;
     }
     let same_name = config(&writer.task, "c");
-    bench.store.put_config(&ada(), same_name).await?;
+    bench
+        .store
+        .put_config(&ada(), same_name, Dialect::V1_0)
+        .await?;
     same("what is due", bench.due().await?, vec![])?;
     work(&mut writer, 1).await?;
     let fresh = told(&bench.due().await?);
@@ -240,7 +314,10 @@ async fn as_the_webhook_is_now(bench: Bench) -> Checked {
         token: None,
         ..config(&writer.task, "c")
     };
-    bench.store.put_config(&ada(), moved.clone()).await?;
+    bench
+        .store
+        .put_config(&ada(), moved.clone(), Dialect::V1_0)
+        .await?;
     let later = Settlement::Later(NONE);
     bench.store.settle(&told[0], later).await?;
     told.extend(bench.deliver().await?.concat());

@@ -1,7 +1,7 @@
 //! Whose a task is.
 
 use a2a_transport::Principal;
-use a2a_types::{Message, TaskState};
+use a2a_types::{Dialect, Message, TaskState};
 
 use super::super::{Append, NewTask, Outcome, Owner, Received, StoreError};
 use super::bench::Bench;
@@ -40,7 +40,10 @@ async fn hidden_from(bench: &Bench, others: &[Owner]) -> Checked {
         refused!(store.events_after(other, task, 1).await, StoreError::NoTask);
         refused!(store.watch(other, task).await, StoreError::NoTask);
         let webhook = config(task, "d");
-        refused!(store.put_config(other, webhook).await, StoreError::NoTask);
+        refused!(
+            store.put_config(other, webhook, Dialect::V1_0).await,
+            StoreError::NoTask
+        );
         refused!(store.configs(other, task).await, StoreError::NoTask);
         refused!(stranger.delete_config("c").await, StoreError::NoTask);
         same("the tasks", bench.ids(other).await?, vec![])?;
@@ -168,7 +171,7 @@ async fn told_apart(bench: Bench) -> Checked {
     for owner in &owners {
         let writer = bench.create(owner, new("t")).await?;
         let config = config(&writer.task, &format!("{owner:?}"));
-        bench.store.put_config(owner, config).await?;
+        bench.store.put_config(owner, config, Dialect::V1_0).await?;
     }
     for owner in &owners {
         let found = bench.store.configs(owner, &"t".into()).await?;

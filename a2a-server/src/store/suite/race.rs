@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use a2a_types::{Event, Message, TaskState};
+use a2a_types::{Dialect, Event, Message, TaskState};
 use tokio::task::JoinSet;
 
 use super::super::{Append, NewTask, Outcome, Settlement, StoreError, Tail};
@@ -335,7 +335,10 @@ async fn taken_once(bench: Bench) -> Checked {
         let mut writer = bench.begin(task).await?;
         for webhook in ["x", "y"] {
             let config = config(&writer.task, webhook);
-            bench.store.put_config(&ada(), config).await?;
+            bench
+                .store
+                .put_config(&ada(), config, Dialect::V1_0)
+                .await?;
             let told = (2..7).map(|place| (task.to_owned(), webhook.to_owned(), place));
             expected.extend(told);
         }

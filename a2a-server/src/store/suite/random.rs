@@ -168,7 +168,11 @@ impl Round {
     async fn put_config(&mut self, key: &Key) -> Checked {
         let mut config = config(&key.1.as_str().into(), self.dice.one_of(&WEBHOOKS));
         config.url = format!("https://example.com/{}", self.dice.below(100));
-        let put = self.bench.store.put_config(&key.0, config.clone()).await;
+        let put = self
+            .bench
+            .store
+            .put_config(&key.0, config.clone(), Dialect::V1_0)
+            .await;
         agrees(&put, &self.model.put_config(&key.0, config))
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a_types::TaskState;
+use a2a_types::{Dialect, TaskState};
 
 use super::super::{Append, NewTask, Retention, Snapshot, StoreError};
 use super::bench::{Bench, eventually};
@@ -179,7 +179,10 @@ async fn from_the_last_end(bench: Bench) -> Checked {
 async fn all_of_it(bench: Bench) -> Checked {
     let mut writer = bench.begin("t").await?;
     let webhook = config(&writer.task, "c");
-    bench.store.put_config(&ada(), webhook).await?;
+    bench
+        .store
+        .put_config(&ada(), webhook, Dialect::V1_0)
+        .await?;
     let others = [within("tenant", ada()), owner("bob")];
     for other in &others {
         bench.create(other, new("t")).await?;

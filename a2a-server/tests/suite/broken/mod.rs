@@ -12,7 +12,7 @@ use a2a_server::{
     Append, Appended, Listing, MemoryStore, NewTask, Notification, Orphan, Owner, Page, Place,
     Principal, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError, Tail,
 };
-use a2a_types::{ConfigId, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
 
 use crate::fault::Fault;
@@ -138,8 +138,9 @@ impl Store for Broken {
         &'a self,
         owner: &'a Owner,
         config: TaskPushNotificationConfig,
+        dialect: Dialect,
     ) -> Pending<'a, ()> {
-        Box::pin(async move { self.keep_webhook(&self.owner(owner), config).await })
+        Box::pin(async move { self.keep_webhook(&self.owner(owner), config, dialect).await })
     }
 
     fn configs<'a>(
@@ -178,6 +179,13 @@ impl Store for Broken {
 
     fn notifications(&self, limit: usize, term: Duration) -> Pending<'_, Vec<Notification>> {
         Box::pin(self.take(limit, term))
+    }
+
+    fn dead_letters(&self, limit: usize) -> Pending<'_, Vec<Notification>> {
+        match self.fault {
+            Fault::HidesDeadLetters => Box::pin(async { Ok(Vec::new()) }),
+            _ => self.inner.dead_letters(limit),
+        }
     }
 
     fn settle<'a>(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_server::{Append, Notification, Owner, Receipt, Settlement, Store, StoreError};
-use a2a_types::{ConfigId, Event, Message, TaskId, TaskPushNotificationConfig};
+use a2a_types::{ConfigId, Dialect, Event, Message, TaskId, TaskPushNotificationConfig};
 
 use super::{Answer, Broken};
 use crate::fault::Fault;
@@ -15,11 +15,15 @@ impl Broken {
         &self,
         owner: &Owner,
         mut config: TaskPushNotificationConfig,
+        mut dialect: Dialect,
     ) -> Answer<()> {
+        if self.fault == Fault::LosesWebhooksGeneration {
+            dialect = Dialect::V1_0;
+        }
         if self.fault == Fault::LosesCredentials {
             config.authentication = None;
         }
-        let kept = self.inner.put_config(owner, config.clone()).await;
+        let kept = self.inner.put_config(owner, config.clone(), dialect).await;
         match (self.fault, kept) {
             (Fault::HidesConfigLimit, Err(StoreError::TooManyConfigs(_)))
             | (Fault::KeepsWebhookOfNothing, Err(StoreError::NoTask)) => return Ok(()),
@@ -31,6 +35,7 @@ impl Broken {
             self.notes().more.push(Notification {
                 owner: owner.clone(),
                 config: config.clone(),
+                dialect: Dialect::V1_0,
                 generation,
                 attempt: 0,
             });
@@ -121,6 +126,7 @@ impl Broken {
             let told = configs.iter().map(|config| Notification {
                 owner: owner.clone(),
                 config: config.clone(),
+                dialect: Dialect::V1_0,
                 generation,
                 attempt: 0,
             });
@@ -185,6 +191,7 @@ impl Broken {
         let settlement = match (self.fault, settlement) {
             (Fault::TellsTwice, Settlement::Delivered) if notification.attempt == 0 => again,
             (Fault::DropsWhatIsLater, Settlement::Later(_)) => Settlement::Delivered,
+            (Fault::GivesUpNothing, Settlement::GivenUp) => Settlement::Later(LONG),
             (Fault::PutsNothingOff, Settlement::Later(_)) => again,
             (_, settlement) => settlement,
         };
