@@ -51,6 +51,7 @@ mod push;
 pub mod reading;
 #[cfg(feature = "schema")]
 pub mod schema;
+mod secret;
 mod security;
 mod task;
 mod timestamp;

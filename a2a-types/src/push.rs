@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::proto::or_default;
+use crate::secret::hides;
 use crate::{ConfigId, TaskId};
 
 /// A webhook for one task. Specification 1.0 §4.3.1.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TaskPushNotificationConfig {
@@ -38,8 +39,10 @@ pub struct TaskPushNotificationConfig {
     pub authentication: Option<AuthenticationInfo>,
 }
 
+hides!(TaskPushNotificationConfig { tenant, id, task_id, url, authentication; token });
+
 /// How the sender of push notifications authenticates. Specification 1.0 §4.3.2.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AuthenticationInfo {
@@ -49,3 +52,5 @@ pub struct AuthenticationInfo {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credentials: Option<String>,
 }
+
+hides!(AuthenticationInfo { scheme; credentials });

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::legacy;
 use crate::proto::or_default;
 use crate::reading::{Mender, Wire};
+use crate::secret::hides;
 use crate::variants::Variants;
 use crate::{
     AgentInterface, ApiKeySecurityScheme, Dialect, HttpAuthSecurityScheme, OAuth2SecurityScheme,
@@ -85,7 +86,7 @@ pub struct AgentCapabilities {
 }
 
 /// What a caller has to show, 0.1 §5.5.3.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentAuthentication {
     /// Any one of these.
@@ -94,6 +95,8 @@ pub struct AgentAuthentication {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credentials: Option<String>,
 }
+
+hides!(AgentAuthentication { schemes; credentials });
 
 /// Something that an agent can do, 0.1 §5.5.4.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::legacy;
 use crate::reading::{Mender, Wire};
+use crate::secret::hides;
 use crate::{ConfigId, TaskId};
 
 /// A task's webhook, 0.1 §6.10.
@@ -19,7 +20,7 @@ pub struct TaskPushNotificationConfig {
 }
 
 /// Where and how to notify, 0.1 §6.8.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PushNotificationConfig {
     /// Where to POST to.
@@ -32,8 +33,10 @@ pub struct PushNotificationConfig {
     pub authentication: Option<AuthenticationInfo>,
 }
 
+hides!(PushNotificationConfig { url, authentication; token });
+
 /// How the sender authenticates, 0.1 §6.9.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AuthenticationInfo {
     /// The schemes that the receiver takes.
@@ -42,6 +45,8 @@ pub struct AuthenticationInfo {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credentials: Option<String>,
 }
+
+hides!(AuthenticationInfo { schemes; credentials });
 
 impl Wire for TaskPushNotificationConfig {
     fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {

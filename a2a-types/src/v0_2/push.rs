@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::legacy;
 use crate::reading::{Mender, Wire};
+use crate::secret::hides;
 use crate::{ConfigId, TaskId};
 
 /// A task's webhook, 0.2 §6.10.
@@ -19,7 +20,7 @@ pub struct TaskPushNotificationConfig {
 }
 
 /// Where and how to notify, 0.2 §6.8.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PushNotificationConfig {
     /// Names the webhook among those of its task (0.2.2).
@@ -35,8 +36,10 @@ pub struct PushNotificationConfig {
     pub authentication: Option<PushNotificationAuthenticationInfo>,
 }
 
+hides!(PushNotificationConfig { id, url, authentication; token });
+
 /// How the sender authenticates, 0.2 §6.9.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PushNotificationAuthenticationInfo {
     /// The schemes that the receiver takes.
@@ -45,6 +48,8 @@ pub struct PushNotificationAuthenticationInfo {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credentials: Option<String>,
 }
+
+hides!(PushNotificationAuthenticationInfo { schemes; credentials });
 
 impl Wire for TaskPushNotificationConfig {
     fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {

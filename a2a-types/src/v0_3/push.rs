@@ -8,6 +8,7 @@ use super::params::task_of;
 use crate::legacy;
 use crate::proto::{or_default, unless_empty};
 use crate::reading::{At, Hints, Mender, Quirk, Violation, Wire, absent, spelled};
+use crate::secret::hides;
 use crate::{ConfigId, ListTaskPushNotificationConfigsResponse, TaskId};
 
 /// A task's webhook, 0.3 §6.10.
@@ -28,7 +29,7 @@ pub struct TaskPushNotificationConfig {
 }
 
 /// Where and how to notify, 0.3 §6.8.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PushNotificationConfig {
     /// Names the webhook among those of its task.
@@ -52,8 +53,10 @@ pub struct PushNotificationConfig {
     pub authentication: Option<AuthenticationInfo>,
 }
 
+hides!(PushNotificationConfig { id, url, authentication; token });
+
 /// How the sender authenticates, 0.3 §6.9.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AuthenticationInfo {
     /// The schemes that the receiver takes.
@@ -71,6 +74,8 @@ pub struct AuthenticationInfo {
     )]
     pub credentials: Option<String>,
 }
+
+hides!(AuthenticationInfo { schemes; credentials });
 
 /// A webhook that is to be, 0.3 §7.5.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
