@@ -9,6 +9,7 @@ mod details;
 mod event;
 pub mod jsonrpc;
 pub mod rest;
+mod webhook;
 
 use a2a_jsonrpc::{Id, Limits};
 use a2a_types::reading::{Mode, Read, Repair, Violation};
@@ -17,6 +18,7 @@ use http::{Method, StatusCode};
 use serde_json::json;
 
 pub use event::{EventReader, EventWriter, Line};
+pub use webhook::{Pushed, write_notification};
 
 use crate::{Binding, Envelope, Error};
 

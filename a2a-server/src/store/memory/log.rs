@@ -1,9 +1,10 @@
 //! The log of one task, in memory.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use a2a_types::{ConfigId, Dialect, Event, Object, Task, TaskPushNotificationConfig};
+use tokio::time::Instant;
 
 use super::super::{Append, Lease, Logged, StoreError, Tail, limits};
 

@@ -6,11 +6,12 @@ mod received;
 mod shelf;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use a2a_transport::BoxFuture;
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use self::log::{Log, Tenure};
 use self::outbox::Outbox;

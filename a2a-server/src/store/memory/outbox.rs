@@ -1,9 +1,10 @@
 //! The notifications that are not delivered yet.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use a2a_types::{ConfigId, TaskId};
+use tokio::time::Instant;
 
 use super::super::{Owner, Settlement};
 

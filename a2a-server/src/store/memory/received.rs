@@ -1,9 +1,9 @@
 //! The messages that were received not long ago.
 
 use std::collections::{HashMap, VecDeque};
-use std::time::Instant;
 
 use a2a_types::MessageId;
+use tokio::time::Instant;
 
 use super::super::{Outcome, Owner, Receipt, Received, StoreError};
 

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use a2a_types::{Dialect, TaskId};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::super::{Owner, Retention, StoreError};
 use super::lock;

@@ -1,0 +1,240 @@
+//! The notifications of a store, on their way to webhooks.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use a2a_transport::binding::{Pushed, write_notification};
+use a2a_types::{Dialect, Event};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::courier::{Courier, Outcome, Parcel};
+use crate::store::{Notification, Settlement, Store, StoreError, Tail};
+
+/// Takes notifications out of the store, and has them delivered: each at least once, those of one
+/// webhook in order.
+///
+/// A notification is in the store from the moment on in which its event is. One that a process has
+/// taken is due again for everyone when that process has not told in time what became of it.
+pub(crate) struct Outbox {
+    store: Arc<dyn Store>,
+    courier: Arc<dyn Courier>,
+    /// Something may have been put in.
+    filled: Arc<Notify>,
+    closed: CancellationToken,
+}
+
+impl Outbox {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        courier: Arc<dyn Courier>,
+        filled: Arc<Notify>,
+        closed: CancellationToken,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            store,
+            courier,
+            filled,
+            closed,
+        })
+    }
+
+    /// Delivers until the server closes, or nobody has it any more.
+    pub(crate) async fn run(self: Arc<Self>, server: Weak<impl Send + Sync>) {
+        let mut deliveries = JoinSet::new();
+        while server.strong_count() > 0 && !self.closed.is_cancelled() {
+            let room = MOST_AT_ONCE - deliveries.len();
+            let taken = match room {
+                0 => Ok(Vec::new()),
+                _ => self.store.notifications(room, TERM).await,
+            };
+            let taken = taken.unwrap_or_else(|error| {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(error, "could not take notifications");
+                Vec::new()
+            });
+            for notification in taken {
+                let outbox = Arc::clone(&self);
+                deliveries.spawn(async move { outbox.deliver(notification).await });
+            }
+            tokio::select! {
+                // The next one of that webhook may go.
+                Some(_) = deliveries.join_next(), if !deliveries.is_empty() => {}
+                () = self.filled.notified(), if deliveries.len() < MOST_AT_ONCE => {}
+                // What was put off, and what others have left.
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = self.closed.cancelled() => {}
+            }
+            while deliveries.try_join_next().is_some() {}
+        }
+    }
+
+    async fn deliver(&self, notification: Notification) {
+        let begun = Instant::now();
+        let settlement = match self.pack(&notification).await {
+            Ok(Some(parcel)) => match self.courier.deliver(parcel).await {
+                Outcome::Delivered => Settlement::Delivered,
+                Outcome::Gone => return self.forget(&notification).await,
+                Outcome::Later { after, reason } => self.put_off(&notification, after, &reason),
+            },
+            // Nothing that this generation is told.
+            Ok(None) => Settlement::Delivered,
+            Err(StoreError::NoTask) => return,
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(error, "could not read what a webhook is to be told");
+                Settlement::Later(LOOK_EVERY)
+            }
+        };
+        if let Err(error) = self.store.settle(&notification, settlement).await {
+            let error = &error as &dyn std::error::Error;
+            let task = &notification.config.task_id;
+            tracing::warn!(%task, error, "could not note what became of a notification");
+        }
+        let (task, took) = (&notification.config.task_id, begun.elapsed());
+        tracing::debug!(%task, generation = notification.generation, ?settlement, ?took, "a notification");
+    }
+
+    fn put_off(
+        &self,
+        notification: &Notification,
+        after: Option<Duration>,
+        reason: &str,
+    ) -> Settlement {
+        let task = &notification.config.task_id;
+        let attempt = usize::try_from(notification.attempt).unwrap_or(usize::MAX);
+        match PAUSES.get(attempt) {
+            Some(pause) => {
+                let pause = after.unwrap_or_else(|| with_jitter(*pause));
+                tracing::debug!(%task, attempt, reason, ?pause, "a webhook is told later");
+                Settlement::Later(pause)
+            }
+            None => {
+                tracing::warn!(%task, attempt, reason, "a webhook could not be told");
+                Settlement::GivenUp
+            }
+        }
+    }
+
+    /// Nobody is there any more, and says so: it is not tried again.
+    async fn forget(&self, notification: &Notification) {
+        let Notification { owner, config, .. } = notification;
+        tracing::info!(task = %config.task_id, "a webhook is gone");
+        let (task, config) = (&config.task_id, &config.id);
+        if let Err(error) = self.store.delete_config(owner, task, config).await {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(%task, error, "could not forget a webhook");
+        }
+    }
+
+    /// What the webhook is told, in its own generation.
+    async fn pack(&self, notification: &Notification) -> Result<Option<Parcel>, StoreError> {
+        let Some(event) = self.event(notification).await? else {
+            return Ok(None);
+        };
+        let event = match notification.dialect {
+            Dialect::V1_0 => event,
+            _ => match self.whole(notification, event).await? {
+                Some(task) => task,
+                None => return Ok(None),
+            },
+        };
+        let pushed = write_notification(event, notification.dialect);
+        Ok(pushed.map(|Pushed { media_type, body }| Parcel {
+            config: notification.config.clone(),
+            dialect: notification.dialect,
+            delivery: delivery_id(notification),
+            media_type,
+            body: body.into(),
+        }))
+    }
+
+    async fn event(&self, notification: &Notification) -> Result<Option<Event>, StoreError> {
+        let Notification {
+            owner,
+            config,
+            generation,
+            ..
+        } = notification;
+        let before = generation.saturating_sub(1);
+        let later = self
+            .store
+            .events_after(owner, &config.task_id, before)
+            .await?;
+        Ok(match later {
+            Tail::Events(events) => events
+                .into_iter()
+                .find(|logged| logged.generation == *generation)
+                .map(|logged| Arc::unwrap_or_clone(logged.event)),
+            Tail::Unknown => None,
+        })
+    }
+
+    /// The task as it stands, with the status that it had then: what happened since comes with the
+    /// next notification again. Of artifacts only whole ones are worth a notification.
+    async fn whole(
+        &self,
+        notification: &Notification,
+        event: Event,
+    ) -> Result<Option<Event>, StoreError> {
+        let told = match &event {
+            Event::ArtifactUpdate(update) => update.last_chunk || !update.append,
+            Event::StatusUpdate(_) | Event::Task(_) => true,
+            Event::Message(_) => false,
+        };
+        if !told {
+            return Ok(None);
+        }
+        let task = &notification.config.task_id;
+        let snapshot = self.store.snapshot(&notification.owner, task).await?;
+        let mut task = snapshot.ok_or(StoreError::NoTask)?.task;
+        if let Some(status) = event.status() {
+            task.status = status.clone();
+        }
+        Ok(Some(Event::Task(task)))
+    }
+}
+
+/// How many deliveries are under way at once.
+const MOST_AT_ONCE: usize = 1024;
+/// For how long a notification is ours; an attempt takes less.
+const TERM: Duration = Duration::from_secs(60);
+/// How often to look for what was put off.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// After which pauses an attempt is made again: eight attempts in about 28 hours.
+const PAUSES: [Duration; 7] = [
+    Duration::from_secs(5),
+    Duration::from_secs(5 * 60),
+    Duration::from_secs(30 * 60),
+    Duration::from_secs(2 * 3600),
+    Duration::from_secs(5 * 3600),
+    Duration::from_secs(10 * 3600),
+    Duration::from_secs(10 * 3600),
+];
+
+/// Not all at the same time, after a receiver was away.
+fn with_jitter(pause: Duration) -> Duration {
+    let chance = f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0;
+    pause.mul_f64(0.8 + 0.4 * chance)
+}
+
+/// Names a notification: the same at every attempt, so that its receiver recognises it.
+fn delivery_id(notification: &Notification) -> String {
+    let Notification {
+        owner,
+        config,
+        generation,
+        ..
+    } = notification;
+    let of = (owner.principal.name(), owner.tenant.as_deref());
+    let place = serde_json::json!([of, config.task_id, config.id, generation]);
+    let id = Uuid::new_v5(&Uuid::NAMESPACE_OID, place.to_string().as_bytes());
+    format!("msg_{}", id.simple())
+}
+
+#[cfg(test)]
+mod tests;

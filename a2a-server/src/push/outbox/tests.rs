@@ -1,0 +1,269 @@
+//! Time is paused: pauses of hours take none.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use a2a_transport::BoxFuture;
+use a2a_types::{
+    Artifact, ConfigId, Part, Task, TaskArtifactUpdateEvent, TaskId, TaskPushNotificationConfig,
+    TaskState, TaskStatusUpdateEvent,
+};
+use serde_json::Value;
+
+use super::*;
+use crate::store::{Append, MemoryStore, NewTask, Owner};
+
+/// Notes what it brings, and answers as it is told: by webhook, and else that all is well.
+#[derive(Default)]
+struct Notebook {
+    parcels: Mutex<Vec<Parcel>>,
+    answers: Mutex<HashMap<ConfigId, Vec<Outcome>>>,
+}
+
+impl Courier for Notebook {
+    fn deliver(&self, parcel: Parcel) -> BoxFuture<'_, Outcome> {
+        let mut answers = self.answers.lock().unwrap();
+        let planned = answers
+            .get_mut(&parcel.config.id)
+            .filter(|planned| !planned.is_empty());
+        let outcome = planned.map_or(Outcome::Delivered, |planned| planned.remove(0));
+        self.parcels.lock().unwrap().push(parcel);
+        Box::pin(std::future::ready(outcome))
+    }
+}
+
+struct Scene {
+    store: Arc<MemoryStore>,
+    courier: Arc<Notebook>,
+    filled: Arc<Notify>,
+    generation: u64,
+    /// As long as it lives, the outbox works.
+    _server: Arc<()>,
+}
+
+const TASK: &str = "t";
+
+fn owner() -> Owner {
+    a2a_transport::Principal::named("ada").into()
+}
+
+impl Scene {
+    async fn set(dialect: Dialect) -> Self {
+        let store = Arc::new(MemoryStore::default());
+        let new = NewTask {
+            task: Task::submitted(TASK.into(), "c".into()),
+            dialect,
+            config: None,
+            receipt: None,
+            holder: "here".into(),
+            term: Duration::from_secs(1 << 30),
+            events: Vec::new(),
+            release: false,
+            notify: false,
+        };
+        store.create(&owner(), new).await.unwrap();
+        let courier = Arc::new(Notebook::default());
+        let filled = Arc::new(Notify::new());
+        let server = Arc::new(());
+        let (kept, brings) = (Arc::clone(&store) as Arc<dyn Store>, Arc::clone(&courier));
+        let closed = CancellationToken::new();
+        let outbox = Outbox::new(kept, brings, Arc::clone(&filled), closed);
+        tokio::spawn(outbox.run(Arc::downgrade(&server)));
+        Self {
+            store,
+            courier,
+            filled,
+            generation: 1,
+            _server: server,
+        }
+    }
+
+    async fn watch(&self, id: &str, dialect: Dialect, answers: Vec<Outcome>) {
+        let config = TaskPushNotificationConfig {
+            id: id.into(),
+            task_id: TASK.into(),
+            url: "https://example.com/".to_owned(),
+            ..TaskPushNotificationConfig::default()
+        };
+        self.courier
+            .answers
+            .lock()
+            .unwrap()
+            .insert(id.into(), answers);
+        self.store
+            .put_config(&owner(), config, dialect)
+            .await
+            .unwrap();
+    }
+
+    async fn happens(&mut self, events: Vec<Event>) {
+        let append = Append {
+            notify: true,
+            ..Append::held(self.generation, 1, events)
+        };
+        let appended = self
+            .store
+            .append(&owner(), &TaskId::from(TASK), append)
+            .await;
+        self.generation = appended.unwrap().generation;
+        self.filled.notify_one();
+    }
+
+    /// What one webhook has been brought, after so many hours.
+    async fn brought(&self, id: &str, hours: u64) -> Vec<Parcel> {
+        tokio::time::sleep(Duration::from_secs(hours * 3600 + 10)).await;
+        let parcels = self.courier.parcels.lock().unwrap();
+        parcels
+            .iter()
+            .filter(|parcel| parcel.config.id.as_str() == id)
+            .cloned()
+            .collect()
+    }
+}
+
+fn status(state: TaskState) -> Event {
+    Event::StatusUpdate(TaskStatusUpdateEvent {
+        task_id: TASK.into(),
+        context_id: None,
+        status: state.into(),
+        metadata: None,
+    })
+}
+
+fn chunk(text: &str, append: bool) -> Event {
+    Event::ArtifactUpdate(TaskArtifactUpdateEvent {
+        task_id: TASK.into(),
+        context_id: None,
+        artifact: Artifact {
+            artifact_id: "a".into(),
+            parts: vec![Part::text(text)],
+            ..Artifact::default()
+        },
+        append,
+        last_chunk: false,
+        metadata: None,
+    })
+}
+
+fn later() -> Outcome {
+    Outcome::Later {
+        after: None,
+        reason: "busy".to_owned(),
+    }
+}
+
+fn body(parcel: &Parcel) -> Value {
+    serde_json::from_slice(&parcel.body).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_webhook_is_told_everything_in_order_and_in_its_generation() {
+    let mut scene = Scene::set(Dialect::V1_0).await;
+    scene
+        .watch("old", Dialect::V0_1, vec![later(), later()])
+        .await;
+    scene.watch("new", Dialect::V1_0, vec![]).await;
+    scene
+        .happens(vec![status(TaskState::Working), chunk("1", false)])
+        .await;
+    scene
+        .happens(vec![chunk("2", true), status(TaskState::Completed)])
+        .await;
+    let new = scene.brought("new", 2).await;
+    let members: Vec<_> = new
+        .iter()
+        .map(|parcel| {
+            body(parcel)
+                .as_object()
+                .unwrap()
+                .keys()
+                .next()
+                .unwrap()
+                .clone()
+        })
+        .collect();
+    let update = "artifactUpdate";
+    assert_eq!(members, ["statusUpdate", update, update, "statusUpdate"]);
+    assert!(
+        new.iter()
+            .all(|parcel| parcel.media_type == "application/a2a+json")
+    );
+
+    // Tried three times, and then told only what is worth it.
+    let old = scene.brought("old", 0).await;
+    let states: Vec<_> = old
+        .iter()
+        .map(|parcel| body(parcel)["status"]["state"].clone())
+        .collect();
+    assert_eq!(states[..3], ["working", "working", "working"]);
+    assert_eq!(states[3..], ["completed", "completed"]);
+    assert_eq!(old[0].delivery, old[2].delivery);
+    assert_eq!(
+        body(&old[4])["artifacts"][0]["parts"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    let mut ids: Vec<_> = old[2..]
+        .iter()
+        .chain(&new)
+        .map(|parcel| &parcel.delivery)
+        .collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 7);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_delivered_is_a_dead_letter_and_holds_nothing_up_for_ever() {
+    let mut scene = Scene::set(Dialect::V1_0).await;
+    scene.watch("w", Dialect::V1_0, vec![later(); 8]).await;
+    scene
+        .happens(vec![
+            status(TaskState::Working),
+            status(TaskState::Completed),
+        ])
+        .await;
+    assert_eq!(
+        scene.brought("w", 20).await.len(),
+        7,
+        "nearly 18 hours have passed"
+    );
+    assert_eq!(scene.brought("w", 20).await.len(), 9);
+    let dead = scene.store.dead_letters(10).await.unwrap();
+    assert_eq!(dead.len(), 1);
+    assert_eq!((dead[0].generation, dead[0].attempt), (2, 8));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_webhook_says_when_it_wants_to_be_asked_again() {
+    let mut scene = Scene::set(Dialect::V1_0).await;
+    let after = Some(Duration::from_secs(3 * 3600));
+    let reason = "busy".to_owned();
+    scene
+        .watch("w", Dialect::V1_0, vec![Outcome::Later { after, reason }])
+        .await;
+    scene.happens(vec![status(TaskState::Working)]).await;
+    assert_eq!(scene.brought("w", 2).await.len(), 1);
+    assert_eq!(scene.brought("w", 2).await.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_webhook_that_is_gone_is_forgotten() {
+    let mut scene = Scene::set(Dialect::V1_0).await;
+    scene.watch("w", Dialect::V1_0, vec![Outcome::Gone]).await;
+    scene
+        .happens(vec![
+            status(TaskState::Working),
+            status(TaskState::Completed),
+        ])
+        .await;
+    assert_eq!(scene.brought("w", 30).await.len(), 1);
+    let left = scene
+        .store
+        .configs(&owner(), &TaskId::from(TASK))
+        .await
+        .unwrap();
+    assert_eq!(left, []);
+}

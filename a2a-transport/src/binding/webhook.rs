@@ -1,0 +1,58 @@
+//! What a webhook is told, in each generation.
+
+use a2a_types::{Dialect, Event, v0_1, v0_2};
+use serde::Serialize;
+
+/// The body of a push notification. It is the same for every binding (specification 1.0 §3.5.1).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pushed {
+    /// The media type.
+    pub media_type: &'static str,
+    /// The JSON.
+    pub body: Vec<u8>,
+}
+
+/// Writes what a webhook that was asked for in `dialect` is told: until 0.3 a task as a whole, so that
+/// other events are nothing; in 1.0 any event (0.1 §9.4, 0.2 §9.5, 1.0 §4.3.3).
+pub fn write_notification(event: Event, dialect: Dialect) -> Option<Pushed> {
+    match (dialect, event) {
+        (Dialect::V1_0, event) => pushed("application/a2a+json", &event),
+        (Dialect::V0_1, Event::Task(task)) => pushed(JSON, &v0_1::Task::from(task)),
+        (_, Event::Task(task)) => pushed(JSON, &v0_2::Task::from(task)),
+        _ => None,
+    }
+}
+
+const JSON: &str = "application/json";
+
+fn pushed(media_type: &'static str, body: &impl Serialize) -> Option<Pushed> {
+    let body = serde_json::to_vec(body).ok()?;
+    Some(Pushed { media_type, body })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use a2a_types::{Message, Task};
+    use serde_json::{Value, json};
+
+    #[test]
+    fn each_generation_gets_its_own() {
+        let task = Task::submitted("t".into(), "c".into());
+        let body = |event: Event, dialect| -> Option<Value> {
+            let pushed = write_notification(event, dialect)?;
+            serde_json::from_slice(&pushed.body).ok()
+        };
+        let whole = |dialect| body(Event::Task(task.clone()), dialect).unwrap();
+        assert_eq!(whole(Dialect::V0_1)["sessionId"], "c");
+        for dialect in [Dialect::V0_2, Dialect::V0_3] {
+            assert_eq!(whole(dialect)["contextId"], "c");
+            assert_eq!(whole(dialect)["kind"], "task");
+        }
+        assert_eq!(whole(Dialect::V1_0)["task"]["contextId"], "c");
+        let message = Event::Message(Message::agent("hello"));
+        assert_eq!(body(message.clone(), Dialect::V0_2), None);
+        let told = body(message, Dialect::V1_0).unwrap();
+        assert_eq!(told["message"]["parts"], json!([{"text": "hello"}]));
+    }
+}
