@@ -69,6 +69,8 @@ pub use crate::agent::{Agent, Failure};
 pub use crate::bound::Bound;
 pub use crate::builder::{BuildError, ServerBuilder};
 pub use crate::gate::TurnLimits;
+#[cfg(feature = "push")]
+pub use crate::push::{Refusal, WebhookPolicy};
 pub use crate::server::Server;
 #[cfg(feature = "suite")]
 pub use crate::store::suite;

@@ -1,9 +1,24 @@
 //! The webhooks of tasks: kept here, delivered elsewhere.
 
+#[cfg(feature = "push")]
 #[cfg_attr(not(test), expect(dead_code, reason = "the courier is on its way"))]
 mod courier;
+#[cfg(feature = "push")]
+#[cfg_attr(not(test), expect(dead_code, reason = "the outbox uses it"))]
+mod guard;
+#[cfg(feature = "push")]
 #[cfg_attr(not(test), expect(dead_code, reason = "the courier is on its way"))]
 mod outbox;
+#[cfg(feature = "push")]
+#[cfg_attr(not(test), expect(dead_code, reason = "the outbox uses it"))]
+mod range;
+#[cfg(feature = "push")]
+mod refusal;
+
+#[cfg(feature = "push")]
+pub use self::guard::WebhookPolicy;
+#[cfg(feature = "push")]
+pub use self::refusal::Refusal;
 
 use a2a_transport::{Context, Reply};
 use a2a_types::{
