@@ -10,6 +10,8 @@ use crate::agent::{Agent, ErasedAgent};
 use crate::gate::{Gate, TurnLimits};
 use crate::ledger::Ledger;
 use crate::letters::Letters;
+#[cfg(feature = "push")]
+use crate::push::WebhookPolicy;
 use crate::server::{Inner, Server};
 use crate::store::{MemoryStore, Retention, Store};
 use crate::turns::Turns;
@@ -30,6 +32,8 @@ pub struct ServerBuilder {
     turns: TurnLimits,
     recovery: Recovery,
     retention: Retention,
+    #[cfg(feature = "push")]
+    webhooks: WebhookPolicy,
 }
 
 /// The parts of a server contradict each other.
@@ -63,6 +67,8 @@ impl Server {
             turns: TurnLimits::default(),
             recovery: Recovery::default(),
             retention: Retention::default(),
+            #[cfg(feature = "push")]
+            webhooks: WebhookPolicy::default(),
         }
     }
 }
@@ -141,6 +147,13 @@ impl ServerBuilder {
         self
     }
 
+    /// Which webhooks may be called; by default public ones by `https`.
+    #[cfg(feature = "push")]
+    pub fn webhooks(mut self, policy: WebhookPolicy) -> Self {
+        self.webhooks = policy;
+        self
+    }
+
     /// The server, unless its parts contradict each other.
     pub fn build(self) -> Result<Server, BuildError> {
         if self.card.name.is_empty() {
@@ -165,6 +178,8 @@ impl ServerBuilder {
                 gate: Gate::new(self.turns),
                 letters: Letters::new(self.remember),
                 upkeep: Upkeep::new(self.recovery, self.retention),
+                #[cfg(feature = "push")]
+                webhooks: self.webhooks,
                 closing: CancellationToken::new(),
                 closed: CancellationToken::new(),
                 max_wait: self.max_wait,

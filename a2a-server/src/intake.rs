@@ -65,8 +65,9 @@ impl Inner {
     fn check(&self, request: &SendMessageRequest) -> Result<(), A2aError> {
         if let Some(configuration) = &request.configuration {
             check_output_modes(&self.card, configuration)?;
-            if configuration.task_push_notification_config.is_some() {
+            if let Some(config) = &configuration.task_push_notification_config {
                 self.require_push()?;
+                self.check_webhook(config)?;
             }
         }
         match self.closing.is_cancelled() {

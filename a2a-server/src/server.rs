@@ -15,6 +15,8 @@ use crate::follow::follow;
 use crate::gate::Gate;
 use crate::ledger::Ledger;
 use crate::letters::Letters;
+#[cfg(feature = "push")]
+use crate::push::WebhookPolicy;
 use crate::runner::Runner;
 use crate::store::{Owner, Snapshot, StoreError};
 use crate::turn::UpdateError;
@@ -36,6 +38,8 @@ pub(crate) struct Inner {
     pub(crate) gate: Gate,
     pub(crate) letters: Letters,
     pub(crate) upkeep: Upkeep,
+    #[cfg(feature = "push")]
+    pub(crate) webhooks: WebhookPolicy,
     /// No more messages are taken.
     pub(crate) closing: CancellationToken,
     /// Streams end.

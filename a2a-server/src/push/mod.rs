@@ -10,7 +10,6 @@ mod guard;
 #[cfg_attr(not(test), expect(dead_code, reason = "the courier is on its way"))]
 mod outbox;
 #[cfg(feature = "push")]
-#[cfg_attr(not(test), expect(dead_code, reason = "the outbox uses it"))]
 mod range;
 #[cfg(feature = "push")]
 mod refusal;
@@ -37,6 +36,7 @@ impl Inner {
         context: &Context,
     ) -> Result<Reply, A2aError> {
         let snapshot = self.pushable(&config.task_id, context).await?;
+        self.check_webhook(&config)?;
         let config = with_id(config, context);
         self.ledger
             .store
@@ -99,6 +99,27 @@ impl Inner {
             .await?;
         Ok(Reply::once(Response::DeleteTaskPushNotificationConfig(()))
             .about_task_of(snapshot.dialect))
+    }
+
+    /// A webhook must be one that we may call.
+    #[cfg(feature = "push")]
+    pub(crate) fn check_webhook(
+        &self,
+        config: &TaskPushNotificationConfig,
+    ) -> Result<(), A2aError> {
+        match self.webhooks.check(&config.url) {
+            Ok(_) => Ok(()),
+            Err(refusal) => {
+                let text = format!("the `url` of the push notification config: {refusal}");
+                Err(A2aError::new(ErrorKind::InvalidParams, text))
+            }
+        }
+    }
+
+    /// Nobody is called.
+    #[cfg(not(feature = "push"))]
+    pub(crate) fn check_webhook(&self, _: &TaskPushNotificationConfig) -> Result<(), A2aError> {
+        Ok(())
     }
 
     pub(crate) fn require_push(&self) -> Result<(), A2aError> {
