@@ -167,10 +167,18 @@ impl Inner {
             let later = self.follow(snapshot.task.id, seen, &context).await?;
             return Ok(Reply::stream(later).about_task_of(snapshot.dialect));
         }
-        let ended = snapshot.task.status.state.is_terminal();
-        if ended && !context.dialect.rules().subscribes_to_ended_tasks {
+        let (state, rules) = (snapshot.task.status.state, context.dialect.rules());
+        if state.is_terminal() && !rules.subscribes_to_ended_tasks {
             let text = "the task has ended, there is nothing to follow";
             return Err(A2aError::new(ErrorKind::UnsupportedOperation, text));
+        }
+        if state.ends_stream() && rules.ends_by_status {
+            let last = Update {
+                event: last_status(snapshot.task),
+                generation: Some(snapshot.generation),
+            };
+            let last = tokio_stream::once(Ok(last));
+            return Ok(Reply::stream(last).about_task_of(snapshot.dialect));
         }
         self.stream(snapshot, None, context).await
     }
@@ -191,10 +199,7 @@ impl Inner {
         self.trim(&mut task, history_length, &context);
         let (id, ended) = (task.id.clone(), task.status.state.ends_stream());
         let first = Update {
-            event: match ended && context.dialect.rules().ends_by_status {
-                true => last_status(task),
-                false => Event::Task(task),
-            },
+            event: Event::Task(task),
             generation: Some(generation),
         };
         let first = tokio_stream::once(Ok(first));

@@ -6,7 +6,7 @@ use a2a_client::{Client, Event, StreamExt};
 use a2a_server::{Failure, Server, Turn};
 use a2a_types::{Dialect, ErrorKind, Part, TaskState};
 
-use crate::{ALL, Obedient, assert_kind, card, clients, first, last_state, task, to};
+use crate::{ALL, Obedient, SINCE_0_2, assert_kind, card, clients, first, last_state, task, to};
 
 #[tokio::test]
 async fn a_stream_tells_everything_in_order() {
@@ -55,6 +55,32 @@ async fn an_ended_task_is_followed_as_its_generation_says() {
         let updates = followed.unwrap();
         let last = last_state(updates).await;
         assert_eq!(last, Some(TaskState::Completed), "{dialect}");
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_is_streamed_again_tells_all_of_its_ended_task() {
+    for (dialect, client) in clients(Obedient::default(), SINCE_0_2).await {
+        let message = first(dialect, "echo x");
+        let mut updates = client.stream(message.clone()).await.unwrap();
+        while updates.next().await.is_some() {}
+        // Its sender may have heard nothing of that: it is told the task as it stands, or all again.
+        let mut again = client.stream(message).await.unwrap();
+        let (mut artifacts, mut last) = (0, None);
+        while let Some(event) = again.next().await {
+            let event = event.unwrap();
+            last = event.status().map(|status| status.state).or(last);
+            artifacts += match event {
+                Event::Task(task) => task.artifacts.len(),
+                Event::ArtifactUpdate(_) => 1,
+                _ => 0,
+            };
+        }
+        assert_eq!(
+            (artifacts, last),
+            (1, Some(TaskState::Completed)),
+            "{dialect}"
+        );
     }
 }
 
