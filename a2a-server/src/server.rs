@@ -160,8 +160,9 @@ impl Inner {
         self.require_streaming()?;
         let snapshot = self.snapshot(&params.id, &context).await?;
         let context = settled(&context, &snapshot);
+        let goes_on = !snapshot.task.status.state.ends_stream();
         if let Some(seen @ 1..) = context.last_event_id
-            && seen < snapshot.generation
+            && (seen < snapshot.generation || goes_on && seen == snapshot.generation)
         {
             // Whoever was cut off hears the rest, be the task ended or not.
             let later = self.follow(snapshot.task.id, seen, &context).await?;

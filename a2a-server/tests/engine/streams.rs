@@ -24,6 +24,25 @@ async fn an_unknown_place_begins_with_the_task() {
     }
 }
 
+/// Whoever missed nothing is told nothing again.
+#[tokio::test]
+async fn the_last_place_begins_with_what_comes_next() {
+    for builder in builders(&Worker::default()) {
+        let client = Client::new(builder.build().unwrap());
+        let mut updates = client.stream("wait").await.unwrap();
+        let first = updates.next().await.unwrap().unwrap();
+        updates.next().await.unwrap().unwrap();
+        let id = first.task_id().unwrap().clone();
+        let place = updates.generation();
+        let mut resumed = client.subscribe_after(id.clone(), place).await.unwrap();
+        client.cancel_task(id).await.unwrap();
+        let next = resumed.next().await.unwrap().unwrap();
+        let state = next.status().map(|status| status.state);
+        assert_eq!(state, Some(TaskState::Canceled));
+        assert_eq!(resumed.generation(), place.map(|place| place + 1));
+    }
+}
+
 /// Whoever was cut off before the last word hears it, although the task has ended: in 1.0, too.
 #[tokio::test]
 async fn the_rest_of_an_ended_task_is_told() {
