@@ -1,10 +1,9 @@
-//! The webhooks of tasks: kept here, delivered elsewhere.
+//! The webhooks of tasks: which there are, and what they are told.
 
 #[cfg(feature = "push")]
 #[cfg_attr(not(test), expect(dead_code, reason = "the courier is on its way"))]
 mod courier;
 #[cfg(feature = "push")]
-#[cfg_attr(not(test), expect(dead_code, reason = "the outbox uses it"))]
 mod guard;
 #[cfg(feature = "push")]
 #[cfg_attr(not(test), expect(dead_code, reason = "the courier is on its way"))]
@@ -43,7 +42,7 @@ impl Inner {
             .put_config(&Owner::of(context), config.clone(), context.dialect)
             .await?;
         Ok(
-            Reply::once(Response::CreateTaskPushNotificationConfig(config))
+            Reply::once(Response::CreateTaskPushNotificationConfig(masked(config)))
                 .about_task_of(snapshot.dialect),
         )
     }
@@ -65,6 +64,7 @@ impl Inner {
             let text = "the task has no such push notification config";
             A2aError::new(ErrorKind::TaskNotFound, text)
         })?;
+        let config = masked(config);
         Ok(Reply::once(Response::GetTaskPushNotificationConfig(config))
             .about_task_of(snapshot.dialect))
     }
@@ -75,12 +75,10 @@ impl Inner {
         context: &Context,
     ) -> Result<Reply, A2aError> {
         let snapshot = self.pushable(&params.task_id, context).await?;
+        let owner = Owner::of(context);
+        let configs = self.ledger.store.configs(&owner, &params.task_id).await?;
         let list = ListTaskPushNotificationConfigsResponse {
-            configs: self
-                .ledger
-                .store
-                .configs(&Owner::of(context), &params.task_id)
-                .await?,
+            configs: configs.into_iter().map(masked).collect(),
             next_page_token: String::new(),
         };
         Ok(Reply::once(Response::ListTaskPushNotificationConfigs(list))
@@ -134,6 +132,15 @@ impl Inner {
         self.require_push()?;
         self.snapshot(task, context).await
     }
+}
+
+/// A webhook as its owner may read it again: credentials are for its receiver only. The token is told,
+/// as all implementations do: callers look for it.
+fn masked(mut config: TaskPushNotificationConfig) -> TaskPushNotificationConfig {
+    if let Some(authentication) = &mut config.authentication {
+        authentication.credentials = None;
+    }
+    config
 }
 
 /// A webhook without an id gets one. Until 0.3 a caller could not tell several apart without ids, so
