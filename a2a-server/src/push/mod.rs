@@ -18,6 +18,19 @@ pub use self::guard::WebhookPolicy;
 #[cfg(feature = "push")]
 pub use self::refusal::Refusal;
 
+#[cfg(feature = "push")]
+#[cfg_attr(not(test), expect(dead_code, reason = "the outbox uses it"))]
+mod guard;
+#[cfg(feature = "push")]
+mod range;
+#[cfg(feature = "push")]
+mod refusal;
+
+#[cfg(feature = "push")]
+pub use self::guard::WebhookPolicy;
+#[cfg(feature = "push")]
+pub use self::refusal::Refusal;
+
 use a2a_transport::{Context, Reply};
 use a2a_types::{
     ConfigId, DeleteTaskPushNotificationConfigRequest, Dialect, Error as A2aError, ErrorKind,
