@@ -81,13 +81,15 @@ impl WebhookPolicy {
         if !allowed && !self.ports.contains(&port) {
             return Err(Refusal::Port(port));
         }
-        Ok(Target {
+        let target = Target {
             url,
             host,
             port,
             encrypted,
             allowed,
-        })
+        };
+        target.path()?;
+        Ok(target)
     }
 
     fn allows(&self, host: &Host) -> bool {

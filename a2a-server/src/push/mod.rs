@@ -20,11 +20,26 @@ pub use self::refusal::Refusal;
 
 #[cfg(feature = "push")]
 #[cfg_attr(not(test), expect(dead_code, reason = "the outbox uses it"))]
+mod deliver;
+#[cfg(feature = "push")]
+mod dial;
+#[cfg(feature = "push")]
+mod exchange;
+#[cfg(feature = "push")]
 mod guard;
+#[cfg(feature = "push")]
+#[cfg_attr(not(test), expect(dead_code, reason = "the outbox uses it"))]
+mod headers;
+#[cfg(feature = "push")]
+mod outcome;
 #[cfg(feature = "push")]
 mod range;
 #[cfg(feature = "push")]
 mod refusal;
+#[cfg(feature = "push")]
+mod slots;
+#[cfg(all(test, feature = "push"))]
+mod stage;
 
 #[cfg(feature = "push")]
 pub use self::guard::WebhookPolicy;

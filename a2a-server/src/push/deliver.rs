@@ -1,0 +1,147 @@
+//! One attempt to hand something to a receiver.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http::StatusCode;
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::dial::{Dialer, Machine, Network, Resolve};
+use super::exchange::post;
+use super::guard::WebhookPolicy;
+use super::outcome::{Outcome, Reason};
+use super::slots::Slots;
+
+/// What carries notifications to webhooks. Every request has a connection of its own, whose address
+/// was checked.
+pub(crate) struct Courier {
+    pub(super) policy: WebhookPolicy,
+    pub(super) dialer: Dialer,
+    pub(super) slots: Slots,
+}
+
+/// What is to be delivered. It cannot be printed: it is full of secrets.
+pub(crate) struct Outgoing {
+    /// Where to.
+    pub(crate) url: String,
+    /// What the receiver knows the sender by, and the like.
+    pub(crate) headers: HeaderMap,
+    /// What the body is.
+    pub(crate) content_type: HeaderValue,
+    /// The notification.
+    pub(crate) body: Bytes,
+}
+
+/// The authorities that certificates are checked by could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("there are no certificate authorities to check receivers by")]
+pub(crate) struct NoAuthorities(#[source] rustls::Error);
+
+impl Courier {
+    /// Carries where the policy permits, through the sockets of this machine.
+    pub(crate) fn new(policy: WebhookPolicy) -> Result<Self, NoAuthorities> {
+        Self::through(policy, Arc::new(Machine), Arc::new(Machine))
+    }
+
+    /// Carries through another network.
+    pub(super) fn through(
+        policy: WebhookPolicy,
+        names: Arc<dyn Resolve>,
+        network: Arc<dyn Network>,
+    ) -> Result<Self, NoAuthorities> {
+        let dialer = Dialer::new(&policy, names, network).map_err(NoAuthorities)?;
+        Ok(Self {
+            policy,
+            dialer,
+            slots: Slots::new(MOST, MOST_PER_HOST),
+        })
+    }
+
+    /// Tries once. It takes as long as [`WAIT`] and [`TOTAL`] together at most: who delivers to many
+    /// hosts does so at once, and not in turn.
+    pub(crate) async fn attempt(&self, delivery: Outgoing) -> Outcome {
+        let failed = |reason| Outcome::Later {
+            after: None,
+            reason,
+        };
+        self.deliver(delivery).await.unwrap_or_else(failed)
+    }
+
+    async fn deliver(&self, delivery: Outgoing) -> Result<Outcome, Reason> {
+        let target = self.policy.check(&delivery.url)?;
+        let slot = timeout(WAIT, self.slots.take(&target.host));
+        let _slot = slot.await.map_err(|_| Reason::Busy)?;
+        let deadline = Instant::now() + TOTAL;
+
+        let mut request = post(delivery.body);
+        *request.headers_mut() = delivery.headers;
+        request
+            .headers_mut()
+            .insert(CONTENT_TYPE, delivery.content_type);
+        let answer = timeout_at(deadline, self.dialer.ask(&target, request));
+        let mut answer = answer.await.unwrap_or(Err(Reason::Timeout))?;
+
+        let response = &answer.response;
+        let outcome = judge(response.status(), response.headers(), SystemTime::now());
+        // What the head says holds, however the body goes on.
+        let _ = timeout_at(
+            deadline.min(Instant::now() + PATIENCE),
+            answer.drain(MOST_BODY),
+        )
+        .await;
+        Ok(outcome)
+    }
+}
+
+/// What an answer means.
+fn judge(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Outcome {
+    match status {
+        status if status.is_success() => Outcome::Delivered,
+        StatusCode::GONE => Outcome::Gone,
+        status => Outcome::Later {
+            after: retry_after(headers, now),
+            reason: Reason::Status(status.as_u16()),
+        },
+    }
+}
+
+/// How long a receiver wants to be left alone: RFC 9110 §10.2.3, seconds or a date.
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let after = match is_number {
+        // A number too large for us is a long time.
+        true => Duration::from_secs(text.parse().unwrap_or(u64::MAX)),
+        false => {
+            let date = httpdate::parse_http_date(text).ok()?;
+            date.duration_since(now).unwrap_or_default()
+        }
+    };
+    Some(after.min(DAY))
+}
+
+/// How long one attempt may take once it has begun.
+pub(super) const TOTAL: Duration = Duration::from_secs(15);
+
+/// How long one attempt waits for others.
+pub(super) const WAIT: Duration = Duration::from_secs(15);
+
+/// How long a receiver may take to finish its answer when it has said what matters.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How much of the answer's body is read.
+const MOST_BODY: usize = 64 << 10;
+
+/// How many requests are under way at once.
+const MOST: usize = 256;
+
+/// How many of them to one host.
+const MOST_PER_HOST: usize = 4;
+
+/// The longest that we stay away.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! Connections to receivers: resolved once, checked, and dialled at the address that was checked.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_transport::BoxFuture;
+use rustls::ClientConfig;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls_platform_verifier::Verifier;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use url::Host;
+
+use super::guard::{Target, WebhookPolicy};
+use super::outcome::Reason;
+use super::range;
+use super::refusal::Refusal;
+
+/// Connects to what the guard let pass, once more guarded: a name means nothing until it is resolved.
+/// It reads no proxy settings, since a proxy would resolve names on its own.
+pub(super) struct Dialer {
+    names: Arc<dyn Resolve>,
+    network: Arc<dyn Network>,
+    tls: TlsConnector,
+}
+
+/// Finds the addresses of a name.
+pub(super) trait Resolve: Send + Sync + 'static {
+    /// Every address that the name has now.
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
+}
+
+/// Reaches addresses.
+pub(super) trait Network: Send + Sync + 'static {
+    /// A connection to exactly this address.
+    fn dial(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Wire>>>;
+}
+
+/// Bytes in both directions.
+pub(super) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
+
+/// The resolver and the sockets of this machine.
+pub(super) struct Machine;
+
+impl Dialer {
+    /// Fails if there is no authority that certificates could be checked by, or one of the policy's
+    /// own is none.
+    pub(super) fn new(
+        policy: &WebhookPolicy,
+        names: Arc<dyn Resolve>,
+        network: Arc<dyn Network>,
+    ) -> Result<Self, rustls::Error> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let roots = policy.roots.iter().cloned().map(CertificateDer::from);
+        let verifier = Verifier::new_with_extra_roots(roots, Arc::clone(&provider))?;
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_no_client_auth();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Self {
+            names,
+            network,
+            tls: TlsConnector::from(Arc::new(config)),
+        })
+    }
+
+    /// A connection to a target, protected if its URL says so.
+    pub(super) async fn connect(&self, target: &Target) -> Result<Box<dyn Wire>, Reason> {
+        let connected = timeout(CONNECT, async {
+            let wire = self.reach(target).await?;
+            match target.encrypted {
+                true => self.protect(target, wire).await,
+                false => Ok(wire),
+            }
+        });
+        connected.await.unwrap_or(Err(Reason::Timeout))
+    }
+
+    /// The first of a target's addresses that answers.
+    async fn reach(&self, target: &Target) -> Result<Box<dyn Wire>, Reason> {
+        let addresses = self.addresses(target).await?;
+        let tried = addresses.len().min(MOST_ADDRESSES);
+        let mut reason = Reason::Connect;
+        for address in &addresses[..tried] {
+            let address = SocketAddr::new(*address, target.port);
+            let share = CONNECT / tried as u32;
+            reason = match timeout(share, self.network.dial(address)).await {
+                Ok(Ok(wire)) => return Ok(wire),
+                Ok(Err(_)) => Reason::Connect,
+                Err(_) => Reason::Timeout,
+            };
+        }
+        Err(reason)
+    }
+
+    /// The addresses that a target has at this moment, if all of them may be called: who has a
+    /// public one and another is up to something.
+    async fn addresses(&self, target: &Target) -> Result<Vec<IpAddr>, Reason> {
+        let mut addresses = match &target.host {
+            Host::Ipv4(address) => vec![(*address).into()],
+            Host::Ipv6(address) => vec![(*address).into()],
+            Host::Domain(name) => {
+                let resolved = self.names.resolve(name).await;
+                resolved.map_err(|_| Reason::Resolve)?
+            }
+        };
+        for address in &mut addresses {
+            *address = address.to_canonical();
+        }
+        let forbidden = |address: &IpAddr| range::forbidden(*address).is_some();
+        match addresses.is_empty() {
+            true => Err(Reason::Resolve),
+            false if !target.allowed && addresses.iter().any(forbidden) => {
+                Err(Refusal::Resolves.into())
+            }
+            false => Ok(addresses),
+        }
+    }
+
+    async fn protect(&self, target: &Target, wire: Box<dyn Wire>) -> Result<Box<dyn Wire>, Reason> {
+        let name = match &target.host {
+            Host::Ipv4(address) => ServerName::from(IpAddr::from(*address)),
+            Host::Ipv6(address) => ServerName::from(IpAddr::from(*address)),
+            Host::Domain(name) => ServerName::try_from(name.clone()).map_err(|_| Reason::Tls)?,
+        };
+        match self.tls.connect(name, wire).await {
+            Ok(protected) => Ok(Box::new(protected)),
+            Err(_) => Err(Reason::Tls),
+        }
+    }
+}
+
+impl Resolve for Machine {
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name, 0)).await?;
+            Ok(found.map(|address| address.ip()).collect())
+        })
+    }
+}
+
+impl Network for Machine {
+    fn dial(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Wire>>> {
+        Box::pin(async move {
+            let stream = TcpStream::connect(address).await?;
+            stream.set_nodelay(true)?;
+            Ok(Box::new(stream) as Box<dyn Wire>)
+        })
+    }
+}
+
+/// How long it may take until a request can be sent.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Of more addresses the others are not tried.
+const MOST_ADDRESSES: usize = 3;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+//! What is dialled, and by whom it may be answered.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::io::AsyncWriteExt;
+use tokio::time::Instant;
+
+use super::*;
+use crate::push::stage::{Authority, PUBLIC, Stage, answer_by_tls};
+
+const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+
+/// How connecting to a URL goes, by a policy that allows some hosts.
+async fn connect(stage: &Arc<Stage>, url: &str) -> Result<(), Reason> {
+    let policy = WebhookPolicy::default().allow_hosts(["*.test", "localhost", "127.0.0.1"]);
+    let courier = stage.courier(policy);
+    let target = courier.policy.check(url)?;
+    courier.dialer.connect(&target).await.map(drop)
+}
+
+fn at(addresses: &[&str]) -> Vec<IpAddr> {
+    let addresses = addresses.iter().map(|address| address.parse().unwrap());
+    addresses.collect()
+}
+
+#[tokio::test]
+async fn of_a_name_that_is_rebound_no_forbidden_address_is_dialled() {
+    // By turns here and there, between one answer and the next, and within one.
+    let asked = AtomicUsize::new(0);
+    let answers = [
+        at(&["93.184.216.34"]),
+        at(&["169.254.169.254"]),
+        at(&["93.184.216.34", "169.254.169.254"]),
+        at(&["::ffff:169.254.169.254"]),
+    ];
+    let stage = Stage::answering(OK)
+        .names(move |_| answers[asked.fetch_add(1, Ordering::Relaxed) % 4].clone());
+    let stage = Arc::new(stage);
+    let policy = WebhookPolicy::default().allow_ports([80]);
+    let courier = stage.courier(policy);
+    let mut target = courier.policy.check("https://rebound.example/").unwrap();
+    target.encrypted = false;
+    let (mut reached, mut refused) = (0, 0);
+    for _ in 0..10_000 {
+        match courier.dialer.connect(&target).await {
+            Ok(_) => reached += 1,
+            Err(Reason::Refused(Refusal::Resolves)) => refused += 1,
+            Err(reason) => panic!("{reason}"),
+        }
+    }
+    assert_eq!((reached, refused), (2500, 7500));
+    let dialled = stage.dialled();
+    assert_eq!(dialled.len(), reached);
+    assert!(dialled.iter().all(|address| address.ip() == PUBLIC));
+}
+
+#[tokio::test]
+async fn one_forbidden_address_is_enough() {
+    for addresses in [
+        &["127.0.0.1"][..],
+        &["10.0.0.1"],
+        &["93.184.216.34", "10.0.0.1"],
+        &["2606:4700::1", "::1"],
+        &["::ffff:127.0.0.1"],
+        &["64:ff9b::7f00:1"],
+        &["fe80::1"],
+        &["0.0.0.0"],
+    ] {
+        let stage = Arc::new(Stage::answering(OK).names(move |_| at(addresses)));
+        let refused = connect(&stage, "https://hooks.example.com/").await;
+        assert_eq!(
+            refused,
+            Err(Reason::Refused(Refusal::Resolves)),
+            "{addresses:?}"
+        );
+        assert_eq!(stage.dialled(), []);
+        // Hosts of the list may be anywhere.
+        assert_eq!(connect(&stage, "http://hooks.test:3000/").await, Ok(()));
+    }
+}
+
+#[tokio::test]
+async fn what_was_checked_is_dialled() {
+    let stage = Stage::answering(OK).names(|name| match name {
+        "mapped.test" => at(&["::ffff:93.184.216.34"]),
+        "nowhere.test" => Vec::new(),
+        _ => vec![PUBLIC],
+    });
+    let stage = Arc::new(stage);
+    for (url, expected) in [
+        ("http://hooks.test/", Some("93.184.216.34:80")),
+        ("http://mapped.test:81/", Some("93.184.216.34:81")),
+        ("http://127.0.0.1:82/", Some("127.0.0.1:82")),
+        ("http://nowhere.test/", None),
+    ] {
+        let before = stage.dialled().len();
+        let outcome = connect(&stage, url).await;
+        let expected: Vec<SocketAddr> = expected.iter().map(|text| text.parse().unwrap()).collect();
+        assert_eq!(stage.dialled()[before..], expected);
+        let lost = expected.is_empty();
+        assert_eq!(outcome, if lost { Err(Reason::Resolve) } else { Ok(()) });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn addresses_are_tried_in_turn_for_so_long() {
+    let several = &["1.1.1.1", "1.1.1.2", "1.1.1.3", "1.1.1.4"];
+    for (stage, expected, dialled, seconds) in [
+        (Stage::answering(OK).closed("1.1.1.1"), Ok(()), 2, 0),
+        (
+            Stage::answering(OK).hole("1.1.1.1").closed("1.1.1.2"),
+            Ok(()),
+            3,
+            3,
+        ),
+        (
+            several[..3]
+                .iter()
+                .fold(Stage::answering(OK), |stage, address| stage.closed(address)),
+            Err(Reason::Connect),
+            3,
+            0,
+        ),
+        (
+            several
+                .iter()
+                .fold(Stage::answering(OK), |stage, address| stage.hole(address)),
+            Err(Reason::Timeout),
+            3,
+            10,
+        ),
+    ] {
+        let stage = Arc::new(stage.names(|_| at(several)));
+        let begin = Instant::now();
+        assert_eq!(connect(&stage, "http://hooks.test/").await, expected);
+        assert_eq!(stage.dialled().len(), dialled);
+        assert_eq!(begin.elapsed().as_secs(), seconds);
+    }
+}
+
+#[tokio::test]
+async fn a_receiver_must_show_a_certificate_of_its_own() {
+    let known = Authority::known();
+    for (config, url, expected) in [
+        (
+            known.issue("hooks.example.com", 2999),
+            "https://hooks.example.com/",
+            Ok(()),
+        ),
+        (known.issue("1.1.1.1", 2999), "https://1.1.1.1/", Ok(())),
+        (
+            known.issue("hooks.test", 2999),
+            "https://hooks.test/",
+            Ok(()),
+        ),
+        (
+            known.issue("other.example.com", 2999),
+            "https://hooks.example.com/",
+            Err(Reason::Tls),
+        ),
+        (
+            known.issue("hooks.example.com", 2999),
+            "https://1.1.1.1/",
+            Err(Reason::Tls),
+        ),
+        (
+            known.issue("hooks.example.com", 2020),
+            "https://hooks.example.com/",
+            Err(Reason::Tls),
+        ),
+        (
+            Authority::unknown().issue("hooks.example.com", 2999),
+            "https://hooks.example.com/",
+            Err(Reason::Tls),
+        ),
+        // The list of hosts frees nobody from having a certificate.
+        (
+            Authority::unknown().issue("hooks.test", 2999),
+            "https://hooks.test/",
+            Err(Reason::Tls),
+        ),
+    ] {
+        let stage = Stage::new(move |wire| {
+            let config = Arc::clone(&config);
+            async move { answer_by_tls(config, wire, OK).await }
+        });
+        assert_eq!(connect(&Arc::new(stage), url).await, expected, "{url}");
+    }
+    let plain = Arc::new(Stage::new(|mut wire| async move {
+        let _ = wire.write_all(b"HTTP/1.1 400 X\r\n\r\n").await;
+    }));
+    assert_eq!(
+        connect(&plain, "https://hooks.example.com/").await,
+        Err(Reason::Tls)
+    );
+}

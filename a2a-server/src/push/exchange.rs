@@ -1,0 +1,117 @@
+//! One request and its answer, on a connection of its own.
+
+use bytes::Bytes;
+use http::header::{CONNECTION, HOST, HeaderValue, USER_AGENT};
+use http::uri::PathAndQuery;
+use http::{Method, Request, Response, Uri};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio_util::task::AbortOnDropHandle;
+use url::Position;
+
+use super::dial::Dialer;
+use super::guard::Target;
+use super::outcome::Reason;
+use super::refusal::Refusal;
+
+/// The head of an answer, with a body to be read.
+pub(super) struct Answer {
+    pub(super) response: Response<Incoming>,
+    /// What moves the bytes; dropped, it closes the connection.
+    _connection: AbortOnDropHandle<()>,
+}
+
+impl Dialer {
+    /// Sends a request to a target, with the target's path and host. It goes where it goes: a
+    /// redirection is an answer like others.
+    pub(super) async fn ask(
+        &self,
+        target: &Target,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<Answer, Reason> {
+        *request.uri_mut() = Uri::from(target.path()?);
+        let headers = request.headers_mut();
+        headers.insert(HOST, target.authority()?);
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
+
+        let wire = TokioIo::new(self.connect(target).await?);
+        let (mut sender, connection) = http1::Builder::new()
+            .max_buf_size(MOST_AT_ONCE)
+            .handshake(wire)
+            .await
+            .map_err(|_| Reason::Http)?;
+        let connection = AbortOnDropHandle::new(tokio::spawn(async move {
+            // Whoever waits for the answer is told of the end.
+            let _ = connection.await;
+        }));
+        let response = sender.send_request(request).await;
+        Ok(Answer {
+            response: response.map_err(|_| Reason::Http)?,
+            _connection: connection,
+        })
+    }
+}
+
+impl Answer {
+    /// The body, if it ends within so many bytes.
+    pub(super) async fn body(&mut self, limit: usize) -> Option<Vec<u8>> {
+        let mut body = Vec::new();
+        while let Some(frame) = self.response.body_mut().frame().await {
+            if let Ok(data) = frame.ok()?.into_data() {
+                body.extend_from_slice(&data);
+            }
+            if body.len() > limit {
+                return None;
+            }
+        }
+        Some(body)
+    }
+
+    /// Reads up to so much of the body, so that who sends it is not cut off, and forgets it.
+    pub(super) async fn drain(&mut self, limit: usize) {
+        let mut left = limit;
+        while let Some(Ok(frame)) = self.response.body_mut().frame().await {
+            left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+            if left == 0 {
+                return;
+            }
+        }
+    }
+}
+
+impl Target {
+    /// What the first line of a request names.
+    pub(super) fn path(&self) -> Result<PathAndQuery, Refusal> {
+        let path = &self.url[Position::BeforePath..Position::AfterQuery];
+        path.parse().map_err(|_| Refusal::Malformed)
+    }
+
+    /// What the `Host` header says.
+    fn authority(&self) -> Result<HeaderValue, Refusal> {
+        let authority = &self.url[Position::BeforeHost..Position::AfterPort];
+        authority.parse().map_err(|_| Refusal::Malformed)
+    }
+}
+
+/// A request without a body.
+pub(super) fn get() -> Request<Full<Bytes>> {
+    let mut request = Request::new(Full::default());
+    *request.method_mut() = Method::GET;
+    request
+}
+
+/// A request with one.
+pub(super) fn post(body: Bytes) -> Request<Full<Bytes>> {
+    let mut request = Request::new(Full::new(body));
+    *request.method_mut() = Method::POST;
+    request
+}
+
+/// How we introduce ourselves.
+const AGENT: &str = concat!("a2a-server/", env!("CARGO_PKG_VERSION"));
+
+/// How much of an answer is kept before somebody reads it, its head included.
+const MOST_AT_ONCE: usize = 64 << 10;

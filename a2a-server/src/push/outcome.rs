@@ -1,0 +1,51 @@
+//! What comes of an attempt to deliver.
+
+use std::time::Duration;
+
+use super::refusal::Refusal;
+
+/// What became of one attempt.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Outcome {
+    /// The receiver has it.
+    Delivered,
+    /// The receiver wants to hear no more.
+    Gone,
+    /// The receiver does not have it, as far as is known.
+    Later {
+        /// How long the receiver wants to be left alone, a day at most.
+        after: Option<Duration>,
+        /// Why.
+        reason: Reason,
+    },
+}
+
+/// Why an attempt failed, told so coarsely that it is no way to look into the network of the server:
+/// nothing of what was sent or answered, but for a number.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub(crate) enum Reason {
+    /// It must not be called.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// Its name has no address.
+    #[error("the host's name could not be resolved")]
+    Resolve,
+    /// Nobody accepted the connection.
+    #[error("the host could not be connected to")]
+    Connect,
+    /// No protected connection could be agreed on; its certificate may be wrong.
+    #[error("the host could not be connected to by TLS")]
+    Tls,
+    /// Nothing came in time.
+    #[error("the receiver did not answer in time")]
+    Timeout,
+    /// Too many others are being delivered there: nothing was sent.
+    #[error("too many deliveries are under way")]
+    Busy,
+    /// The connection ended before an answer, or the answer is no HTTP.
+    #[error("the receiver did not answer by HTTP")]
+    Http,
+    /// The answer does not say that it was received.
+    #[error("the receiver answered with status {0}")]
+    Status(u16),
+}

@@ -1,0 +1,189 @@
+//! A network in memory, whose clock can be paused: deliveries are tried on it.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use a2a_transport::BoxFuture;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::ServerConfig;
+use rustls::pki_types::PrivateKeyDer;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
+
+use super::deliver::Courier;
+use super::dial::{Network, Resolve, Wire};
+use super::guard::WebhookPolicy;
+
+/// Names, receivers, and what was dialled.
+pub(super) struct Stage {
+    names: Names,
+    receiver: Receiver,
+    holes: Vec<IpAddr>,
+    closed: Vec<IpAddr>,
+    dialled: Mutex<Vec<SocketAddr>>,
+}
+
+type Names = Box<dyn Fn(&str) -> Vec<IpAddr> + Send + Sync>;
+
+type Receiver = Box<dyn Fn(DuplexStream) -> BoxFuture<'static, ()> + Send + Sync>;
+
+impl Stage {
+    /// Every name is at one public address; whoever is dialled does this with the connection.
+    pub(super) fn new<F>(receiver: impl Fn(DuplexStream) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        Self {
+            names: Box::new(|_| vec![PUBLIC]),
+            receiver: Box::new(move |wire| Box::pin(receiver(wire))),
+            holes: Vec::new(),
+            closed: Vec::new(),
+            dialled: Mutex::default(),
+        }
+    }
+
+    /// Whoever is dialled reads a request, and answers with this text.
+    pub(super) fn answering(answer: impl Into<String>) -> Self {
+        let answer: Arc<str> = answer.into().into();
+        Self::new(move |mut wire| {
+            let answer = Arc::clone(&answer);
+            async move {
+                read_request(&mut wire).await;
+                let _ = wire.write_all(answer.as_bytes()).await;
+            }
+        })
+    }
+
+    /// Names are where this says.
+    pub(super) fn names(
+        mut self,
+        names: impl Fn(&str) -> Vec<IpAddr> + Send + Sync + 'static,
+    ) -> Self {
+        self.names = Box::new(names);
+        self
+    }
+
+    /// Nobody ever hears of who dials this address.
+    pub(super) fn hole(mut self, address: &str) -> Self {
+        self.holes.push(address.parse().unwrap());
+        self
+    }
+
+    /// Who dials this address is turned away.
+    pub(super) fn closed(mut self, address: &str) -> Self {
+        self.closed.push(address.parse().unwrap());
+        self
+    }
+
+    /// A courier on this stage that trusts its authority.
+    pub(super) fn courier(self: &Arc<Self>, policy: WebhookPolicy) -> Courier {
+        let policy = policy.trust_issuer(Authority::known().certificate());
+        Courier::through(policy, Arc::clone(self) as _, Arc::clone(self) as _).unwrap()
+    }
+
+    /// Every address that was dialled so far.
+    pub(super) fn dialled(&self) -> Vec<SocketAddr> {
+        self.dialled.lock().unwrap().clone()
+    }
+}
+
+impl Resolve for Stage {
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        Box::pin(async move { Ok((self.names)(name)) })
+    }
+}
+
+impl Network for Stage {
+    fn dial(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Wire>>> {
+        Box::pin(async move {
+            self.dialled.lock().unwrap().push(address);
+            if self.closed.contains(&address.ip()) {
+                return Err(io::ErrorKind::ConnectionRefused.into());
+            }
+            if self.holes.contains(&address.ip()) {
+                std::future::pending::<()>().await;
+            }
+            let (ours, theirs) = tokio::io::duplex(16 << 10);
+            tokio::spawn((self.receiver)(theirs));
+            Ok(Box::new(ours) as Box<dyn Wire>)
+        })
+    }
+}
+
+/// Reads a whole request, and returns it as text.
+pub(super) async fn read_request(wire: &mut (impl AsyncRead + Unpin)) -> String {
+    let mut request = Vec::new();
+    loop {
+        let text = String::from_utf8_lossy(&request).into_owned();
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: "));
+            if body.len() >= length.map_or(0, |length| length.parse().unwrap()) {
+                return text;
+            }
+        }
+        if wire.read_buf(&mut request).await.unwrap_or(0) == 0 {
+            return text;
+        }
+    }
+}
+
+/// Answers by TLS, as a host whose certificate an authority has issued.
+pub(super) async fn answer_by_tls(
+    config: Arc<ServerConfig>,
+    wire: impl AsyncRead + AsyncWrite + Unpin,
+    answer: &str,
+) {
+    let acceptor = tokio_rustls::TlsAcceptor::from(config);
+    if let Ok(mut wire) = acceptor.accept(wire).await {
+        read_request(&mut wire).await;
+        let _ = wire.write_all(answer.as_bytes()).await;
+        let _ = wire.shutdown().await;
+    }
+}
+
+/// Who issues certificates.
+pub(super) struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+impl Authority {
+    /// One that nobody knows.
+    pub(super) fn unknown() -> Self {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().unwrap();
+        Self(CertifiedIssuer::self_signed(params, key).unwrap())
+    }
+
+    /// The one that couriers on a stage trust.
+    pub(super) fn known() -> &'static Self {
+        static KNOWN: OnceLock<Authority> = OnceLock::new();
+        KNOWN.get_or_init(Self::unknown)
+    }
+
+    /// Its own certificate, as DER.
+    pub(super) fn certificate(&self) -> Vec<u8> {
+        self.0.der().to_vec()
+    }
+
+    /// How a host answers by TLS, with a certificate for this name or address, which was good
+    /// until the end of a year.
+    pub(super) fn issue(&self, host: &str, until: i32) -> Arc<ServerConfig> {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new([host.to_owned()]).unwrap();
+        params.not_after = rcgen::date_time_ymd(until, 12, 31);
+        let certificate = params.signed_by(&key, &self.0).unwrap();
+        let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], key)
+            .unwrap();
+        Arc::new(config)
+    }
+}
+
+/// Where every name is unless a stage says otherwise.
+pub(super) const PUBLIC: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(93, 184, 216, 34));
