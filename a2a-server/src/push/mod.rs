@@ -20,6 +20,9 @@ pub use self::refusal::Refusal;
 
 #[cfg(feature = "push")]
 #[cfg_attr(not(test), expect(dead_code, reason = "the outbox uses it"))]
+mod challenge;
+#[cfg(feature = "push")]
+#[cfg_attr(not(test), expect(dead_code, reason = "the outbox uses it"))]
 mod deliver;
 #[cfg(feature = "push")]
 mod dial;

@@ -1,0 +1,59 @@
+//! Whether a receiver wants to be called at all.
+
+use http::StatusCode;
+use http::header::CONTENT_TYPE;
+use tokio::time::{Instant, timeout_at};
+use uuid::Uuid;
+
+use super::deliver::{Courier, TOTAL};
+use super::exchange::{Answer, get};
+use super::outcome::Reason;
+use super::refusal::Refusal;
+
+impl Courier {
+    /// Asks a webhook to repeat a random text, before anything is sent there: only its owner can
+    /// have it do so. This is what 0.1 expects of agents when a webhook is registered.
+    pub(crate) async fn challenge(&self, url: &str) -> Result<(), Refusal> {
+        match self.repeats(url).await {
+            Ok(true) => Ok(()),
+            Err(Reason::Refused(refusal)) => Err(refusal),
+            Ok(false) | Err(_) => Err(Refusal::Unverified),
+        }
+    }
+
+    async fn repeats(&self, url: &str) -> Result<bool, Reason> {
+        let mut target = self.policy.check(url)?;
+        let token = Uuid::new_v4().simple().to_string();
+        target
+            .url
+            .query_pairs_mut()
+            .append_pair("validationToken", &token);
+        let deadline = Instant::now() + TOTAL;
+        let repeats = timeout_at(deadline, async {
+            let _slot = self.slots.take(&target.host).await;
+            let mut answer = self.dialer.ask(&target, get()).await?;
+            let repeated = is_text(&answer)
+                && answer
+                    .body(LONGEST)
+                    .await
+                    .is_some_and(|body| body.trim_ascii() == token.as_bytes());
+            Ok(repeated)
+        });
+        repeats.await.unwrap_or(Err(Reason::Timeout))
+    }
+}
+
+fn is_text(answer: &Answer) -> bool {
+    let response = &answer.response;
+    let media_type = response.headers().get(CONTENT_TYPE);
+    let media_type = media_type.and_then(|value| value.to_str().ok());
+    let essence = media_type.and_then(|text| text.split(';').next());
+    response.status() == StatusCode::OK
+        && essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("text/plain"))
+}
+
+/// How long an answer may be that contains nothing but the token.
+const LONGEST: usize = 4096;
+
+#[cfg(test)]
+mod tests;
