@@ -10,12 +10,12 @@ use crate::agent::{Agent, ErasedAgent};
 use crate::gate::{Gate, TurnLimits};
 use crate::ledger::Ledger;
 use crate::letters::Letters;
-#[cfg(feature = "push")]
-use crate::push::WebhookPolicy;
 use crate::server::{Inner, Server};
 use crate::store::{MemoryStore, Retention, Store};
 use crate::turns::Turns;
 use crate::upkeep::{Recovery, Upkeep};
+#[cfg(feature = "push")]
+use crate::webhook::{Challenge, WebhookPolicy, Webhooks};
 
 /// What a server is made of.
 pub struct ServerBuilder {
@@ -34,6 +34,8 @@ pub struct ServerBuilder {
     retention: Retention,
     #[cfg(feature = "push")]
     webhooks: WebhookPolicy,
+    #[cfg(feature = "push")]
+    challenge: Challenge,
 }
 
 /// The parts of a server contradict each other.
@@ -45,6 +47,11 @@ pub enum BuildError {
         "there is an extended card, but the card does not promise one: set `capabilities.extended_agent_card`"
     )]
     UnpromisedExtendedCard,
+    /// The card promises webhooks, and nothing tells which `https` receivers are genuine.
+    #[error(
+        "the card promises push notifications, but the machine knows no certificate authorities"
+    )]
+    NoAuthorities,
     /// Nobody would find the agent's name.
     #[error("the card has no name")]
     NamelessCard,
@@ -69,6 +76,8 @@ impl Server {
             retention: Retention::default(),
             #[cfg(feature = "push")]
             webhooks: WebhookPolicy::default(),
+            #[cfg(feature = "push")]
+            challenge: Challenge::default(),
         }
     }
 }
@@ -154,6 +163,13 @@ impl ServerBuilder {
         self
     }
 
+    /// Whether a webhook has to repeat a random text before it is registered; never by default.
+    #[cfg(feature = "push")]
+    pub fn challenge_webhooks(mut self, challenge: Challenge) -> Self {
+        self.challenge = challenge;
+        self
+    }
+
     /// The server, unless its parts contradict each other.
     pub fn build(self) -> Result<Server, BuildError> {
         if self.card.name.is_empty() {
@@ -163,6 +179,15 @@ impl ServerBuilder {
         {
             return Err(BuildError::UnpromisedExtendedCard);
         }
+        #[cfg(feature = "push")]
+        let webhooks = match self.card.capabilities.push_notifications {
+            Some(true) => Some(Webhooks::new(self.webhooks, self.challenge)?),
+            _ => None,
+        };
+        #[cfg(feature = "push")]
+        let notify = webhooks.is_some();
+        #[cfg(not(feature = "push"))]
+        let notify = false;
         let store = self.store.unwrap_or_else(|| {
             tracing::info!(
                 "tasks are in memory, and gone with the process: a `SqliteStore` keeps them"
@@ -173,13 +198,13 @@ impl ServerBuilder {
             inner: Arc::new(Inner {
                 card: self.card,
                 extended_card: self.extended_card,
-                ledger: Arc::new(Ledger::new(store, self.lease, self.merge)),
+                ledger: Arc::new(Ledger::new(store, self.lease, self.merge, notify)),
                 turns: Arc::new(Turns::new(self.agent, self.cancel_grace)),
                 gate: Gate::new(self.turns),
                 letters: Letters::new(self.remember),
                 upkeep: Upkeep::new(self.recovery, self.retention),
                 #[cfg(feature = "push")]
-                webhooks: self.webhooks,
+                webhooks,
                 closing: CancellationToken::new(),
                 closed: CancellationToken::new(),
                 max_wait: self.max_wait,

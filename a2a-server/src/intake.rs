@@ -46,7 +46,7 @@ impl Inner {
         request: SendMessageRequest,
         context: Context,
     ) -> Result<Begun, A2aError> {
-        self.check(&request)?;
+        self.check(&request, &context).await?;
         let letter = self.letters.open(&request, &context)?;
         let inner = Arc::clone(self);
         let begun = tokio::spawn(async move {
@@ -62,12 +62,12 @@ impl Inner {
     }
 
     /// What can be said without looking at any task.
-    fn check(&self, request: &SendMessageRequest) -> Result<(), A2aError> {
+    async fn check(&self, request: &SendMessageRequest, context: &Context) -> Result<(), A2aError> {
         if let Some(configuration) = &request.configuration {
             check_output_modes(&self.card, configuration)?;
             if let Some(config) = &configuration.task_push_notification_config {
                 self.require_push()?;
-                self.check_webhook(config)?;
+                self.check_webhook(config, context).await?;
             }
         }
         match self.closing.is_cancelled() {

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Notify;
+
 use crate::store::{Lease, Store};
 
 /// The store, and under which name and for how long this server writes to a task.
@@ -16,16 +18,24 @@ pub(crate) struct Ledger {
     pub(crate) merge: Duration,
     /// Whether somebody takes what webhooks are to be told from the store.
     pub(crate) notify: bool,
+    /// There may be more to take.
+    pub(crate) filled: Arc<Notify>,
 }
 
 impl Ledger {
-    pub(crate) fn new(store: Arc<dyn Store>, term: Duration, merge: Duration) -> Self {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        term: Duration,
+        merge: Duration,
+        notify: bool,
+    ) -> Self {
         Self {
             store,
             holder: uuid::Uuid::new_v4().to_string().into(),
             term,
             merge,
-            notify: false,
+            notify,
+            filled: Arc::default(),
         }
     }
 

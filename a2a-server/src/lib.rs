@@ -64,13 +64,13 @@ mod store;
 mod turn;
 mod turns;
 mod upkeep;
+#[cfg(feature = "push")]
+mod webhook;
 
 pub use crate::agent::{Agent, Failure};
 pub use crate::bound::Bound;
 pub use crate::builder::{BuildError, ServerBuilder};
 pub use crate::gate::TurnLimits;
-#[cfg(feature = "push")]
-pub use crate::push::{Refusal, WebhookPolicy};
 pub use crate::server::Server;
 #[cfg(feature = "suite")]
 pub use crate::store::suite;
@@ -83,5 +83,7 @@ pub use crate::store::{
 pub use crate::store::{SqliteOptions, SqliteStore};
 pub use crate::turn::{ArtifactDraft, ArtifactUpdate, Resumed, Turn, UpdateError};
 pub use crate::upkeep::Recovery;
+#[cfg(feature = "push")]
+pub use crate::webhook::{Challenge, Refusal, WebhookPolicy};
 pub use a2a_transport::http::{Anyone, Authenticator, Denied};
 pub use a2a_transport::{Principal, Transport};

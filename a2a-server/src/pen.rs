@@ -134,6 +134,7 @@ impl Pen {
         self.generation = generation;
         self.epoch = (!release).then_some(1);
         self.new = None;
+        self.announce();
         Ok(snapshot)
     }
 
@@ -200,7 +201,15 @@ impl Pen {
         let appended = appended?;
         self.generation = appended.generation;
         self.epoch = (!released).then_some(appended.epoch);
+        self.announce();
         Ok(())
+    }
+
+    /// Tells that webhooks may have something to be told.
+    fn announce(&self) {
+        if self.ledger.notify {
+            self.ledger.filled.notify_one();
+        }
     }
 
     /// Finds out what became of the last stroke, if nobody has seen its end. Whatever is asked of the

@@ -15,13 +15,13 @@ use crate::follow::follow;
 use crate::gate::Gate;
 use crate::ledger::Ledger;
 use crate::letters::Letters;
-#[cfg(feature = "push")]
-use crate::push::WebhookPolicy;
 use crate::runner::Runner;
 use crate::store::{Owner, Snapshot, StoreError};
 use crate::turn::UpdateError;
 use crate::turns::Turns;
 use crate::upkeep::Upkeep;
+#[cfg(feature = "push")]
+use crate::webhook::Webhooks;
 
 /// An agent as a [`Transport`]: cheap to clone, every clone is the same server.
 #[derive(Clone)]
@@ -39,7 +39,7 @@ pub(crate) struct Inner {
     pub(crate) letters: Letters,
     pub(crate) upkeep: Upkeep,
     #[cfg(feature = "push")]
-    pub(crate) webhooks: WebhookPolicy,
+    pub(crate) webhooks: Option<Webhooks>,
     /// No more messages are taken.
     pub(crate) closing: CancellationToken,
     /// Streams end.

@@ -46,6 +46,10 @@ impl Inner {
         if self.upkeep.begun.swap(true, Ordering::Relaxed) {
             return;
         }
+        #[cfg(feature = "push")]
+        if let Some(webhooks) = &self.webhooks {
+            webhooks.begin(self);
+        }
         let inner = Arc::downgrade(self);
         // Three times before a lease runs out: one may be late.
         let period = (self.ledger.term / 3).max(Duration::from_millis(10));

@@ -9,6 +9,7 @@ mod restart;
 mod stores;
 mod streams;
 mod twice;
+mod webhooks;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,17 +1,21 @@
 //! The notifications of a store, on their way to webhooks.
 
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use a2a_transport::BoxFuture;
 use a2a_transport::binding::{Pushed, write_notification};
 use a2a_types::{Dialect, Event};
+use http::header::{HeaderName, HeaderValue};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::courier::{Courier, Outcome, Parcel};
+use super::deliver::{Courier, Outgoing};
+use super::headers::headers_for;
+use super::outcome::{Outcome, Reason};
 use crate::store::{Notification, Settlement, Store, StoreError, Tail};
 
 /// Takes notifications out of the store, and has them delivered: each at least once, those of one
@@ -21,7 +25,7 @@ use crate::store::{Notification, Settlement, Store, StoreError, Tail};
 /// taken is due again for everyone when that process has not told in time what became of it.
 pub(crate) struct Outbox {
     store: Arc<dyn Store>,
-    courier: Arc<dyn Courier>,
+    courier: Arc<dyn Carry>,
     /// Something may have been put in.
     filled: Arc<Notify>,
     closed: CancellationToken,
@@ -30,7 +34,7 @@ pub(crate) struct Outbox {
 impl Outbox {
     pub(crate) fn new(
         store: Arc<dyn Store>,
-        courier: Arc<dyn Courier>,
+        courier: Arc<dyn Carry>,
         filled: Arc<Notify>,
         closed: CancellationToken,
     ) -> Arc<Self> {
@@ -75,10 +79,10 @@ impl Outbox {
     async fn deliver(&self, notification: Notification) {
         let begun = Instant::now();
         let settlement = match self.pack(&notification).await {
-            Ok(Some(parcel)) => match self.courier.deliver(parcel).await {
+            Ok(Some(delivery)) => match self.courier.carry(delivery).await {
                 Outcome::Delivered => Settlement::Delivered,
                 Outcome::Gone => return self.forget(&notification).await,
-                Outcome::Later { after, reason } => self.put_off(&notification, after, &reason),
+                Outcome::Later { after, reason } => self.put_off(&notification, after, reason),
             },
             // Nothing that this generation is told.
             Ok(None) => Settlement::Delivered,
@@ -102,18 +106,18 @@ impl Outbox {
         &self,
         notification: &Notification,
         after: Option<Duration>,
-        reason: &str,
+        reason: Reason,
     ) -> Settlement {
         let task = &notification.config.task_id;
         let attempt = usize::try_from(notification.attempt).unwrap_or(usize::MAX);
         match PAUSES.get(attempt) {
             Some(pause) => {
                 let pause = after.unwrap_or_else(|| with_jitter(*pause));
-                tracing::debug!(%task, attempt, reason, ?pause, "a webhook is told later");
+                tracing::debug!(%task, attempt, %reason, ?pause, "a webhook is told later");
                 Settlement::Later(pause)
             }
             None => {
-                tracing::warn!(%task, attempt, reason, "a webhook could not be told");
+                tracing::warn!(%task, attempt, %reason, "a webhook could not be told");
                 Settlement::GivenUp
             }
         }
@@ -131,7 +135,7 @@ impl Outbox {
     }
 
     /// What the webhook is told, in its own generation.
-    async fn pack(&self, notification: &Notification) -> Result<Option<Parcel>, StoreError> {
+    async fn pack(&self, notification: &Notification) -> Result<Option<Outgoing>, StoreError> {
         let Some(event) = self.event(notification).await? else {
             return Ok(None);
         };
@@ -142,12 +146,23 @@ impl Outbox {
                 None => return Ok(None),
             },
         };
-        let pushed = write_notification(event, notification.dialect);
-        Ok(pushed.map(|Pushed { media_type, body }| Parcel {
-            config: notification.config.clone(),
-            dialect: notification.dialect,
-            delivery: delivery_id(notification),
-            media_type,
+        let Some(Pushed { media_type, body }) = write_notification(event, notification.dialect)
+        else {
+            return Ok(None);
+        };
+        // What cannot be a header was refused when the webhook was registered.
+        let mut headers = headers_for(&notification.config).unwrap_or_default();
+        let id = delivery_id(notification);
+        let signed = [(WEBHOOK_ID, id), (WEBHOOK_TIMESTAMP, now().to_string())];
+        for (name, value) in signed {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                headers.insert(name, value);
+            }
+        }
+        Ok(Some(Outgoing {
+            url: notification.config.url.clone(),
+            headers,
+            content_type: HeaderValue::from_static(media_type),
             body: body.into(),
         }))
     }
@@ -196,6 +211,28 @@ impl Outbox {
         }
         Ok(Some(Event::Task(task)))
     }
+}
+
+/// Brings something to a webhook, once.
+pub(crate) trait Carry: Send + Sync + 'static {
+    fn carry(&self, delivery: Outgoing) -> BoxFuture<'_, Outcome>;
+}
+
+impl Carry for Courier {
+    fn carry(&self, delivery: Outgoing) -> BoxFuture<'_, Outcome> {
+        Box::pin(self.attempt(delivery))
+    }
+}
+
+/// Names a notification: the same at each attempt, so that its receiver knows it again. Standard
+/// Webhooks call it so, as the time of the attempt.
+const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
+const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
+
+/// Seconds since the Unix epoch.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap_or_default().as_secs()
 }
 
 /// How many deliveries are under way at once.

@@ -3,33 +3,52 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use a2a_transport::BoxFuture;
 use a2a_types::{
-    Artifact, ConfigId, Part, Task, TaskArtifactUpdateEvent, TaskId, TaskPushNotificationConfig,
-    TaskState, TaskStatusUpdateEvent,
+    Artifact, Part, Task, TaskArtifactUpdateEvent, TaskId, TaskPushNotificationConfig, TaskState,
+    TaskStatusUpdateEvent,
 };
+use bytes::Bytes;
 use serde_json::Value;
 
 use super::*;
 use crate::store::{Append, MemoryStore, NewTask, Owner};
 
-/// Notes what it brings, and answers as it is told: by webhook, and else that all is well.
+/// Notes what it brings, and answers as it is told: by URL, and else that all is well.
 #[derive(Default)]
 struct Notebook {
     parcels: Mutex<Vec<Parcel>>,
-    answers: Mutex<HashMap<ConfigId, Vec<Outcome>>>,
+    answers: Mutex<HashMap<String, Vec<Outcome>>>,
 }
 
-impl Courier for Notebook {
-    fn deliver(&self, parcel: Parcel) -> BoxFuture<'_, Outcome> {
+/// What was brought.
+#[derive(Clone, Debug)]
+struct Parcel {
+    url: String,
+    id: HeaderValue,
+    media_type: HeaderValue,
+    body: Bytes,
+}
+
+impl Carry for Notebook {
+    fn carry(&self, delivery: Outgoing) -> BoxFuture<'_, Outcome> {
         let mut answers = self.answers.lock().unwrap();
         let planned = answers
-            .get_mut(&parcel.config.id)
+            .get_mut(&delivery.url)
             .filter(|planned| !planned.is_empty());
         let outcome = planned.map_or(Outcome::Delivered, |planned| planned.remove(0));
-        self.parcels.lock().unwrap().push(parcel);
+        assert!(delivery.headers.contains_key(WEBHOOK_TIMESTAMP));
+        self.parcels.lock().unwrap().push(Parcel {
+            url: delivery.url,
+            id: delivery.headers[WEBHOOK_ID].clone(),
+            media_type: delivery.content_type,
+            body: delivery.body,
+        });
         Box::pin(std::future::ready(outcome))
     }
+}
+
+fn url(webhook: &str) -> String {
+    format!("https://example.com/{webhook}")
 }
 
 struct Scene {
@@ -65,7 +84,7 @@ impl Scene {
         let courier = Arc::new(Notebook::default());
         let filled = Arc::new(Notify::new());
         let server = Arc::new(());
-        let (kept, brings) = (Arc::clone(&store) as Arc<dyn Store>, Arc::clone(&courier));
+        let (kept, brings) = (Arc::clone(&store), Arc::clone(&courier));
         let closed = CancellationToken::new();
         let outbox = Outbox::new(kept, brings, Arc::clone(&filled), closed);
         tokio::spawn(outbox.run(Arc::downgrade(&server)));
@@ -82,14 +101,14 @@ impl Scene {
         let config = TaskPushNotificationConfig {
             id: id.into(),
             task_id: TASK.into(),
-            url: "https://example.com/".to_owned(),
+            url: url(id),
             ..TaskPushNotificationConfig::default()
         };
         self.courier
             .answers
             .lock()
             .unwrap()
-            .insert(id.into(), answers);
+            .insert(url(id), answers);
         self.store
             .put_config(&owner(), config, dialect)
             .await
@@ -115,7 +134,7 @@ impl Scene {
         let parcels = self.courier.parcels.lock().unwrap();
         parcels
             .iter()
-            .filter(|parcel| parcel.config.id.as_str() == id)
+            .filter(|parcel| parcel.url == url(id))
             .cloned()
             .collect()
     }
@@ -148,7 +167,7 @@ fn chunk(text: &str, append: bool) -> Event {
 fn later() -> Outcome {
     Outcome::Later {
         after: None,
-        reason: "busy".to_owned(),
+        reason: Reason::Timeout,
     }
 }
 
@@ -197,7 +216,7 @@ async fn every_webhook_is_told_everything_in_order_and_in_its_generation() {
         .collect();
     assert_eq!(states[..3], ["working", "working", "working"]);
     assert_eq!(states[3..], ["completed", "completed"]);
-    assert_eq!(old[0].delivery, old[2].delivery);
+    assert_eq!(old[0].id, old[2].id);
     assert_eq!(
         body(&old[4])["artifacts"][0]["parts"]
             .as_array()
@@ -208,7 +227,7 @@ async fn every_webhook_is_told_everything_in_order_and_in_its_generation() {
     let mut ids: Vec<_> = old[2..]
         .iter()
         .chain(&new)
-        .map(|parcel| &parcel.delivery)
+        .map(|parcel| &parcel.id)
         .collect();
     ids.sort();
     ids.dedup();
@@ -240,7 +259,7 @@ async fn what_cannot_be_delivered_is_a_dead_letter_and_holds_nothing_up_for_ever
 async fn a_webhook_says_when_it_wants_to_be_asked_again() {
     let mut scene = Scene::set(Dialect::V1_0).await;
     let after = Some(Duration::from_secs(3 * 3600));
-    let reason = "busy".to_owned();
+    let reason = Reason::Busy;
     scene
         .watch("w", Dialect::V1_0, vec![Outcome::Later { after, reason }])
         .await;

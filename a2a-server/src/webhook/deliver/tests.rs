@@ -8,8 +8,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
 use super::*;
-use crate::push::refusal::Refusal;
-use crate::push::stage::{Authority, Stage, answer_by_tls, read_request};
+use crate::webhook::refusal::Refusal;
+use crate::webhook::stage::{Authority, Stage, answer_by_tls, read_request};
 
 fn policy() -> WebhookPolicy {
     WebhookPolicy::default().allow_hosts(["*.test", "127.0.0.1"])

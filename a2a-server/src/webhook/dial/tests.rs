@@ -6,7 +6,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::Instant;
 
 use super::*;
-use crate::push::stage::{Authority, PUBLIC, Stage, answer_by_tls};
+use crate::webhook::stage::{Authority, PUBLIC, Stage, answer_by_tls};
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tokio::io::AsyncWriteExt;
 
 use super::*;
-use crate::push::guard::WebhookPolicy;
-use crate::push::stage::{Stage, read_request};
+use crate::webhook::guard::WebhookPolicy;
+use crate::webhook::stage::{Stage, read_request};
 
 /// A receiver that answers with this text, in which `#` stands for the token that it was given.
 fn receiver(answer: &'static str) -> Stage {

@@ -1,54 +1,5 @@
 //! The webhooks of tasks: which there are, and what they are told.
 
-#[cfg(feature = "push")]
-#[cfg_attr(not(test), expect(dead_code, reason = "the courier is on its way"))]
-mod courier;
-#[cfg(feature = "push")]
-mod guard;
-#[cfg(feature = "push")]
-#[cfg_attr(not(test), expect(dead_code, reason = "the courier is on its way"))]
-mod outbox;
-#[cfg(feature = "push")]
-mod range;
-#[cfg(feature = "push")]
-mod refusal;
-
-#[cfg(feature = "push")]
-pub use self::guard::WebhookPolicy;
-#[cfg(feature = "push")]
-pub use self::refusal::Refusal;
-
-#[cfg(feature = "push")]
-#[cfg_attr(not(test), expect(dead_code, reason = "the outbox uses it"))]
-mod challenge;
-#[cfg(feature = "push")]
-#[cfg_attr(not(test), expect(dead_code, reason = "the outbox uses it"))]
-mod deliver;
-#[cfg(feature = "push")]
-mod dial;
-#[cfg(feature = "push")]
-mod exchange;
-#[cfg(feature = "push")]
-mod guard;
-#[cfg(feature = "push")]
-#[cfg_attr(not(test), expect(dead_code, reason = "the outbox uses it"))]
-mod headers;
-#[cfg(feature = "push")]
-mod outcome;
-#[cfg(feature = "push")]
-mod range;
-#[cfg(feature = "push")]
-mod refusal;
-#[cfg(feature = "push")]
-mod slots;
-#[cfg(all(test, feature = "push"))]
-mod stage;
-
-#[cfg(feature = "push")]
-pub use self::guard::WebhookPolicy;
-#[cfg(feature = "push")]
-pub use self::refusal::Refusal;
-
 use a2a_transport::{Context, Reply};
 use a2a_types::{
     ConfigId, DeleteTaskPushNotificationConfigRequest, Dialect, Error as A2aError, ErrorKind,
@@ -66,7 +17,7 @@ impl Inner {
         context: &Context,
     ) -> Result<Reply, A2aError> {
         let snapshot = self.pushable(&config.task_id, context).await?;
-        self.check_webhook(&config)?;
+        self.check_webhook(&config, context).await?;
         let config = with_id(config, context);
         self.ledger
             .store
@@ -132,22 +83,29 @@ impl Inner {
 
     /// A webhook must be one that we may call.
     #[cfg(feature = "push")]
-    pub(crate) fn check_webhook(
+    pub(crate) async fn check_webhook(
         &self,
         config: &TaskPushNotificationConfig,
+        context: &Context,
     ) -> Result<(), A2aError> {
-        match self.webhooks.check(&config.url) {
-            Ok(_) => Ok(()),
-            Err(refusal) => {
-                let text = format!("the `url` of the push notification config: {refusal}");
-                Err(A2aError::new(ErrorKind::InvalidParams, text))
-            }
-        }
+        let Some(webhooks) = &self.webhooks else {
+            return Ok(());
+        };
+        let checked = webhooks.check(config, context.dialect).await;
+        checked.map_err(|refusal| {
+            let text = format!("the push notification config is refused: {refusal}");
+            A2aError::new(ErrorKind::InvalidParams, text)
+        })
     }
 
     /// Nobody is called.
     #[cfg(not(feature = "push"))]
-    pub(crate) fn check_webhook(&self, _: &TaskPushNotificationConfig) -> Result<(), A2aError> {
+    #[expect(clippy::unused_async, reason = "as where webhooks are called")]
+    pub(crate) async fn check_webhook(
+        &self,
+        _: &TaskPushNotificationConfig,
+        _: &Context,
+    ) -> Result<(), A2aError> {
         Ok(())
     }
 

@@ -1,0 +1,94 @@
+//! What webhooks are told: taken from the outbox, and brought to where it may go.
+//!
+//! ```text
+//! Store ── notifications ──► Outbox ── in its webhook's generation ──► Courier
+//!                              ▲                                          │ guard: may it be called?
+//!                              │ delivered, later, gone                   │ dial: resolved once
+//!                              └───────────────── Outcome ◄───────────────┘ one attempt, 15 s
+//! ```
+
+mod challenge;
+mod deliver;
+mod dial;
+mod exchange;
+mod guard;
+mod headers;
+mod outbox;
+mod outcome;
+mod range;
+mod refusal;
+mod slots;
+#[cfg(test)]
+mod stage;
+
+pub use self::guard::WebhookPolicy;
+pub use self::refusal::Refusal;
+
+use std::sync::Arc;
+
+use a2a_types::{Dialect, TaskPushNotificationConfig};
+
+use self::deliver::Courier;
+use self::headers::headers_for;
+use self::outbox::Outbox;
+use crate::builder::BuildError;
+use crate::server::Inner;
+
+/// Whether a webhook has to repeat a random text before it is registered, as 0.1 would have it: only
+/// its owner can have it do so.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Challenge {
+    /// Never: many receivers know nothing of it.
+    #[default]
+    Never,
+    /// If it is registered in 0.1.
+    OfOldCallers,
+    /// Always.
+    Always,
+}
+
+/// How webhooks are told.
+pub(crate) struct Webhooks {
+    policy: WebhookPolicy,
+    challenge: Challenge,
+    courier: Arc<Courier>,
+}
+
+impl Webhooks {
+    pub(crate) fn new(policy: WebhookPolicy, challenge: Challenge) -> Result<Self, BuildError> {
+        let courier = Courier::new(policy.clone()).map_err(|_| BuildError::NoAuthorities)?;
+        Ok(Self {
+            policy,
+            challenge,
+            courier: Arc::new(courier),
+        })
+    }
+
+    /// Whether a webhook may be registered.
+    pub(crate) async fn check(
+        &self,
+        config: &TaskPushNotificationConfig,
+        dialect: Dialect,
+    ) -> Result<(), Refusal> {
+        self.policy.check(&config.url)?;
+        headers_for(config)?;
+        match (self.challenge, dialect) {
+            (Challenge::Always, _) | (Challenge::OfOldCallers, Dialect::V0_1) => {
+                self.courier.challenge(&config.url).await
+            }
+            (Challenge::Never | Challenge::OfOldCallers, _) => Ok(()),
+        }
+    }
+
+    /// Tells them what the server's store has for them, for as long as the server lives.
+    pub(crate) fn begin(&self, server: &Arc<Inner>) {
+        let ledger = &server.ledger;
+        let outbox = Outbox::new(
+            Arc::clone(&ledger.store),
+            Arc::clone(&self.courier) as Arc<_>,
+            Arc::clone(&ledger.filled),
+            server.closed.clone(),
+        );
+        tokio::spawn(outbox.run(Arc::downgrade(server)));
+    }
+}

@@ -1,0 +1,243 @@
+//! What webhooks are told, over real sockets.
+
+use std::time::Duration;
+
+use a2a_client::{Client, Error};
+use a2a_server::{Challenge, Server, ServerBuilder, Transport, WebhookPolicy};
+use a2a_transport::{Call, Context};
+use a2a_types::{
+    AuthenticationInfo, Dialect, ErrorKind, Message, Request, SendMessageConfiguration,
+    SendMessageRequest, TaskPushNotificationConfig, TaskState,
+};
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use crate::{Worker, builders, task, until};
+
+/// A request that a receiver got.
+#[derive(Debug)]
+struct Got {
+    target: String,
+    headers: Vec<(String, String)>,
+    body: String,
+}
+
+impl Got {
+    fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+}
+
+/// A receiver: takes everything, and repeats what it is challenged with if it is to.
+async fn receiver(repeats: bool) -> (String, mpsc::UnboundedReceiver<Got>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let (tell, told) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let tell = tell.clone();
+            tokio::spawn(async move {
+                let mut stream = BufReader::new(stream);
+                let got = read(&mut stream).await;
+                let token = got
+                    .target
+                    .split_once("validationToken=")
+                    .filter(|_| repeats);
+                let body = token.map_or("", |(_, token)| token).to_owned();
+                // A test that has seen enough looks at no more.
+                let _ = tell.send(got);
+                let head = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\nconnection: close\r\n";
+                let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            });
+        }
+    });
+    (url, told)
+}
+
+async fn read(stream: &mut BufReader<tokio::net::TcpStream>) -> Got {
+    let mut line = String::new();
+    stream.read_line(&mut line).await.unwrap();
+    let target = line.split(' ').nth(1).unwrap_or_default().to_owned();
+    let mut headers = Vec::new();
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).await.unwrap();
+        match line.trim_end().split_once(": ") {
+            Some((name, value)) => headers.push((name.to_lowercase(), value.to_owned())),
+            None => break,
+        }
+    }
+    let length = headers.iter().find(|(name, _)| name == "content-length");
+    let length = length.map_or(0, |(_, length)| length.parse().unwrap());
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await.unwrap();
+    Got {
+        target,
+        headers,
+        body: String::from_utf8(body).unwrap(),
+    }
+}
+
+async fn next(told: &mut mpsc::UnboundedReceiver<Got>) -> Got {
+    let patience = Duration::from_secs(20);
+    let got = tokio::time::timeout(patience, told.recv()).await;
+    got.expect("the webhook is told something").unwrap()
+}
+
+fn at_a_desk(worker: &Worker) -> [Server; 2] {
+    let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1"]);
+    let build = |builder: ServerBuilder| builder.webhooks(policy.clone()).build().unwrap();
+    builders(worker).map(build)
+}
+
+#[tokio::test]
+async fn webhooks_of_two_generations_on_one_task_get_their_own_form() {
+    let worker = Worker::default();
+    for server in at_a_desk(&worker) {
+        let (url, mut told) = receiver(false).await;
+        let client = Client::new(server.clone());
+        let asked = task(client.send("ask which").await.unwrap());
+        for (name, dialect) in [("old", Dialect::V0_1), ("new", Dialect::V1_0)] {
+            let config = TaskPushNotificationConfig {
+                id: name.into(),
+                task_id: asked.id.clone(),
+                url: format!("{url}{name}"),
+                token: Some(format!("token of {name}").replace(' ', "-")),
+                authentication: Some(AuthenticationInfo {
+                    scheme: "Bearer".to_owned(),
+                    credentials: Some("secret".to_owned()),
+                }),
+                ..TaskPushNotificationConfig::default()
+            };
+            let request = Request::CreateTaskPushNotificationConfig(config);
+            let context = Context {
+                dialect,
+                ..Context::default()
+            };
+            server.call(Call { request, context }).await.unwrap();
+        }
+        let answer = Message {
+            task_id: Some(asked.id.clone()),
+            ..Message::user("echo this")
+        };
+        client.send(answer).await.unwrap();
+        let (mut old, mut new) = (Vec::new(), Vec::new());
+        while old.len() < 3 || new.len() < 3 {
+            let got = next(&mut told).await;
+            assert_eq!(got.header("authorization"), Some("Bearer secret"));
+            let name = got.target.trim_start_matches('/').to_owned();
+            let token = format!("token-of-{name}");
+            for header in ["x-a2a-notification-token", "a2a-notification-token"] {
+                assert_eq!(got.header(header), Some(token.as_str()));
+            }
+            assert!(
+                got.header("webhook-id")
+                    .is_some_and(|id| id.starts_with("msg_"))
+            );
+            assert!(got.header("webhook-timestamp").is_some());
+            match name.as_str() {
+                "old" => old.push(got),
+                _ => new.push(got),
+            }
+        }
+        for got in &old {
+            assert_eq!(got.header("content-type"), Some("application/json"));
+            assert_eq!(
+                got.json()["sessionId"],
+                *asked.context_id.as_ref().unwrap().as_str()
+            );
+        }
+        assert_eq!(old[2].json()["status"]["state"], "completed");
+        for got in &new {
+            assert_eq!(got.header("content-type"), Some("application/a2a+json"));
+            assert_eq!(got.json().as_object().unwrap().len(), 1);
+        }
+        let last = &new[2].json()["statusUpdate"];
+        assert_eq!(last["status"]["state"], "TASK_STATE_COMPLETED");
+    }
+}
+
+#[tokio::test]
+async fn a_webhook_that_comes_with_the_message_is_told_from_the_first_event_on() {
+    for server in at_a_desk(&Worker::default()) {
+        let (url, mut told) = receiver(false).await;
+        let client = Client::new(server);
+        let config = TaskPushNotificationConfig {
+            url,
+            ..TaskPushNotificationConfig::default()
+        };
+        let request = SendMessageRequest {
+            message: Message::user("echo this"),
+            configuration: Some(SendMessageConfiguration {
+                task_push_notification_config: Some(config),
+                ..SendMessageConfiguration::default()
+            }),
+            ..SendMessageRequest::default()
+        };
+        client.send_with(request).await.unwrap();
+        assert!(next(&mut told).await.json()["artifactUpdate"].is_object());
+        assert!(next(&mut told).await.json()["statusUpdate"].is_object());
+    }
+}
+
+#[tokio::test]
+async fn a_webhook_that_is_not_allowed_is_refused_and_says_why() {
+    for builder in builders(&Worker::default()) {
+        let client = Client::new(builder.build().unwrap());
+        let asked = task(client.send("ask which").await.unwrap());
+        for (url, reason) in [
+            ("http://example.com/", "https"),
+            ("https://127.0.0.1/", "address"),
+            ("https://169.254.169.254/latest/meta-data/", "address"),
+            ("https://[::ffff:10.0.0.1]/", "address"),
+        ] {
+            let config = TaskPushNotificationConfig {
+                task_id: asked.id.clone(),
+                url: url.to_owned(),
+                ..TaskPushNotificationConfig::default()
+            };
+            match client.create_push_config(config).await {
+                Err(Error::Agent(error)) => {
+                    assert_eq!(error.kind, ErrorKind::InvalidParams, "{url}");
+                    assert!(error.message.contains(reason), "{url}: {error}");
+                }
+                other => panic!("{url}: {other:?}"),
+            }
+        }
+        let kept = until(&client, &asked.id, TaskState::InputRequired).await;
+        assert_eq!(client.push_configs(kept.id).await.unwrap(), []);
+    }
+}
+
+#[tokio::test]
+async fn a_webhook_may_have_to_repeat_what_it_is_told() {
+    for repeats in [true, false] {
+        let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1"]);
+        for builder in builders(&Worker::default()) {
+            let (url, mut told) = receiver(repeats).await;
+            let builder = builder.webhooks(policy.clone());
+            let server = builder
+                .challenge_webhooks(Challenge::Always)
+                .build()
+                .unwrap();
+            let client = Client::new(server);
+            let asked = task(client.send("ask which").await.unwrap());
+            let config = TaskPushNotificationConfig {
+                task_id: asked.id,
+                url,
+                ..TaskPushNotificationConfig::default()
+            };
+            let registered = client.create_push_config(config).await;
+            assert_eq!(registered.is_ok(), repeats, "{registered:?}");
+            assert!(next(&mut told).await.target.contains("validationToken="));
+        }
+    }
+}
