@@ -10,7 +10,9 @@
 //!
 //! - [`binding`]: bytes to calls and back, JSON-RPC and HTTP+JSON, pure functions;
 //! - [`sse`]: Server-Sent Events, bounded;
-//! - [`http`]: a service for hyper and tower, an accept loop, a client.
+//! - [`http`]: a service for hyper and tower, an accept loop, a client;
+//! - `webhook`, with the feature of that name: what push notifications look like, and how they are
+//!   signed.
 //!
 //! Only here is one generation of the protocol turned into another.
 //!
@@ -50,6 +52,8 @@ mod gateway;
 pub mod http;
 pub mod sse;
 mod transport;
+#[cfg(feature = "webhook")]
+pub mod webhook;
 
 pub use crate::call::{Answer, Call, Context, Principal, Reply, Update, UpdateStream};
 pub use crate::envelope::{Binding, Envelope};

@@ -1,0 +1,195 @@
+//! The public keys that an agent publishes, RFC 7517.
+
+use base64::Engine;
+use jsonwebtoken::{Algorithm, DecodingKey};
+use serde::{Deserialize, Serialize};
+
+use super::{SigningKey, URL, digest};
+
+/// A set of public keys, as `/.well-known/jwks.json` has it.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Jwks {
+    /// The keys; members that are no keys of a kind known here are passed over when one is looked
+    /// for.
+    pub keys: Vec<Jwk>,
+}
+
+impl Jwks {
+    /// The public halves of these keys.
+    pub fn of<'a>(keys: impl IntoIterator<Item = &'a SigningKey>) -> Self {
+        let keys = keys.into_iter().map(|key| key.public().clone());
+        Self {
+            keys: keys.collect(),
+        }
+    }
+
+    /// Reads a set, of which the keys that cannot verify tokens are left out.
+    pub fn read(json: &[u8]) -> Result<Self, serde_json::Error> {
+        #[derive(Deserialize)]
+        struct Any {
+            keys: Vec<serde_json::Value>,
+        }
+        let any: Any = serde_json::from_slice(json)?;
+        let keys = any.keys.into_iter().take(MOST_KEYS);
+        let keys = keys.filter_map(|key| serde_json::from_value(key).ok());
+        Ok(Self {
+            keys: keys.filter(|key: &Jwk| key.verifier().is_some()).collect(),
+        })
+    }
+
+    /// The set as JSON.
+    pub fn to_json(&self) -> Vec<u8> {
+        // Everything in it is our own type with string keys, so it always serialises.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// The key that a token names; if it names none, the only one.
+    pub fn find(&self, kid: Option<&str>) -> Option<&Jwk> {
+        match (kid, self.keys.as_slice()) {
+            (Some(kid), keys) => keys.iter().find(|key| key.kid.as_deref() == Some(kid)),
+            (None, [only]) => Some(only),
+            (None, _) => None,
+        }
+    }
+}
+
+/// A set of more keys than this is none that somebody rotates.
+const MOST_KEYS: usize = 64;
+
+/// One public key.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Jwk {
+    /// The kind: `EC`, `OKP`, `RSA`.
+    pub kty: String,
+    /// Names the key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kid: Option<String>,
+    /// What it is for: `sig`.
+    #[serde(rename = "use", skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
+    /// The one algorithm it is used with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alg: Option<String>,
+    /// The curve: `P-256`, `Ed25519`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crv: Option<String>,
+    /// The point, or its first coordinate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub x: Option<String>,
+    /// Its second coordinate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub y: Option<String>,
+    /// The modulus of an RSA key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n: Option<String>,
+    /// The exponent of an RSA key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub e: Option<String>,
+}
+
+impl Jwk {
+    pub(super) fn p256(x: String, y: String) -> Self {
+        let members = format!(r#"{{"crv":"P-256","kty":"EC","x":"{x}","y":"{y}"}}"#);
+        Self {
+            crv: Some("P-256".to_owned()),
+            x: Some(x),
+            y: Some(y),
+            ..Self::ours("EC", "ES256", &members)
+        }
+    }
+
+    pub(super) fn ed25519(x: String) -> Self {
+        let members = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}"#);
+        Self {
+            crv: Some("Ed25519".to_owned()),
+            x: Some(x),
+            ..Self::ours("OKP", "EdDSA", &members)
+        }
+    }
+
+    /// A key named by its thumbprint: the digest of its required members in order, RFC 7638 §3.
+    fn ours(kty: &str, alg: &str, members: &str) -> Self {
+        Self {
+            kty: kty.to_owned(),
+            alg: Some(alg.to_owned()),
+            purpose: Some("sig".to_owned()),
+            kid: Some(URL.encode(digest(members.as_bytes()))),
+            ..Self::default()
+        }
+    }
+
+    /// The one algorithm that the key is used with, and the key: fixed by the kind of key, whatever
+    /// a token says of itself. None for keys that are shared (`oct`), for encryption, or of a kind
+    /// not known here.
+    pub(super) fn verifier(&self) -> Option<(Algorithm, DecodingKey)> {
+        if self.purpose.as_deref().is_some_and(|use_| use_ != "sig") {
+            return None;
+        }
+        let (name, algorithm, key) = match (self.kty.as_str(), self.crv.as_deref()) {
+            ("EC", Some("P-256")) => {
+                let (x, y) = (self.x.as_deref()?, self.y.as_deref()?);
+                let is_whole = |part: &str| URL.decode(part).is_ok_and(|part| part.len() == 32);
+                if !is_whole(x) || !is_whole(y) {
+                    return None;
+                }
+                let key = DecodingKey::from_ec_components(x, y);
+                ("ES256", Algorithm::ES256, key)
+            }
+            ("OKP", Some("Ed25519")) => {
+                let key = DecodingKey::from_ed_components(self.x.as_deref()?);
+                ("EdDSA", Algorithm::EdDSA, key)
+            }
+            // The reference of 0.1 signs by RSA; we verify that, and never sign so.
+            ("RSA", _) => {
+                let key = DecodingKey::from_rsa_components(self.n.as_deref()?, self.e.as_deref()?);
+                ("RS256", Algorithm::RS256, key)
+            }
+            _ => return None,
+        };
+        let agrees = self.alg.as_deref().is_none_or(|alg| alg == name);
+        key.ok().filter(|_| agrees).map(|key| (algorithm, key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::webhook;
+
+    #[test]
+    fn a_thumbprint() {
+        // RFC 8037, appendix A.3.
+        let key = Jwk::ed25519("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo".to_owned());
+        let kid = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k";
+        assert_eq!(key.kid.as_deref(), Some(kid));
+    }
+
+    #[test]
+    fn keys_are_published_and_found() {
+        let keys = [webhook::Algorithm::Es256, webhook::Algorithm::EdDsa]
+            .map(|algorithm| SigningKey::generate(algorithm).unwrap());
+        let set = Jwks::read(&Jwks::of(&keys).to_json()).unwrap();
+        assert_eq!(set, Jwks::of(&keys));
+        for key in &keys {
+            assert_eq!(set.find(Some(key.id())), Some(key.public()));
+        }
+        assert_eq!(set.find(None), None);
+        assert_eq!(set.find(Some("other")), None);
+        assert_eq!(
+            Jwks::of(&keys[..1]).find(None),
+            Some(keys[0].public()),
+            "the only one"
+        );
+    }
+
+    #[test]
+    fn keys_that_verify_no_tokens_are_left_out() {
+        let json = r#"{"keys": [
+            {"kty": "oct", "k": "AAAA", "kid": "a"}, {"kty": 7}, "key", {"kty": "EC", "crv": "P-384", "x": "", "y": ""},
+            {"kty": "EC", "crv": "P-256", "x": "AAAA", "y": "AAAA"},
+            {"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "use": "enc"},
+            {"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "alg": "HS256"}]}"#;
+        assert_eq!(Jwks::read(json.as_bytes()).unwrap(), Jwks::default());
+        assert!(Jwks::read(b"[]").is_err());
+    }
+}

@@ -1,0 +1,121 @@
+//! The keys that an agent signs its tokens with.
+
+use std::fmt;
+
+use aws_lc_rs::signature::{
+    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair,
+};
+use base64::Engine;
+use jsonwebtoken::EncodingKey;
+
+use super::{Jwk, URL};
+
+/// How a token is signed.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Algorithm {
+    /// ECDSA on P-256 with SHA-256.
+    Es256,
+    /// Ed25519.
+    EdDsa,
+}
+
+/// The private half of a key pair, in PKCS#8.
+#[derive(Clone)]
+pub struct SigningKey {
+    pub(super) algorithm: Algorithm,
+    pub(super) key: EncodingKey,
+    public: Jwk,
+}
+
+impl SigningKey {
+    /// A new one.
+    pub fn generate(algorithm: Algorithm) -> Result<Self, BadKey> {
+        let failed = |_| BadKey("the system has no random numbers");
+        let pkcs8 = match algorithm {
+            Algorithm::Es256 => EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING)
+                .and_then(|pair| pair.to_pkcs8v1()),
+            Algorithm::EdDsa => Ed25519KeyPair::generate().and_then(|pair| pair.to_pkcs8v1()),
+        };
+        Self::from_pkcs8(algorithm, pkcs8.map_err(failed)?.as_ref())
+    }
+
+    /// Reads one that was kept.
+    pub fn from_pkcs8(algorithm: Algorithm, pkcs8: &[u8]) -> Result<Self, BadKey> {
+        let refused = |_| BadKey("it is no PKCS#8 key of this algorithm");
+        let (key, public) = match algorithm {
+            Algorithm::Es256 => {
+                let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8)
+                    .map_err(refused)?;
+                // An uncompressed point: 4, x, y.
+                let point = pair.public_key().as_ref();
+                let (x, y) = point[1..].split_at(32);
+                let public = Jwk::p256(URL.encode(x), URL.encode(y));
+                (EncodingKey::from_ec_der(pkcs8), public)
+            }
+            Algorithm::EdDsa => {
+                let pair = Ed25519KeyPair::from_pkcs8(pkcs8).map_err(refused)?;
+                let public = Jwk::ed25519(URL.encode(pair.public_key()));
+                (EncodingKey::from_ed_der(pkcs8), public)
+            }
+        };
+        Ok(Self {
+            algorithm,
+            key,
+            public,
+        })
+    }
+
+    /// The key to keep: a secret.
+    pub fn expose_pkcs8(&self) -> &[u8] {
+        self.key.as_bytes()
+    }
+
+    /// How it signs.
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Its `kid`: the thumbprint of the public key (RFC 7638), so that it is the same whenever the
+    /// key is read.
+    pub fn id(&self) -> &str {
+        self.public.kid.as_deref().unwrap_or_default()
+    }
+
+    /// The half to publish.
+    pub fn public(&self) -> &Jwk {
+        &self.public
+    }
+}
+
+/// Says which key it is, never the key.
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SigningKey")
+            .field("algorithm", &self.algorithm)
+            .field("id", &self.id())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A key that cannot be used.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("not a key: {0}")]
+pub struct BadKey(pub(super) &'static str);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_was_kept_is_the_same() {
+        for algorithm in [Algorithm::Es256, Algorithm::EdDsa] {
+            let key = SigningKey::generate(algorithm).unwrap();
+            let again = SigningKey::from_pkcs8(algorithm, key.expose_pkcs8()).unwrap();
+            assert_eq!(again.public(), key.public());
+            assert_eq!(key.id().len(), 43);
+            assert_ne!(key.id(), SigningKey::generate(algorithm).unwrap().id());
+        }
+        let other = SigningKey::generate(Algorithm::EdDsa).unwrap();
+        assert!(SigningKey::from_pkcs8(Algorithm::Es256, other.expose_pkcs8()).is_err());
+    }
+}

@@ -1,0 +1,64 @@
+//! Push notifications: what is POSTed, in which headers, and how it is signed. Pure functions, both
+//! directions side by side: the agent that sends and the caller that receives use the same ones.
+//!
+//! ```text
+//! agent ─ write_notice ─ Secret::sign, SigningKey::sign ─ POST ─► Secret::verify, Jwk::verify ─ read_notice ─ caller
+//! ```
+//!
+//! Two ways of signing, one beside the other: Standard Webhooks ([`Secret`], three headers, keys that
+//! both sides were told), and a JSON Web Token in `Authorization` ([`SigningKey`], [`Claims`]), whose
+//! public keys the agent publishes as a [`Jwks`]. Times are seconds since the Unix epoch, and always
+//! arguments: nothing here reads a clock.
+
+mod headers;
+mod jwks;
+mod key;
+mod notice;
+mod secret;
+mod token;
+
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+pub use headers::{
+    AGENT_JWKS_PATH, CHALLENGE, TOKEN, TOKENS, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP,
+};
+pub use jwks::{Jwk, Jwks};
+pub use key::{Algorithm, BadKey, SigningKey};
+pub use notice::{Notice, WrittenNotice, read_notice, write_notice};
+pub use secret::Secret;
+pub use token::{Claims, Rejected, key_id};
+
+/// How many seconds old, or ahead, a signature may be.
+pub const WINDOW: u64 = 300;
+
+/// SHA-256 of a body.
+pub fn digest(body: &[u8]) -> [u8; 32] {
+    let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, body);
+    let mut bytes = [0; 32];
+    bytes.copy_from_slice(digest.as_ref());
+    bytes
+}
+
+/// SHA-256 of a body as `request_body_sha256` has it: hexadecimal, in lower case.
+pub fn hex_digest(body: &[u8]) -> String {
+    digest(body)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// Whether a signature made at `time` may still be taken at `now`, both in seconds.
+pub(crate) fn is_recent(time: u64, now: u64) -> bool {
+    time.abs_diff(now) <= WINDOW
+}
+
+/// Base64 as JSON Web Tokens have it.
+const URL: GeneralPurpose = URL_SAFE_NO_PAD;
+/// Base64 as Standard Webhooks have it; padding is written, and not insisted on.
+const TEXT: GeneralPurpose = GeneralPurpose::new(
+    &base64::alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+/// Signatures have one spelling only.
+const EXACT: GeneralPurpose = STANDARD;

@@ -1,0 +1,236 @@
+//! The body of a notification, in each generation.
+
+use a2a_jsonrpc::Limits;
+use a2a_types::reading::{Hints, Mode, Violation, read, read_canonical};
+use a2a_types::v0_3::{self, Flavour};
+use a2a_types::{Dialect, Event, Task, TaskId, v0_1, v0_2};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+/// What the body of a notification tells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notice {
+    /// The task, if the body names it.
+    pub task: Option<TaskId>,
+    /// What happened: until 0.3 usually the whole task. None if the body does not say so in a way
+    /// that any generation knows: then the agent has to be asked.
+    pub event: Option<Event>,
+    /// The generation that the body is of. What 0.2 and 0.3 spell alike counts as 0.3; what no
+    /// generation knows as 0.1, which left bodies to the agent (0.1 §9.4).
+    pub dialect: Dialect,
+}
+
+/// The body of a notification on its way out.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct WrittenNotice {
+    /// For `Content-Type`.
+    pub content_type: &'static str,
+    /// The JSON, compact: the reference of 0.1 signs it so.
+    pub body: Vec<u8>,
+}
+
+/// Writes what a receiver of a generation is told: the event in 1.0 (§4.3.3), the whole task as it
+/// then stands in the others (0.1 §9.4, 0.2 §9.5).
+pub fn write_notice(dialect: Dialect, event: &Event, task: Task) -> WrittenNotice {
+    // Everything in it is our own type with string keys, so it always serialises.
+    let (content_type, body) = match dialect {
+        Dialect::V0_1 => (JSON, serde_json::to_vec(&v0_1::Task::from(task))),
+        Dialect::V0_2 | Dialect::V0_3 => {
+            let task = v0_2::write_event(Event::Task(task));
+            (JSON, serde_json::to_vec(&task))
+        }
+        Dialect::V1_0 => (A2A_JSON, serde_json::to_vec(event)),
+    };
+    WrittenNotice {
+        content_type,
+        body: body.unwrap_or_default(),
+    }
+}
+
+const JSON: &str = "application/json";
+const A2A_JSON: &str = "application/a2a+json";
+
+/// Reads the body of a notification of any generation, leniently; only what is no JSON object within
+/// the limits is an error.
+pub fn read_notice(body: &[u8], limits: &Limits) -> Result<Notice, Violation> {
+    let problem = |path: &str, problem: String| Violation {
+        path: path.to_owned(),
+        problem,
+    };
+    a2a_jsonrpc::check(body, limits).map_err(|fault| problem(&fault.path, fault.to_string()))?;
+    let json = std::str::from_utf8(body).map_err(|error| problem("$", error.to_string()))?;
+    if !json.trim_start().starts_with('{') {
+        return Err(problem("$", "expected an object".to_owned()));
+    }
+    Ok(told(json).unwrap_or_else(|| Notice {
+        task: Members::of(json).and_then(Members::task),
+        event: None,
+        dialect: Dialect::V0_1,
+    }))
+}
+
+/// What tells the forms apart, outermost.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Members<'a> {
+    jsonrpc: Option<IgnoredAny>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+
+    #[serde(borrow)]
+    task: Option<&'a RawValue>,
+    #[serde(borrow, alias = "msg")]
+    message: Option<&'a RawValue>,
+    #[serde(borrow, alias = "status_update", alias = "taskStatusUpdate")]
+    status_update: Option<&'a RawValue>,
+    #[serde(borrow, alias = "artifact_update", alias = "taskArtifactUpdate")]
+    artifact_update: Option<&'a RawValue>,
+
+    kind: Option<IgnoredAny>,
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, alias = "task_id")]
+    task_id: Option<&'a RawValue>,
+    #[serde(alias = "context_id")]
+    context_id: Option<IgnoredAny>,
+    #[serde(alias = "message_id")]
+    message_id: Option<IgnoredAny>,
+    status: Option<IgnoredAny>,
+    artifact: Option<IgnoredAny>,
+    r#final: Option<IgnoredAny>,
+}
+
+impl<'a> Members<'a> {
+    fn of(json: &'a str) -> Option<Self> {
+        serde_json::from_str(json).ok()
+    }
+
+    /// The one thing that the object wraps, in 1.0 and in 0.3's ProtoJSON.
+    fn wrapped(&self) -> Option<&'a str> {
+        let wrapped = [
+            self.task,
+            self.message,
+            self.status_update,
+            self.artifact_update,
+        ];
+        let wrapped = wrapped.into_iter().flatten().map(RawValue::get);
+        wrapped.into_iter().find(|inner| inner.starts_with('{'))
+    }
+
+    fn task(self) -> Option<TaskId> {
+        let inner = self.wrapped().and_then(Members::of);
+        let id = [self.task_id, self.id, self.task].into_iter().flatten();
+        let id = id.map(RawValue::get).find_map(|id| match id.as_bytes() {
+            [b'"', ..] => serde_json::from_str(id).ok(),
+            [b'0'..=b'9', ..] => Some(id.to_owned()),
+            _ => None,
+        });
+        let id = id.filter(|id: &String| !id.is_empty()).map(TaskId::from);
+        id.or_else(|| inner.and_then(Members::task))
+    }
+}
+
+fn told(json: &str) -> Option<Notice> {
+    let members = Members::of(json)?;
+    // trpc-a2a-go sends JSON-RPC notifications.
+    if members.jsonrpc.is_some() {
+        return told(members.params.or(members.result)?.get());
+    }
+    if let Some(inner) = members.wrapped() {
+        // What is of 0.2 inside the frame of 1.0.
+        return match Flavour::of(inner) {
+            Some(Flavour::Plain) => plain(inner, &Members::of(inner)?),
+            _ => framed(json, Members::of(inner)?.r#final.is_some()),
+        };
+    }
+    if Flavour::of(json) != Some(Flavour::Proto) {
+        return plain(json, &members);
+    }
+    // The contents of 1.0 without its frame.
+    let frame = match members {
+        Members {
+            artifact: Some(_), ..
+        } => "artifactUpdate",
+        Members {
+            task_id: Some(_),
+            status: Some(_),
+            ..
+        } => "statusUpdate",
+        Members {
+            message_id: Some(_),
+            ..
+        } => "message",
+        Members { id: Some(_), .. } => "task",
+        _ => return None,
+    };
+    framed(
+        &format!(r#"{{"{frame}":{json}}}"#),
+        members.r#final.is_some(),
+    )
+}
+
+/// Reads 1.0, or 0.3 in ProtoJSON: both frame the event, and name states alike.
+fn framed(json: &str, says_final: bool) -> Option<Notice> {
+    let hints = Hints::at("$");
+    let canonical = || {
+        let event = read_canonical::<Event>(json, &hints).ok()?;
+        Some(notice(event, Dialect::V1_0))
+    };
+    let proto = || {
+        let read = v0_3::read_event(json, Mode::Lenient, &hints);
+        Some(notice(read.ok()?.value.event, Dialect::V0_3))
+    };
+    match says_final {
+        true => proto().or_else(canonical),
+        false => canonical().or_else(proto),
+    }
+}
+
+/// Reads 0.1, 0.2, and the JSON that 0.3 has in common with 0.2.
+fn plain(json: &str, members: &Members<'_>) -> Option<Notice> {
+    let hints = Hints::at("$");
+    if members.kind.is_some() || members.context_id.is_some() || members.message_id.is_some() {
+        let event = v0_2::read_event(json, Mode::Lenient, &hints).ok()?;
+        return Some(notice(event.value.event, Dialect::V0_3));
+    }
+    if members.status.is_none() && members.artifact.is_none() {
+        return None;
+    }
+    let renamed;
+    let json = match (members.id, members.task_id) {
+        (None, Some(id)) => {
+            // The example of 0.1 §9.4 names the task as later generations do.
+            renamed = json.replacen('{', &format!(r#"{{"id":{},"#, id.get()), 1);
+            renamed.as_str()
+        }
+        _ => json,
+    };
+    let is_update = members.artifact.is_some() || members.r#final.is_some() || members.id.is_none();
+    let event = match is_update {
+        true => {
+            v0_1::read_event(json, Mode::Lenient, &hints)
+                .ok()?
+                .value
+                .event
+        }
+        false => {
+            let task = read::<v0_1::Task>(json, Mode::Lenient, &hints).ok()?;
+            Event::Task(task.value.into())
+        }
+    };
+    Some(notice(event, Dialect::V0_1))
+}
+
+fn notice(event: Event, dialect: Dialect) -> Notice {
+    Notice {
+        task: event.task_id().filter(|id| !id.is_empty()).cloned(),
+        event: Some(event),
+        dialect,
+    }
+}
+
+#[cfg(test)]
+mod tests;

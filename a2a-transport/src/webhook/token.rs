@@ -1,0 +1,326 @@
+//! The token that says who sends a notification, and that its body is the one that was sent.
+
+use std::sync::Once;
+
+use jsonwebtoken::{Header, Validation, decode, decode_header, encode};
+use serde::{Deserialize, Serialize};
+
+use super::key::{Algorithm, BadKey};
+use super::{Jwk, SigningKey, WINDOW, hex_digest, is_recent};
+
+/// What a token says. Times are seconds since the Unix epoch.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct Claims {
+    /// When it was signed.
+    pub iat: u64,
+    /// Until when it can be used; the reference of 0.1 does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exp: Option<u64>,
+    /// Who signed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iss: Option<String>,
+    /// Whom it is for; we write the URL of the webhook.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub aud: Vec<String>,
+    /// The notification, as `webhook-id` names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jti: Option<String>,
+    /// The hexadecimal SHA-256 of the body. The name is that of 0.1's reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_body_sha256: Option<String>,
+}
+
+impl Claims {
+    /// The claims of a token for `body`, sent now as notification `id` to `audience`.
+    pub fn of(body: &[u8], id: &str, audience: &str, now: u64) -> Self {
+        Self {
+            iat: now,
+            exp: Some(now + WINDOW),
+            iss: None,
+            aud: vec![audience.to_owned()],
+            jti: Some(id.to_owned()),
+            request_body_sha256: Some(hex_digest(body)),
+        }
+    }
+}
+
+impl SigningKey {
+    /// A token that says so: what follows `Bearer` in `Authorization`.
+    pub fn sign(&self, claims: &Claims) -> Result<String, BadKey> {
+        choose_provider();
+        let mut header = Header::new(match self.algorithm {
+            Algorithm::Es256 => jsonwebtoken::Algorithm::ES256,
+            Algorithm::EdDsa => jsonwebtoken::Algorithm::EdDSA,
+        });
+        header.kid = Some(self.id().to_owned());
+        encode(&header, claims, &self.key).map_err(|_| BadKey("it does not sign"))
+    }
+}
+
+/// The `kid` that a token names; nothing is verified.
+pub fn key_id(token: &str) -> Result<Option<String>, Rejected> {
+    let header = decode_header(token).map_err(|_| Rejected::Malformed)?;
+    Ok(header.kid)
+}
+
+impl Jwk {
+    /// What a token says, if this key signed it and its times, `exp` among them, are right at `now`.
+    /// Audience and body are for the caller to compare.
+    pub fn verify(&self, token: &str, now: u64) -> Result<Claims, Rejected> {
+        let claims = self.verify_without_expiry(token, now)?;
+        match claims.exp {
+            Some(_) => Ok(claims),
+            None => Err(Rejected::Claims),
+        }
+    }
+
+    /// As [`verify`](Self::verify), but a token need not say when it ends, as those of 0.1's
+    /// reference do not: it then ends five minutes after `iat`.
+    pub fn verify_without_expiry(&self, token: &str, now: u64) -> Result<Claims, Rejected> {
+        /// As others write them: times may have fractions, but must be numbers.
+        #[derive(Deserialize)]
+        struct Read {
+            iat: f64,
+            exp: Option<f64>,
+            nbf: Option<f64>,
+            iss: Option<String>,
+            aud: Option<Audience>,
+            jti: Option<String>,
+            request_body_sha256: Option<String>,
+        }
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Audience {
+            One(String),
+            Many(Vec<String>),
+        }
+        choose_provider();
+        let header = decode_header(token).map_err(|_| Rejected::Malformed)?;
+        // RFC 7515 §4.1.11: what must be understood, and is not.
+        if header.crit.is_some() {
+            return Err(Rejected::Malformed);
+        }
+        let (algorithm, key) = self.verifier().ok_or(Rejected::Key)?;
+        if header.alg != algorithm {
+            return Err(Rejected::Algorithm);
+        }
+        let mut validation = Validation::new(algorithm);
+        // The library's own checks of time read the system's clock.
+        validation.required_spec_claims.clear();
+        validation.validate_exp = false;
+        validation.validate_aud = false;
+        let read =
+            decode::<Read>(token, &key, &validation).map_err(|error| match error.kind() {
+                jsonwebtoken::errors::ErrorKind::Json(_) => Rejected::Claims,
+                _ => Rejected::Signature,
+            })?;
+        let Read {
+            iat,
+            exp,
+            nbf,
+            iss,
+            aud,
+            jti,
+            request_body_sha256,
+        } = read.claims;
+        // Of seconds that are no number of seconds, `as` makes the nearest that is.
+        let (iat, exp, nbf) = (
+            iat as u64,
+            exp.map(|exp| exp as u64),
+            nbf.map(|nbf| nbf as u64),
+        );
+        let ended = exp.is_some_and(|exp| exp <= now);
+        let early = nbf.is_some_and(|nbf| nbf > now.saturating_add(WINDOW));
+        if !is_recent(iat, now) || ended || early {
+            return Err(Rejected::Time);
+        }
+        Ok(Claims {
+            iat,
+            exp,
+            iss,
+            aud: match aud {
+                None => Vec::new(),
+                Some(Audience::One(one)) => vec![one],
+                Some(Audience::Many(many)) => many,
+            },
+            jti,
+            request_body_sha256,
+        })
+    }
+}
+
+/// Why a token is not accepted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Rejected {
+    /// It is no token, or of a kind that is not signed, or wants what we do not know.
+    #[error("the token is malformed")]
+    Malformed,
+    /// No such key is published.
+    #[error("the token's key is not known")]
+    Key,
+    /// The key is not used with this algorithm.
+    #[error("the token's algorithm is not that of its key")]
+    Algorithm,
+    /// Somebody else signed it, or it was changed.
+    #[error("the token's signature is wrong")]
+    Signature,
+    /// A claim is missing or of another type.
+    #[error("the token's claims are malformed")]
+    Claims,
+    /// It is too old, or of the future.
+    #[error("the token is not of this time")]
+    Time,
+}
+
+/// In a program where other crates switch on jsonwebtoken's other provider, it would not know which
+/// to take, and panic. A provider that the program has chosen itself stays.
+fn choose_provider() {
+    static CHOSEN: Once = Once::new();
+    CHOSEN.call_once(|| {
+        let _ = jsonwebtoken::crypto::aws_lc::DEFAULT_PROVIDER.install_default();
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::webhook::URL;
+    use base64::Engine;
+
+    const NOW: u64 = 1_800_000_000;
+
+    fn key() -> SigningKey {
+        SigningKey::generate(Algorithm::EdDsa).unwrap()
+    }
+
+    fn claims() -> Claims {
+        Claims::of(b"{}", "msg_1", "https://h/hook", NOW)
+    }
+
+    #[test]
+    fn what_is_signed_is_verified() {
+        for algorithm in [Algorithm::Es256, Algorithm::EdDsa] {
+            let key = SigningKey::generate(algorithm).unwrap();
+            let token = key.sign(&claims()).unwrap();
+            assert_eq!(key_id(&token).unwrap().as_deref(), Some(key.id()));
+            assert_eq!(key.public().verify(&token, NOW), Ok(claims()));
+            assert_eq!(key.public().verify(&token, NOW + 299), Ok(claims()));
+            for other in [NOW + 300, NOW + 301, NOW - 301] {
+                assert_eq!(key.public().verify(&token, other), Err(Rejected::Time));
+            }
+            let other = SigningKey::generate(algorithm).unwrap();
+            let refused = other.public().verify(&token, NOW);
+            assert_eq!(refused, Err(Rejected::Signature));
+        }
+    }
+
+    #[test]
+    fn no_byte_can_be_changed() {
+        for algorithm in [Algorithm::Es256, Algorithm::EdDsa] {
+            let key = SigningKey::generate(algorithm).unwrap();
+            let token = key.sign(&claims()).unwrap();
+            for index in 0..token.len() {
+                for with in *b"AB.=-" {
+                    let mut bytes = token.clone().into_bytes();
+                    if bytes[index] == with {
+                        continue;
+                    }
+                    bytes[index] = with;
+                    let tampered = String::from_utf8(bytes).unwrap();
+                    assert!(key.public().verify(&tampered, NOW).is_err(), "{tampered}");
+                }
+            }
+        }
+    }
+
+    /// A token whose header and claims are these, signed by `key`.
+    fn forged(header: &str, claims: &str, sign: impl Fn(&[u8]) -> Vec<u8>) -> String {
+        let message = format!("{}.{}", URL.encode(header), URL.encode(claims));
+        let signature = URL.encode(sign(message.as_bytes()));
+        format!("{message}.{signature}")
+    }
+
+    #[test]
+    fn tokens_that_are_not_signed_by_a_key_pair() {
+        let key = key();
+        let claims = serde_json::to_string(&claims()).unwrap();
+        let check = |header: &str, sign: &dyn Fn(&[u8]) -> Vec<u8>, expected| {
+            let token = forged(header, &claims, sign);
+            assert_eq!(key.public().verify(&token, NOW), Err(expected), "{header}");
+        };
+        for none in ["none", "None", "NONE", "nOnE", ""] {
+            let header = format!(r#"{{"alg":"{none}"}}"#);
+            check(&header, &|_| Vec::new(), Rejected::Malformed);
+        }
+        let public = URL.decode(key.public().x.as_deref().unwrap()).unwrap();
+        let jwk = serde_json::to_vec(key.public()).unwrap();
+        for secret in [public, jwk] {
+            let hmac = |message: &[u8]| {
+                let key = aws_lc_rs::hmac::Key::new(aws_lc_rs::hmac::HMAC_SHA256, &secret);
+                aws_lc_rs::hmac::sign(&key, message).as_ref().to_vec()
+            };
+            check(r#"{"alg":"HS256"}"#, &hmac, Rejected::Algorithm);
+            check(r#"{"alg":"EdDSA"}"#, &hmac, Rejected::Signature);
+            check(r#"{"alg":"ES256"}"#, &hmac, Rejected::Algorithm);
+        }
+        let crit = r#"{"alg":"EdDSA","crit":["exp"]}"#;
+        check(
+            crit,
+            &|message| signature(&key, message),
+            Rejected::Malformed,
+        );
+    }
+
+    fn signature(key: &SigningKey, message: &[u8]) -> Vec<u8> {
+        let pair = aws_lc_rs::signature::Ed25519KeyPair::from_pkcs8(key.expose_pkcs8()).unwrap();
+        pair.sign(message).as_ref().to_vec()
+    }
+
+    #[track_caller]
+    fn check_claims(claims: &str, expected: Result<(), Rejected>) {
+        let key = key();
+        let token = forged(r#"{"alg":"EdDSA"}"#, claims, |message| {
+            signature(&key, message)
+        });
+        assert_eq!(
+            key.public().verify(&token, NOW).map(drop),
+            expected,
+            "{claims}"
+        );
+    }
+
+    #[test]
+    fn times_are_numbers() {
+        check_claims(r#"{"iat":1800000000,"exp":1800000060}"#, Ok(()));
+        check_claims(r#"{"iat":1800000000.5,"exp":1800000060.5}"#, Ok(()));
+        check_claims(r#"{"iat":1800000000,"exp":1e300,"aud":["a"]}"#, Ok(()));
+        check_claims(r#"{"iat":1800000000,"exp":1800000060,"aud":"a"}"#, Ok(()));
+        for claims in [
+            r#"{"exp":1800000060}"#,
+            r#"{"iat":1800000000}"#,
+            r#"{"iat":1800000000,"exp":null}"#,
+            r#"{"iat":"1800000000","exp":1800000060}"#,
+            r#"{"iat":1800000000,"exp":"1800000060"}"#,
+            r#"{"iat":1800000000,"exp":[1800000060]}"#,
+            r#"{"iat":1800000000,"exp":true}"#,
+            r#"{"iat":1800000000,"exp":1800000060,"exp":1900000000}"#,
+            r#"{"iat":1800000000,"exp":1800000060,"nbf":"x"}"#,
+            r#"{"iat":1800000000,"exp":1800000060,"aud":7}"#,
+            r#"{"iat":null}"#,
+            "[]",
+            "",
+        ] {
+            check_claims(claims, Err(Rejected::Claims));
+        }
+        for claims in [
+            r#"{"iat":1800000000,"exp":1800000000}"#,
+            r#"{"iat":1800000000,"exp":-1}"#,
+            r#"{"iat":1799999699,"exp":1900000000}"#,
+            r#"{"iat":1800000301,"exp":1900000000}"#,
+            r#"{"iat":1800000000,"exp":1800000060,"nbf":1800000900}"#,
+        ] {
+            check_claims(claims, Err(Rejected::Time));
+        }
+    }
+}
