@@ -31,11 +31,15 @@
 //! }
 //! # Ok(()) }
 //! ```
+//!
+//! With the feature `webhook`, the module `webhook` receives push notifications.
 
 mod card;
 mod cards;
 mod client;
 mod interfaces;
+#[cfg(feature = "webhook")]
+pub mod webhook;
 
 pub use crate::card::read_card;
 pub use crate::cards::Cards;

@@ -1,0 +1,104 @@
+//! What a sender must show, in the order in which it is looked at.
+
+use a2a_transport::webhook::{Secret, TOKENS};
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+
+use super::Tokens;
+use super::delivery::{self, Delivery, only};
+use super::known::Known;
+use super::refusal::Refusal;
+use super::tokens::Shown;
+
+/// What a sender must show; all that is here must hold.
+#[derive(Default)]
+pub(super) struct Checks {
+    pub(super) tokens: Known,
+    pub(super) authorization: Known,
+    pub(super) jwt: Option<Tokens>,
+    pub(super) secrets: Vec<Secret>,
+}
+
+/// What the head of a request has shown.
+pub(super) struct Head<'a> {
+    signed: Option<Delivery<'a>>,
+    jwt: Option<Shown>,
+    id: Option<String>,
+}
+
+/// Names of a delivery.
+pub(super) struct Names {
+    /// The one to tell.
+    pub(super) id: Option<String>,
+    /// All that it must not come under again.
+    pub(super) all: Vec<String>,
+}
+
+impl Checks {
+    /// What can be checked before the body is read: strangers send none.
+    pub(super) async fn head<'a>(
+        &self,
+        headers: &'a HeaderMap,
+        now: u64,
+    ) -> Result<Head<'a>, Refusal> {
+        if !self.tokens.is_empty() && !self.shows_token(headers) {
+            return Err(Refusal::Token);
+        }
+        if !self.authorization.is_empty() {
+            let shown = only(headers, &AUTHORIZATION).ok_or(Refusal::Authorization)?;
+            if !self.authorization.has(credentials(shown).as_bytes()) {
+                return Err(Refusal::Authorization);
+            }
+        }
+        let signed = match self.secrets.is_empty() {
+            true => None,
+            false => Some(Delivery::of(headers).ok_or(Refusal::Webhook)?),
+        };
+        let jwt = match &self.jwt {
+            Some(tokens) => Some(tokens.verify(headers, now).await?),
+            None => None,
+        };
+        let id = delivery::id(headers).map(str::to_owned);
+        let named = jwt.as_ref().and_then(|jwt| jwt.claims.jti.clone());
+        if id.is_some() && named.is_some() && id != named {
+            return Err(Refusal::Jwt("it is for another delivery"));
+        }
+        let id = id.or(named);
+        Ok(Head { signed, jwt, id })
+    }
+
+    /// What can only be checked with the body: the names of the delivery, if it holds.
+    pub(super) fn body(&self, head: Head<'_>, body: &[u8], now: u64) -> Result<Names, Refusal> {
+        if let Some(delivery) = &head.signed
+            && !delivery.is_signed_by(&self.secrets, body, now)
+        {
+            return Err(Refusal::Webhook);
+        }
+        let token = match head.jwt {
+            Some(jwt) => jwt.for_body(body)?,
+            None => None,
+        };
+        let id = head.id;
+        // Two kinds of names, so that nobody can take one for the other.
+        let by_id = id.iter().map(|id| format!("id {id}"));
+        let by_token = token.iter().map(|token| format!("token {token}"));
+        let all = by_id.chain(by_token).collect();
+        Ok(Names { id, all })
+    }
+
+    /// Whether the token is shown, in one of its headers or in all, and no other.
+    fn shows_token(&self, headers: &HeaderMap) -> bool {
+        let names = TOKENS;
+        let shown = || names.iter().flat_map(|name| headers.get_all(name));
+        shown().count() > 0 && shown().all(|token| self.tokens.has(token.as_bytes()))
+    }
+}
+
+/// An `Authorization` header in one spelling: its scheme is case-insensitive, and more than one space
+/// may follow it (RFC 9110 §11.4).
+pub(super) fn credentials(value: &str) -> String {
+    match value.trim().split_once(' ') {
+        Some((scheme, rest)) => format!("{} {}", scheme.to_ascii_lowercase(), rest.trim_start()),
+        None => value.trim().to_owned(),
+    }
+}

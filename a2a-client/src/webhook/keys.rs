@@ -1,0 +1,297 @@
+//! The public keys of an agent, fetched and kept.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use a2a_transport::BoxFuture;
+use a2a_transport::http::HttpClient;
+use a2a_transport::webhook::{Jwk, Jwks};
+use http::{HeaderMap, StatusCode};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+
+use super::BoxError;
+
+/// Where the public keys of an agent come from.
+pub trait KeySource: Send + Sync + 'static {
+    /// Fetches them all.
+    fn fetch(&self) -> BoxFuture<'_, Result<Jwks, BoxError>>;
+}
+
+/// Keys that are known beforehand, and do not change.
+impl KeySource for Jwks {
+    fn fetch(&self) -> BoxFuture<'_, Result<Jwks, BoxError>> {
+        Box::pin(std::future::ready(Ok(self.clone())))
+    }
+}
+
+/// Keys that an agent publishes at a URL.
+#[derive(Clone, Debug)]
+pub struct JwksUrl {
+    url: String,
+    http: HttpClient,
+}
+
+impl JwksUrl {
+    /// Fetches `url` with `http`.
+    pub fn new(url: impl Into<String>, http: HttpClient) -> Self {
+        let url = url.into();
+        Self { url, http }
+    }
+}
+
+impl KeySource for JwksUrl {
+    fn fetch(&self) -> BoxFuture<'_, Result<Jwks, BoxError>> {
+        Box::pin(async {
+            let fetched = self.http.get(&self.url, &HeaderMap::new()).await?;
+            match fetched.status {
+                StatusCode::OK => Ok(Jwks::read(&fetched.body)?),
+                status => Err(format!("HTTP status {status}").into()),
+            }
+        })
+    }
+}
+
+/// The public keys of an agent, kept for five minutes and fetched again when a token names one that
+/// is not among them, for that reason at most once a minute. While they cannot be fetched the last
+/// ones stay good. Clones share what they keep.
+#[derive(Clone)]
+pub struct Keys(Arc<Ring>);
+
+struct Ring {
+    source: Box<dyn KeySource>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    set: Option<Jwks>,
+    fetched: Option<Instant>,
+    asked: Option<Instant>,
+    forced: Option<Instant>,
+    /// Closes when the fetch that is under way has ended.
+    fetching: Option<watch::Receiver<()>>,
+}
+
+/// Why there is no key.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Lack {
+    /// The agent publishes no such key.
+    Unknown,
+    /// No keys could be fetched yet.
+    Unavailable,
+}
+
+impl Keys {
+    /// The keys that are published at a URL.
+    pub fn at(url: impl Into<String>) -> Self {
+        Self::from(JwksUrl::new(url, HttpClient::default()))
+    }
+
+    /// The key that a token names; if it names none, the only one.
+    pub(super) async fn find(&self, kid: Option<&str>) -> Result<Jwk, Lack> {
+        if let Some(mut fetching) = self.refresh_if_due(kid) {
+            // Nothing is ever sent: this ends when the fetch has.
+            let _ = fetching.changed().await;
+        }
+        let state = self.0.lock();
+        let set = state.set.as_ref().ok_or(Lack::Unavailable)?;
+        set.find(kid).cloned().ok_or(Lack::Unknown)
+    }
+
+    /// The fetch to wait for before a key is looked for, if any.
+    fn refresh_if_due(&self, kid: Option<&str>) -> Option<watch::Receiver<()>> {
+        let mut state = self.0.lock();
+        let is_past = |since: Option<Instant>, term| since.is_none_or(|at| at.elapsed() >= term);
+        let is_known = state
+            .set
+            .as_ref()
+            .is_some_and(|set| set.find(kid).is_some());
+        if is_known && !is_past(state.fetched, TERM) {
+            return None;
+        }
+        let under_way = state.fetching.clone();
+        // Its sender is gone: it has ended, be it by a panic.
+        if let Some(fetching) = under_way.filter(|fetching| fetching.has_changed().is_ok()) {
+            return Some(fetching);
+        }
+        let forced = state.set.is_some() && !is_known;
+        let due = match (forced, &state.set) {
+            (true, _) => is_past(state.forced, PAUSE),
+            (false, Some(_)) => is_past(state.asked, PAUSE),
+            (false, None) => is_past(state.asked, RETRY),
+        };
+        if !due {
+            return None;
+        }
+        state.asked = Some(Instant::now());
+        if forced {
+            state.forced = state.asked;
+        }
+        let (ended, fetching) = watch::channel(());
+        state.fetching = Some(fetching.clone());
+        let ring = Arc::clone(&self.0);
+        // A task of its own: who asked may go away, others wait for the same answer.
+        tokio::spawn(async move {
+            ring.fetch().await;
+            drop(ended);
+        });
+        Some(fetching)
+    }
+}
+
+impl<S: KeySource> From<S> for Keys {
+    fn from(source: S) -> Self {
+        Self(Arc::new(Ring {
+            source: Box::new(source),
+            state: Mutex::default(),
+        }))
+    }
+}
+
+impl Ring {
+    async fn fetch(&self) {
+        match timeout(PATIENCE, self.source.fetch()).await {
+            Ok(Ok(set)) => {
+                let mut state = self.lock();
+                state.set = Some(set);
+                state.fetched = Some(Instant::now());
+            }
+            Ok(Err(error)) => tracing::warn!(%error, "cannot fetch the keys of an agent"),
+            Err(_) => tracing::warn!("the keys of an agent take too long"),
+        }
+    }
+
+    /// Nothing that is done under this lock can panic half-way.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long keys are good without asking.
+const TERM: Duration = Duration::from_secs(300);
+/// How long after a fetch that was forced, or failed, the next may be.
+const PAUSE: Duration = Duration::from_secs(60);
+/// The same as long as there are no keys at all.
+const RETRY: Duration = Duration::from_secs(5);
+/// How long a fetch may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl fmt::Debug for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keys").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use a2a_transport::webhook::{Algorithm, SigningKey};
+
+    /// Publishes some keys, or none can be fetched; counts how often that is tried.
+    #[derive(Clone, Default)]
+    struct Published(Arc<Mutex<(Option<Jwks>, usize)>>);
+
+    impl Published {
+        fn publish(&self, keys: &[&SigningKey]) {
+            self.0.lock().unwrap().0 = Some(Jwks::of(keys.iter().copied()));
+        }
+
+        fn hide(&self) {
+            self.0.lock().unwrap().0 = None;
+        }
+
+        #[track_caller]
+        fn check(&self, fetches: usize) {
+            assert_eq!(self.0.lock().unwrap().1, fetches);
+        }
+    }
+
+    impl KeySource for Published {
+        fn fetch(&self) -> BoxFuture<'_, Result<Jwks, BoxError>> {
+            let mut published = self.0.lock().unwrap();
+            published.1 += 1;
+            let set = published.0.clone().ok_or("away".into());
+            Box::pin(std::future::ready(set))
+        }
+    }
+
+    fn key() -> SigningKey {
+        SigningKey::generate(Algorithm::EdDsa).unwrap()
+    }
+
+    async fn pass(seconds: u64) {
+        tokio::time::advance(Duration::from_secs(seconds)).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn keys_rotate() {
+        let (old, new) = (key(), key());
+        let published = Published::default();
+        published.publish(&[&old]);
+        let keys = Keys::from(published.clone());
+        for _ in 0..10 {
+            assert!(keys.find(Some(old.id())).await.is_ok());
+        }
+        published.check(1);
+        published.publish(&[&old, &new]);
+        // Everybody who needs the new key waits for the same fetch.
+        let all = (0..100).map(|_| {
+            let (keys, kid) = (keys.clone(), new.id().to_owned());
+            tokio::spawn(async move { keys.find(Some(&kid)).await.is_ok() })
+        });
+        for found in all.collect::<Vec<_>>() {
+            assert!(found.await.unwrap());
+        }
+        assert!(keys.find(Some(old.id())).await.is_ok());
+        published.check(2);
+        // What is no longer published is good for five minutes.
+        published.publish(&[&new]);
+        pass(299).await;
+        assert!(keys.find(Some(old.id())).await.is_ok());
+        pass(2).await;
+        assert_eq!(keys.find(Some(old.id())).await, Err(Lack::Unknown));
+        assert!(keys.find(Some(new.id())).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn unknown_keys_are_asked_for_once_a_minute() {
+        let known = key();
+        let published = Published::default();
+        published.publish(&[&known]);
+        let keys = Keys::from(published.clone());
+        assert!(keys.find(Some(known.id())).await.is_ok());
+        for _ in 0..10 {
+            for number in 0..1000 {
+                let kid = format!("made up {number}");
+                assert_eq!(keys.find(Some(&kid)).await, Err(Lack::Unknown));
+            }
+            pass(6).await;
+        }
+        published.check(2);
+        assert_eq!(keys.find(Some("made up")).await, Err(Lack::Unknown));
+        published.check(3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_last_good_keys_stay() {
+        let known = key();
+        let published = Published::default();
+        let keys = Keys::from(published.clone());
+        for _ in 0..100 {
+            assert_eq!(keys.find(Some(known.id())).await, Err(Lack::Unavailable));
+        }
+        published.check(1);
+        published.publish(&[&known]);
+        pass(5).await;
+        assert!(keys.find(Some(known.id())).await.is_ok());
+        published.hide();
+        for _ in 0..10 {
+            pass(301).await;
+            assert!(keys.find(Some(known.id())).await.is_ok());
+            assert!(keys.find(Some(known.id())).await.is_ok());
+        }
+        published.check(12);
+    }
+}

@@ -1,0 +1,48 @@
+//! The receiving end of push notifications: a service for hyper, tower and axum that checks who
+//! sends, reads bodies of every generation, and hands them to a function of yours.
+//!
+//! ```text
+//! POST ─ token, Authorization ─ JSON Web Token ─ body ─ Standard Webhooks ─ seen before? ─ read ─ your function ─ 200
+//! ```
+//!
+//! Every check is optional; those that are configured must all hold. The sender gets 200 only after
+//! the function has returned `Ok`, else an answer after which senders try again, so what is to
+//! outlast a crash should be written down before the function returns. The sender may send
+//! everything again, and the function see it again after a restart: deliveries are remembered in
+//! memory only.
+//!
+//! ```
+//! use a2a_client::webhook::{Keys, Notification, Receiver, Tokens};
+//!
+//! let receiver = Receiver::builder(|notification: Notification| async move {
+//!     println!("{:?} {:?}", notification.task, notification.event);
+//!     Ok::<_, std::io::Error>(())
+//! })
+//! .token("secret-of-the-config")
+//! .tokens(Tokens::of(Keys::at("http://agent.example/.well-known/jwks.json")))
+//! .build()?;
+//! // With axum: `Router::new().route_service("/hook", receiver)`; with hyper: `serve(…, receiver, …)`.
+//! # Ok::<_, a2a_client::webhook::Contradiction>(())
+//! ```
+
+mod builder;
+mod checks;
+mod delivery;
+mod keys;
+mod known;
+mod notification;
+mod receiver;
+mod refusal;
+mod seen;
+mod tokens;
+
+pub use a2a_transport::webhook::{BadKey, Jwk, Jwks, Secret};
+
+pub use builder::{Contradiction, ReceiverBuilder};
+pub use keys::{JwksUrl, KeySource, Keys};
+pub use notification::Notification;
+pub use receiver::Receiver;
+pub use tokens::Tokens;
+
+/// An error of a function of yours.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -1,0 +1,163 @@
+//! Deliveries that were handled, and those that are being handled.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use a2a_transport::webhook::digest;
+
+/// The deliveries that were seen, the latest of them: the oldest is forgotten first.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    capacity: usize,
+    deliveries: Arc<Mutex<Deliveries>>,
+}
+
+/// By the digest of their names, so that each takes as much memory as any other.
+#[derive(Debug, Default)]
+struct Deliveries {
+    stage: HashMap<Key, Stage>,
+    handled: VecDeque<Key>,
+}
+
+type Key = [u8; 32];
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Stage {
+    Open,
+    Handled,
+}
+
+/// What a delivery is.
+#[derive(Debug)]
+pub(super) enum Look {
+    /// New: whoever holds this handles it.
+    New(Claim),
+    /// Being handled by somebody else.
+    Open,
+    /// Handled.
+    Handled,
+}
+
+/// A delivery that is being handled; dropped without [`handled`](Self::handled), it was not.
+#[derive(Debug)]
+pub(super) struct Claim {
+    keys: Vec<Key>,
+    seen: Seen,
+}
+
+impl Seen {
+    /// Remembers so many deliveries.
+    pub(super) fn new(capacity: usize) -> Self {
+        Self {
+            capacity,
+            deliveries: Arc::default(),
+        }
+    }
+
+    /// Looks for a delivery by all its names; without a name it is always new.
+    pub(super) fn claim(&self, names: &[String]) -> Look {
+        let keys: Vec<_> = names.iter().map(|name| digest(name.as_bytes())).collect();
+        let mut deliveries = self.lock();
+        let stages = || keys.iter().filter_map(|key| deliveries.stage.get(key));
+        if stages().any(|stage| *stage == Stage::Handled) {
+            return Look::Handled;
+        }
+        if stages().any(|stage| *stage == Stage::Open) {
+            return Look::Open;
+        }
+        for key in &keys {
+            deliveries.stage.insert(*key, Stage::Open);
+        }
+        let seen = self.clone();
+        Look::New(Claim { keys, seen })
+    }
+
+    /// Nothing that is done under this lock can panic half-way.
+    fn lock(&self) -> MutexGuard<'_, Deliveries> {
+        self.deliveries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Claim {
+    /// Remembers that it was handled.
+    pub(super) fn handled(mut self) {
+        let mut deliveries = self.seen.lock();
+        for key in self.keys.drain(..) {
+            deliveries.stage.insert(key, Stage::Handled);
+            deliveries.handled.push_back(key);
+        }
+        while deliveries.handled.len() > self.seen.capacity {
+            if let Some(oldest) = deliveries.handled.pop_front() {
+                deliveries.stage.remove(&oldest);
+            }
+        }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let mut deliveries = self.seen.lock();
+        for key in &self.keys {
+            deliveries.stage.remove(key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[track_caller]
+    fn check(seen: &Seen, delivery: &[&str], expected: &str) -> Option<Claim> {
+        match seen.claim(&names(delivery)) {
+            Look::New(claim) => {
+                assert_eq!("new", expected);
+                Some(claim)
+            }
+            Look::Open => {
+                assert_eq!("open", expected);
+                None
+            }
+            Look::Handled => {
+                assert_eq!("handled", expected);
+                None
+            }
+        }
+    }
+
+    #[test]
+    fn a_delivery_is_handled_once() {
+        let seen = Seen::new(10);
+        let claim = check(&seen, &["a", "b"], "new");
+        check(&seen, &["a"], "open");
+        check(&seen, &["c", "b"], "open");
+        drop(claim);
+        check(&seen, &["b"], "new").unwrap().handled();
+        check(&seen, &["b", "c"], "handled");
+        check(&seen, &["c"], "new");
+        check(&seen, &[], "new").unwrap().handled();
+        check(&seen, &[], "new");
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let seen = Seen::new(100);
+        for number in 0..1000 {
+            check(&seen, &[&number.to_string()], "new")
+                .unwrap()
+                .handled();
+        }
+        let deliveries = seen.lock();
+        assert_eq!(deliveries.stage.len(), 100);
+        assert_eq!(deliveries.handled.len(), 100);
+        drop(deliveries);
+        check(&seen, &["999"], "handled");
+        check(&seen, &["0"], "new");
+    }
+}

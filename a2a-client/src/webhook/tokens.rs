@@ -1,0 +1,123 @@
+//! Which JSON Web Tokens are accepted.
+
+use a2a_transport::webhook::{Claims, Rejected, hex_digest, key_id};
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+
+use super::Keys;
+use super::delivery::only;
+use super::keys::Lack;
+use super::refusal::Refusal;
+
+/// Which JSON Web Tokens are accepted: signed by a key of the agent, with the algorithm of that key,
+/// at most five minutes ago, still good, and for this very body.
+///
+/// They stand behind `Bearer` in `Authorization`.
+#[derive(Clone, Debug)]
+pub struct Tokens {
+    keys: Keys,
+    audience: Option<String>,
+    expiry: bool,
+    digest: bool,
+}
+
+impl Tokens {
+    /// Those signed by one of these keys.
+    pub fn of(keys: Keys) -> Self {
+        Self {
+            keys,
+            audience: None,
+            expiry: true,
+            digest: true,
+        }
+    }
+
+    /// Only those for this audience (`aud`): usually the URL of the webhook.
+    pub fn audience(self, audience: impl Into<String>) -> Self {
+        let audience = Some(audience.into());
+        Self { audience, ..self }
+    }
+
+    /// Also those that do not say when they end (`exp`): the reference of 0.1 makes such. They end
+    /// five minutes after they were signed.
+    pub fn without_expiry(self) -> Self {
+        Self {
+            expiry: false,
+            ..self
+        }
+    }
+
+    /// Also those that say nothing of the body (`request_body_sha256`). Whoever sees one can then
+    /// send other bodies with it, for as long as it is good.
+    pub fn without_digest(self) -> Self {
+        Self {
+            digest: false,
+            ..self
+        }
+    }
+
+    /// What the token in the headers says.
+    pub(super) async fn verify(&self, headers: &HeaderMap, now: u64) -> Result<Shown, Refusal> {
+        let token = bearer(headers).ok_or(Refusal::Jwt("there is none"))?;
+        let kid = key_id(token).map_err(refused)?;
+        let key = match self.keys.find(kid.as_deref()).await {
+            Ok(key) => key,
+            Err(Lack::Unknown) => return Err(refused(Rejected::Key)),
+            Err(Lack::Unavailable) => return Err(Refusal::NoKeys),
+        };
+        let claims = match self.expiry {
+            true => key.verify(token, now),
+            false => key.verify_without_expiry(token, now),
+        };
+        let claims = claims.map_err(refused)?;
+        if let Some(audience) = &self.audience
+            && !claims.aud.contains(audience)
+        {
+            return Err(Refusal::Jwt("it is for somebody else"));
+        }
+        if self.digest && claims.request_body_sha256.is_none() {
+            return Err(Refusal::Jwt("it says nothing of the body"));
+        }
+        // Without the signature, of which others can make a second one that holds as well (ES256).
+        let said = token.rsplit_once('.').map_or(token, |(said, _)| said);
+        let said = said.to_owned();
+        Ok(Shown { said, claims })
+    }
+}
+
+/// A token that is good, but perhaps for another body.
+pub(super) struct Shown {
+    said: String,
+    pub(super) claims: Claims,
+}
+
+impl Shown {
+    /// Checks what it says of the body. A token for one body only is itself a name of the delivery:
+    /// the second time it is shown is a replay, under whatever other name.
+    pub(super) fn for_body(self, body: &[u8]) -> Result<Option<String>, Refusal> {
+        match self.claims.request_body_sha256 {
+            None => Ok(None),
+            Some(digest) if digest.eq_ignore_ascii_case(&hex_digest(body)) => Ok(Some(self.said)),
+            Some(_) => Err(Refusal::Jwt("it is for another body")),
+        }
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = only(headers, &AUTHORIZATION)?.split_once(' ')?;
+    scheme
+        .eq_ignore_ascii_case("bearer")
+        .then_some(token.trim_matches(' '))
+}
+
+fn refused(rejected: Rejected) -> Refusal {
+    Refusal::Jwt(match rejected {
+        Rejected::Malformed => "it is malformed",
+        Rejected::Key => "its key is not known",
+        Rejected::Algorithm => "its algorithm is not that of its key",
+        Rejected::Signature => "its signature is wrong",
+        Rejected::Claims => "its claims are malformed",
+        Rejected::Time => "it is not of this time",
+        _ => "it is not good",
+    })
+}
