@@ -173,6 +173,32 @@ async fn bodies_of_every_generation() {
     assert_eq!(hook.told(), 5);
 }
 
+/// As the documentation of 0.2 prints it.
+#[tokio::test]
+async fn the_documented_exchange() {
+    let hook = Hook::new(|builder| builder.token("secure-client-token-for-task-aaa")).await;
+    let body = r#"{
+      "id": "43667960-d455-4453-b0cf-1bae4955270d",
+      "contextId": "c295ea44-7543-4f78-b524-7a38915ad6e4",
+      "status": { "state": "completed", "timestamp": "2024-03-15T18:30:00Z" },
+      "kind": "task"
+    }"#;
+    let post = Post::new(body)
+        .with("Authorization", "Bearer server_jwt_for_webhook_audience")
+        .with("Content-Type", "application/json");
+    assert_eq!(hook.post(&post).await, 401);
+    let post = post.with(
+        "X-A2A-Notification-Token",
+        "secure-client-token-for-task-aaa",
+    );
+    assert_eq!(hook.post(&post).await, 200);
+    let told = hook.last();
+    let task = told.whole().unwrap();
+    assert_eq!(task.id.as_str(), "43667960-d455-4453-b0cf-1bae4955270d");
+    assert_eq!(task.status.state, TaskState::Completed);
+    assert!(task.status.timestamp.is_some());
+}
+
 #[tokio::test]
 async fn what_is_too_large_or_no_post_is_refused() {
     let hook = Hook::new(|builder| builder.limit(100)).await;
