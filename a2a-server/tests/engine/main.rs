@@ -4,6 +4,8 @@ mod crowd;
 mod hasty;
 mod leaving;
 mod owners;
+#[path = "../receiver/mod.rs"]
+mod receiver;
 mod restart;
 #[path = "../stores/mod.rs"]
 mod stores;

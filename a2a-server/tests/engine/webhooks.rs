@@ -1,7 +1,7 @@
 //! What webhooks are told, over real sockets.
 
-use std::time::Duration;
-
+use crate::receiver::{next, receiver};
+use crate::{Worker, builders, task, until};
 use a2a_client::{Client, Error};
 use a2a_server::{Challenge, Server, ServerBuilder, Transport, WebhookPolicy};
 use a2a_transport::{Call, Context};
@@ -9,88 +9,6 @@ use a2a_types::{
     AuthenticationInfo, Dialect, ErrorKind, Message, Request, SendMessageConfiguration,
     SendMessageRequest, TaskPushNotificationConfig, TaskState,
 };
-use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::TcpListener;
-use tokio::sync::mpsc;
-
-use crate::{Worker, builders, task, until};
-
-/// A request that a receiver got.
-#[derive(Debug)]
-struct Got {
-    target: String,
-    headers: Vec<(String, String)>,
-    body: String,
-}
-
-impl Got {
-    fn header(&self, name: &str) -> Option<&str> {
-        let found = self.headers.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value.as_str())
-    }
-
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap()
-    }
-}
-
-/// A receiver: takes everything, and repeats what it is challenged with if it is to.
-async fn receiver(repeats: bool) -> (String, mpsc::UnboundedReceiver<Got>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    let (tell, told) = mpsc::unbounded_channel();
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let tell = tell.clone();
-            tokio::spawn(async move {
-                let mut stream = BufReader::new(stream);
-                let got = read(&mut stream).await;
-                let token = got
-                    .target
-                    .split_once("validationToken=")
-                    .filter(|_| repeats);
-                let body = token.map_or("", |(_, token)| token).to_owned();
-                // A test that has seen enough looks at no more.
-                let _ = tell.send(got);
-                let head = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\nconnection: close\r\n";
-                let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
-                stream.write_all(answer.as_bytes()).await.unwrap();
-            });
-        }
-    });
-    (url, told)
-}
-
-async fn read(stream: &mut BufReader<tokio::net::TcpStream>) -> Got {
-    let mut line = String::new();
-    stream.read_line(&mut line).await.unwrap();
-    let target = line.split(' ').nth(1).unwrap_or_default().to_owned();
-    let mut headers = Vec::new();
-    loop {
-        let mut line = String::new();
-        stream.read_line(&mut line).await.unwrap();
-        match line.trim_end().split_once(": ") {
-            Some((name, value)) => headers.push((name.to_lowercase(), value.to_owned())),
-            None => break,
-        }
-    }
-    let length = headers.iter().find(|(name, _)| name == "content-length");
-    let length = length.map_or(0, |(_, length)| length.parse().unwrap());
-    let mut body = vec![0; length];
-    stream.read_exact(&mut body).await.unwrap();
-    Got {
-        target,
-        headers,
-        body: String::from_utf8(body).unwrap(),
-    }
-}
-
-async fn next(told: &mut mpsc::UnboundedReceiver<Got>) -> Got {
-    let patience = Duration::from_secs(20);
-    let got = tokio::time::timeout(patience, told.recv()).await;
-    got.expect("the webhook is told something").unwrap()
-}
 
 fn at_a_desk(worker: &Worker) -> [Server; 2] {
     let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1"]);

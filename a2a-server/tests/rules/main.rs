@@ -3,9 +3,12 @@
 
 mod accounts;
 mod puppet;
+#[path = "../receiver/mod.rs"]
+mod receiver;
 mod recorder;
 mod v0_1;
 mod v0_2;
 mod v0_3;
 mod v1_0;
+mod webhooks;
 mod wire;

@@ -4,7 +4,7 @@ use a2a_types::{Dialect, Event, v0_1, v0_2};
 use serde::Serialize;
 
 /// The body of a push notification. It is the same for every binding (specification 1.0 §3.5.1).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pushed {
     /// The media type.
     pub media_type: &'static str,

@@ -8,6 +8,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
+use crate::binding::write_notification;
+
 /// What the body of a notification tells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
@@ -33,23 +35,17 @@ pub struct WrittenNotice {
 /// Writes what a receiver of a generation is told: the event in 1.0 (§4.3.3), the whole task as it
 /// then stands in the others (0.1 §9.4, 0.2 §9.5).
 pub fn write_notice(dialect: Dialect, event: &Event, task: Task) -> WrittenNotice {
-    // Everything in it is our own type with string keys, so it always serialises.
-    let (content_type, body) = match dialect {
-        Dialect::V0_1 => (JSON, serde_json::to_vec(&v0_1::Task::from(task))),
-        Dialect::V0_2 | Dialect::V0_3 => {
-            let task = v0_2::write_event(Event::Task(task));
-            (JSON, serde_json::to_vec(&task))
-        }
-        Dialect::V1_0 => (A2A_JSON, serde_json::to_vec(event)),
+    let told = match dialect {
+        Dialect::V1_0 => event.clone(),
+        Dialect::V0_1 | Dialect::V0_2 | Dialect::V0_3 => Event::Task(task),
     };
+    // A task can always be told, and 1.0 tells any event.
+    let pushed = write_notification(told, dialect).unwrap_or_default();
     WrittenNotice {
-        content_type,
-        body: body.unwrap_or_default(),
+        content_type: pushed.media_type,
+        body: pushed.body,
     }
 }
-
-const JSON: &str = "application/json";
-const A2A_JSON: &str = "application/a2a+json";
 
 /// Reads the body of a notification of any generation, leniently; only what is no JSON object within
 /// the limits is an error.
