@@ -80,6 +80,16 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "arms of selects: how long a canceled agent may take, how soon a store is tried again",
     },
     Exception {
+        path: "a2a-server/src/webhook/outbox.rs",
+        word: "sleep",
+        reason: "one arm of a select: what was put off is looked for from time to time",
+    },
+    Exception {
+        path: "a2a-server/src/webhook/outbox/tests.rs",
+        word: "sleep",
+        reason: "the clock is paused: so many hours pass",
+    },
+    Exception {
         path: "a2a-transport/src/http/connection.rs",
         word: "sleep",
         reason: "a deadline that moves: how long a peer may take",
