@@ -173,7 +173,13 @@ impl Bound {
             card => card.clone(),
         };
         let authenticator = self.authenticator.clone();
-        HttpService::new(self.server.clone())
+        let service = HttpService::new(self.server.clone());
+        #[cfg(feature = "push")]
+        let service = match self.server.webhook_keys() {
+            Some(keys) => service.keys(move || keys.published()),
+            None => service,
+        };
+        service
             .hosts(self.hosts(&card))
             .card(&card)
             .path(self.path.clone())

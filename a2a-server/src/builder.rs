@@ -15,7 +15,7 @@ use crate::store::{MemoryStore, Retention, Store};
 use crate::turns::Turns;
 use crate::upkeep::{Recovery, Upkeep};
 #[cfg(feature = "push")]
-use crate::webhook::{Challenge, WebhookPolicy, Webhooks};
+use crate::webhook::{Challenge, WebhookKeys, WebhookPolicy, Webhooks};
 
 /// What a server is made of.
 pub struct ServerBuilder {
@@ -36,6 +36,8 @@ pub struct ServerBuilder {
     webhooks: WebhookPolicy,
     #[cfg(feature = "push")]
     challenge: Challenge,
+    #[cfg(feature = "push")]
+    keys: Option<WebhookKeys>,
 }
 
 /// The parts of a server contradict each other.
@@ -78,6 +80,8 @@ impl Server {
             webhooks: WebhookPolicy::default(),
             #[cfg(feature = "push")]
             challenge: Challenge::default(),
+            #[cfg(feature = "push")]
+            keys: None,
         }
     }
 }
@@ -170,6 +174,13 @@ impl ServerBuilder {
         self
     }
 
+    /// Signs what webhooks are told, and publishes the keys by which that is verified.
+    #[cfg(feature = "push")]
+    pub fn sign_webhooks(mut self, keys: WebhookKeys) -> Self {
+        self.keys = Some(keys);
+        self
+    }
+
     /// The server, unless its parts contradict each other.
     pub fn build(self) -> Result<Server, BuildError> {
         if self.card.name.is_empty() {
@@ -181,7 +192,7 @@ impl ServerBuilder {
         }
         #[cfg(feature = "push")]
         let webhooks = match self.card.capabilities.push_notifications {
-            Some(true) => Some(Webhooks::new(self.webhooks, self.challenge)?),
+            Some(true) => Some(Webhooks::new(self.webhooks, self.challenge, self.keys)?),
             _ => None,
         };
         #[cfg(feature = "push")]

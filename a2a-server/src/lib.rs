@@ -84,6 +84,8 @@ pub use crate::store::{SqliteOptions, SqliteStore};
 pub use crate::turn::{ArtifactDraft, ArtifactUpdate, Resumed, Turn, UpdateError};
 pub use crate::upkeep::Recovery;
 #[cfg(feature = "push")]
-pub use crate::webhook::{Challenge, Refusal, WebhookPolicy};
+pub use crate::webhook::{Challenge, Refusal, WebhookKeys, WebhookPolicy};
 pub use a2a_transport::http::{Anyone, Authenticator, Denied};
+#[cfg(feature = "push")]
+pub use a2a_transport::webhook::{Algorithm, BadKey, Secret, SigningKey};
 pub use a2a_transport::{Principal, Transport};

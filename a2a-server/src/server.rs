@@ -49,6 +49,11 @@ pub(crate) struct Inner {
 }
 
 impl Server {
+    #[cfg(feature = "push")]
+    pub(crate) fn webhook_keys(&self) -> Option<crate::webhook::WebhookKeys> {
+        self.inner.webhooks.as_ref()?.keys()
+    }
+
     /// The card.
     pub fn card(&self) -> &AgentCard {
         &self.inner.card

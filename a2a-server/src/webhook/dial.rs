@@ -56,7 +56,7 @@ impl Dialer {
         names: Arc<dyn Resolve>,
         network: Arc<dyn Network>,
     ) -> Result<Self, rustls::Error> {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let roots = policy.roots.iter().cloned().map(CertificateDer::from);
         let verifier = Verifier::new_with_extra_roots(roots, Arc::clone(&provider))?;
         let mut config = ClientConfig::builder_with_provider(provider)

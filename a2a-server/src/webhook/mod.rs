@@ -13,6 +13,7 @@ mod dial;
 mod exchange;
 mod guard;
 mod headers;
+mod keys;
 mod outbox;
 mod outcome;
 mod range;
@@ -22,6 +23,7 @@ mod slots;
 mod stage;
 
 pub use self::guard::WebhookPolicy;
+pub use self::keys::WebhookKeys;
 pub use self::refusal::Refusal;
 
 use std::sync::Arc;
@@ -52,15 +54,21 @@ pub(crate) struct Webhooks {
     policy: WebhookPolicy,
     challenge: Challenge,
     courier: Arc<Courier>,
+    keys: Option<WebhookKeys>,
 }
 
 impl Webhooks {
-    pub(crate) fn new(policy: WebhookPolicy, challenge: Challenge) -> Result<Self, BuildError> {
+    pub(crate) fn new(
+        policy: WebhookPolicy,
+        challenge: Challenge,
+        keys: Option<WebhookKeys>,
+    ) -> Result<Self, BuildError> {
         let courier = Courier::new(policy.clone()).map_err(|_| BuildError::NoAuthorities)?;
         Ok(Self {
             policy,
             challenge,
             courier: Arc::new(courier),
+            keys,
         })
     }
 
@@ -80,12 +88,18 @@ impl Webhooks {
         }
     }
 
+    /// The public keys by which what they are told is verified.
+    pub(crate) fn keys(&self) -> Option<WebhookKeys> {
+        self.keys.clone()
+    }
+
     /// Tells them what the server's store has for them, for as long as the server lives.
     pub(crate) fn begin(&self, server: &Arc<Inner>) {
         let ledger = &server.ledger;
         let outbox = Outbox::new(
             Arc::clone(&ledger.store),
             Arc::clone(&self.courier) as Arc<_>,
+            self.keys.clone(),
             Arc::clone(&ledger.filled),
             server.closed.clone(),
         );

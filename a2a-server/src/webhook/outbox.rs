@@ -1,12 +1,13 @@
 //! The notifications of a store, on their way to webhooks.
 
 use std::sync::{Arc, Weak};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use a2a_transport::BoxFuture;
 use a2a_transport::binding::{Pushed, write_notification};
+use a2a_transport::webhook::{WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP};
 use a2a_types::{Dialect, Event};
-use http::header::{HeaderName, HeaderValue};
+use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -15,6 +16,7 @@ use uuid::Uuid;
 
 use super::deliver::{Courier, Outgoing};
 use super::headers::headers_for;
+use super::keys::{WebhookKeys, now};
 use super::outcome::{Outcome, Reason};
 use crate::store::{Notification, Settlement, Store, StoreError, Tail};
 
@@ -26,6 +28,7 @@ use crate::store::{Notification, Settlement, Store, StoreError, Tail};
 pub(crate) struct Outbox {
     store: Arc<dyn Store>,
     courier: Arc<dyn Carry>,
+    keys: Option<WebhookKeys>,
     /// Something may have been put in.
     filled: Arc<Notify>,
     closed: CancellationToken,
@@ -35,12 +38,14 @@ impl Outbox {
     pub(crate) fn new(
         store: Arc<dyn Store>,
         courier: Arc<dyn Carry>,
+        keys: Option<WebhookKeys>,
         filled: Arc<Notify>,
         closed: CancellationToken,
     ) -> Arc<Self> {
         Arc::new(Self {
             store,
             courier,
+            keys,
             filled,
             closed,
         })
@@ -150,17 +155,26 @@ impl Outbox {
         else {
             return Ok(None);
         };
+        let url = notification.config.url.clone();
         // What cannot be a header was refused when the webhook was registered.
         let mut headers = headers_for(&notification.config).unwrap_or_default();
-        let id = delivery_id(notification);
-        let signed = [(WEBHOOK_ID, id), (WEBHOOK_TIMESTAMP, now().to_string())];
-        for (name, value) in signed {
-            if let Ok(value) = HeaderValue::from_str(&value) {
-                headers.insert(name, value);
+        let (id, now) = (delivery_id(notification), now());
+        let mut put = |name: HeaderName, value: Option<String>| {
+            let value = value.and_then(|value| HeaderValue::from_str(&value).ok());
+            if let Some(value) = value {
+                // Credentials that the webhook was registered with have precedence.
+                headers.entry(name).or_insert(value);
             }
+        };
+        if let Some(keys) = &self.keys {
+            let token = keys.token(&body, &id, &url, now);
+            put(AUTHORIZATION, token.map(|token| format!("Bearer {token}")));
+            put(WEBHOOK_SIGNATURE, keys.signatures(&body, &id, now));
         }
+        put(WEBHOOK_TIMESTAMP, Some(now.to_string()));
+        put(WEBHOOK_ID, Some(id));
         Ok(Some(Outgoing {
-            url: notification.config.url.clone(),
+            url,
             headers,
             content_type: HeaderValue::from_static(media_type),
             body: body.into(),
@@ -222,17 +236,6 @@ impl Carry for Courier {
     fn carry(&self, delivery: Outgoing) -> BoxFuture<'_, Outcome> {
         Box::pin(self.attempt(delivery))
     }
-}
-
-/// Names a notification: the same at each attempt, so that its receiver knows it again. Standard
-/// Webhooks call it so, as the time of the attempt.
-const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
-const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
-
-/// Seconds since the Unix epoch.
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.unwrap_or_default().as_secs()
 }
 
 /// How many deliveries are under way at once.

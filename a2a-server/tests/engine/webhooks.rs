@@ -2,8 +2,12 @@
 
 use crate::receiver::{next, receiver};
 use crate::{Worker, builders, task, until};
-use a2a_client::{Client, Error};
-use a2a_server::{Challenge, Server, ServerBuilder, Transport, WebhookPolicy};
+use a2a_client::{Client, Error, HttpClient};
+use a2a_server::{
+    Algorithm, Challenge, Secret, Server, ServerBuilder, SigningKey, Transport, WebhookKeys,
+    WebhookPolicy,
+};
+use a2a_transport::webhook::{Jwks, hex_digest, key_id};
 use a2a_transport::{Call, Context};
 use a2a_types::{
     AuthenticationInfo, Dialect, ErrorKind, Message, Request, SendMessageConfiguration,
@@ -156,6 +160,69 @@ async fn a_webhook_may_have_to_repeat_what_it_is_told() {
             let registered = client.create_push_config(config).await;
             assert_eq!(registered.is_ok(), repeats, "{registered:?}");
             assert!(next(&mut told).await.target.contains("validationToken="));
+        }
+    }
+}
+
+/// What is signed is verified by the published keys, and credentials of the webhook's own stand before
+/// a token of ours.
+#[tokio::test]
+async fn what_webhooks_are_told_is_signed() {
+    let keys = WebhookKeys::new(SigningKey::generate(Algorithm::Es256).unwrap());
+    let secret = Secret::shared().unwrap();
+    let keys = keys.secret(secret.clone());
+    let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1"]);
+    for builder in builders(&Worker::default()) {
+        let builder = builder.webhooks(policy.clone()).sign_webhooks(keys.clone());
+        let server = builder.build().unwrap();
+        let bound = server.bind("127.0.0.1:0").await.unwrap();
+        let jwks = format!("{}.well-known/jwks.json", bound.url());
+        tokio::spawn(bound.run(std::future::pending()));
+        let published = HttpClient::default().get(&jwks, &Default::default()).await;
+        let published = Jwks::read(&published.unwrap().body).unwrap();
+        for own in [None, Some("secret".to_owned())] {
+            let (url, mut told) = receiver(false).await;
+            let authentication = own.clone().map(|credentials| AuthenticationInfo {
+                scheme: "Bearer".to_owned(),
+                credentials: Some(credentials),
+            });
+            let config = TaskPushNotificationConfig {
+                url: url.clone(),
+                authentication,
+                ..TaskPushNotificationConfig::default()
+            };
+            let request = SendMessageRequest {
+                message: Message::user("echo this"),
+                configuration: Some(SendMessageConfiguration {
+                    task_push_notification_config: Some(config),
+                    ..SendMessageConfiguration::default()
+                }),
+                ..SendMessageRequest::default()
+            };
+            Client::new(server.clone())
+                .send_with(request)
+                .await
+                .unwrap();
+            let got = next(&mut told).await;
+            let id = got.header("webhook-id").unwrap();
+            let time: u64 = got.header("webhook-timestamp").unwrap().parse().unwrap();
+            let signatures = got.header("webhook-signature").unwrap();
+            assert!(secret.verify(id, time, got.body(), signatures, time));
+            let token = got.header("authorization").unwrap().strip_prefix("Bearer ");
+            let token = token.unwrap();
+            if let Some(own) = own {
+                assert_eq!(token, own);
+                continue;
+            }
+            let kid = key_id(token).unwrap();
+            let claims = published
+                .find(kid.as_deref())
+                .unwrap()
+                .verify(token, time)
+                .unwrap();
+            assert_eq!(claims.aud, [url]);
+            assert_eq!(claims.jti.as_deref(), Some(id));
+            assert_eq!(claims.request_body_sha256, Some(hex_digest(got.body())));
         }
     }
 }

@@ -22,6 +22,10 @@ impl Got {
         found.map(|(_, value)| value.as_str())
     }
 
+    pub(crate) fn body(&self) -> &[u8] {
+        self.body.as_bytes()
+    }
+
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }

@@ -9,10 +9,11 @@ use a2a_types::{
     AgentCard, Dialect, ErrorKind, GetExtendedAgentCardRequest, Response as A2aResponse, v0_2,
 };
 use bytes::Bytes;
+use http::header::{CACHE_CONTROL, HeaderValue};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 
-use super::answer::{BEARER, deny, json, not_allowed, plain, retry_later};
+use super::answer::{BEARER, deny, json, not_allowed, plain, retry_later, typed};
 use super::auth::{Anyone, Authenticator, Denied};
 use super::body::{Body, Pace};
 use super::discovery::PublicCard;
@@ -25,6 +26,7 @@ use crate::{Answer, Binding, BoxFuture, Call, Context, Transport};
 /// ```text
 /// POST {path}                                   JSON-RPC, any generation
 /// *    {path}/rest/…, {path}/…                  HTTP+JSON, 1.0 and (below v1) 0.3
+/// GET  /.well-known/jwks.json                   the keys of push notifications, also below {path}
 /// GET  /.well-known/agent.json, agent-card.json the public card (and /agent-card)
 /// GET  {path}/agent/authenticatedExtendedCard   the extended card of 0.2, also beside {path}
 /// ```
@@ -36,6 +38,7 @@ pub struct HttpService<T> {
 #[derive(Clone)]
 pub(super) struct Settings {
     card: Option<PublicCard>,
+    keys: Option<PublishedKeys>,
     pub(super) extensions: Vec<String>,
     path: String,
     hosts: Hosts,
@@ -52,6 +55,7 @@ impl<T: Transport> HttpService<T> {
             transport: Arc::new(transport),
             settings: Arc::new(Settings {
                 card: None,
+                keys: None,
                 extensions: Vec::new(),
                 path: "/".to_owned(),
                 hosts: Hosts::any(),
@@ -79,6 +83,12 @@ impl<T: Transport> HttpService<T> {
             settings.card = Some(card);
             settings.extensions = extensions;
         })
+    }
+
+    /// The public keys by which push notifications are verified, as JSON: asked for whenever somebody
+    /// looks at `/.well-known/jwks.json`.
+    pub fn keys(self, keys: impl Fn() -> Vec<u8> + Send + Sync + 'static) -> Self {
+        self.with(|settings| settings.keys = Some(Arc::new(keys)))
     }
 
     /// Where requests are POSTed to; `/` by default.
@@ -143,12 +153,13 @@ impl<T: Transport> HttpService<T> {
             Place::Endpoint if head.method == Method::POST => self.json_rpc(&head, body).await,
             Place::Endpoint => not_allowed("POST"),
             Place::Below(path) => self.http_json(&head, path, body).await,
-            Place::Card | Place::ExtendedCard
+            Place::Card | Place::ExtendedCard | Place::Keys
                 if head.method != Method::GET && head.method != Method::HEAD =>
             {
                 not_allowed("GET, HEAD")
             }
             Place::Card => self.settings.public_card(&head),
+            Place::Keys => self.settings.public_keys(),
             Place::ExtendedCard => self.extended_card(&head).await,
             Place::Elsewhere => plain(StatusCode::NOT_FOUND, "there is nothing here"),
         }
@@ -160,6 +171,8 @@ enum Place<'a> {
     Endpoint,
     Card,
     ExtendedCard,
+    /// The keys of push notifications.
+    Keys,
     /// Below the endpoint: what follows its path.
     Below(&'a str),
     Elsewhere,
@@ -225,6 +238,9 @@ impl Settings {
         {
             return Place::Card;
         }
+        if at("", KEYS) || at(base, KEYS) {
+            return Place::Keys;
+        }
         const EXTENDED: &str = Dialect::EXTENDED_CARD_PATH;
         if at(base, EXTENDED) || at(parent, EXTENDED) {
             return Place::ExtendedCard;
@@ -239,6 +255,21 @@ impl Settings {
         }
     }
 
+    fn public_keys(&self) -> Response<Body> {
+        let Some(keys) = &self.keys else {
+            return plain(StatusCode::NOT_FOUND, "this agent signs nothing");
+        };
+        let mut response = typed(
+            StatusCode::OK,
+            "application/jwk-set+json",
+            Body::full(keys()),
+        );
+        // As long as a new key is published before it signs.
+        let cached = HeaderValue::from_static("public, max-age=300");
+        response.headers_mut().insert(CACHE_CONTROL, cached);
+        response
+    }
+
     fn public_card(&self, head: &Parts) -> Response<Body> {
         match &self.card {
             Some(card) => card.answer(&head.headers),
@@ -246,6 +277,12 @@ impl Settings {
         }
     }
 }
+
+/// Tells the public keys.
+type PublishedKeys = Arc<dyn Fn() -> Vec<u8> + Send + Sync>;
+
+/// Where receivers of push notifications look for the keys to verify them by.
+const KEYS: &str = "/.well-known/jwks.json";
 
 /// Where callers look for the public card; Google's JavaScript client of 0.1 at the last.
 const CARD_PLACES: [&str; 3] = [

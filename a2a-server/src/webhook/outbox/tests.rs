@@ -86,7 +86,7 @@ impl Scene {
         let server = Arc::new(());
         let (kept, brings) = (Arc::clone(&store), Arc::clone(&courier));
         let closed = CancellationToken::new();
-        let outbox = Outbox::new(kept, brings, Arc::clone(&filled), closed);
+        let outbox = Outbox::new(kept, brings, None, Arc::clone(&filled), closed);
         tokio::spawn(outbox.run(Arc::downgrade(&server)));
         Self {
             store,

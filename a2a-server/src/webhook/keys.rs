@@ -1,0 +1,188 @@
+//! The keys that notifications are signed with, and their succession.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use a2a_transport::webhook::{Claims, Jwks, Secret, SigningKey, WINDOW};
+
+/// The keys that notifications are signed with. Cheap to clone, every clone is the same set.
+///
+/// Each notification bears a JSON Web Token, by a key whose public half the agent publishes at
+/// `/.well-known/jwks.json`, unless its webhook was registered with credentials of its own, which
+/// then stand in `Authorization`; and a signature of Standard Webhooks by each secret.
+///
+/// ```
+/// use a2a_server::{Algorithm, SigningKey, WebhookKeys};
+///
+/// let keys = WebhookKeys::new(SigningKey::generate(Algorithm::Es256)?);
+/// // From time to time, by whoever looks after the server:
+/// keys.rotate(SigningKey::generate(Algorithm::Es256)?);
+/// # Ok::<_, a2a_server::BadKey>(())
+/// ```
+#[derive(Clone)]
+pub struct WebhookKeys {
+    tokens: Arc<Mutex<Vec<Key>>>,
+    secrets: Vec<Secret>,
+}
+
+/// A key, and from when on it signs, in seconds since the Unix epoch.
+struct Key {
+    key: SigningKey,
+    signs_from: u64,
+}
+
+impl WebhookKeys {
+    /// Signs with this key.
+    pub fn new(key: SigningKey) -> Self {
+        let key = Key { key, signs_from: 0 };
+        Self {
+            tokens: Arc::new(Mutex::new(vec![key])),
+            secrets: Vec::new(),
+        }
+    }
+
+    /// Signs with this secret of Standard Webhooks, too. With several, as during a rotation, each
+    /// makes a signature of its own.
+    pub fn secret(mut self, secret: Secret) -> Self {
+        self.secrets.push(secret);
+        self
+    }
+
+    /// Publishes another key at once, and signs with it once every receiver has had the time to see
+    /// it: after five minutes. The key before it is published until its last token has expired.
+    pub fn rotate(&self, key: SigningKey) {
+        self.rotate_at(key, now());
+    }
+
+    fn rotate_at(&self, key: SigningKey, now: u64) {
+        let mut keys = self.lock();
+        forget_expired(&mut keys, now);
+        let signs_from = now + NOTICE;
+        keys.push(Key { key, signs_from });
+    }
+
+    /// The public halves, as JSON.
+    pub(crate) fn published(&self) -> Vec<u8> {
+        self.published_at(now()).to_json()
+    }
+
+    fn published_at(&self, now: u64) -> Jwks {
+        let mut keys = self.lock();
+        forget_expired(&mut keys, now);
+        Jwks::of(keys.iter().map(|key| &key.key))
+    }
+
+    /// A token for a notification: what follows `Bearer`.
+    pub(super) fn token(&self, body: &[u8], id: &str, url: &str, now: u64) -> Option<String> {
+        let key = self.signing_at(now)?;
+        let signed = key.sign(&Claims::of(body, id, url, now));
+        signed
+            .inspect_err(|error| tracing::error!(%error, "could not sign a notification"))
+            .ok()
+    }
+
+    fn signing_at(&self, now: u64) -> Option<SigningKey> {
+        let keys = self.lock();
+        let mut present = keys.iter().rev().filter(|key| key.signs_from <= now);
+        present.next().map(|key| key.key.clone())
+    }
+
+    /// The signatures of Standard Webhooks; none without a secret.
+    pub(super) fn signatures(&self, body: &[u8], id: &str, now: u64) -> Option<String> {
+        let signatures = self
+            .secrets
+            .iter()
+            .filter_map(|secret| secret.sign(id, now, body));
+        let signatures: Vec<_> = signatures.collect();
+        (!signatures.is_empty()).then(|| signatures.join(" "))
+    }
+
+    /// Nothing that is done under this lock can panic half-way.
+    fn lock(&self) -> MutexGuard<'_, Vec<Key>> {
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for WebhookKeys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("WebhookKeys")
+    }
+}
+
+/// For how many seconds a key is published before it signs: as long as receivers keep a set of keys.
+const NOTICE: u64 = 300;
+
+/// Forgets keys whose last token has expired.
+fn forget_expired(keys: &mut Vec<Key>, now: u64) {
+    let successors = keys.iter().skip(1).map(|next| next.signs_from);
+    // A token that was signed in the last moment, by a clock that is a little behind.
+    let expired = successors.filter(|from| from + 2 * WINDOW <= now).count();
+    keys.drain(..expired);
+}
+
+/// Seconds since the Unix epoch.
+pub(super) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap_or_default().as_secs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use a2a_transport::webhook::{Algorithm, key_id};
+
+    fn key() -> SigningKey {
+        SigningKey::generate(Algorithm::Es256).unwrap()
+    }
+
+    /// At any time the key that signs is published, was so five minutes ago, and will be until what
+    /// it signs has expired.
+    #[test]
+    fn no_receiver_meets_a_key_that_it_cannot_know() {
+        let begun = 1_000_000;
+        let keys = WebhookKeys::new(key());
+        let mut published = Vec::new();
+        let mut signed = Vec::new();
+        for now in (begun..begun + 4000).step_by(50) {
+            if (now - begun) % 1000 == 500 {
+                keys.rotate_at(key(), now);
+            }
+            let ids = keys
+                .published_at(now)
+                .keys
+                .into_iter()
+                .map(|key| key.kid.unwrap());
+            published.push((now, ids.collect::<Vec<_>>()));
+            let token = keys
+                .token(b"{}", "msg_1", "https://example.com/", now)
+                .unwrap();
+            signed.push((now, key_id(&token).unwrap().unwrap()));
+        }
+        for (time, id) in &signed {
+            for (now, ids) in &published {
+                let matters = *now + NOTICE >= *time && *now <= time + WINDOW;
+                // The first key had no predecessor to announce it.
+                assert!(!matters || ids.contains(id), "{time} {now}");
+            }
+        }
+        let several: Vec<_> = published.iter().map(|(_, ids)| ids.len()).collect();
+        assert_eq!(several.iter().max(), Some(&2));
+        assert_eq!(several.last(), Some(&2));
+        let mut different: Vec<_> = signed.into_iter().map(|(_, id)| id).collect();
+        different.dedup();
+        assert_eq!(different.len(), 5);
+    }
+
+    #[test]
+    fn each_secret_signs() {
+        let secrets = [Secret::shared().unwrap(), Secret::private().unwrap()];
+        let [one, two] = secrets.clone();
+        let keys = WebhookKeys::new(key()).secret(one).secret(two);
+        let signatures = keys.signatures(b"{}", "msg_1", 1_000_000).unwrap();
+        for secret in secrets {
+            let public = secret.public().unwrap();
+            assert!(public.verify("msg_1", 1_000_000, b"{}", &signatures, 1_000_100));
+            assert!(!public.verify("msg_1", 1_000_000, b"{ }", &signatures, 1_000_100));
+        }
+    }
+}
