@@ -27,7 +27,7 @@ impl Got {
     }
 
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap()
+        serde_json::from_slice(self.body()).unwrap()
     }
 }
 
