@@ -154,6 +154,8 @@ pub enum Settlement {
     Delivered,
     /// It is to be tried again after a while, by the store's clock.
     Later(Duration),
+    /// It was not tried at all: it is due again after a while, and this does not count as an attempt.
+    Untried(Duration),
     /// It was tried too often: it is a dead letter, and the next one may go.
     GivenUp,
 }

@@ -1,5 +1,6 @@
 //! Whether a receiver wants to be called at all.
 
+use a2a_transport::webhook::CHALLENGE;
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use tokio::time::{Instant, timeout_at};
@@ -24,13 +25,11 @@ impl Courier {
     async fn repeats(&self, url: &str) -> Result<bool, Reason> {
         let mut target = self.policy.check(url)?;
         let token = Uuid::new_v4().simple().to_string();
-        target
-            .url
-            .query_pairs_mut()
-            .append_pair("validationToken", &token);
+        target.url.query_pairs_mut().append_pair(CHALLENGE, &token);
         let deadline = Instant::now() + TOTAL;
         let repeats = timeout_at(deadline, async {
-            let _slot = self.slots.take(&target.host).await;
+            let slot = self.slots.take(&target.host).await;
+            let _slot = slot.ok_or(Reason::Busy)?;
             let mut answer = self.dialer.ask(&target, get()).await?;
             let repeated = is_text(&answer)
                 && answer

@@ -12,7 +12,7 @@ use super::dial::{Dialer, Machine, Network, Resolve};
 use super::exchange::post;
 use super::guard::WebhookPolicy;
 use super::outcome::{Outcome, Reason};
-use super::slots::Slots;
+use super::slots::{Room, Slots};
 
 /// What carries notifications to webhooks. Every request has a connection of its own, whose address
 /// was checked.
@@ -55,7 +55,7 @@ impl Courier {
         Ok(Self {
             policy,
             dialer,
-            slots: Slots::new(MOST, MOST_PER_HOST),
+            slots: Slots::new(ROOM),
         })
     }
 
@@ -71,8 +71,8 @@ impl Courier {
 
     async fn deliver(&self, delivery: Outgoing) -> Result<Outcome, Reason> {
         let target = self.policy.check(&delivery.url)?;
-        let slot = timeout(WAIT, self.slots.take(&target.host));
-        let _slot = slot.await.map_err(|_| Reason::Busy)?;
+        let slot = timeout(WAIT, self.slots.take(&target.host)).await;
+        let slot = slot.ok().flatten().ok_or(Reason::Busy)?;
         let deadline = Instant::now() + TOTAL;
 
         let mut request = post(delivery.body);
@@ -80,8 +80,10 @@ impl Courier {
         request
             .headers_mut()
             .insert(CONTENT_TYPE, delivery.content_type);
-        let answer = timeout_at(deadline, self.dialer.ask(&target, request));
-        let mut answer = answer.await.unwrap_or(Err(Reason::Timeout))?;
+        let answer = timeout_at(deadline, self.dialer.ask(&target, request)).await;
+        let answer = answer.unwrap_or(Err(Reason::Timeout));
+        slot.answered(!matches!(answer, Err(Reason::Timeout)));
+        let mut answer = answer?;
 
         let response = &answer.response;
         let outcome = judge(response.status(), response.headers(), SystemTime::now());
@@ -135,10 +137,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const MOST_BODY: usize = 64 << 10;
 
 /// How many requests are under way at once.
-const MOST: usize = 256;
-
-/// How many of them to one host.
-const MOST_PER_HOST: usize = 4;
+const ROOM: Room = Room {
+    all: 256,
+    doubtful: 64,
+    per_host: 4,
+    line: 16,
+};
 
 /// The longest that we stay away.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);

@@ -1,7 +1,8 @@
 //! The headers that a receiver knows us by.
 
+use a2a_transport::webhook::TOKENS;
 use a2a_types::TaskPushNotificationConfig;
-use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 
 use super::refusal::Refusal;
 
@@ -30,18 +31,12 @@ pub(crate) fn headers_for(config: &TaskPushNotificationConfig) -> Result<HeaderM
     let token = visible(config.token.as_deref().unwrap_or_default(), "token")?;
     if !token.is_empty() {
         let value = secret(token, "token")?;
-        for name in TOKEN_HEADERS {
+        for name in TOKENS {
             headers.insert(name, value.clone());
         }
     }
     Ok(headers)
 }
-
-/// What the token is called: until 0.3, and by later peers.
-const TOKEN_HEADERS: [HeaderName; 2] = [
-    HeaderName::from_static("x-a2a-notification-token"),
-    HeaderName::from_static("a2a-notification-token"),
-];
 
 /// The longest value of a member.
 const LONGEST: usize = 4096;

@@ -8,6 +8,7 @@
 //! ```
 
 mod challenge;
+mod dead;
 mod deliver;
 mod dial;
 mod exchange;

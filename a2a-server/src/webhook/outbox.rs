@@ -114,6 +114,10 @@ impl Outbox {
         reason: Reason,
     ) -> Settlement {
         let task = &notification.config.task_id;
+        if reason == Reason::Busy {
+            tracing::debug!(%task, "a webhook's host is busy");
+            return Settlement::Untried(with_jitter(BUSY));
+        }
         let attempt = usize::try_from(notification.attempt).unwrap_or(usize::MAX);
         match PAUSES.get(attempt) {
             Some(pause) => {
@@ -255,6 +259,9 @@ const PAUSES: [Duration; 7] = [
     Duration::from_secs(10 * 3600),
     Duration::from_secs(10 * 3600),
 ];
+
+/// After which pause one looks again whether there is room before a host.
+const BUSY: Duration = Duration::from_secs(5);
 
 /// Not all at the same time, after a receiver was away.
 fn with_jitter(pause: Duration) -> Duration {

@@ -1,66 +1,134 @@
 //! How many requests are under way, at all and to one host.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use url::Host;
 
-/// Room for so many requests, and of these for so many to one host: who never answers holds up few.
+/// How many there may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// At all.
+    pub(super) all: usize,
+    /// To all hosts together of whom the last was that they do not answer.
+    pub(super) doubtful: usize,
+    /// To one host.
+    pub(super) per_host: usize,
+    /// In the line before one host.
+    pub(super) line: usize,
+}
+
+/// Room for so many requests. Who never answers holds up few: of a host that did not answer the last
+/// time, only one request is under way at a time, and all such hosts share a part of the room.
 pub(super) struct Slots {
+    room: Room,
     all: Semaphore,
-    per_host: usize,
-    hosts: Mutex<HashMap<Host, Arc<Semaphore>>>,
+    doubtful: Semaphore,
+    hosts: Mutex<Hosts>,
+}
+
+#[derive(Default)]
+struct Hosts {
+    /// Those that are called at present.
+    called: HashMap<Host, Arc<OfHost>>,
+    /// Those that did not answer the last time.
+    silent: HashSet<Host>,
+}
+
+/// The room before one host.
+struct OfHost {
+    any: Arc<Semaphore>,
+    /// One at a time, while it is in doubt.
+    one: Arc<Semaphore>,
 }
 
 /// A place among the requests to a host, or in the line before them, as long as it is kept.
 pub(super) struct Slot<'a> {
     slots: &'a Slots,
     host: Host,
-    of_host: Arc<Semaphore>,
-    permits: Option<(OwnedSemaphorePermit, SemaphorePermit<'a>)>,
+    of_host: Arc<OfHost>,
+    permits: Vec<Permit<'a>>,
+}
+
+#[expect(dead_code, reason = "kept until they are dropped")]
+enum Permit<'a> {
+    OfHost(OwnedSemaphorePermit),
+    OfAll(SemaphorePermit<'a>),
 }
 
 impl Slots {
-    pub(super) fn new(all: usize, per_host: usize) -> Self {
+    pub(super) fn new(room: Room) -> Self {
         Self {
-            all: Semaphore::new(all),
-            per_host,
+            room,
+            all: Semaphore::new(room.all),
+            doubtful: Semaphore::new(room.doubtful),
             hosts: Mutex::default(),
         }
     }
 
-    /// Waits until there is room. Who waits for a host takes no room from others.
-    pub(super) async fn take(&self, host: &Host) -> Slot<'_> {
-        let mut slot = self.queue(host);
-        let of_host = Arc::clone(&slot.of_host).acquire_owned().await;
-        let of_all = self.all.acquire().await;
-        slot.permits = of_host.ok().zip(of_all.ok());
-        slot
+    /// Waits until there is room; none if too many wait for this host already. Who waits for a host
+    /// takes no room from others.
+    pub(super) async fn take(&self, host: &Host) -> Option<Slot<'_>> {
+        let mut slot = self.queue(host)?;
+        let any = Arc::clone(&slot.of_host.any).acquire_owned().await.ok()?;
+        slot.permits.push(Permit::OfHost(any));
+        // Asked only now: those before may have found out.
+        if self.hosts().silent.contains(host) {
+            let one = Arc::clone(&slot.of_host.one).acquire_owned().await.ok()?;
+            slot.permits.push(Permit::OfHost(one));
+        }
+        if self.hosts().silent.contains(host) {
+            let of_doubtful = self.doubtful.acquire().await.ok()?;
+            slot.permits.push(Permit::OfAll(of_doubtful));
+        }
+        let of_all = self.all.acquire().await.ok()?;
+        slot.permits.push(Permit::OfAll(of_all));
+        Some(slot)
     }
 
-    fn queue(&self, host: &Host) -> Slot<'_> {
-        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_host = hosts
-            .entry(host.clone())
-            .or_insert_with(|| Arc::new(Semaphore::new(self.per_host)));
-        Slot {
+    fn queue(&self, host: &Host) -> Option<Slot<'_>> {
+        let mut hosts = self.hosts();
+        let of_host = hosts.called.entry(host.clone()).or_insert_with(|| {
+            Arc::new(OfHost {
+                any: Arc::new(Semaphore::new(self.room.per_host)),
+                one: Arc::new(Semaphore::new(1)),
+            })
+        });
+        // The map has one, too.
+        let there = Arc::strong_count(of_host) - 1;
+        (there < self.room.per_host + self.room.line).then(|| Slot {
             slots: self,
             host: host.clone(),
             of_host: Arc::clone(of_host),
-            permits: None,
+            permits: Vec::new(),
+        })
+    }
+
+    fn hosts(&self) -> MutexGuard<'_, Hosts> {
+        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Slot<'_> {
+    /// Tells whether the host answered, whatever it said.
+    pub(super) fn answered(&self, answered: bool) {
+        let silent = &mut self.slots.hosts().silent;
+        match answered {
+            true => drop(silent.remove(&self.host)),
+            false if silent.len() < MOST_SILENT => drop(silent.insert(self.host.clone())),
+            false => {}
         }
     }
 }
 
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
-        let hosts = &self.slots.hosts;
-        let mut hosts = hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        self.permits.take();
+        let mut hosts = self.slots.hosts();
+        self.permits.clear();
         // Nobody else is there or waits: the map's own, and this one.
-        if let Entry::Occupied(entry) = hosts.entry(self.host.clone())
+        if let Entry::Occupied(entry) = hosts.called.entry(self.host.clone())
             && Arc::strong_count(entry.get()) == 2
         {
             entry.remove();
@@ -68,17 +136,32 @@ impl Drop for Slot<'_> {
     }
 }
 
+/// How many hosts are remembered that do not answer.
+const MOST_SILENT: usize = 10_000;
+
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
 
     use super::*;
 
+    fn host(name: &str) -> Host {
+        Host::Domain(name.to_owned())
+    }
+
+    fn slots(line: usize) -> Slots {
+        Slots::new(Room {
+            all: 3,
+            doubtful: 1,
+            per_host: 2,
+            line,
+        })
+    }
+
     #[test]
     fn a_host_has_only_so_much_room_and_none_is_remembered() {
-        let slots = Slots::new(3, 2);
-        let host = |name: &str| Host::Domain(name.to_owned());
-        let take = |name| slots.take(&host(name)).now_or_never();
+        let slots = slots(1);
+        let take = |name| slots.take(&host(name)).now_or_never().flatten();
         let one = take("one.example");
         let another = take("one.example");
         assert!(one.is_some() && another.is_some());
@@ -91,7 +174,46 @@ mod tests {
         let third = take("one.example");
         assert!(third.is_some());
         drop((another, elsewhere, third));
-        assert_eq!(slots.hosts.lock().unwrap().len(), 0);
+        assert_eq!(slots.hosts().called.len(), 0);
         assert_eq!(slots.all.available_permits(), 3);
+    }
+
+    #[tokio::test]
+    async fn a_line_has_an_end() {
+        let slots = slots(1);
+        let busy = host("busy.example");
+        let (one, two) = (slots.take(&busy).await, slots.take(&busy).await);
+        let mut waits = Box::pin(slots.take(&busy));
+        assert!(waits.as_mut().now_or_never().is_none());
+        assert!(
+            slots.take(&busy).await.is_none(),
+            "the line is longer than it may be"
+        );
+        drop(one);
+        assert!(waits.await.is_some());
+        drop(two);
+    }
+
+    #[test]
+    fn hosts_that_do_not_answer_share_a_part_of_the_room() {
+        let slots = slots(1);
+        let take = |name| slots.take(&host(name)).now_or_never().flatten();
+        for name in ["hole.example", "pit.example"] {
+            take(name).unwrap().answered(false);
+        }
+        let hole = take("hole.example");
+        assert!(hole.is_some());
+        assert!(take("hole.example").is_none(), "one at a time");
+        assert!(take("pit.example").is_none(), "they share one place");
+        let (one, two) = (take("well.example"), take("well.example"));
+        assert!(one.is_some() && two.is_some());
+
+        hole.unwrap().answered(true);
+        drop(one);
+        assert!(take("hole.example").is_some());
+        assert_eq!(slots.hosts().silent.len(), 1);
+        drop(two);
+        let again = [take("hole.example"), take("hole.example")];
+        assert!(again.iter().all(Option::is_some), "it answers again");
     }
 }

@@ -82,6 +82,7 @@ faults! {
     LosesWebhooksGeneration: "outbox.in_its_generation";
     /// What is given up is put off.
     GivesUpNothing: "outbox.given_up";
+    CountsWhatWasNotTried: "outbox.untried";
     /// Nobody finds what was given up.
     HidesDeadLetters: "outbox.given_up";
     /// A task may wait for its caller as long as it likes.

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct Pushed {
     /// The media type.
     pub media_type: &'static str,
-    /// The JSON.
+    /// The JSON, compact: the reference of 0.1 signs it so.
     pub body: Vec<u8>,
 }
 

@@ -2,7 +2,7 @@
 //! directions side by side: the agent that sends and the caller that receives use the same ones.
 //!
 //! ```text
-//! agent ─ write_notice ─ Secret::sign, SigningKey::sign ─ POST ─► Secret::verify, Jwk::verify ─ read_notice ─ caller
+//! agent ─ write_notification ─ Secret::sign, SigningKey::sign ─ POST ─► Secret::verify, Jwk::verify ─ read_notice ─ caller
 //! ```
 //!
 //! Two ways of signing, one beside the other: Standard Webhooks ([`Secret`], three headers, keys that
@@ -20,12 +20,13 @@ mod token;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
+pub use crate::binding::{Pushed, write_notification};
 pub use headers::{
     AGENT_JWKS_PATH, CHALLENGE, TOKEN, TOKENS, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP,
 };
 pub use jwks::{Jwk, Jwks};
 pub use key::{Algorithm, BadKey, SigningKey};
-pub use notice::{Notice, WrittenNotice, read_notice, write_notice};
+pub use notice::{Notice, read_notice};
 pub use secret::Secret;
 pub use token::{Claims, Rejected, key_id};
 

@@ -3,12 +3,10 @@
 use a2a_jsonrpc::Limits;
 use a2a_types::reading::{Hints, Mode, Violation, read, read_canonical};
 use a2a_types::v0_3::{self, Flavour};
-use a2a_types::{Dialect, Event, Task, TaskId, v0_1, v0_2};
+use a2a_types::{Dialect, Event, TaskId, v0_1, v0_2};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
-
-use crate::binding::write_notification;
 
 /// What the body of a notification tells.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,30 +19,6 @@ pub struct Notice {
     /// The generation that the body is of. What 0.2 and 0.3 spell alike counts as 0.3; what no
     /// generation knows as 0.1, which left bodies to the agent (0.1 §9.4).
     pub dialect: Dialect,
-}
-
-/// The body of a notification on its way out.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct WrittenNotice {
-    /// For `Content-Type`.
-    pub content_type: &'static str,
-    /// The JSON, compact: the reference of 0.1 signs it so.
-    pub body: Vec<u8>,
-}
-
-/// Writes what a receiver of a generation is told: the event in 1.0 (§4.3.3), the whole task as it
-/// then stands in the others (0.1 §9.4, 0.2 §9.5).
-pub fn write_notice(dialect: Dialect, event: &Event, task: Task) -> WrittenNotice {
-    let told = match dialect {
-        Dialect::V1_0 => event.clone(),
-        Dialect::V0_1 | Dialect::V0_2 | Dialect::V0_3 => Event::Task(task),
-    };
-    // A task can always be told, and 1.0 tells any event.
-    let pushed = write_notification(told, dialect).unwrap_or_default();
-    WrittenNotice {
-        content_type: pushed.media_type,
-        body: pushed.body,
-    }
 }
 
 /// Reads the body of a notification of any generation, leniently; only what is no JSON object within

@@ -57,10 +57,12 @@ impl Outbox {
     pub(super) fn settle(&mut self, place: &Place, settlement: Settlement) {
         match settlement {
             Settlement::Delivered => drop(self.rows.remove(place)),
-            Settlement::Later(pause) => {
+            Settlement::Later(pause) | Settlement::Untried(pause) => {
                 if let Some(row) = self.rows.get_mut(place) {
                     row.due = Instant::now() + pause;
                     row.dead = None;
+                    let untried = matches!(settlement, Settlement::Untried(_));
+                    row.attempt = row.attempt.saturating_sub(u32::from(untried));
                 }
             }
             Settlement::GivenUp => {

@@ -362,6 +362,11 @@ impl Desk<'_> {
                  where task = ?1 and config_id = ?2 and generation = ?3",
                 params![seq, config.as_str(), generation, self.until(pause)],
             )?,
+            Settlement::Untried(pause) => self.execute(
+                "update push_outbox set next_at = ?4, dead = null, attempt = max(attempt - 1, 0)
+                 where task = ?1 and config_id = ?2 and generation = ?3",
+                params![seq, config.as_str(), generation, self.until(pause)],
+            )?,
             Settlement::GivenUp => self.execute(
                 "update push_outbox set dead = ?4
                  where task = ?1 and config_id = ?2 and generation = ?3",

@@ -262,10 +262,12 @@ impl Model {
             Settlement::Delivered | Settlement::GivenUp => {
                 rows.retain(|row| row.generation != notification.generation);
             }
-            Settlement::Later(pause) => {
+            Settlement::Later(pause) | Settlement::Untried(pause) => {
                 let settled = |row: &&mut Row| row.generation == notification.generation;
                 for row in rows.iter_mut().filter(settled) {
                     row.hidden = !pause.is_zero();
+                    let untried = matches!(settlement, Settlement::Untried(_));
+                    row.attempt = row.attempt.saturating_sub(u32::from(untried));
                 }
             }
         }

@@ -14,6 +14,7 @@ super::promises! {
     one_at_a_time = "of what a webhook is to be told only the first is due, and no webhook waits for another";
     taken = "what somebody has taken is due for nobody else, until the term is over";
     counted = "a notification tells how often it was tried before";
+    untried = "what was taken and not tried is due again, and does not count as an attempt";
     put_off = "what is put off is due again after that time, and nothing overtakes it";
     given_up = "what is given up is a dead letter, lets the next one go, and can be tried again";
     in_its_generation = "a notification tells the generation of the protocol in which its webhook was asked for";
@@ -157,6 +158,21 @@ async fn counted(bench: Bench) -> Checked {
     }
     let next = only(&bench).await?;
     same("the next one", (next.generation, next.attempt), (3, 0))
+}
+
+async fn untried(bench: Bench) -> Checked {
+    let mut writer = watched(&bench, "t", &["c"]).await?;
+    work(&mut writer, 2).await?;
+    for settlement in [Settlement::Untried(NONE), Settlement::Later(NONE)] {
+        let due = only(&bench).await?;
+        same("the attempt", (due.generation, due.attempt), (2, 0))?;
+        bench.store.settle(&due, settlement).await?;
+    }
+    let due = only(&bench).await?;
+    same("the attempt", (due.generation, due.attempt), (2, 1))?;
+    let later = Settlement::Untried(LONG);
+    bench.store.settle(&due, later).await?;
+    same("what is due", bench.due().await?, vec![])
 }
 
 async fn put_off(bench: Bench) -> Checked {

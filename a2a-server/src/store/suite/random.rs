@@ -216,7 +216,11 @@ impl Round {
 
     async fn settle(&mut self) -> Checked {
         for notification in std::mem::take(&mut self.given_out) {
-            let later = [Settlement::Later(NONE), Settlement::Later(LONG)];
+            let later = [
+                Settlement::Later(NONE),
+                Settlement::Later(LONG),
+                Settlement::Untried(NONE),
+            ];
             let settlement = match self.dice.below(3) {
                 0 => self.dice.one_of(&later),
                 1 => Settlement::Delivered,

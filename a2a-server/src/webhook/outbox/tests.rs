@@ -259,13 +259,26 @@ async fn what_cannot_be_delivered_is_a_dead_letter_and_holds_nothing_up_for_ever
 async fn a_webhook_says_when_it_wants_to_be_asked_again() {
     let mut scene = Scene::set(Dialect::V1_0).await;
     let after = Some(Duration::from_secs(3 * 3600));
-    let reason = Reason::Busy;
+    let reason = Reason::Status(429);
     scene
         .watch("w", Dialect::V1_0, vec![Outcome::Later { after, reason }])
         .await;
     scene.happens(vec![status(TaskState::Working)]).await;
     assert_eq!(scene.brought("w", 2).await.len(), 1);
     assert_eq!(scene.brought("w", 2).await.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_not_tried_does_not_count_as_an_attempt() {
+    let mut scene = Scene::set(Dialect::V1_0).await;
+    let busy = Outcome::Later {
+        after: None,
+        reason: Reason::Busy,
+    };
+    scene.watch("w", Dialect::V1_0, vec![busy; 50]).await;
+    scene.happens(vec![status(TaskState::Working)]).await;
+    assert_eq!(scene.brought("w", 1).await.len(), 51);
+    assert_eq!(scene.store.dead_letters(10).await.unwrap(), []);
 }
 
 #[tokio::test(start_paused = true)]

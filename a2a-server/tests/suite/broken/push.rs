@@ -193,6 +193,7 @@ impl Broken {
             (Fault::DropsWhatIsLater, Settlement::Later(_)) => Settlement::Delivered,
             (Fault::GivesUpNothing, Settlement::GivenUp) => Settlement::Later(LONG),
             (Fault::PutsNothingOff, Settlement::Later(_)) => again,
+            (Fault::CountsWhatWasNotTried, Settlement::Untried(pause)) => Settlement::Later(pause),
             (_, settlement) => settlement,
         };
         self.inner.settle(notification, settlement).await

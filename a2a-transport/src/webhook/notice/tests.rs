@@ -1,7 +1,8 @@
 //! Bodies of every generation.
 
 use super::*;
-use a2a_types::{TaskState, TaskStatus};
+use crate::binding::write_notification;
+use a2a_types::{Task, TaskState, TaskStatus};
 
 /// What a body is: its task, its kind and state, its generation.
 #[track_caller]
@@ -174,16 +175,13 @@ fn what_is_written_is_read() {
         metadata: None,
     });
     for dialect in Dialect::ALL {
-        let written = write_notice(*dialect, &update, task.clone());
-        let read = read_notice(&written.body, &Limits::default()).unwrap();
-        let expected = match dialect {
+        let told = match dialect {
             Dialect::V1_0 => &update,
             _ => &whole,
         };
-        assert_eq!(read.event.as_ref(), Some(expected), "{dialect}");
-        assert_eq!(
-            written.content_type.contains("a2a"),
-            *dialect == Dialect::V1_0
-        );
+        let pushed = write_notification(told.clone(), *dialect).unwrap();
+        let read = read_notice(&pushed.body, &Limits::default()).unwrap();
+        assert_eq!(read.event.as_ref(), Some(told), "{dialect}");
+        assert_eq!(pushed.media_type.contains("a2a"), *dialect == Dialect::V1_0);
     }
 }
