@@ -28,6 +28,21 @@ pub enum Error {
         /// What the agent speaks.
         dialect: Dialect,
     },
+    /// The agent says that it is elsewhere. Nobody goes there unasked: where it is may be somebody
+    /// else's.
+    #[error(
+        "the agent answered with HTTP status {status}, and is to be called at {}",
+        location.as_deref().map_or("an address that it does not tell", |location| location)
+    )]
+    Redirected {
+        /// The HTTP status.
+        status: u16,
+        /// The `Location` header.
+        location: Option<String>,
+    },
+    /// There are no credentials that the agent accepts; nothing was sent.
+    #[error("no credentials that the agent accepts: {0}")]
+    Credentials(String),
     /// The agent's answer is not what the protocol says.
     #[error("malformed answer: {0}")]
     Malformed(Violation),

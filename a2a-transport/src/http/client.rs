@@ -5,15 +5,21 @@ use std::time::Duration;
 use a2a_jsonrpc::Limits;
 use a2a_types::reading::Violation;
 use bytes::Bytes;
-use http::header::HeaderMap;
+use http::header::{
+    CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE,
+};
 use http::{Request, Response, StatusCode, Uri};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::body::{Pace, collect};
+use super::credentials::Credentials;
+use super::proxy::Proxy;
+use super::reach::{Reach, Route};
+#[cfg(feature = "tls")]
+use super::tls::Tls;
 use crate::{Error, Phase};
 
 /// How long to wait for what. There is no limit on a whole stream.
@@ -38,20 +44,100 @@ impl Default for Timeouts {
     }
 }
 
-/// A pool of connections, with bounds and timeouts. It follows no redirects and reads no proxy
-/// settings.
+/// A pool of connections, with bounds and timeouts. It follows no redirects, decodes no compressed
+/// bodies, and reads no settings of proxies from the environment. Clones share it.
 #[derive(Clone, Debug)]
 pub struct HttpClient {
-    pool: Client<HttpConnector, Full<Bytes>>,
+    pool: Client<Reach, Full<Bytes>>,
     pub(super) timeouts: Timeouts,
     pub(super) limit: usize,
 }
 
 impl Default for HttpClient {
     fn default() -> Self {
-        Self::new(Timeouts::default())
+        Self::builder().build()
     }
 }
+
+/// Settings of a pool of connections.
+#[derive(Clone, Debug)]
+pub struct HttpClientBuilder {
+    timeouts: Timeouts,
+    limit: usize,
+    proxy: Option<Proxy>,
+    #[cfg(feature = "tls")]
+    tls: Tls,
+    http2_only: bool,
+}
+
+impl HttpClientBuilder {
+    /// How long to wait for what.
+    pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
+        self
+    }
+
+    /// How many bytes the body of an answer may have; 32 MiB by default. A stream may have more.
+    pub fn limit(mut self, bytes: usize) -> Self {
+        self.limit = bytes;
+        self
+    }
+
+    /// Connects through a proxy.
+    pub fn proxy(mut self, proxy: Proxy) -> Self {
+        self.proxy = Some(proxy);
+        self
+    }
+
+    /// How agents at `https://` are recognised, and what is shown to them.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, tls: Tls) -> Self {
+        self.tls = tls;
+        self
+    }
+
+    /// Speaks HTTP/2 only, even where TLS does not agree on it: to peers that are known to. By default
+    /// it is spoken where TLS agrees on it, and else HTTP/1.1.
+    pub fn http2_only(mut self) -> Self {
+        self.http2_only = true;
+        self
+    }
+
+    /// The same without what is shown to agents by TLS.
+    #[cfg(feature = "tls")]
+    pub fn without_identity(mut self) -> Self {
+        self.tls = self.tls.without_identity();
+        self
+    }
+
+    /// The pool.
+    pub fn build(self) -> HttpClient {
+        let within = self.timeouts.connect;
+        let reach = Reach {
+            route: Route::by(self.proxy.as_ref(), within),
+            #[cfg(feature = "tls")]
+            tls: self.tls,
+            within,
+        };
+        let pool = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .timer(TokioTimer::new())
+            .http1_max_buf_size(LONGEST_HEAD)
+            .http2_only(self.http2_only)
+            .http2_max_header_list_size(LONGEST_HEAD as u32)
+            .http2_keep_alive_interval(Some(self.timeouts.idle / 4))
+            .http2_keep_alive_timeout(self.timeouts.idle / 4)
+            .build(reach);
+        HttpClient {
+            pool,
+            timeouts: self.timeouts,
+            limit: self.limit,
+        }
+    }
+}
+
+/// How many bytes the head of an answer may have.
+const LONGEST_HEAD: usize = 64 << 10;
 
 /// A document as fetched.
 #[derive(Clone, Debug)]
@@ -65,29 +151,43 @@ pub struct Fetched {
 }
 
 impl HttpClient {
+    /// Settings, all as they are by default.
+    pub fn builder() -> HttpClientBuilder {
+        HttpClientBuilder {
+            timeouts: Timeouts::default(),
+            limit: 32 << 20,
+            proxy: None,
+            #[cfg(feature = "tls")]
+            tls: Tls::default(),
+            http2_only: false,
+        }
+    }
+
     /// A client that waits so long.
     pub fn new(timeouts: Timeouts) -> Self {
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(timeouts.connect));
-        let pool = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .timer(TokioTimer::new())
-            .build(connector);
-        Self {
-            pool,
-            timeouts,
-            limit: 32 << 20,
-        }
+        Self::builder().timeouts(timeouts).build()
     }
 
     /// Fetches a JSON document, and checks that it is one within the limits of a message.
     pub async fn get(&self, url: &str, headers: &HeaderMap) -> Result<Fetched, Error> {
-        let mut request = Request::get(address(url)?)
-            .body(Full::default())
-            .map_err(|error| bad_address(url, error))?;
-        request.headers_mut().extend(headers.clone());
-        let (head, body) = self.send(request).await?.into_parts();
+        self.get_as(None, url, headers).await
+    }
+
+    /// Fetches a JSON document for whom these credentials show.
+    pub async fn get_as(
+        &self,
+        credentials: Option<&dyn Credentials>,
+        url: &str,
+        headers: &HeaderMap,
+    ) -> Result<Fetched, Error> {
+        let uri = address(url)?;
+        let request = || {
+            let mut request = Request::new(Full::default());
+            *request.uri_mut() = uri.clone();
+            *request.headers_mut() = headers.clone();
+            Ok(request)
+        };
+        let (head, body) = self.send_as(credentials, request).await?.into_parts();
         let body = self.collect(body).await?;
         if head.status.is_success()
             && let Err(fault) = a2a_jsonrpc::check(&body, &Limits::default())
@@ -104,10 +204,57 @@ impl HttpClient {
         })
     }
 
-    pub(super) async fn send(
+    /// Sends a form, as the endpoints of OAuth take it, and yields what comes back whatever its status.
+    pub async fn post_form(
         &self,
-        request: Request<Full<Bytes>>,
+        url: &str,
+        headers: &HeaderMap,
+        form: &[(&str, &str)],
+    ) -> Result<Fetched, Error> {
+        let form: String = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(form)
+            .finish();
+        let mut request = Request::post(address(url)?)
+            .body(Full::from(form))
+            .map_err(|error| bad_address(url, error))?;
+        *request.headers_mut() = headers.clone();
+        let form = HeaderValue::from_static("application/x-www-form-urlencoded");
+        request.headers_mut().insert(CONTENT_TYPE, form);
+        let (head, body) = self.send(request).await?.into_parts();
+        Ok(Fetched {
+            status: head.status,
+            headers: head.headers,
+            body: self.collect(body).await?,
+        })
+    }
+
+    /// Sends a request with credentials, once more with others if the first are refused.
+    pub(super) async fn send_as(
+        &self,
+        credentials: Option<&dyn Credentials>,
+        request: impl Fn() -> Result<Request<Full<Bytes>>, Error>,
     ) -> Result<Response<Incoming>, Error> {
+        let Some(credentials) = credentials else {
+            return self.send(request()?).await;
+        };
+        let mut is_first = true;
+        loop {
+            let (mut head, body) = request()?.into_parts();
+            credentials.attach(&mut head).await?;
+            let response = self.send(Request::from_parts(head, body)).await?;
+            if response.status() != StatusCode::UNAUTHORIZED || !is_first {
+                return Ok(response);
+            }
+            let challenge = response.headers().get(WWW_AUTHENTICATE);
+            let challenge = challenge.and_then(|value| value.to_str().ok());
+            if !credentials.refused(challenge).await {
+                return Ok(response);
+            }
+            is_first = false;
+        }
+    }
+
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Error> {
         let limit = self.timeouts.first_byte;
         let timeout = |phase, limit| Error::Timeout { phase, limit };
         match tokio::time::timeout(limit, self.pool.request(request)).await {
@@ -117,7 +264,7 @@ impl HttpClient {
             }
             Ok(Err(error)) if error.is_connect() => Err(Error::Unreachable(error.into())),
             Ok(Err(error)) => Err(Error::Connection(error.into())),
-            Ok(Ok(response)) => Ok(response),
+            Ok(Ok(response)) => readable(response),
         }
     }
 
@@ -134,6 +281,27 @@ impl HttpClient {
     }
 }
 
+/// An answer that we can read: it is not compressed, as nobody asked it to be, and it does not send us
+/// elsewhere.
+fn readable(response: Response<Incoming>) -> Result<Response<Incoming>, Error> {
+    let (status, headers) = (response.status(), response.headers());
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
+        return Err(Error::Redirected {
+            status: status.as_u16(),
+            location: text(LOCATION).map(str::to_owned),
+        });
+    }
+    match text(CONTENT_ENCODING).map(str::trim) {
+        None | Some("") => Ok(response),
+        Some(coding) if coding.eq_ignore_ascii_case("identity") => Ok(response),
+        Some(_) => Err(Error::NotA2a {
+            status: status.as_u16(),
+            problem: "the answer is compressed, which was not asked for".to_owned(),
+        }),
+    }
+}
+
 fn timed_out(error: &(dyn std::error::Error + 'static)) -> bool {
     std::iter::successors(Some(error), |error| error.source())
         .filter_map(|error| error.downcast_ref::<std::io::Error>())
@@ -144,8 +312,14 @@ pub(super) fn address(url: &str) -> Result<Uri, Error> {
     let uri: Uri = url.parse().map_err(|error| bad_address(url, error))?;
     match uri.scheme_str() {
         Some("http") if uri.host().is_some() => Ok(uri),
-        Some("https") => Err(bad_address(url, "https is not supported yet")),
-        _ => Err(bad_address(url, "expected `http://host[:port][/path]`")),
+        Some("https") if uri.host().is_some() => match cfg!(feature = "tls") {
+            true => Ok(uri),
+            false => Err(bad_address(url, "https needs the feature `tls`")),
+        },
+        _ => Err(bad_address(
+            url,
+            "expected `https://host[:port][/path]`, or `http://…`",
+        )),
     }
 }
 

@@ -5,6 +5,7 @@ mod auth;
 mod body;
 mod client;
 mod connection;
+mod credentials;
 mod discovery;
 mod exchange;
 mod extensions;
@@ -12,15 +13,23 @@ mod following;
 mod hosts;
 mod media;
 mod outgoing;
+mod proxy;
+mod reach;
 mod remote;
 mod serve;
 mod service;
+#[cfg(feature = "tls")]
+mod tls;
 
 pub use auth::{Anyone, Authenticator, Denied};
 pub use body::Body;
-pub use client::{Fetched, HttpClient, Timeouts};
+pub use client::{Fetched, HttpClient, HttpClientBuilder, Timeouts};
+pub use credentials::Credentials;
 pub use discovery::card_document;
 pub use hosts::Hosts;
+pub use proxy::Proxy;
 pub use remote::HttpTransport;
 pub use serve::{ServeOptions, serve};
 pub use service::HttpService;
+#[cfg(feature = "tls")]
+pub use tls::{BadTls, Tls};

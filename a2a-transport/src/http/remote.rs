@@ -16,6 +16,7 @@ use hyper::body::Incoming;
 
 use super::answer::{A2A_JSON, JSON};
 use super::client::{HttpClient, address, bad_address};
+use super::credentials::Credentials;
 use super::extensions;
 use super::following::{Following, trace};
 use crate::binding::{Asking, EventReader, read_reply, write_call};
@@ -37,6 +38,7 @@ struct Shared {
     tenant: Option<String>,
     mode: Mode,
     headers: HeaderMap,
+    credentials: Option<Arc<dyn Credentials>>,
     bounds: Bounds,
     next_id: Arc<AtomicU64>,
     /// The agent refuses the media type of 1.0.1.
@@ -55,6 +57,7 @@ impl HttpTransport {
                 tenant: None,
                 mode: Mode::Lenient,
                 headers: HeaderMap::new(),
+                credentials: None,
                 bounds: Bounds::default(),
                 next_id: Arc::new(AtomicU64::new(1)),
                 plain_json: Arc::default(),
@@ -103,6 +106,11 @@ impl HttpTransport {
         self.with(|shared| {
             shared.headers.insert(name, value);
         })
+    }
+
+    /// Shows with every request who calls.
+    pub fn credentials(self, credentials: Arc<dyn Credentials>) -> Self {
+        self.with(|shared| shared.credentials = Some(credentials))
     }
 
     /// The bounds of a stream's lines and events.
@@ -178,8 +186,7 @@ impl Shared {
 
     /// Sends a request, in another way if the agent only takes that.
     async fn send(&self, asking: &Asking, context: &Context) -> Result<Response<Incoming>, Error> {
-        let request = || self.request(asking, &asking.method, context);
-        let response = self.http.send(request()?).await?;
+        let response = self.ask_by(&asking.method, asking, context).await?;
         if self.binding == Binding::JsonRpc {
             return Ok(response);
         }
@@ -188,18 +195,27 @@ impl Shared {
             && asking.body.is_some()
         {
             self.plain_json.store(true, Ordering::Relaxed);
-            return self.http.send(request()?).await;
+            return self.ask_by(&asking.method, asking, context).await;
         }
         // The text of the specification subscribes by POST, its proto by GET; servers have one.
         if response.status() == StatusCode::METHOD_NOT_ALLOWED
             && asking.envelope.operation == a2a_types::Operation::SubscribeToTask
         {
-            return self
-                .http
-                .send(self.request(asking, &Method::GET, context)?)
-                .await;
+            return self.ask_by(&Method::GET, asking, context).await;
         }
         Ok(response)
+    }
+
+    async fn ask_by(
+        &self,
+        method: &Method,
+        asking: &Asking,
+        context: &Context,
+    ) -> Result<Response<Incoming>, Error> {
+        let request = || self.request(asking, method, context);
+        self.http
+            .send_as(self.credentials.as_deref(), request)
+            .await
     }
 
     fn request(
@@ -275,14 +291,15 @@ impl Shared {
             .rfind('/')
             .filter(|slash| *slash > root)
             .map_or(below, |slash| &below[..slash]);
+        let credentials = self.credentials.as_deref();
         let mut fetched = self
             .http
-            .get(&format!("{beside}{PATH}"), &self.headers)
+            .get_as(credentials, &format!("{beside}{PATH}"), &self.headers)
             .await?;
         if fetched.status == StatusCode::NOT_FOUND && below != beside {
             fetched = self
                 .http
-                .get(&format!("{below}{PATH}"), &self.headers)
+                .get_as(credentials, &format!("{below}{PATH}"), &self.headers)
                 .await?;
         }
         refused(fetched.status, &fetched.headers)?;

@@ -1,0 +1,159 @@
+//! How an address is reached: directly or through a proxy, in the clear or by TLS.
+
+use std::io;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::Uri;
+use http::uri::{Authority, Scheme};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tower_service::Service;
+
+use super::proxy::Proxy;
+#[cfg(feature = "tls")]
+use super::tls::Tls;
+use crate::BoxFuture;
+
+/// Makes connections, each within a time that covers all of it: the name, the proxy, and TLS.
+#[derive(Clone)]
+pub(super) struct Reach {
+    pub(super) route: Route,
+    #[cfg(feature = "tls")]
+    pub(super) tls: Tls,
+    pub(super) within: Duration,
+}
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+type Tcp = TokioIo<TcpStream>;
+#[cfg(not(feature = "tls"))]
+type Wire = Tcp;
+#[cfg(feature = "tls")]
+type Wire = hyper_rustls::MaybeHttpsStream<Tcp>;
+
+impl Service<Uri> for Reach {
+    type Response = Wire;
+    type Error = Failure;
+    type Future = BoxFuture<'static, Result<Wire, Failure>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, to: Uri) -> Self::Future {
+        let within = self.within;
+        let connecting = self.connect(to);
+        Box::pin(async move {
+            let late = || io::Error::from(io::ErrorKind::TimedOut);
+            tokio::time::timeout(within, connecting)
+                .await
+                .map_err(|_| late())?
+        })
+    }
+}
+
+impl Reach {
+    #[cfg(not(feature = "tls"))]
+    fn connect(&self, to: Uri) -> BoxFuture<'static, Result<Wire, Failure>> {
+        self.route.clone().call(to)
+    }
+
+    #[cfg(feature = "tls")]
+    fn connect(&self, to: Uri) -> BoxFuture<'static, Result<Wire, Failure>> {
+        let mut route = self.route.clone();
+        if to.scheme() != Some(&Scheme::HTTPS) {
+            return Box::pin(async move { Ok(Wire::Http(route.call(to).await?)) });
+        }
+        let tls = self.tls.clone();
+        Box::pin(async move {
+            let config = tls.config()?;
+            hyper_rustls::HttpsConnector::from((route, config))
+                .call(to)
+                .await
+        })
+    }
+}
+
+/// The way to a host.
+#[derive(Clone)]
+pub(super) enum Route {
+    Direct(HttpConnector),
+    Tunnel(Tunnel<HttpConnector>),
+    Socks(SocksV5<HttpConnector>),
+}
+
+impl Route {
+    pub(super) fn by(proxy: Option<&Proxy>, within: Duration) -> Self {
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        connector.set_connect_timeout(Some(within));
+        // TLS comes on top.
+        connector.enforce_http(false);
+        match proxy {
+            None => Self::Direct(connector),
+            Some(proxy) => proxy.route(connector),
+        }
+    }
+}
+
+impl Service<Uri> for Route {
+    type Response = Tcp;
+    type Error = Failure;
+    type Future = BoxFuture<'static, Result<Tcp, Failure>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, to: Uri) -> Self::Future {
+        match self {
+            Self::Direct(connector) => {
+                let connecting = connector.call(to);
+                Box::pin(async move { Ok(connecting.await?) })
+            }
+            Self::Tunnel(proxy) => {
+                let connecting = proxy.call(with_port(to));
+                Box::pin(async move { Ok(connecting.await?) })
+            }
+            Self::Socks(proxy) => {
+                let connecting = proxy.call(with_port(to));
+                Box::pin(async move { Ok(connecting.await?) })
+            }
+        }
+    }
+}
+
+/// Proxies are told a port, which is that of HTTPS if none is named.
+fn with_port(to: Uri) -> Uri {
+    if to.port().is_some() || to.scheme() != Some(&Scheme::HTTP) {
+        return to;
+    }
+    let mut parts = to.clone().into_parts();
+    let named = to
+        .host()
+        .map(|host| Authority::try_from(format!("{host}:80")));
+    let Some(Ok(authority)) = named else {
+        return to;
+    };
+    parts.authority = Some(authority);
+    Uri::from_parts(parts).unwrap_or(to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proxy_is_told_the_port() {
+        for (uri, expected) in [
+            ("http://h/a?b", "http://h:80/a?b"),
+            ("http://[::1]/", "http://[::1]:80/"),
+            ("http://h:8080/", "http://h:8080/"),
+            ("https://h/", "https://h/"),
+        ] {
+            assert_eq!(with_port(uri.parse().unwrap()), expected);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Whom to believe, and who we are.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use rustls::ClientConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls_platform_verifier::Verifier;
+
+/// How the other end of a protected connection is recognised, and what is shown to it.
+///
+/// Agents are recognised by the authorities that the platform trusts, and by those that are added
+/// here. TLS 1.2 or 1.3.
+#[derive(Clone, Default)]
+pub struct Tls {
+    settings: Arc<Settings>,
+    /// Made when it is first needed: reading the platform's authorities takes a while.
+    made: Arc<OnceLock<Result<Arc<ClientConfig>, BadTls>>>,
+}
+
+#[derive(Clone, Default)]
+struct Settings {
+    roots: Vec<CertificateDer<'static>>,
+    identity: Option<Arc<Identity>>,
+}
+
+struct Identity {
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+}
+
+/// What is wrong with the settings.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum BadTls {
+    /// There is no certificate in the text.
+    #[error("no certificate found: expected PEM with `-----BEGIN CERTIFICATE-----`")]
+    NoCertificate,
+    /// There is no private key in the text.
+    #[error("no private key found: expected PEM with `-----BEGIN PRIVATE KEY-----`")]
+    NoKey,
+    /// They do not fit.
+    #[error("the certificates cannot be used: {0}")]
+    Unusable(rustls::Error),
+}
+
+impl Tls {
+    /// Believes certificates of these authorities, too: PEM, one or more.
+    pub fn trust(mut self, pem: &[u8]) -> Result<Self, BadTls> {
+        let roots = certificates(pem)?;
+        self.change(|settings| settings.roots.extend(roots));
+        Ok(self)
+    }
+
+    /// Shows this certificate and those that vouch for it to agents that ask (mutual TLS): PEM, the
+    /// own one first, with its private key.
+    pub fn identity(mut self, chain: &[u8], key: &[u8]) -> Result<Self, BadTls> {
+        let chain = certificates(chain)?;
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| BadTls::NoKey)?;
+        self.change(|settings| settings.identity = Some(Arc::new(Identity { chain, key })));
+        self.config()?;
+        Ok(self)
+    }
+
+    /// The same without what is shown to others.
+    pub fn without_identity(mut self) -> Self {
+        if self.settings.identity.is_some() {
+            self.change(|settings| settings.identity = None);
+        }
+        self
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut Settings)) {
+        change(Arc::make_mut(&mut self.settings));
+        self.made = Arc::default();
+    }
+
+    pub(super) fn config(&self) -> Result<Arc<ClientConfig>, BadTls> {
+        let is_plain = self.settings.roots.is_empty() && self.settings.identity.is_none();
+        // All that have no settings of their own share one.
+        static PLAIN: OnceLock<Result<Arc<ClientConfig>, BadTls>> = OnceLock::new();
+        let made = if is_plain { &PLAIN } else { &*self.made };
+        made.get_or_init(|| self.settings.make().map_err(BadTls::Unusable))
+            .clone()
+    }
+}
+
+impl Settings {
+    fn make(&self) -> Result<Arc<ClientConfig>, rustls::Error> {
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let roots = self.roots.iter().cloned();
+        let verifier = Verifier::new_with_extra_roots(roots, Arc::clone(&provider))?;
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier));
+        let mut config = match &self.identity {
+            None => config.with_no_client_auth(),
+            Some(identity) => {
+                let Identity { chain, key } = &**identity;
+                config.with_client_auth_cert(chain.clone(), key.clone_key())?
+            }
+        };
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Arc::new(config))
+    }
+}
+
+fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, BadTls> {
+    let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    let certificates = certificates.map_err(|_| BadTls::NoCertificate)?;
+    match certificates.is_empty() {
+        true => Err(BadTls::NoCertificate),
+        false => Ok(certificates),
+    }
+}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tls")
+            .field("roots", &self.settings.roots.len())
+            .field("identity", &self.settings.identity.is_some())
+            .finish()
+    }
+}
