@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use a2a_transport::Error;
-use a2a_transport::http::{Fetched, HttpClient};
+use a2a_transport::http::{Credentials, Fetched, HttpClient};
 use a2a_types::{AgentCard, Dialect};
+use http::header::HeaderMap;
 use http::{Request, Response, StatusCode};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
 
@@ -20,6 +21,8 @@ use crate::{Client, Interfaces};
 #[derive(Clone, Debug, Default)]
 pub struct Cards {
     http: HttpClient,
+    headers: HeaderMap,
+    credentials: Option<Arc<dyn Credentials>>,
     kept: Arc<Mutex<HashMap<String, Kept>>>,
 }
 
@@ -35,8 +38,20 @@ impl Cards {
     pub fn new(http: HttpClient) -> Self {
         Self {
             http,
-            kept: Arc::default(),
+            ..Self::default()
         }
+    }
+
+    /// Sends these headers to whoever is asked for a card.
+    pub fn headers(mut self, headers: HeaderMap) -> Self {
+        self.headers = headers;
+        self
+    }
+
+    /// Shows whoever is asked for a card who calls.
+    pub fn credentials(mut self, credentials: Option<Arc<dyn Credentials>>) -> Self {
+        self.credentials = credentials;
+        self
     }
 
     /// The card of the agent at `url`: its origin, base or card.
@@ -62,7 +77,7 @@ impl Cards {
     /// A client of the agent at `url`, by the first interface on its card that we speak.
     pub async fn connect(&self, url: &str) -> Result<Client, Error> {
         let card = self.find(url).await?;
-        let interfaces = Interfaces::of(&card, &self.http)?;
+        let interfaces = Interfaces::of(&card, |_, transport| transport.http(self.http.clone()))?;
         Ok(Client::with_card(interfaces, card))
     }
 
@@ -79,7 +94,9 @@ impl Cards {
         let mut headers = asked.headers().clone();
         // The policy writes down what HTTP sends anyway.
         headers.remove(http::header::HOST);
-        let fetched = self.http.get(place, &headers).await?;
+        headers.extend(self.headers.clone());
+        let credentials = self.credentials.as_deref();
+        let fetched = self.http.get_as(credentials, place, &headers).await?;
         let now = SystemTime::now();
         if let Some(kept) = kept
             && fetched.status == StatusCode::NOT_MODIFIED

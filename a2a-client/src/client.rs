@@ -15,7 +15,7 @@ use a2a_types::{
 };
 use tokio_stream::Stream;
 
-use crate::Cards;
+use crate::{Cards, ClientBuilder};
 
 /// A connection to an agent, in the canonical model whatever generation the agent speaks.
 #[derive(Clone)]
@@ -50,6 +50,11 @@ impl Client {
     /// Connects to the JSON-RPC endpoint at `url`, which speaks `dialect`, without a card.
     pub fn connect(url: &str, dialect: Dialect) -> Result<Self, Error> {
         Ok(Self::new(HttpTransport::new(url, dialect)?))
+    }
+
+    /// How to reach the agent at `url`: its origin, base or card.
+    pub fn builder(url: &str) -> ClientBuilder {
+        ClientBuilder::new(url)
     }
 
     /// The card that was discovered; the extended one once it was read.

@@ -1,29 +1,46 @@
 //! The interfaces of an agent that we can call.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use a2a_transport::http::{HttpClient, HttpTransport};
+use a2a_transport::http::HttpTransport;
 use a2a_transport::{BoxFuture, Call, Error, Phase, Reply, Transport};
 use a2a_types::reading::Violation;
-use a2a_types::{AgentCard, AgentInterface};
+use a2a_types::{AgentCard, AgentInterface, Dialect, ErrorKind};
 
 /// A [`Transport`] by the first interface on a card that we speak (specification 1.0 §8.3.2); by
 /// the next one when that cannot be reached.
 #[derive(Debug)]
 pub struct Interfaces {
-    spoken: Vec<(AgentInterface, HttpTransport)>,
+    spoken: Vec<Spoken>,
     current: AtomicUsize,
 }
 
+/// An interface that we speak.
+#[derive(Debug)]
+struct Spoken {
+    interface: AgentInterface,
+    transport: HttpTransport,
+    /// What it turned out to speak: a card of 0.1 may look like one of 0.2.
+    proven: OnceLock<Dialect>,
+}
+
 impl Interfaces {
-    /// Those on `card` that we speak, called with `http`; an error if there are none.
-    pub fn of(card: &AgentCard, http: &HttpClient) -> Result<Self, Error> {
+    /// Those on `card` that we speak, each called as `dress` has it; an error if there are none.
+    pub fn of(
+        card: &AgentCard,
+        dress: impl Fn(&AgentInterface, HttpTransport) -> HttpTransport,
+    ) -> Result<Self, Error> {
         let mut spoken = Vec::new();
         let mut first_problem = None;
         for interface in &card.supported_interfaces {
             match HttpTransport::to(interface) {
                 Some(Ok(transport)) => {
-                    spoken.push((interface.clone(), transport.http(http.clone())));
+                    spoken.push(Spoken {
+                        interface: interface.clone(),
+                        transport: dress(interface, transport),
+                        proven: OnceLock::new(),
+                    });
                 }
                 Some(Err(problem)) => drop(first_problem.get_or_insert(problem)),
                 None => {}
@@ -40,7 +57,7 @@ impl Interfaces {
 
     /// The one that is called at present.
     pub fn current(&self) -> &AgentInterface {
-        &self.spoken[self.current.load(Ordering::Relaxed)].0
+        &self.spoken[self.current.load(Ordering::Relaxed)].interface
     }
 }
 
@@ -51,11 +68,11 @@ impl Transport for Interfaces {
             let mut tried = 0;
             loop {
                 let index = (first + tried) % self.spoken.len();
-                let reply = self.spoken[index].1.call(call.clone()).await;
+                let reply = self.spoken[index].call(call.clone()).await;
                 tried += 1;
                 match reply {
                     Err(error) if nothing_was_sent(&error) && tried < self.spoken.len() => {
-                        let url = &self.spoken[index].0.url;
+                        let url = &self.spoken[index].interface.url;
                         tracing::debug!(url, %error, "trying the next interface");
                     }
                     reply => {
@@ -70,6 +87,39 @@ impl Transport for Interfaces {
     }
 }
 
+impl Spoken {
+    async fn call(&self, call: Call) -> Result<Reply, Error> {
+        if let Some(&dialect) = self.proven.get() {
+            return self.transport.clone().speaking(dialect).call(call).await;
+        }
+        let reply = self.transport.call(call.clone()).await;
+        if self.transport.dialect() != Dialect::V0_2 {
+            return reply;
+        }
+        if !is_unknown(&reply) {
+            if matches!(reply, Ok(_) | Err(Error::Agent(_))) {
+                self.proven.get_or_init(|| Dialect::V0_2);
+            }
+            return reply;
+        }
+        // Nobody knew the method, so nothing was done.
+        let older = self.transport.clone().speaking(Dialect::V0_1);
+        let again = older.call(call).await;
+        match is_unknown(&again) || matches!(again, Err(Error::NotSupported { .. })) {
+            true => reply,
+            false => {
+                self.proven.get_or_init(|| Dialect::V0_1);
+                again
+            }
+        }
+    }
+}
+
+/// Whether the agent does not know the name of the operation.
+fn is_unknown(reply: &Result<Reply, Error>) -> bool {
+    matches!(reply, Err(Error::Agent(error)) if error.kind == ErrorKind::MethodNotFound)
+}
+
 /// Whether asking elsewhere cannot ask twice.
 fn nothing_was_sent(error: &Error) -> bool {
     matches!(
@@ -82,7 +132,7 @@ fn nothing_was_sent(error: &Error) -> bool {
     )
 }
 
-fn none_spoken(card: &AgentCard) -> Error {
+pub(crate) fn none_spoken(card: &AgentCard) -> Error {
     let offered: Vec<_> = card
         .supported_interfaces
         .iter()

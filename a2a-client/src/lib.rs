@@ -37,15 +37,23 @@
 mod card;
 mod cards;
 mod client;
+mod connect;
 mod interfaces;
+mod origin;
 #[cfg(feature = "webhook")]
 pub mod webhook;
 
 pub use crate::card::read_card;
 pub use crate::cards::Cards;
 pub use crate::client::{Client, Updates};
+pub use crate::connect::ClientBuilder;
 pub use crate::interfaces::Interfaces;
-pub use a2a_transport::http::{HttpClient, HttpTransport, Timeouts};
+pub use crate::origin::Origin;
+#[cfg(feature = "tls")]
+pub use a2a_transport::http::{BadTls, Tls};
+pub use a2a_transport::http::{
+    Credentials, HttpClient, HttpClientBuilder, HttpTransport, Proxy, Timeouts,
+};
 pub use a2a_transport::{Binding, Error, Phase, Transport};
 pub use a2a_types::{Dialect, Event, Message, SendMessageResponse};
 pub use tokio_stream::StreamExt;

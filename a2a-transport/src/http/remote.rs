@@ -79,6 +79,11 @@ impl HttpTransport {
         self.shared.dialect
     }
 
+    /// Speaks another generation.
+    pub fn speaking(self, dialect: Dialect) -> Self {
+        self.with(|shared| shared.dialect = dialect)
+    }
+
     /// Speaks by another binding.
     pub fn binding(self, binding: Binding) -> Self {
         self.with(|shared| shared.binding = binding)

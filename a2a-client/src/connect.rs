@@ -1,0 +1,240 @@
+//! Connecting: the card is found, an interface chosen, and whoever calls is shown to nobody else.
+
+use std::sync::Arc;
+
+use a2a_transport::http::{Credentials, HttpClient, HttpClientBuilder, HttpTransport};
+use a2a_transport::sse::Bounds;
+use a2a_transport::{Binding, Error, Transport};
+use a2a_types::reading::Mode;
+use a2a_types::{AgentCard, AgentInterface, Dialect};
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::{Cards, Client, Interfaces, Origin};
+
+/// How to reach an agent: [`Client::builder`].
+///
+/// ```no_run
+/// # use a2a_client::Client;
+/// # use http::HeaderValue;
+/// # async fn connected() -> Result<(), a2a_client::Error> {
+/// let client = Client::builder("https://agent.example")
+///     .header(http::header::ACCEPT_LANGUAGE, HeaderValue::from_static("nl"))
+///     .connect()
+///     .await?;
+/// println!("{}", client.card().map_or_else(String::new, |card| card.name.clone()));
+/// # Ok(()) }
+/// ```
+///
+/// Headers, credentials and the identity of TLS go to the origin of the agent's URL, and to those that
+/// are trusted by [`trust_origin`](Self::trust_origin). An interface on the card that is elsewhere is
+/// called without them.
+#[must_use]
+pub struct ClientBuilder {
+    url: String,
+    http: HttpClientBuilder,
+    headers: HeaderMap,
+    credentials: Option<Arc<dyn Credentials>>,
+    trusted: Vec<String>,
+    dialect: Option<Dialect>,
+    binding: Option<Binding>,
+    tenant: Option<String>,
+    mode: Mode,
+    bounds: Bounds,
+    wraps: Vec<Wrap>,
+}
+
+type Wrap = Box<dyn FnOnce(Arc<dyn Transport>) -> Arc<dyn Transport> + Send>;
+
+impl ClientBuilder {
+    pub(crate) fn new(url: &str) -> Self {
+        Self {
+            url: url.to_owned(),
+            http: HttpClient::builder(),
+            headers: HeaderMap::new(),
+            credentials: None,
+            trusted: Vec::new(),
+            dialect: None,
+            binding: None,
+            tenant: None,
+            mode: Mode::Lenient,
+            bounds: Bounds::default(),
+            wraps: Vec::new(),
+        }
+    }
+
+    /// Timeouts, TLS, proxy and bounds of connections.
+    pub fn http(mut self, http: HttpClientBuilder) -> Self {
+        self.http = http;
+        self
+    }
+
+    /// Sends a header with every request to the agent.
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// Shows the agent who calls.
+    pub fn credentials(mut self, credentials: Arc<dyn Credentials>) -> Self {
+        self.credentials = Some(credentials);
+        self
+    }
+
+    /// Takes what is at this origin for the same agent: it gets the same headers and credentials.
+    pub fn trust_origin(mut self, url: &str) -> Self {
+        self.trusted.push(url.to_owned());
+        self
+    }
+
+    /// Speaks only this generation, if the card offers it.
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = Some(dialect);
+        self
+    }
+
+    /// Speaks only by this binding, if the card offers it.
+    pub fn binding(mut self, binding: Binding) -> Self {
+        self.binding = Some(binding);
+        self
+    }
+
+    /// Names this tenant in every request that names none, in place of the card's.
+    pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
+        self.tenant = Some(tenant.into());
+        self
+    }
+
+    /// Reads answers leniently, as by default, or strictly.
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// The bounds of a stream's lines and events.
+    pub fn bounds(mut self, bounds: Bounds) -> Self {
+        self.bounds = bounds;
+        self
+    }
+
+    /// Wraps every call: the first wrapper is the innermost, next to the wire.
+    pub fn wrap<T: Transport>(
+        mut self,
+        wrap: impl FnOnce(Arc<dyn Transport>) -> T + Send + 'static,
+    ) -> Self {
+        self.wraps
+            .push(Box::new(move |transport| Arc::new(wrap(transport))));
+        self
+    }
+
+    /// Finds the card and connects to the first interface on it that is spoken here, by the next one
+    /// when that cannot be reached.
+    pub async fn connect(self) -> Result<Client, Error> {
+        let access = self.access()?;
+        let cards = Cards::new(access.http.clone())
+            .headers(access.headers.clone())
+            .credentials(access.credentials.clone());
+        let card = cards.find(&self.url).await?;
+        let wanted = self.wanted(&card)?;
+        let interfaces = Interfaces::of(&wanted, |interface, transport| {
+            access.give(&interface.url, transport)
+        })?;
+        Ok(Client::with_card(self.wrapped(interfaces), card))
+    }
+
+    /// Connects to the URL as it is, without a card: by JSON-RPC unless told otherwise. Nothing is sent
+    /// yet.
+    pub fn connect_at(self, dialect: Dialect) -> Result<Client, Error> {
+        let access = self.access()?;
+        let transport = HttpTransport::new(&self.url, dialect)?;
+        let transport = transport.binding(self.binding.unwrap_or(Binding::JsonRpc));
+        let transport = access.give(&self.url, transport);
+        Ok(Client::new(self.wrapped(transport)))
+    }
+
+    fn access(&self) -> Result<Access, Error> {
+        let trusted = std::iter::once(&self.url).chain(&self.trusted);
+        let trusted: Result<_, _> = trusted.map(|url| Origin::of(url)).collect();
+        #[cfg(feature = "tls")]
+        let stranger = self.http.clone().without_identity().build();
+        #[cfg(not(feature = "tls"))]
+        let stranger = self.http.clone().build();
+        Ok(Access {
+            trusted: trusted?,
+            http: self.http.clone().build(),
+            stranger,
+            headers: self.headers.clone(),
+            credentials: self.credentials.clone(),
+            tenant: self.tenant.clone(),
+            mode: self.mode,
+            bounds: self.bounds,
+        })
+    }
+
+    /// The card with only those interfaces that may be called.
+    fn wanted(&self, card: &AgentCard) -> Result<AgentCard, Error> {
+        let is_wanted = |interface: &AgentInterface| {
+            let dialect = self.dialect.is_none() || self.dialect == interface.dialect();
+            let binding = self.binding.is_none() || self.binding == Binding::of(interface);
+            dialect && binding
+        };
+        let mut wanted = card.clone();
+        wanted.supported_interfaces.retain(is_wanted);
+        match wanted.supported_interfaces.is_empty() {
+            true => Err(crate::interfaces::none_spoken(card)),
+            false => Ok(wanted),
+        }
+    }
+
+    fn wrapped(self, transport: impl Transport) -> Arc<dyn Transport> {
+        let transport: Arc<dyn Transport> = Arc::new(transport);
+        let wrap = |inner, wrap: Wrap| wrap(inner);
+        self.wraps.into_iter().fold(transport, wrap)
+    }
+}
+
+/// What an agent gets to see, and others do not.
+struct Access {
+    trusted: Vec<Origin>,
+    http: HttpClient,
+    /// For whoever is not trusted.
+    stranger: HttpClient,
+    headers: HeaderMap,
+    credentials: Option<Arc<dyn Credentials>>,
+    tenant: Option<String>,
+    mode: Mode,
+    bounds: Bounds,
+}
+
+impl Access {
+    fn give(&self, url: &str, transport: HttpTransport) -> HttpTransport {
+        let mut transport = transport.mode(self.mode).bounds(self.bounds);
+        if let Some(tenant) = &self.tenant {
+            transport = transport.tenant(tenant);
+        }
+        let origin = Origin::of(url);
+        if !origin
+            .as_ref()
+            .is_ok_and(|origin| self.trusted.contains(origin))
+        {
+            if self.has_secrets() {
+                tracing::warn!(
+                    url,
+                    "the card names another origin: headers and credentials do not go there"
+                );
+            }
+            return transport.http(self.stranger.clone());
+        }
+        transport = transport.http(self.http.clone());
+        for (name, value) in &self.headers {
+            transport = transport.header(name.clone(), value.clone());
+        }
+        match &self.credentials {
+            Some(credentials) => transport.credentials(Arc::clone(credentials)),
+            None => transport,
+        }
+    }
+
+    fn has_secrets(&self) -> bool {
+        self.credentials.is_some() || !self.headers.is_empty()
+    }
+}

@@ -1,0 +1,92 @@
+//! Whom a URL belongs to.
+
+use std::fmt;
+
+use a2a_transport::Error;
+use http::Uri;
+
+/// Scheme, host and port of a URL: what shares them is one party, and credentials meant for it go
+/// nowhere else (RFC 6454 §4).
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Origin {
+    scheme: String,
+    host: String,
+    port: u16,
+}
+
+impl Origin {
+    /// The origin of an `http` or `https` URL.
+    ///
+    /// Errors: [`Error::Address`].
+    pub fn of(url: &str) -> Result<Self, Error> {
+        let bad = |problem: String| Error::Address {
+            url: url.to_owned(),
+            problem,
+        };
+        let uri: Uri = url.parse().map_err(|error| bad(format!("{error}")))?;
+        let scheme = uri.scheme_str().unwrap_or_default().to_owned();
+        let usual = match scheme.as_str() {
+            "http" => 80,
+            "https" => 443,
+            _ => {
+                return Err(bad(
+                    "expected `https://host[:port]`, or `http://…`".to_owned()
+                ));
+            }
+        };
+        let host = uri.host().unwrap_or_default().to_ascii_lowercase();
+        if host.is_empty() {
+            return Err(bad("it names no host".to_owned()));
+        }
+        Ok(Self {
+            scheme,
+            host,
+            port: uri.port_u16().unwrap_or(usual),
+        })
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { scheme, host, port } = self;
+        match (scheme.as_str(), port) {
+            ("http", 80) | ("https", 443) => write!(f, "{scheme}://{host}"),
+            _ => write!(f, "{scheme}://{host}:{port}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_one_party() {
+        let same = |one, other| Origin::of(one).unwrap() == Origin::of(other).unwrap();
+        assert!(same("https://a.example/x?y", "https://A.EXAMPLE:443"));
+        assert!(same("http://a.example", "http://a.example:80/x"));
+        for other in [
+            "http://a.example",
+            "https://a.example:8443",
+            "https://b.a.example",
+            "https://a.example.",
+            "https://a.example@b.example",
+            "https://[::1]",
+        ] {
+            assert!(!same("https://a.example", other), "{other}");
+        }
+        for bad in ["", "a.example", "ftp://a.example", "https://", "/x"] {
+            assert!(Origin::of(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn how_it_is_told() {
+        for (url, told) in [
+            ("https://A.example:443/x", "https://a.example"),
+            ("http://a.example:8080", "http://a.example:8080"),
+        ] {
+            assert_eq!(Origin::of(url).unwrap().to_string(), told);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Credentials go to the agent that was asked for: not to where a card or a redirection points.
+
+use std::fmt::Write;
+use std::sync::{Arc, Mutex};
+
+use a2a_client::{Client, ClientBuilder, Credentials, Dialect, Error};
+use a2a_transport::BoxFuture;
+use a2a_types::AgentInterface;
+use http::header::{AUTHORIZATION, COOKIE, HeaderValue};
+use http::request::Parts;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+const TOKEN: &str = "t0ken-of-ada";
+const SESSION: &str = "s3ssion-of-ada";
+
+/// What a listener was sent, all of it.
+type Heard = Arc<Mutex<String>>;
+
+/// A listener that answers every request with what `answer` makes of its first line.
+async fn listen(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> (String, Heard) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let heard = Heard::default();
+    let noted = Arc::clone(&heard);
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = String::new();
+            while !is_whole(&request) {
+                let mut bytes = vec![0; 4096];
+                let count = stream.read(&mut bytes).await.unwrap();
+                request.push_str(&String::from_utf8_lossy(&bytes[..count]));
+            }
+            noted.lock().unwrap().push_str(&request);
+            let _ = stream.write_all(answer(&request).as_bytes()).await;
+        }
+    });
+    (url, heard)
+}
+
+/// Whether a request has come to its end.
+fn is_whole(request: &str) -> bool {
+    let Some((head, body)) = request.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let length = head.lines().filter_map(|line| line.split_once(": "));
+    let mut length = length.filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+    let length = length.next().map_or(0, |(_, value)| value.parse().unwrap());
+    body.len() >= length
+}
+
+fn says(status: &str, headers: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n{body}"
+    )
+}
+
+/// An answer to whatever was sent: a message.
+fn answer() -> String {
+    let message = json!({"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "hi"}]});
+    let result = json!({"jsonrpc": "2.0", "id": 1, "result": {"message": message}});
+    says(
+        "200 OK",
+        "content-type: application/json\r\n",
+        &result.to_string(),
+    )
+}
+
+/// Somebody else, who answers whatever is asked.
+async fn stranger() -> (String, Heard) {
+    listen(|_| answer()).await
+}
+
+#[derive(Debug)]
+struct Token;
+
+impl Credentials for Token {
+    fn attach<'a>(&'a self, head: &'a mut Parts) -> BoxFuture<'a, Result<(), Error>> {
+        let value = HeaderValue::from_str(&format!("Bearer {TOKEN}")).unwrap();
+        head.headers.insert(AUTHORIZATION, value);
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+fn ada(url: &str) -> ClientBuilder {
+    let session = HeaderValue::from_str(SESSION).unwrap();
+    let builder = Client::builder(url).header(COOKIE, session);
+    builder.credentials(Arc::new(Token))
+}
+
+/// How often a listener heard a secret.
+fn secrets(heard: &Heard) -> usize {
+    let heard = heard.lock().unwrap();
+    [TOKEN, SESSION]
+        .iter()
+        .map(|secret| heard.matches(secret).count())
+        .sum()
+}
+
+/// An agent whose card is this.
+async fn agent(card: Value) -> (String, Heard) {
+    listen(move |request| match request.starts_with("GET") {
+        true => says(
+            "200 OK",
+            "content-type: application/json\r\n",
+            &card.to_string(),
+        ),
+        false => answer(),
+    })
+    .await
+}
+
+fn card(members: Value) -> Value {
+    let mut card = json!({
+        "name": "n", "description": "d", "version": "1", "skills": [], "capabilities": {},
+        "defaultInputModes": ["text"], "defaultOutputModes": ["text"],
+    });
+    let all = card.as_object_mut().unwrap();
+    all.extend(members.as_object().unwrap().clone());
+    card
+}
+
+#[tokio::test]
+async fn who_was_asked_for_is_told_who_calls() {
+    let home = Arc::new(Mutex::new(String::new()));
+    let own = Arc::clone(&home);
+    let (url, heard) = listen(move |request| match request.starts_with("GET") {
+        true => {
+            let interface = AgentInterface::json_rpc(&*own.lock().unwrap(), Dialect::V1_0);
+            let card = card(json!({"supportedInterfaces": [interface]}));
+            says(
+                "200 OK",
+                "content-type: application/json\r\n",
+                &card.to_string(),
+            )
+        }
+        false => answer(),
+    })
+    .await;
+    *home.lock().unwrap() = url.clone();
+    let client = ada(&url).connect().await.unwrap();
+    client.send("hi").await.unwrap();
+    assert_eq!(secrets(&heard), 4, "with the card and with the message");
+}
+
+#[tokio::test]
+async fn where_a_card_points_nothing_is_told_unless_that_is_trusted() {
+    let (elsewhere, foreign) = stranger().await;
+    let signature = json!({"protected": "eyJhbGciOiJFUzI1NiJ9", "signature": "AA",
+        "header": {"jku": format!("{elsewhere}/keys")}});
+    for members in [
+        json!({"url": elsewhere, "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC"}),
+        json!({"url": "http://127.0.0.1:1/", "protocolVersion": "0.3.0",
+            "additionalInterfaces": [{"url": elsewhere, "transport": "JSONRPC"}]}),
+        json!({"supportedInterfaces": [AgentInterface::json_rpc(&elsewhere, Dialect::V1_0)],
+            "signatures": [signature]}),
+        json!({"supportedInterfaces": [AgentInterface::http_json(&elsewhere, Dialect::V1_0)]}),
+    ] {
+        let (url, heard) = agent(card(members.clone())).await;
+        let client = ada(&url).connect().await.unwrap();
+        // Whatever generation it is, the answer is not of it: the request was sent all the same.
+        let _ = client.send("hi").await;
+        assert!(secrets(&heard) >= 2, "the card was asked for by ada");
+        let told = std::mem::take(&mut *foreign.lock().unwrap());
+        assert!(told.starts_with("POST"), "{members}: {told}");
+        assert!(!told.contains(TOKEN) && !told.contains(SESSION), "{told}");
+        assert!(!told.contains("/keys"), "{told}");
+
+        let client = ada(&url).trust_origin(&elsewhere).connect().await.unwrap();
+        let _ = client.send("hi").await;
+        assert_eq!(secrets(&foreign), 2, "{members}");
+        foreign.lock().unwrap().clear();
+    }
+}
+
+#[tokio::test]
+async fn nobody_goes_where_a_redirection_points() {
+    let (elsewhere, foreign) = stranger().await;
+    for status in ["301 X", "302 X", "303 X", "307 X", "308 X"] {
+        let mut location = String::new();
+        write!(location, "location: {elsewhere}/there\r\n").unwrap();
+        let (url, _) = listen(move |_| says(status, &location, "")).await;
+        let found = ada(&url).connect().await.err().unwrap();
+        let called = ada(&url)
+            .connect_at(Dialect::V0_3)
+            .unwrap()
+            .send("hi")
+            .await;
+        for refused in [found, called.unwrap_err()] {
+            let Error::Redirected { location, .. } = refused else {
+                panic!("{status}: {refused:?}");
+            };
+            assert_eq!(location, Some(format!("{elsewhere}/there")));
+        }
+    }
+    assert_eq!(*foreign.lock().unwrap(), "", "nobody has been there");
+}
+
+/// Without `authentication` a card of 0.1 looks like one of 0.2.
+#[tokio::test]
+async fn what_an_agent_speaks_is_tried_where_its_card_does_not_tell() {
+    let home = Arc::new(Mutex::new(String::new()));
+    let own = Arc::clone(&home);
+    let (url, heard) = listen(move |request| {
+        let json = "content-type: application/json\r\n";
+        if request.starts_with("GET") {
+            let card = card(json!({"url": *own.lock().unwrap()}));
+            return says("200 OK", json, &card.to_string());
+        }
+        let (_, body) = request.split_once("\r\n\r\n").unwrap();
+        let call: Value = serde_json::from_str(body).unwrap();
+        let mut answer = match call["method"].as_str().unwrap() {
+            "tasks/send" | "tasks/get" => {
+                json!({"result": {"id": "t", "status": {"state": "completed"}}})
+            }
+            _ => json!({"error": {"code": -32601, "message": "Method not found"}}),
+        };
+        answer["jsonrpc"] = "2.0".into();
+        answer["id"] = call["id"].clone();
+        says("200 OK", json, &answer.to_string())
+    })
+    .await;
+    home.lock().unwrap().clone_from(&url);
+    let client = Client::builder(&url).connect().await.unwrap();
+    for _ in 0..2 {
+        client.send("hi").await.unwrap();
+    }
+    client.get_task("t", None).await.unwrap();
+    let heard = heard.lock().unwrap();
+    let methods: Vec<_> = heard
+        .split("\"method\":\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    assert_eq!(
+        methods,
+        ["message/send", "tasks/send", "tasks/send", "tasks/get"]
+    );
+}
