@@ -68,8 +68,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Sends a header with every request to the agent.
-    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+    /// Sends a header with every request to the agent. Its value is taken for a secret.
+    pub fn header(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
+        value.set_sensitive(true);
         self.headers.insert(name, value);
         self
     }

@@ -40,6 +40,7 @@ mod client;
 mod connect;
 mod interfaces;
 mod origin;
+pub mod recorder;
 #[cfg(feature = "webhook")]
 pub mod webhook;
 
@@ -49,6 +50,7 @@ pub use crate::client::{Client, Updates};
 pub use crate::connect::ClientBuilder;
 pub use crate::interfaces::Interfaces;
 pub use crate::origin::Origin;
+pub use crate::recorder::Recorder;
 #[cfg(feature = "tls")]
 pub use a2a_transport::http::{BadTls, Tls};
 pub use a2a_transport::http::{

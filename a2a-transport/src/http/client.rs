@@ -1,5 +1,6 @@
 //! A pool of connections.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_jsonrpc::Limits;
@@ -9,7 +10,7 @@ use http::header::{
     CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE,
 };
 use http::{Request, Response, StatusCode, Uri};
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
@@ -18,6 +19,7 @@ use super::body::{Pace, collect};
 use super::credentials::Credentials;
 use super::proxy::Proxy;
 use super::reach::{Reach, Route};
+use super::tap::{Heard, Tap};
 #[cfg(feature = "tls")]
 use super::tls::Tls;
 use crate::{Error, Phase};
@@ -51,6 +53,7 @@ pub struct HttpClient {
     pool: Client<Reach, Full<Bytes>>,
     pub(super) timeouts: Timeouts,
     pub(super) limit: usize,
+    tap: Option<Arc<dyn Tap>>,
 }
 
 impl Default for HttpClient {
@@ -68,6 +71,7 @@ pub struct HttpClientBuilder {
     #[cfg(feature = "tls")]
     tls: Tls,
     http2_only: bool,
+    tap: Option<Arc<dyn Tap>>,
 }
 
 impl HttpClientBuilder {
@@ -103,6 +107,12 @@ impl HttpClientBuilder {
         self
     }
 
+    /// Lets somebody hear all that is sent and answered.
+    pub fn tap(mut self, tap: Arc<dyn Tap>) -> Self {
+        self.tap = Some(tap);
+        self
+    }
+
     /// The same without what is shown to agents by TLS.
     #[cfg(feature = "tls")]
     pub fn without_identity(mut self) -> Self {
@@ -132,6 +142,7 @@ impl HttpClientBuilder {
             pool,
             timeouts: self.timeouts,
             limit: self.limit,
+            tap: self.tap,
         }
     }
 }
@@ -160,6 +171,7 @@ impl HttpClient {
             #[cfg(feature = "tls")]
             tls: Tls::default(),
             http2_only: false,
+            tap: None,
         }
     }
 
@@ -233,7 +245,7 @@ impl HttpClient {
         &self,
         credentials: Option<&dyn Credentials>,
         request: impl Fn() -> Result<Request<Full<Bytes>>, Error>,
-    ) -> Result<Response<Incoming>, Error> {
+    ) -> Result<Response<Heard>, Error> {
         let Some(credentials) = credentials else {
             return self.send(request()?).await;
         };
@@ -254,7 +266,29 @@ impl HttpClient {
         }
     }
 
-    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Error> {
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Heard>, Error> {
+        let Some(tap) = &self.tap else {
+            let response = self.answer(request).await?;
+            return readable(response.map(|body| Heard::new(body, None)));
+        };
+        let (head, body) = request.into_parts();
+        let said = body.clone().collect().await.unwrap_or_default().to_bytes();
+        let mut hearer = tap.request(&head, &said);
+        match self.answer(Request::from_parts(head, body)).await {
+            Ok(response) => {
+                let (head, body) = response.into_parts();
+                hearer.head(&head);
+                let body = Heard::new(body, Some(hearer));
+                readable(Response::from_parts(head, body))
+            }
+            Err(error) => {
+                hearer.end(Some(&error));
+                Err(error)
+            }
+        }
+    }
+
+    async fn answer(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Error> {
         let limit = self.timeouts.first_byte;
         let timeout = |phase, limit| Error::Timeout { phase, limit };
         match tokio::time::timeout(limit, self.pool.request(request)).await {
@@ -264,11 +298,11 @@ impl HttpClient {
             }
             Ok(Err(error)) if error.is_connect() => Err(Error::Unreachable(error.into())),
             Ok(Err(error)) => Err(Error::Connection(error.into())),
-            Ok(Ok(response)) => readable(response),
+            Ok(Ok(response)) => Ok(response),
         }
     }
 
-    pub(super) async fn collect(&self, body: Incoming) -> Result<Bytes, Error> {
+    pub(super) async fn collect(&self, body: Heard) -> Result<Bytes, Error> {
         let (limit, idle) = (self.limit, self.timeouts.idle);
         // Any byte shows that the agent is at work.
         let pace = Pace {
@@ -283,7 +317,7 @@ impl HttpClient {
 
 /// An answer that we can read: it is not compressed, as nobody asked it to be, and it does not send us
 /// elsewhere.
-fn readable(response: Response<Incoming>) -> Result<Response<Incoming>, Error> {
+fn readable(response: Response<Heard>) -> Result<Response<Heard>, Error> {
     let (status, headers) = (response.status(), response.headers());
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     if status.is_redirection() && status != StatusCode::NOT_MODIFIED {

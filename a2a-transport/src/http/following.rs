@@ -6,16 +6,16 @@ use a2a_types::Event;
 use a2a_types::reading::{Read, Repair};
 use futures_util::stream;
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use tokio_stream::Stream;
 
+use super::tap::Heard;
 use crate::binding::EventReader;
 use crate::sse::{Bounds, Decoder, ServerSentEvent};
 use crate::{Error, Phase, Update};
 
 /// A stream of events on its way in.
 pub(super) struct Following {
-    body: Incoming,
+    body: Heard,
     decoder: Decoder,
     ready: std::vec::IntoIter<ServerSentEvent>,
     reader: EventReader,
@@ -30,7 +30,7 @@ impl Following {
     /// The events of a body, until the peer says that it was the last, or ends the stream. A peer
     /// may be silent for at most `idle`.
     pub(super) fn updates(
-        body: Incoming,
+        body: Heard,
         reader: EventReader,
         bounds: Bounds,
         idle: Duration,

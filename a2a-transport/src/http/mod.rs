@@ -18,6 +18,7 @@ mod reach;
 mod remote;
 mod serve;
 mod service;
+mod tap;
 #[cfg(feature = "tls")]
 mod tls;
 
@@ -31,5 +32,6 @@ pub use proxy::Proxy;
 pub use remote::HttpTransport;
 pub use serve::{ServeOptions, serve};
 pub use service::HttpService;
+pub use tap::{Hearer, Tap};
 #[cfg(feature = "tls")]
 pub use tls::{BadTls, Tls};

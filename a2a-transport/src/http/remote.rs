@@ -12,13 +12,13 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::Full;
-use hyper::body::Incoming;
 
 use super::answer::{A2A_JSON, JSON};
 use super::client::{HttpClient, address, bad_address};
 use super::credentials::Credentials;
 use super::extensions;
 use super::following::{Following, trace};
+use super::tap::Heard;
 use crate::binding::{Asking, EventReader, read_reply, write_call};
 use crate::sse::Bounds;
 use crate::{Binding, BoxFuture, Call, Context, Error, Reply, Transport, Update};
@@ -190,7 +190,7 @@ impl Shared {
     }
 
     /// Sends a request, in another way if the agent only takes that.
-    async fn send(&self, asking: &Asking, context: &Context) -> Result<Response<Incoming>, Error> {
+    async fn send(&self, asking: &Asking, context: &Context) -> Result<Response<Heard>, Error> {
         let response = self.ask_by(&asking.method, asking, context).await?;
         if self.binding == Binding::JsonRpc {
             return Ok(response);
@@ -216,7 +216,7 @@ impl Shared {
         method: &Method,
         asking: &Asking,
         context: &Context,
-    ) -> Result<Response<Incoming>, Error> {
+    ) -> Result<Response<Heard>, Error> {
         let request = || self.request(asking, method, context);
         self.http
             .send_as(self.credentials.as_deref(), request)

@@ -1,0 +1,187 @@
+//! What went over the wire, in files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::{fs, io};
+
+use a2a_transport::http::{Hearer, Tap};
+use http::header::HeaderMap;
+use http::{request, response};
+use serde::{Deserialize, Serialize};
+
+/// Writes every exchange with an agent into a file of its own, in a directory: `0001.json` and so on,
+/// each an [`Exchange`].
+///
+/// Values of headers that are marked as secret are not written. What stands in URLs and bodies is.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    directory: Arc<Path>,
+    next: Arc<AtomicU64>,
+}
+
+impl Recorder {
+    /// Writes into this directory, which is made if it is not there. Files that are there already are
+    /// kept: numbers go on after theirs.
+    pub fn into(directory: impl Into<PathBuf>) -> io::Result<Self> {
+        let directory = directory.into();
+        fs::create_dir_all(&directory)?;
+        let mut last = 0;
+        for entry in fs::read_dir(&directory)? {
+            let name = entry?.file_name();
+            let number = Path::new(&name).file_stem().and_then(|stem| stem.to_str());
+            last = last.max(number.and_then(|stem| stem.parse().ok()).unwrap_or(0));
+        }
+        Ok(Self {
+            directory: directory.into(),
+            next: Arc::new(AtomicU64::new(last + 1)),
+        })
+    }
+}
+
+/// A request and what came back.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exchange {
+    /// What was sent.
+    pub request: RecordedRequest,
+    /// What came back; none if nothing did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<RecordedResponse>,
+    /// Why not all came that should have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+/// What was sent.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedRequest {
+    /// The method.
+    pub method: String,
+    /// The URL.
+    pub url: String,
+    /// The headers; `***` for what is secret.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// The body as text.
+    #[serde(default)]
+    pub body: String,
+}
+
+/// What came back.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedResponse {
+    /// The HTTP status.
+    pub status: u16,
+    /// The headers; `***` for what is secret.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// The body as text, of a stream all of it: at most 32 MiB.
+    #[serde(default)]
+    pub body: String,
+}
+
+impl Tap for Recorder {
+    fn request(&self, head: &request::Parts, body: &bytes::Bytes) -> Box<dyn Hearer> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let request = RecordedRequest {
+            method: head.method.to_string(),
+            url: head.uri.to_string(),
+            headers: legible(&head.headers),
+            body: String::from_utf8_lossy(body).into_owned(),
+        };
+        Box::new(Recording {
+            file: self.directory.join(format!("{number:04}.json")),
+            exchange: Exchange {
+                request,
+                ..Exchange::default()
+            },
+            body: Vec::new(),
+            is_written: false,
+        })
+    }
+}
+
+/// An exchange that is under way.
+struct Recording {
+    file: PathBuf,
+    exchange: Exchange,
+    body: Vec<u8>,
+    is_written: bool,
+}
+
+impl Hearer for Recording {
+    fn head(&mut self, head: &response::Parts) {
+        self.exchange.response = Some(RecordedResponse {
+            status: head.status.as_u16(),
+            headers: legible(&head.headers),
+            body: String::new(),
+        });
+    }
+
+    fn data(&mut self, data: &bytes::Bytes) {
+        let room = MOST - self.body.len();
+        self.body.extend_from_slice(&data[..data.len().min(room)]);
+        if data.len() > room {
+            let problem = format!("only the first {MOST} bytes were recorded");
+            self.exchange.failure.get_or_insert(problem);
+        }
+    }
+
+    fn end(&mut self, failure: Option<&(dyn std::error::Error + 'static)>) {
+        if let Some(failure) = failure {
+            let causes = std::iter::successors(Some(failure), |error| error.source());
+            let causes: Vec<_> = causes.map(ToString::to_string).collect();
+            self.exchange.failure = Some(causes.join(": "));
+        }
+        self.write();
+    }
+}
+
+impl Recording {
+    fn write(&mut self) {
+        self.is_written = true;
+        if let Some(response) = &mut self.exchange.response {
+            response.body = String::from_utf8_lossy(&self.body).into_owned();
+        }
+        let written = serde_json::to_vec_pretty(&self.exchange)
+            .map_err(io::Error::other)
+            .and_then(|text| fs::write(&self.file, text));
+        if let Err(error) = written {
+            let (file, error) = (self.file.display(), &error as &dyn std::error::Error);
+            tracing::warn!(%file, error, "could not record an exchange");
+        }
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        if !self.is_written {
+            let problem = "nobody read on".to_owned();
+            self.exchange.failure.get_or_insert(problem);
+            self.write();
+        }
+    }
+}
+
+fn legible(headers: &HeaderMap) -> BTreeMap<String, String> {
+    let legible = |value: &http::HeaderValue| match value.is_sensitive() {
+        true => "***".to_owned(),
+        false => String::from_utf8_lossy(value.as_bytes()).into_owned(),
+    };
+    let mut all: BTreeMap<String, String> = BTreeMap::new();
+    for (name, value) in headers {
+        let so_far = all.entry(name.to_string()).or_default();
+        if !so_far.is_empty() {
+            so_far.push_str(", ");
+        }
+        so_far.push_str(&legible(value));
+    }
+    all
+}
+
+/// How much of an answer is recorded.
+const MOST: usize = 32 << 20;

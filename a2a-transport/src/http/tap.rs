@@ -1,0 +1,90 @@
+//! What goes over the wire, for whoever wants to hear it.
+
+use std::fmt;
+use std::fmt::Debug;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http::{request, response};
+use http_body::{Frame, SizeHint};
+use hyper::body::Incoming;
+
+/// Hears what goes over the wire: a recorder, a log, a person who wants to see it.
+///
+/// Values of headers that are secret are marked so ([`HeaderValue::is_sensitive`]
+/// (http::HeaderValue::is_sensitive)); a URL or a body may hold secrets, too.
+pub trait Tap: Debug + Send + Sync + 'static {
+    /// A request goes out. What this yields hears what comes back.
+    fn request(&self, head: &request::Parts, body: &Bytes) -> Box<dyn Hearer>;
+}
+
+/// Hears the answer to one request: its head, its bytes as they come, its end. Dropped before the end
+/// if nobody reads on.
+pub trait Hearer: Send + Sync {
+    /// The head.
+    fn head(&mut self, head: &response::Parts);
+
+    /// Some of the body.
+    fn data(&mut self, data: &Bytes);
+
+    /// Nothing more comes, or why nothing more can come.
+    fn end(&mut self, failure: Option<&(dyn std::error::Error + 'static)>);
+}
+
+/// The body of an answer, and who hears it.
+pub(super) struct Heard {
+    body: Incoming,
+    hearer: Option<Box<dyn Hearer>>,
+}
+
+impl Heard {
+    pub(super) fn new(body: Incoming, hearer: Option<Box<dyn Hearer>>) -> Self {
+        Self { body, hearer }
+    }
+
+    fn end(&mut self, failure: Option<&(dyn std::error::Error + 'static)>) {
+        if let Some(mut hearer) = self.hearer.take() {
+            hearer.end(failure);
+        }
+    }
+}
+
+impl http_body::Body for Heard {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        match &frame {
+            None => self.end(None),
+            Some(Err(error)) => self.end(Some(error)),
+            Some(Ok(frame)) => {
+                if let (Some(data), Some(hearer)) = (frame.data_ref(), &mut self.hearer) {
+                    hearer.data(data);
+                }
+                if self.body.is_end_stream() {
+                    self.end(None);
+                }
+            }
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Debug for Heard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.body.fmt(f)
+    }
+}
