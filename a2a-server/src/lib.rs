@@ -48,6 +48,8 @@
 mod agent;
 mod bound;
 mod builder;
+#[cfg(feature = "demo")]
+pub mod demo;
 mod error;
 mod follow;
 mod gate;

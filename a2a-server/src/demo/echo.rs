@@ -1,0 +1,24 @@
+use a2a_types::AgentCard;
+
+use super::{card, skill};
+use crate::{Agent, Failure, Turn};
+
+/// Says back what it is told, part by part, in an artifact.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Echo;
+
+impl Echo {
+    /// Its card.
+    pub fn card() -> AgentCard {
+        let skill = skill("echo", "Says back what it is told", &["hello"]);
+        card("Echo", "Says back what it is told", skill)
+    }
+}
+
+impl Agent for Echo {
+    async fn run(&self, turn: Turn) -> Result<(), Failure> {
+        let parts = turn.message().parts.iter().cloned();
+        let artifact = parts.fold(turn.artifact("echo"), |artifact, part| artifact.part(part));
+        Ok(artifact.done().await?)
+    }
+}

@@ -1,0 +1,31 @@
+//! Agents to try things with: one that echoes, one that jokes, and one that does whatever an agent can
+//! do, when it is told to.
+
+mod echo;
+mod joker;
+mod reference;
+
+pub use self::echo::Echo;
+pub use self::joker::Joker;
+pub use self::reference::Reference;
+
+use a2a_types::{AgentCard, AgentSkill};
+
+/// The card of such an agent.
+fn card(name: &str, description: &str, skill: AgentSkill) -> AgentCard {
+    let mut card = AgentCard::new(name, description);
+    card.capabilities.streaming = Some(true);
+    card.skills = vec![skill];
+    card
+}
+
+fn skill(id: &str, description: &str, examples: &[&str]) -> AgentSkill {
+    AgentSkill {
+        id: id.to_owned(),
+        name: id.to_owned(),
+        description: description.to_owned(),
+        tags: vec!["demo".to_owned()],
+        examples: examples.iter().map(|&example| example.to_owned()).collect(),
+        ..AgentSkill::default()
+    }
+}

@@ -1,0 +1,144 @@
+use std::time::Duration;
+
+use a2a_types::{AgentCard, Artifact, Message, Part, Role, TaskState};
+
+use super::{card, skill};
+use crate::{Agent, ArtifactUpdate, Failure, Turn};
+
+/// Does what the first word of a message says, so that a caller sees each thing that an agent can do:
+///
+/// | message | what comes of it |
+/// |---|---|
+/// | `echo TEXT` | an artifact `echo` with the text; *completed* |
+/// | `parts` | an artifact `parts` with all parts of the message, as they came; *completed* |
+/// | `reply TEXT` | a message with the text, and no task |
+/// | `chunks N [MS]` | an artifact `chunks` in N pieces `1 `, `2 ` …, MS milliseconds apart; *completed* |
+/// | `artifacts N` | N artifacts `1`, `2` …, each with its number as text; *completed* |
+/// | `data` | an artifact `data` with `{"answer": 42}`; *completed* |
+/// | `file` | an artifact `file` with the bytes `hello` as `hello.txt`, `text/plain`; *completed* |
+/// | `link URL` | an artifact `link` with that URL; *completed* |
+/// | `say TEXT` | a status *working* with the text, and then *completed* |
+/// | `ask TEXT` | *input required* with the text; the answer becomes an artifact `answer`; *completed* |
+/// | `auth TEXT` | *auth required* with the text; the answer as for `ask` |
+/// | `fail TEXT` | *failed* with the text |
+/// | `reject TEXT` | *rejected* with the text |
+/// | `crash` | the agent breaks: *failed*, without a reason |
+/// | `wait` | *working*, until it is canceled |
+/// | anything else | as `echo` |
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reference;
+
+impl Reference {
+    /// Its card.
+    pub fn card() -> AgentCard {
+        let examples = [
+            "echo hello",
+            "chunks 5 200",
+            "ask which phone?",
+            "fail no paper",
+        ];
+        let skill = skill("reference", "Does what the first word says", &examples);
+        card("Reference", "Does each thing that an agent can do", skill)
+    }
+}
+
+impl Agent for Reference {
+    async fn run(&self, turn: Turn) -> Result<(), Failure> {
+        let text = turn.text();
+        if was_asked(&turn).await? {
+            return Ok(turn.artifact("answer").text(text).done().await?);
+        }
+        let (order, rest) = text.split_once(' ').unwrap_or((&text, ""));
+        let mut numbers = rest.split(' ').map(|word| word.parse::<u64>().unwrap_or(1));
+        let mut number = || numbers.next().unwrap_or(1);
+        match order {
+            "parts" => {
+                let parts = turn.message().parts.iter().cloned();
+                let artifact = turn.artifact("parts");
+                parts
+                    .fold(artifact, |artifact, part| artifact.part(part))
+                    .done()
+                    .await?;
+            }
+            "reply" => turn.reply(Message::agent(rest)).await?,
+            "chunks" => {
+                let (count, pause) = (number(), Duration::from_millis(number()));
+                chunks(&turn, count, pause).await?;
+            }
+            "artifacts" => {
+                for number in 1..=number() {
+                    let number = number.to_string();
+                    turn.artifact(number.as_str())
+                        .text(number.as_str())
+                        .done()
+                        .await?;
+                }
+            }
+            "data" => {
+                let data = Part::data(serde_json::json!({"answer": 42}));
+                turn.artifact("data").part(data).done().await?;
+            }
+            "file" => {
+                let file = Part {
+                    filename: Some("hello.txt".to_owned()),
+                    ..Part::bytes("hello", "text/plain")
+                };
+                turn.artifact("file").part(file).done().await?;
+            }
+            "link" => turn.artifact("link").part(Part::url(rest)).done().await?,
+            "say" => turn.working(rest).await?,
+            "ask" => turn.ask(rest).await?,
+            "auth" => {
+                turn.status(TaskState::AuthRequired, Some(Message::agent(rest)))
+                    .await?
+            }
+            "fail" => {
+                turn.status(TaskState::Failed, Some(Message::agent(rest)))
+                    .await?
+            }
+            "reject" => turn.reject(rest).await?,
+            "crash" => return Err("it was told to".into()),
+            "wait" => {
+                turn.working("waiting").await?;
+                turn.canceled().await;
+            }
+            "echo" => turn.artifact("echo").text(rest).done().await?,
+            _ => turn.artifact("echo").text(text).done().await?,
+        }
+        Ok(())
+    }
+}
+
+/// Whether the message answers a question of the turn before.
+async fn was_asked(turn: &Turn) -> Result<bool, Failure> {
+    let task = turn.task().await?;
+    let earlier = |message: &&Message| {
+        message.role == Role::User && message.message_id != turn.message().message_id
+    };
+    let before = task.history.iter().rev().find(earlier);
+    Ok(before.is_some_and(|before| {
+        let text = before.text();
+        text.starts_with("ask") || text.starts_with("auth")
+    }))
+}
+
+async fn chunks(turn: &Turn, count: u64, pause: Duration) -> Result<(), Failure> {
+    for number in 1..=count {
+        let update = ArtifactUpdate {
+            artifact: Artifact {
+                artifact_id: "chunks".into(),
+                name: Some("chunks".to_owned()),
+                parts: vec![Part::text(format!("{number} "))],
+                ..Artifact::default()
+            },
+            append: number > 1,
+            last_chunk: number == count,
+            metadata: None,
+        };
+        turn.publish(update).await?;
+        if number < count && tokio::time::timeout(pause, turn.canceled()).await.is_ok() {
+            break;
+        }
+    }
+    Ok(())
+}
