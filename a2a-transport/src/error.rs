@@ -12,6 +12,14 @@ pub enum Error {
     /// The agent said no.
     #[error("the agent answered: {0}")]
     Agent(#[from] a2a_types::Error),
+    /// The agent, or what stands before it, is too busy and has done nothing: ask again later.
+    #[error("the agent is busy: {answer}")]
+    Busy {
+        /// What it answered.
+        answer: a2a_types::Error,
+        /// How long it wants not to be asked, if it says so.
+        after: Option<Duration>,
+    },
     /// The agent wants other credentials, or denies the caller what it asks.
     #[error("the agent refused access with HTTP status {status}")]
     Refused {
@@ -98,6 +106,8 @@ pub enum Phase {
     FirstByte,
     /// More of the answer.
     Idle,
+    /// Whatever was left to do when the time was up that the caller gave.
+    Deadline,
 }
 
 impl std::fmt::Display for Phase {
@@ -106,16 +116,31 @@ impl std::fmt::Display for Phase {
             Self::Connect => "of connecting",
             Self::FirstByte => "of waiting for an answer",
             Self::Idle => "of waiting for more",
+            Self::Deadline => "that the caller gave it",
         })
     }
 }
 
 impl Error {
+    /// Whether nothing was sent: asking again, or elsewhere, cannot ask twice.
+    pub fn nothing_was_sent(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable(_)
+                | Self::NotSupported { .. }
+                | Self::Address { .. }
+                | Self::Timeout {
+                    phase: Phase::Connect,
+                    ..
+                }
+        )
+    }
+
     /// What to tell a caller whose call met this error further on: what the agent said as it is,
     /// everything else only as an internal error.
     pub fn into_answer(self) -> a2a_types::Error {
         match self {
-            Self::Agent(error) => error,
+            Self::Agent(error) | Self::Busy { answer: error, .. } => error,
             Self::NotSupported { .. } => {
                 a2a_types::Error::new(ErrorKind::UnsupportedOperation, self.to_string())
             }

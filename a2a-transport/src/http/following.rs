@@ -90,7 +90,11 @@ impl Following {
 
     fn read(&mut self, event: ServerSentEvent) -> Result<Update, Error> {
         let generation = event.id.as_deref().and_then(|id| id.parse().ok());
-        let read = self.reader.read(&event.data);
+        let read = match self.reader.read(&event.data) {
+            // The connection has ended within this event.
+            Err(Error::Malformed(_)) if self.ended => Err(Error::Unfinished),
+            read => read,
+        };
         let stop = read.as_ref().map_or(true, |read| read.value.last);
         if stop {
             // Some peers keep the connection open after the last event.

@@ -3,6 +3,7 @@
 mod answer;
 mod auth;
 mod body;
+mod busy;
 mod client;
 mod connection;
 mod credentials;

@@ -14,6 +14,7 @@ use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::Full;
 
 use super::answer::{A2A_JSON, JSON};
+use super::busy::told_busy;
 use super::client::{HttpClient, address, bad_address};
 use super::credentials::Credentials;
 use super::extensions;
@@ -168,7 +169,8 @@ impl Shared {
         if streams && (head.status.is_success() || self.binding == Binding::JsonRpc) {
             // An error before the stream began, or a peer that does not stream: one event.
             let mut reader = EventReader::new(envelope, self.mode, limits);
-            let read = explain(reader.read(&body), head.status, &body)?;
+            let read = explain(reader.read(&body), head.status, &body)
+                .map_err(|error| told_busy(error, &head))?;
             let update = Update {
                 event: trace(read).event,
                 generation: None,
@@ -176,7 +178,8 @@ impl Shared {
             return Ok(Reply::stream(tokio_stream::once(Ok(update))));
         }
         let read = read_reply(&envelope, head.status, &body, self.mode, &limits);
-        let mut response = trace(explain(read, head.status, &body)?);
+        let read = explain(read, head.status, &body).map_err(|error| told_busy(error, &head))?;
+        let mut response = trace(read);
         if forgets {
             response.tasks_mut().for_each(|task| task.history.clear());
         }

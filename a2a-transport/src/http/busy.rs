@@ -1,0 +1,84 @@
+//! Answers that say to ask again later.
+
+use std::time::{Duration, SystemTime};
+
+use a2a_types::ErrorKind;
+use http::StatusCode;
+use http::header::{HeaderMap, RETRY_AFTER};
+use http::response::Parts;
+
+use crate::Error;
+
+/// An agent that is busy says so by HTTP status 429 or 503 (RFC 6585 §4, RFC 9110 §15.6.4), or, as
+/// JSON-RPC answers with 200, by `Retry-After` beside an error.
+pub(super) fn told_busy(error: Error, head: &Parts) -> Error {
+    let after = retry_after(&head.headers);
+    let by_status = [
+        StatusCode::TOO_MANY_REQUESTS,
+        StatusCode::SERVICE_UNAVAILABLE,
+    ]
+    .contains(&head.status);
+    match error {
+        Error::Agent(answer) if by_status || after.is_some() => Error::Busy { answer, after },
+        Error::NotA2a { .. } if by_status => Error::Busy {
+            answer: ErrorKind::Unavailable.into(),
+            after,
+        },
+        error => error,
+    }
+}
+
+/// `Retry-After`, in seconds or as a date (RFC 9110 §10.2.3).
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let told = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = told.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = httpdate::parse_http_date(told).ok()?;
+    Some(
+        date.duration_since(SystemTime::now())
+            .unwrap_or(Duration::ZERO),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use a2a_types::Error as A2aError;
+    use http::Response;
+
+    use super::*;
+
+    fn head(status: u16, after: &str) -> Parts {
+        let mut response = Response::builder().status(status);
+        if !after.is_empty() {
+            response = response.header(RETRY_AFTER, after);
+        }
+        response.body(()).unwrap().into_parts().0
+    }
+
+    #[track_caller]
+    fn check(error: Error, status: u16, after: &str, expected: Option<Option<u64>>) {
+        let told = match told_busy(error, &head(status, after)) {
+            Error::Busy { after, .. } => Some(after.map(|after| after.as_secs())),
+            _ => None,
+        };
+        assert_eq!(told, expected, "{status} {after:?}");
+    }
+
+    #[test]
+    fn busy_is_told_by_status_or_by_retry_after() {
+        let agent = || Error::Agent(A2aError::from(ErrorKind::Internal));
+        let page = || Error::NotA2a {
+            status: 503,
+            problem: String::new(),
+        };
+        check(agent(), 200, "", None);
+        check(agent(), 200, "3", Some(Some(3)));
+        check(agent(), 503, "", Some(None));
+        check(agent(), 429, "soon", Some(None));
+        check(agent(), 503, "Sun, 06 Nov 1994 08:49:37 GMT", Some(Some(0)));
+        check(page(), 503, "120", Some(Some(120)));
+        check(page(), 502, "", None);
+        check(Error::Unfinished, 503, "1", None);
+    }
+}
