@@ -1,26 +1,23 @@
 //! Typed calls.
 
-use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::task::{Context, Poll};
 
 use a2a_transport::http::HttpTransport;
-use a2a_transport::{Answer, Call, Error, Transport, Update, UpdateStream};
+use a2a_transport::{Answer, Call, Error, Transport};
 use a2a_types::{
     AgentCard, CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest, Dialect,
-    Event, GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
-    ListTaskPushNotificationConfigsRequest, ListTasksRequest, ListTasksResponse, Message,
-    Operation, Request, Response, SendMessageRequest, SendMessageResponse, SubscribeToTaskRequest,
-    Task, TaskId, TaskPushNotificationConfig,
+    GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest, ListTasksRequest, ListTasksResponse, Operation,
+    Request, Response, SendMessageRequest, Task, TaskId, TaskPushNotificationConfig,
 };
-use tokio_stream::Stream;
 
-use crate::{Cards, ClientBuilder};
+use crate::follow::{Follower, Subject};
+use crate::{Cards, ClientBuilder, Retries, Retrying, Sending, Updates};
 
 /// A connection to an agent, in the canonical model whatever generation the agent speaks.
 #[derive(Clone)]
 pub struct Client {
-    transport: Arc<dyn Transport>,
+    transport: Retrying<Arc<dyn Transport>>,
     card: Arc<RwLock<Option<Arc<AgentCard>>>>,
 }
 
@@ -29,7 +26,7 @@ impl Client {
     /// [`HttpTransport`], middleware.
     pub fn new(transport: impl Transport) -> Self {
         Self {
-            transport: Arc::new(transport),
+            transport: Retrying::new(Arc::new(transport), Retries::default()),
             card: Arc::default(),
         }
     }
@@ -68,42 +65,35 @@ impl Client {
         *kept = Some(card);
     }
 
-    /// Sends a message; resolves when the agent answers, which usually is when the task ends.
-    pub async fn send(&self, message: impl Into<Message>) -> Result<SendMessageResponse, Error> {
-        self.send_with(SendMessageRequest {
-            message: message.into(),
-            ..SendMessageRequest::default()
-        })
-        .await
+    /// Asks again, and follows tasks again, as these say.
+    pub fn retries(mut self, retries: Retries) -> Self {
+        self.transport = Retrying::new(Arc::clone(self.transport.inner()), retries);
+        self
     }
 
-    /// Sends a message with settings of its own.
-    pub async fn send_with(
-        &self,
-        params: SendMessageRequest,
-    ) -> Result<SendMessageResponse, Error> {
-        match self.once(Request::SendMessage(params)).await? {
-            Response::SendMessage(response) => Ok(response),
-            other => Err(mismatch(Operation::SendMessage, &other)),
-        }
+    pub(crate) fn transport(&self) -> &Retrying<Arc<dyn Transport>> {
+        &self.transport
     }
 
-    /// Sends a message and tells what comes of it, as it happens.
-    pub async fn stream(&self, message: impl Into<Message>) -> Result<Updates, Error> {
-        self.stream_with(SendMessageRequest {
-            message: message.into(),
-            ..SendMessageRequest::default()
-        })
-        .await
+    /// Whether the agent streams, as far as its card tells.
+    pub(crate) fn streams(&self) -> bool {
+        let card = self.card();
+        card.is_none_or(|card| card.capabilities.streaming != Some(false))
     }
 
-    /// Sends a message with settings of its own and tells what comes of it, as it happens.
-    pub async fn stream_with(&self, params: SendMessageRequest) -> Result<Updates, Error> {
-        self.updates(Request::SendStreamingMessage(params), None)
-            .await
+    /// Sends a message, or a whole request: await what this returns for the answer, which usually
+    /// comes when the task ends, or [follow](Sending::follow) what happens meanwhile.
+    pub fn send(&self, message: impl Into<SendMessageRequest>) -> Sending {
+        Sending::new(self, message.into())
     }
 
-    /// Follows a task.
+    /// Sends a message, and tells what comes of it as it happens, once the agent has begun to
+    /// answer: [`Sending::follow`] for those who want to know at once whether it will.
+    pub async fn stream(&self, message: impl Into<SendMessageRequest>) -> Result<Updates, Error> {
+        self.send(message).follow().begun().await
+    }
+
+    /// Follows a task: the first event is the task as it stands.
     pub async fn subscribe(&self, task: impl Into<TaskId>) -> Result<Updates, Error> {
         self.subscribe_after(task, None).await
     }
@@ -114,11 +104,14 @@ impl Client {
         task: impl Into<TaskId>,
         seen: Option<u64>,
     ) -> Result<Updates, Error> {
-        let params = SubscribeToTaskRequest {
+        let subject = Subject {
+            message: None,
+            task: Some(task.into()),
             tenant: None,
-            id: task.into(),
+            extensions: Vec::new(),
         };
-        self.updates(Request::SubscribeToTask(params), seen).await
+        let follower = Follower::of_task(self.transport.clone(), subject, seen, self.streams());
+        Updates::new(follower, None).begun().await
     }
 
     /// Reads a task, with at most so many messages of its history; none given leaves it to the agent.
@@ -134,7 +127,7 @@ impl Client {
         };
         match self.once(Request::GetTask(params)).await? {
             Response::GetTask(task) => Ok(task),
-            other => Err(mismatch(Operation::GetTask, &other)),
+            other => Err(mismatch(Operation::GetTask, &Answer::Once(other))),
         }
     }
 
@@ -143,7 +136,7 @@ impl Client {
     pub async fn list_tasks(&self, params: ListTasksRequest) -> Result<ListTasksResponse, Error> {
         match self.once(Request::ListTasks(params)).await? {
             Response::ListTasks(list) => Ok(list),
-            other => Err(mismatch(Operation::ListTasks, &other)),
+            other => Err(mismatch(Operation::ListTasks, &Answer::Once(other))),
         }
     }
 
@@ -155,7 +148,7 @@ impl Client {
         };
         match self.once(Request::CancelTask(params)).await? {
             Response::CancelTask(task) => Ok(task),
-            other => Err(mismatch(Operation::CancelTask, &other)),
+            other => Err(mismatch(Operation::CancelTask, &Answer::Once(other))),
         }
     }
 
@@ -171,7 +164,7 @@ impl Client {
             Response::CreateTaskPushNotificationConfig(config) => Ok(config),
             other => Err(mismatch(
                 Operation::CreateTaskPushNotificationConfig,
-                &other,
+                &Answer::Once(other),
             )),
         }
     }
@@ -192,7 +185,10 @@ impl Client {
             .await?
         {
             Response::GetTaskPushNotificationConfig(config) => Ok(config),
-            other => Err(mismatch(Operation::GetTaskPushNotificationConfig, &other)),
+            other => Err(mismatch(
+                Operation::GetTaskPushNotificationConfig,
+                &Answer::Once(other),
+            )),
         }
     }
 
@@ -210,7 +206,10 @@ impl Client {
             .await?
         {
             Response::ListTaskPushNotificationConfigs(list) => Ok(list.configs),
-            other => Err(mismatch(Operation::ListTaskPushNotificationConfigs, &other)),
+            other => Err(mismatch(
+                Operation::ListTaskPushNotificationConfigs,
+                &Answer::Once(other),
+            )),
         }
     }
 
@@ -232,7 +231,7 @@ impl Client {
             Response::DeleteTaskPushNotificationConfig(()) => Ok(()),
             other => Err(mismatch(
                 Operation::DeleteTaskPushNotificationConfig,
-                &other,
+                &Answer::Once(other),
             )),
         }
     }
@@ -247,7 +246,10 @@ impl Client {
                 self.set_card(Arc::clone(&card));
                 Ok(card)
             }
-            other => Err(mismatch(Operation::GetExtendedAgentCard, &other)),
+            other => Err(mismatch(
+                Operation::GetExtendedAgentCard,
+                &Answer::Once(other),
+            )),
         }
     }
 
@@ -255,57 +257,17 @@ impl Client {
         let operation = request.operation();
         match self.transport.call(Call::new(request)).await?.answer {
             Answer::Once(response) => Ok(response),
-            Answer::Stream(_) => Err(not_as_asked(operation, "a stream")),
+            stream @ Answer::Stream(_) => Err(mismatch(operation, &stream)),
         }
     }
-
-    async fn updates(&self, request: Request, seen: Option<u64>) -> Result<Updates, Error> {
-        let operation = request.operation();
-        let mut call = Call::new(request);
-        call.context.last_event_id = seen;
-        match self.transport.call(call).await?.answer {
-            Answer::Stream(updates) => Ok(Updates { updates, seen }),
-            Answer::Once(_) => Err(not_as_asked(operation, "one answer")),
-        }
-    }
-}
-
-/// The events of a task, in order; the stream ends when the agent says so.
-pub struct Updates {
-    updates: UpdateStream,
-    seen: Option<u64>,
-}
-
-impl Updates {
-    /// The generation of the last event that was read, from agents that tell it:
-    /// [`Client::subscribe_after`] goes on from there.
-    pub fn generation(&self) -> Option<u64> {
-        self.seen
-    }
-}
-
-impl Stream for Updates {
-    type Item = Result<Event, Error>;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let polled = self.updates.as_mut().poll_next(cx);
-        polled.map(|item| {
-            let Update { event, generation } = match item? {
-                Ok(update) => update,
-                Err(error) => return Some(Err(error)),
-            };
-            self.seen = generation.or(self.seen);
-            Some(Ok(event))
-        })
-    }
-}
-
-fn mismatch(asked: Operation, got: &Response) -> Error {
-    not_as_asked(asked, &format!("an answer to {}", got.operation().name()))
 }
 
 /// Only a transport that breaks its own contract comes to this.
-fn not_as_asked(asked: Operation, got: &str) -> Error {
+pub(crate) fn mismatch(asked: Operation, answer: &Answer) -> Error {
+    let got = match answer {
+        Answer::Once(response) => format!("an answer to {}", response.operation().name()),
+        Answer::Stream(_) => "a stream".to_owned(),
+    };
     Error::NotA2a {
         status: 200,
         problem: format!("{} was answered by {got}", asked.name()),

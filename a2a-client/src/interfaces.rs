@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use a2a_transport::http::HttpTransport;
-use a2a_transport::{BoxFuture, Call, Error, Phase, Reply, Transport};
+use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
 use a2a_types::reading::Violation;
 use a2a_types::{AgentCard, AgentInterface, Dialect, ErrorKind};
 
@@ -71,7 +71,7 @@ impl Transport for Interfaces {
                 let reply = self.spoken[index].call(call.clone()).await;
                 tried += 1;
                 match reply {
-                    Err(error) if nothing_was_sent(&error) && tried < self.spoken.len() => {
+                    Err(error) if error.nothing_was_sent() && tried < self.spoken.len() => {
                         let url = &self.spoken[index].interface.url;
                         tracing::debug!(url, %error, "trying the next interface");
                     }
@@ -118,18 +118,6 @@ impl Spoken {
 /// Whether the agent does not know the name of the operation.
 fn is_unknown(reply: &Result<Reply, Error>) -> bool {
     matches!(reply, Err(Error::Agent(error)) if error.kind == ErrorKind::MethodNotFound)
-}
-
-/// Whether asking elsewhere cannot ask twice.
-fn nothing_was_sent(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::Unreachable(_)
-            | Error::Timeout {
-                phase: Phase::Connect,
-                ..
-            }
-    )
 }
 
 pub(crate) fn none_spoken(card: &AgentCard) -> Error {

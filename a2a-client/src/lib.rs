@@ -21,7 +21,7 @@
 //! # let server = Echo;
 //! // Over HTTP: `Client::discover("http://localhost:8080").await?`
 //! let client = Client::new(server);
-//! let mut updates = client.stream("tell me a joke").await?;
+//! let mut updates = client.send("tell me a joke").follow();
 //! while let Some(event) = updates.next().await {
 //!     match event? {
 //!         Event::Message(message) => println!("{}", message.text()),
@@ -38,23 +38,37 @@ mod card;
 mod cards;
 mod client;
 mod connect;
+mod deadline;
+mod fault;
+mod follow;
 mod interfaces;
+mod known;
+mod missing;
 mod origin;
 pub mod recorder;
+mod retries;
+mod retrying;
+mod sending;
+mod updates;
 #[cfg(feature = "webhook")]
 pub mod webhook;
 
 pub use crate::card::read_card;
 pub use crate::cards::Cards;
-pub use crate::client::{Client, Updates};
+pub use crate::client::Client;
 pub use crate::connect::ClientBuilder;
+pub use crate::deadline::Deadline;
 pub use crate::interfaces::Interfaces;
 pub use crate::origin::Origin;
 pub use crate::recorder::Recorder;
+pub use crate::retries::Retries;
+pub use crate::retrying::Retrying;
+pub use crate::sending::Sending;
+pub use crate::updates::Updates;
 #[cfg(feature = "tls")]
 pub use a2a_transport::http::{BadTls, Tls};
 pub use a2a_transport::http::{
-    Credentials, HttpClient, HttpClientBuilder, HttpTransport, Proxy, Timeouts,
+    Credentials, Hearer, HttpClient, HttpClientBuilder, HttpTransport, Proxy, Tap, Timeouts,
 };
 pub use a2a_transport::{Binding, Error, Phase, Transport};
 pub use a2a_types::{Dialect, Event, Message, SendMessageResponse};

@@ -124,16 +124,11 @@ impl std::fmt::Display for Phase {
 impl Error {
     /// Whether nothing was sent: asking again, or elsewhere, cannot ask twice.
     pub fn nothing_was_sent(&self) -> bool {
-        matches!(
-            self,
-            Self::Unreachable(_)
-                | Self::NotSupported { .. }
-                | Self::Address { .. }
-                | Self::Timeout {
-                    phase: Phase::Connect,
-                    ..
-                }
-        )
+        match self {
+            Self::Unreachable(_) => true,
+            Self::Timeout { phase, .. } => *phase == Phase::Connect,
+            _ => false,
+        }
     }
 
     /// What to tell a caller whose call met this error further on: what the agent said as it is,

@@ -115,6 +115,30 @@ params! {
     GetExtendedAgentCardRequest {}
 }
 
+impl From<Message> for SendMessageRequest {
+    /// A message, answered as the agent likes.
+    fn from(message: Message) -> Self {
+        Self {
+            message,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<&str> for SendMessageRequest {
+    /// A user's message of one text part.
+    fn from(text: &str) -> Self {
+        Message::from(text).into()
+    }
+}
+
+impl From<String> for SendMessageRequest {
+    /// A user's message of one text part.
+    fn from(text: String) -> Self {
+        Message::from(text).into()
+    }
+}
+
 impl SendMessageRequest {
     /// Checks what the types cannot say: a message has at least one part (specification 1.0 §4.1.4).
     pub fn check(&self, at: &At<'_>) -> Result<(), Violation> {

@@ -158,7 +158,7 @@ async fn talk(server: &Running, stalled: usize) -> Result<(Duration, Vec<TcpStre
         }),
         ..SendMessageRequest::default()
     };
-    let SendMessageResponse::Task(task) = client.send_with(request).await? else {
+    let SendMessageResponse::Task(task) = client.send(request).await? else {
         return Err("the agent began no task".into());
     };
     let mut followers = Vec::with_capacity(stalled);

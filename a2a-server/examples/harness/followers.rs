@@ -139,7 +139,7 @@ async fn follow_all(
     dice: &mut Rng,
 ) -> Result<Found, Failure> {
     let client = Client::new(builder.merge_chunks(Duration::ZERO).build()?);
-    let mut updates = client.stream_with(count_to(options.events)).await?;
+    let mut updates = client.stream(count_to(options.events)).await?;
     let first = updates.next().await.ok_or("no word of the task")??;
     let task = first.task_id().cloned().ok_or("an event of no task")?;
     // How far the task is, for those who come late.

@@ -163,7 +163,7 @@ async fn group(
         let (client, request, start) = (client.clone(), request.clone(), Arc::clone(&start));
         sends.spawn(async move {
             start.wait().await;
-            client.send_with(request).await
+            client.send(request).await
         });
     }
     let mut found = Found::default();

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use a2a_client::{Client, Error, StreamExt};
+use a2a_client::{Client, Error, Retries, StreamExt};
 use a2a_server::{Recovery, Server, ServerBuilder, SqliteStore};
 use a2a_types::{ErrorKind, Part, SendMessageConfiguration, SendMessageRequest, TaskId, TaskState};
 
@@ -36,7 +36,7 @@ fn die_during(file: &Path, text: &str) -> TaskId {
     process(async {
         let worker = Worker::default();
         let client = Client::new(builder(&worker, file).build().unwrap());
-        let begun = task(client.send_with(at_once(text)).await.unwrap());
+        let begun = task(client.send(at_once(text)).await.unwrap());
         worker.begun.notified().await;
         begun.id
     })
@@ -193,7 +193,7 @@ fn a_file_of_something_else_is_left_alone() {
 async fn a_server_that_closes_takes_no_more_and_ends_streams() {
     for builder in crate::builders(&Worker::default()) {
         let server = builder.build().unwrap();
-        let client = Client::new(server.clone());
+        let client = Client::new(server.clone()).retries(Retries::none());
         let mut updates = client.stream("wait").await.unwrap();
         let first = updates.next().await.unwrap().unwrap();
         server.shutdown(Duration::from_millis(10)).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a_client::{Client, Event, StreamExt};
+use a2a_client::{Client, Event, Retries, StreamExt};
 use a2a_server::{Failure, MemoryStore, Server, ServerBuilder, Turn};
 use a2a_types::{Part, TaskState};
 
@@ -12,7 +12,7 @@ use crate::{Worker, builders, card, stores};
 async fn an_unknown_place_begins_with_the_task() {
     let worker = Worker::default();
     for builder in builders(&worker) {
-        let client = Client::new(builder.build().unwrap());
+        let client = Client::new(builder.build().unwrap()).retries(Retries::none());
         let mut updates = client.stream("wait").await.unwrap();
         let first = updates.next().await.unwrap().unwrap();
         let id = first.task_id().unwrap().clone();
@@ -28,7 +28,7 @@ async fn an_unknown_place_begins_with_the_task() {
 #[tokio::test]
 async fn the_last_place_begins_with_what_comes_next() {
     for builder in builders(&Worker::default()) {
-        let client = Client::new(builder.build().unwrap());
+        let client = Client::new(builder.build().unwrap()).retries(Retries::none());
         let mut updates = client.stream("wait").await.unwrap();
         let first = updates.next().await.unwrap().unwrap();
         updates.next().await.unwrap().unwrap();
@@ -47,7 +47,7 @@ async fn the_last_place_begins_with_what_comes_next() {
 #[tokio::test]
 async fn the_rest_of_an_ended_task_is_told() {
     for builder in builders(&Worker::default()) {
-        let client = Client::new(builder.build().unwrap());
+        let client = Client::new(builder.build().unwrap()).retries(Retries::none());
         let mut updates = client.stream("echo x").await.unwrap();
         let first = updates.next().await.unwrap().unwrap();
         let (id, seen) = (first.task_id().unwrap().clone(), updates.generation());

@@ -104,7 +104,7 @@ async fn a_webhook_that_comes_with_the_message_is_told_from_the_first_event_on()
             }),
             ..SendMessageRequest::default()
         };
-        client.send_with(request).await.unwrap();
+        client.send(request).await.unwrap();
         assert!(next(&mut told).await.json()["artifactUpdate"].is_object());
         assert!(next(&mut told).await.json()["statusUpdate"].is_object());
     }
@@ -199,10 +199,7 @@ async fn what_webhooks_are_told_is_signed() {
                 }),
                 ..SendMessageRequest::default()
             };
-            Client::new(server.clone())
-                .send_with(request)
-                .await
-                .unwrap();
+            Client::new(server.clone()).send(request).await.unwrap();
             let got = next(&mut told).await;
             let id = got.header("webhook-id").unwrap();
             let time: u64 = got.header("webhook-timestamp").unwrap().parse().unwrap();

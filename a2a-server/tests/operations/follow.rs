@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a_client::{Client, Event, StreamExt};
+use a2a_client::{Client, Event, Retries, StreamExt};
 use a2a_server::{Failure, Server, Turn};
 use a2a_types::{Dialect, ErrorKind, Part, TaskState};
 
@@ -89,7 +89,7 @@ async fn every_follower_sees_the_same_at_its_own_pace() {
     let agent = Obedient::default();
     let server = Server::builder(card(), agent.clone());
     let server = server.merge_chunks(Duration::ZERO).build().unwrap();
-    let client = Client::new(server);
+    let client = Client::new(server).retries(Retries::none());
     let mut first = client.stream("count 1000").await.unwrap();
     let id = first
         .next()
@@ -200,7 +200,7 @@ async fn an_agent_that_does_not_stop_is_stopped() {
         .cancel_grace(std::time::Duration::from_millis(10))
         .build()
         .unwrap();
-    let client = Client::new(server);
+    let client = Client::new(server).retries(Retries::none());
     let mut updates = client.stream("go").await.unwrap();
     let id = updates
         .next()

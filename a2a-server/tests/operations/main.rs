@@ -9,7 +9,9 @@ mod stores;
 
 use std::sync::Arc;
 
-use a2a_client::{Binding, Client, Error, HttpTransport, SendMessageResponse, StreamExt, Updates};
+use a2a_client::{
+    Binding, Client, Error, HttpTransport, Retries, SendMessageResponse, StreamExt, Updates,
+};
 use a2a_server::{Agent, Failure, Server, ServerBuilder, Turn};
 use a2a_types::{AgentCard, Dialect, ErrorKind, Message, Task, TaskState};
 use tokio::sync::Notify;
@@ -76,7 +78,10 @@ pub(crate) async fn clients(agent: Obedient, dialects: &[Dialect]) -> Vec<(Diale
             let server = server.build().unwrap();
             let bound = server.bind("127.0.0.1:0").await.unwrap().prefer(dialect);
             let transport = HttpTransport::new(&bound.url(), dialect).unwrap();
-            clients.push((dialect, Client::new(transport.binding(binding))));
+            clients.push((
+                dialect,
+                Client::new(transport.binding(binding)).retries(Retries::none()),
+            ));
             tokio::spawn(bound.run(std::future::pending()));
         }
     }

@@ -125,7 +125,7 @@ async fn who_does_not_want_to_wait_does_not() {
             }),
             ..SendMessageRequest::default()
         };
-        let task = task(client.send_with(at_once).await.unwrap());
+        let task = task(client.send(at_once).await.unwrap());
         assert!(!task.status.state.is_terminal(), "{dialect}");
         client.cancel_task(task.id).await.unwrap();
     }

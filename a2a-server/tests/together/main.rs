@@ -6,7 +6,7 @@ mod shared;
 
 use std::sync::Arc;
 
-use a2a_client::{Binding, Client, Error, Event, HttpTransport, StreamExt, Updates};
+use a2a_client::{Binding, Client, Error, Event, HttpTransport, Retries, StreamExt, Updates};
 use a2a_server::{Agent, Bound, Failure, Server, Turn};
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, Dialect, Message, SendMessageResponse, Task, TaskId};
@@ -65,7 +65,7 @@ pub(crate) fn client(url: &str, dialect: Dialect, binding: Binding) -> Client {
         .binding(binding)
         .mode(Mode::Strict)
         .header(HeaderName::from_static("a2a-version"), version);
-    Client::new(transport)
+    Client::new(transport).retries(Retries::none())
 }
 
 /// A first message; in 0.1 its sender names the task.

@@ -52,7 +52,7 @@ pub(crate) async fn send(
 ) -> Result<Option<Task>, Gone> {
     let id = request.message.message_id.clone();
     journal.pages().sends(&request, dialect);
-    let answer = client.send_with(request).await;
+    let answer = client.send(request).await;
     let mut pages = journal.pages();
     match unless_gone(answer)? {
         None => pages.answered(&id, Fate::Refused),
@@ -122,7 +122,7 @@ impl Caller {
         let request = request(message(text), false);
         let id = request.message.message_id.clone();
         self.journal.pages().sends(&request, self.dialect);
-        let Some(mut updates) = unless_gone(self.client.stream_with(request).await)? else {
+        let Some(mut updates) = unless_gone(self.client.stream(request).await)? else {
             self.journal.pages().answered(&id, Fate::Refused);
             return Ok(());
         };

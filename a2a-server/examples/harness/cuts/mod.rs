@@ -155,7 +155,7 @@ async fn follow(
             let place = follower.task.clone().zip(follower.generation);
             let updates = match place {
                 // Sent again, it is the same message.
-                None => client.stream_with(request.clone()).await,
+                None => client.stream(request.clone()).await,
                 Some((task, seen)) => client.subscribe_after(task, Some(seen)).await,
             };
             follower.found.subscriptions += 1;

@@ -1,0 +1,394 @@
+//! What follows from an answer, an event, or the end of a stream.
+
+use super::*;
+
+impl Follower {
+    /// Asks.
+    pub(super) fn ask(&self, question: Question) -> Step {
+        let Some(request) = self.request(&question) else {
+            return Step::Ended;
+        };
+        let mut call = Call::new(request);
+        call.context.extensions.clone_from(&self.subject.extensions);
+        if matches!(question, Question::Subscribe) {
+            call.context.last_event_id = self.place;
+        }
+        // What goes on without end has its own way of asking again.
+        let reply: BoxFuture<'static, _> = match question {
+            Question::Stream | Question::Send => {
+                let transport = self.transport.clone();
+                Box::pin(async move { transport.call(call).await })
+            }
+            _ => {
+                let transport = Arc::clone(self.transport.inner());
+                Box::pin(async move { transport.call(call).await })
+            }
+        };
+        Step::Asking(question, reply)
+    }
+
+    fn request(&self, question: &Question) -> Option<Request> {
+        let message = self.subject.message.clone();
+        let tenant = self.subject.tenant.clone();
+        let task = self.known.task().map(|task| &task.id);
+        let id = task.or(self.subject.task.as_ref()).cloned();
+        Some(match question {
+            Question::Stream => Request::SendStreamingMessage(message?),
+            Question::Send => {
+                let mut message = message?;
+                let configuration = message.configuration.get_or_insert_default();
+                configuration.return_immediately = true;
+                Request::SendMessage(message)
+            }
+            Question::Subscribe => {
+                Request::SubscribeToTask(SubscribeToTaskRequest { tenant, id: id? })
+            }
+            Question::Look(_) | Question::Check(_) => {
+                let configuration = message.and_then(|message| message.configuration);
+                Request::GetTask(GetTaskRequest {
+                    tenant,
+                    id: id?,
+                    history_length: configuration.and_then(|wanted| wanted.history_length),
+                })
+            }
+        })
+    }
+
+    /// Asks after a pause. What a stream has told meanwhile is in the task that is read now, because
+    /// agents tell what they have kept.
+    pub(super) fn ask_after(&mut self, question: Question, cx: &mut Context<'_>) -> Step {
+        let Question::Look(Some(mut stream)) = question else {
+            return self.ask(question);
+        };
+        for _ in 0..MOST_READY {
+            match stream.updates.as_mut().poll_next(cx) {
+                Poll::Ready(Some(Ok(Update { event, .. }))) => self.keep_message(event),
+                Poll::Ready(Some(Err(_)) | None) => return self.ask(Question::Look(None)),
+                Poll::Pending => break,
+            }
+        }
+        self.ask(Question::Look(Some(stream)))
+    }
+
+    /// Messages need not be in the task.
+    fn keep_message(&mut self, event: Event) {
+        if matches!(event, Event::Message(_)) && self.known.holds(&event) == Held::No {
+            self.told.push_back(Told::Event(event));
+        }
+    }
+
+    pub(super) fn answered(&mut self, question: Question, reply: Result<Reply, Error>) -> Step {
+        match (question, reply.map(|reply| reply.answer)) {
+            (Question::Stream, Ok(Answer::Stream(updates))) => {
+                Step::Hearing(Stream::new(updates, Footing::Firm))
+            }
+            (Question::Stream, Err(error)) => self.not_begun(error),
+            (
+                Question::Stream | Question::Send,
+                Ok(Answer::Once(Response::SendMessage(response))),
+            ) => self.sent(response),
+            (Question::Subscribe, Ok(Answer::Stream(updates))) => self.subscribed(updates),
+            (Question::Subscribe, Err(error)) => self.not_subscribed(error),
+            (Question::Look(stream), Ok(Answer::Once(Response::GetTask(task)))) => {
+                self.looked(task, stream)
+            }
+            (Question::Look(stream), Err(error)) if is_cut(&error) => {
+                self.again(error, Question::Look(stream))
+            }
+            (Question::Check(last), Ok(Answer::Once(Response::GetTask(task)))) => {
+                self.compare(task);
+                if !matches!(self.told.back(), Some(Told::Whole(task)) if task.status.state.is_terminal())
+                {
+                    self.told.push_back(Told::Event(last));
+                }
+                Step::Ended
+            }
+            (Question::Check(last), Err(error)) if is_cut(&error) && self.may_go_on() => {
+                self.again(error, Question::Check(last))
+            }
+            // It is the last word at any rate.
+            (Question::Check(last), Err(_)) => {
+                self.told.push_back(Told::Event(last));
+                Step::Ended
+            }
+            (_, Err(error)) => self.fail(error),
+            (_, Ok(_)) => self.fail(Error::NotA2a {
+                status: 200,
+                problem: "one question was answered like another".to_owned(),
+            }),
+        }
+    }
+
+    /// The message was not answered by a stream.
+    fn not_begun(&mut self, error: Error) -> Step {
+        if self.follows() && refuses_streams(&error) {
+            self.polls = true;
+            return self.ask(Question::Send);
+        }
+        self.fail(error)
+    }
+
+    fn sent(&mut self, response: SendMessageResponse) -> Step {
+        match response {
+            SendMessageResponse::Message(message) => {
+                self.told.push_back(Told::Event(Event::Message(message)));
+                Step::Ended
+            }
+            SendMessageResponse::Task(task) => {
+                self.polls = true;
+                let waits = task.status.state.ends_stream();
+                self.subject.task = Some(task.id.clone());
+                self.told.push_back(Told::Event(Event::Task(task)));
+                match waits {
+                    true => Step::Ended,
+                    false => self.poll_later(true),
+                }
+            }
+        }
+    }
+
+    fn subscribed(&mut self, updates: UpdateStream) -> Step {
+        let begins = self.known.task().is_none();
+        if !begins {
+            self.reconnections += 1;
+        }
+        // Whoever names a place, and knows nothing, wants what comes after it and nothing else.
+        let firm = begins && (self.place.is_some() || !self.follows());
+        let footing = match firm {
+            true => Footing::Firm,
+            false => Footing::Taken,
+        };
+        Step::Hearing(Stream::new(updates, footing))
+    }
+
+    fn not_subscribed(&mut self, error: Error) -> Step {
+        let begins = self.known.task().is_none();
+        if !self.follows() {
+            return self.fail(error);
+        }
+        if is_cut(&error) {
+            return self.again(error, Question::Subscribe);
+        }
+        if refuses_streams(&error) {
+            self.polls = true;
+            return self.ask(Question::Look(None));
+        }
+        match error {
+            // Agents have various words for a task that has ended.
+            Error::Agent(_) if !begins => {
+                self.failed += 1;
+                self.polls |= self.failed > 1;
+                self.ask(Question::Look(None))
+            }
+            error => self.fail(error),
+        }
+    }
+
+    fn looked(&mut self, task: Task, stream: Option<Stream>) -> Step {
+        let begins = self.known.task().is_none();
+        let waits = task.status.state.ends_stream();
+        let over = task.status.state.is_terminal() || waits && (self.polls || stream.is_none());
+        let moved = self.compare(task);
+        if self.polls {
+            self.failed = 0;
+        }
+        match stream {
+            _ if over => Step::Ended,
+            Some(stream) => {
+                let (looks, moved) = match stream.footing {
+                    Footing::Beside {
+                        looks,
+                        moved: before,
+                    } => (looks + 1, moved || before),
+                    _ => (0, moved),
+                };
+                self.compared |= moved && !begins;
+                Step::Hearing(stream.on(Footing::Beside { looks, moved }))
+            }
+            None if self.polls => self.poll_later(moved),
+            None => self.pause(Question::Subscribe, None),
+        }
+    }
+
+    /// Tells what a snapshot has beyond what was told; whether that is anything.
+    fn compare(&mut self, snapshot: Task) -> bool {
+        let missing = self.known.missing(&snapshot);
+        let moved = !missing.is_empty();
+        if moved {
+            // Nobody knows which generation that is.
+            (self.place, self.failed) = (None, 0);
+        }
+        self.told.extend(missing.into_iter().map(Told::Event));
+        self.told.push_back(Told::Whole(snapshot));
+        moved
+    }
+
+    pub(super) fn heard(&mut self, update: Update, stream: Stream) -> Step {
+        let Update { event, generation } = update;
+        let next = match (self.place, generation) {
+            (Some(place), Some(generation)) => generation == place + 1,
+            _ => false,
+        };
+        match (stream.footing, event) {
+            (Footing::Firm, event) => self.tell(event, generation, stream),
+            (Footing::Taken, Event::Task(task)) => {
+                self.compare(task);
+                (self.place, self.generation) = (generation, generation.or(self.generation));
+                Step::Hearing(stream.on(Footing::Firm))
+            }
+            (Footing::Taken | Footing::Beside { moved: false, .. }, event) if next => {
+                self.tell(event, generation, stream)
+            }
+            // The last one again.
+            (_, _) if generation.is_some() && generation == self.place => Step::Hearing(stream),
+            (Footing::Taken, event) => {
+                self.keep_message(event);
+                self.pause_for(Duration::ZERO, Question::Look(Some(stream)))
+            }
+            (Footing::Beside { looks, .. }, event) => match self.known.holds(&event) {
+                Held::Yes => Step::Hearing(stream),
+                Held::No => self.tell(event, generation, stream),
+                Held::Perhaps => {
+                    let pause = LOOK.saturating_mul(1 << looks.min(4));
+                    self.pause_for(pause, Question::Look(Some(stream)))
+                }
+            },
+        }
+    }
+
+    /// Tells what comes next.
+    fn tell(&mut self, event: Event, generation: Option<u64>, stream: Stream) -> Step {
+        let counts = match (self.place, generation) {
+            (Some(place), Some(generation)) => {
+                generation > place || matches!(event, Event::Task(_))
+            }
+            _ => true,
+        };
+        self.failed = 0;
+        if generation.is_some() {
+            // Numbers that do not grow are no places in a log.
+            self.place = generation.filter(|_| counts);
+            self.generation = generation;
+        }
+        let ends = event
+            .status()
+            .is_some_and(|status| status.state.is_terminal());
+        if ends && self.compared {
+            return self.ask(Question::Check(event));
+        }
+        self.told.push_back(Told::Event(event));
+        Step::Hearing(stream.on(Footing::Firm))
+    }
+
+    /// A stream has ended, by itself or with an error.
+    pub(super) fn broke(&mut self, error: Option<Error>, stream: &Stream) -> Step {
+        let ended = matches!(error, None | Some(Error::Unfinished));
+        let nothing = self.known.task().is_none();
+        if self.known.is_over() || error.is_none() && self.known.may_end() {
+            return Step::Ended;
+        }
+        if !self.follows() {
+            return error.map_or(Step::Ended, |error| self.fail(error));
+        }
+        let error = error.unwrap_or(Error::Unfinished);
+        if nothing && self.subject.message.is_some() {
+            return self.not_heard(error);
+        }
+        if nothing && refuses_streams(&error) {
+            return self.not_subscribed(error);
+        }
+        if !is_cut(&error) {
+            return self.fail(error);
+        }
+        if stream.since.elapsed() > LASTED {
+            self.failed = 0;
+        }
+        if ended && (nothing || !matches!(stream.footing, Footing::Firm)) {
+            // An agent that takes a stream up and ends it has nothing to tell there.
+            self.polls = true;
+            return self.ask(Question::Look(None));
+        }
+        self.again(error, Question::Subscribe)
+    }
+
+    /// The stream broke before anything came: nobody knows whether the agent took the message.
+    fn not_heard(&mut self, error: Error) -> Step {
+        if refuses_streams(&error) {
+            return self.not_begun(error);
+        }
+        let again = self.subject.message.clone().is_some_and(|message| {
+            let request = Request::SendStreamingMessage(message);
+            nothing_was_done(&error)
+                || is_cut(&error) && cannot_be_done_twice(&request, self.transport.retries())
+        });
+        match again {
+            true => self.again(error, Question::Stream),
+            false => self.fail(error),
+        }
+    }
+
+    /// Asks once more after a while, if that was not done too often in vain.
+    fn again(&mut self, error: Error, question: Question) -> Step {
+        if !self.may_go_on() {
+            return match self.known.waits() {
+                // All was told that could be expected.
+                true => Step::Ended,
+                false => self.fail(error),
+            };
+        }
+        self.failed += 1;
+        tracing::debug!(%error, failed = self.failed, "following a task again");
+        let told = retry_after(&error);
+        self.last_cut = Some(error);
+        self.pause(question, told)
+    }
+
+    fn may_go_on(&self) -> bool {
+        self.failed < self.transport.retries().most_reconnections()
+    }
+
+    /// Whether anything is done when a stream breaks.
+    fn follows(&self) -> bool {
+        self.transport.retries().most_reconnections() > 0
+    }
+
+    fn fail(&mut self, error: Error) -> Step {
+        self.told.push_back(Told::Error(error));
+        Step::Ended
+    }
+
+    fn pause(&self, question: Question, told: Option<Duration>) -> Step {
+        let pause = self.transport.retries().pause(self.failed.max(1), told);
+        self.pause_for(pause, question)
+    }
+
+    fn pause_for(&self, pause: Duration, question: Question) -> Step {
+        Step::Pausing(after(pause), question)
+    }
+
+    /// Reads the task again after a while, which is longer the longer nothing happens.
+    fn poll_later(&mut self, moved: bool) -> Step {
+        self.quiet = match moved {
+            true => 0,
+            false => self.quiet + 1,
+        };
+        let pause = POLL.saturating_mul(1 << self.quiet.min(4)).min(POLL_MOST);
+        self.pause_for(pause, Question::Look(None))
+    }
+}
+
+/// A stream that has lasted so long was worth taking up, though nothing happened.
+const LASTED: Duration = Duration::from_secs(10);
+
+/// How many events that are there already are read before the task is.
+const MOST_READY: usize = 1000;
+
+/// How soon a task is looked at again when a stream told what may be in it already; twice that
+/// after each time, up to sixteen times.
+const LOOK: Duration = Duration::from_millis(16);
+
+/// How soon a task is read again that cannot be followed; twice that while nothing happens.
+const POLL: Duration = Duration::from_millis(500);
+
+/// How late at most.
+const POLL_MOST: Duration = Duration::from_secs(5);

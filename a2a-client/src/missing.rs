@@ -1,0 +1,100 @@
+//! What a snapshot of a task has beyond what was told of it.
+
+use std::collections::HashSet;
+
+use a2a_types::{
+    Artifact, Event, Message, MessageId, Role, Task, TaskArtifactUpdateEvent, TaskStatus,
+    TaskStatusUpdateEvent,
+};
+
+/// The fewest events that lead from a task as it is known to a later snapshot of it: what the agent
+/// said, artifacts that are new, longer or others, the status.
+///
+/// A replica that lags behind may show an earlier task: that nothing leads to. What was said is only
+/// looked at when the task is known as a `whole`: else nobody could tell what is new.
+pub(crate) fn missing(known: &Task, snapshot: &Task, whole: bool) -> Vec<Event> {
+    let mut events = Vec::new();
+    if whole {
+        events.extend(messages(known, snapshot));
+    }
+    let artifacts = snapshot.artifacts.iter();
+    events.extend(artifacts.filter_map(|artifact| {
+        let id = &artifact.artifact_id;
+        let told = known.artifacts.iter().find(|told| told.artifact_id == *id);
+        let (artifact, append) = match told {
+            None => (artifact.clone(), false),
+            Some(told) => longer(told, artifact)?,
+        };
+        Some(Event::ArtifactUpdate(TaskArtifactUpdateEvent {
+            task_id: snapshot.id.clone(),
+            context_id: snapshot.context_id.clone(),
+            artifact,
+            append,
+            last_chunk: snapshot.status.state.is_terminal(),
+            metadata: None,
+        }))
+    }));
+    if is_news(&known.status, &snapshot.status) {
+        events.push(Event::StatusUpdate(TaskStatusUpdateEvent {
+            task_id: snapshot.id.clone(),
+            context_id: snapshot.context_id.clone(),
+            status: snapshot.status.clone(),
+            metadata: None,
+        }));
+    }
+    events
+}
+
+/// What the agent has said since; what its caller said is no news to the caller.
+fn messages(known: &Task, snapshot: &Task) -> impl Iterator<Item = Event> {
+    let told: HashSet<&MessageId> = said(known).map(|message| &message.message_id).collect();
+    let is_told = |message: &Message| told.contains(&message.message_id);
+    // Agents may cut off the beginning, and keep what was never told on a stream.
+    let since = snapshot.history.iter().rposition(is_told);
+    let later = snapshot.history.iter().skip(since.map_or(0, |at| at + 1));
+    let news = later.filter(|message| message.role == Role::Agent);
+    let news = news.map(|message| Message {
+        task_id: Some(snapshot.id.clone()),
+        ..message.clone()
+    });
+    news.map(Event::Message).collect::<Vec<_>>().into_iter()
+}
+
+fn said(task: &Task) -> impl Iterator<Item = &Message> {
+    task.history.iter().chain(&task.status.message)
+}
+
+/// What makes `told` into `artifact`, and whether it is appended; none if it is the same or older.
+fn longer(told: &Artifact, artifact: &Artifact) -> Option<(Artifact, bool)> {
+    let is_longer = artifact.parts.starts_with(&told.parts);
+    let same_rest = told.name == artifact.name
+        && told.description == artifact.description
+        && told.metadata == artifact.metadata
+        && told.extensions == artifact.extensions;
+    if is_longer && same_rest {
+        let parts = artifact.parts.get(told.parts.len()..).unwrap_or_default();
+        let rest = Artifact {
+            artifact_id: artifact.artifact_id.clone(),
+            parts: parts.to_vec(),
+            ..Artifact::default()
+        };
+        return (!parts.is_empty()).then_some((rest, true));
+    }
+    let is_older =
+        told.parts.len() > artifact.parts.len() && told.parts.starts_with(&artifact.parts);
+    (!is_older).then(|| (artifact.clone(), false))
+}
+
+/// Whether a status is another than the one that was told, and no earlier one.
+fn is_news(told: &TaskStatus, status: &TaskStatus) -> bool {
+    let parts = |status: &TaskStatus| status.message.as_ref().map(|message| message.parts.clone());
+    let is_older = match (told.timestamp, status.timestamp) {
+        (Some(told), Some(status)) => status < told,
+        _ => false,
+    };
+    let same = told.state == status.state && parts(told) == parts(status);
+    !same && !is_older && !(told.state.is_terminal() && !status.state.is_terminal())
+}
+
+#[cfg(test)]
+mod tests;

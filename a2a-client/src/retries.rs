@@ -1,0 +1,195 @@
+//! When, how often and how soon to ask again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// When, how often and how soon to ask again what was not answered.
+///
+/// Asked again is what cannot be done twice: reading, following, canceling, deleting; anything of
+/// which nothing was sent (the agent could not be reached) or that the agent refused before it did
+/// anything (HTTP 429 and 503). A message is sent again after an unclear failure only if
+/// [`Retries::resend_messages`] says so.
+///
+/// Between attempts passes a random time up to a bound that doubles with each (full jitter), or more
+/// if the agent asks for it by `Retry-After`. Clones share one budget, which allows one retry to ten
+/// calls in the long run: a struggling agent is not asked much more than a healthy one.
+#[derive(Clone, Debug)]
+pub struct Retries {
+    attempts: u32,
+    reconnections: u32,
+    base: Duration,
+    most: Duration,
+    resend_messages: bool,
+    budget: Arc<Budget>,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self {
+            attempts: 4,
+            reconnections: 12,
+            base: Duration::from_millis(100),
+            most: Duration::from_secs(5),
+            resend_messages: false,
+            budget: Arc::new(Budget::new(10, 10)),
+        }
+    }
+}
+
+impl Retries {
+    /// Everything is asked once, and a stream is followed no further than its connection goes: to
+    /// hear exactly what an agent says.
+    pub fn none() -> Self {
+        Self::default().attempts(1).reconnections(0)
+    }
+
+    /// How often to ask in all; 4 times by default.
+    pub fn attempts(mut self, attempts: u32) -> Self {
+        self.attempts = attempts;
+        self
+    }
+
+    /// How often in a row to take up a stream again without hearing anything new; 12 times by
+    /// default, which is about half a minute. With 0 no stream is taken up again.
+    pub fn reconnections(mut self, reconnections: u32) -> Self {
+        self.reconnections = reconnections;
+        self
+    }
+
+    /// The bound of the time before the second attempt; 100 ms by default.
+    pub fn base(mut self, base: Duration) -> Self {
+        self.base = base;
+        self
+    }
+
+    /// The bound of the time between any two attempts; 5 s by default.
+    pub fn most(mut self, most: Duration) -> Self {
+        self.most = most;
+        self
+    }
+
+    /// Lets at most so many retries to a hundred calls happen in the long run, and `burst` at once;
+    /// 10 and 10 by default. From here on the budget is no longer shared with earlier clones.
+    pub fn budget(mut self, percent: u32, burst: u32) -> Self {
+        self.budget = Arc::new(Budget::new(percent, burst));
+        self
+    }
+
+    /// Says that the agent recognises a message that it has had by its id, so that messages are sent
+    /// again, too, when nobody knows whether the agent took them. Agents served by `a2a-server` do,
+    /// except in generation 0.1, whose messages have no ids. Specification 1.0 §3.3.1 leaves it to
+    /// the agent.
+    pub fn resend_messages(mut self, resend: bool) -> Self {
+        self.resend_messages = resend;
+        self
+    }
+
+    pub(crate) fn resends_messages(&self) -> bool {
+        self.resend_messages
+    }
+
+    pub(crate) fn most_reconnections(&self) -> u32 {
+        self.reconnections
+    }
+
+    /// Counts a first attempt.
+    pub(crate) fn begin(&self) {
+        self.budget.earn();
+    }
+
+    /// How long to wait before the next attempt when so many have failed; none if there is to be no
+    /// other.
+    pub(crate) fn again(&self, failed: u32, told: Option<Duration>) -> Option<Duration> {
+        let patient = told.is_none_or(|told| told <= LONGEST);
+        (failed < self.attempts && patient && self.budget.spend()).then(|| self.pause(failed, told))
+    }
+
+    /// How long to wait when so many attempts have failed.
+    pub(crate) fn pause(&self, failed: u32, told: Option<Duration>) -> Duration {
+        let doublings = failed.saturating_sub(1).min(30);
+        let bound = self.base.saturating_mul(1 << doublings).min(self.most);
+        let jitter = bound.mul_f64(fastrand::f64());
+        told.map_or(jitter, |told| told.min(LONGEST) + jitter)
+    }
+}
+
+/// An agent that wants to be left alone for longer is not asked again.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Every call earns a part of a retry, and every retry costs one.
+#[derive(Debug)]
+struct Budget {
+    /// In hundredths of a retry.
+    saved: AtomicU32,
+    earned: u32,
+    most: u32,
+}
+
+impl Budget {
+    fn new(percent: u32, burst: u32) -> Self {
+        let most = burst.saturating_mul(RETRY);
+        Self {
+            saved: AtomicU32::new(most),
+            earned: percent,
+            most,
+        }
+    }
+
+    fn earn(&self) {
+        let more = |saved: u32| Some(saved.saturating_add(self.earned).min(self.most));
+        let (Ok(_) | Err(_)) = self.update(more);
+    }
+
+    fn spend(&self) -> bool {
+        self.update(|saved| saved.checked_sub(RETRY)).is_ok()
+    }
+
+    fn update(&self, change: impl Fn(u32) -> Option<u32>) -> Result<u32, u32> {
+        self.saved
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, change)
+    }
+}
+
+/// What a retry costs.
+const RETRY: u32 = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_random_below_a_bound_that_doubles() {
+        let retries = Retries::default();
+        for (failed, bound) in [(1, 100), (2, 200), (3, 400), (7, 5000), (99, 5000)] {
+            let pauses: Vec<_> = (0..1000).map(|_| retries.pause(failed, None)).collect();
+            let bound = Duration::from_millis(bound);
+            assert!(pauses.iter().all(|pause| *pause <= bound), "{failed}");
+            assert!(pauses.iter().any(|pause| *pause > bound / 2), "{failed}");
+            assert!(pauses.iter().any(|pause| *pause < bound / 2), "{failed}");
+        }
+        let told = Duration::from_secs(3);
+        assert!(retries.pause(1, Some(told)) >= told);
+    }
+
+    #[test]
+    fn an_agent_that_wants_its_peace_for_long_has_it() {
+        let retries = Retries::default();
+        assert_eq!(retries.again(1, Some(Duration::from_secs(61))), None);
+        assert!(retries.again(1, Some(Duration::from_secs(60))).is_some());
+        assert_eq!(retries.again(4, None), None);
+    }
+
+    #[test]
+    fn retries_are_a_tenth_of_the_calls() {
+        let retries = Retries::default();
+        let shared = retries.clone();
+        let mut done = 0;
+        for _ in 0..1000 {
+            retries.begin();
+            done += u32::from(shared.again(1, None).is_some());
+            done += u32::from(shared.again(2, None).is_some());
+        }
+        assert!((100..=110).contains(&done), "{done}");
+    }
+}

@@ -1,0 +1,80 @@
+//! A transport that asks again.
+
+use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
+use a2a_types::Request;
+
+use crate::Retries;
+use crate::fault::{is_cut, nothing_was_done, retry_after};
+
+/// A [`Transport`] that asks another one again when that is safe and may help. Every
+/// [`Client`](crate::Client) has one.
+///
+/// It sees a call through until the answer begins; that a stream breaks later is seen to by
+/// [`Updates`](crate::Updates).
+#[derive(Clone, Debug)]
+pub struct Retrying<T> {
+    inner: T,
+    retries: Retries,
+}
+
+impl<T> Retrying<T> {
+    /// Asks `inner`, as often as `retries` allows.
+    pub fn new(inner: T, retries: Retries) -> Self {
+        Self { inner, retries }
+    }
+
+    pub(crate) fn inner(&self) -> &T {
+        &self.inner
+    }
+
+    pub(crate) fn retries(&self) -> &Retries {
+        &self.retries
+    }
+}
+
+impl<T: Transport> Transport for Retrying<T> {
+    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+        Box::pin(async move {
+            self.retries.begin();
+            let mut failed = 0;
+            loop {
+                let error = match self.inner.call(call.clone()).await {
+                    Ok(reply) => return Ok(reply),
+                    Err(error) => error,
+                };
+                failed += 1;
+                let safe = nothing_was_done(&error)
+                    || is_cut(&error) && cannot_be_done_twice(&call.request, &self.retries);
+                let again = safe.then(|| self.retries.again(failed, retry_after(&error)));
+                let Some(pause) = again.flatten() else {
+                    return Err(error);
+                };
+                let operation = call.request.operation().name();
+                tracing::debug!(operation, failed, %error, "asking again");
+                tokio::time::sleep(pause).await;
+            }
+        })
+    }
+}
+
+/// Whether asking twice comes to the same as asking once.
+pub(crate) fn cannot_be_done_twice(request: &Request, retries: &Retries) -> bool {
+    match request {
+        Request::GetTask(_)
+        | Request::ListTasks(_)
+        | Request::SubscribeToTask(_)
+        | Request::GetTaskPushNotificationConfig(_)
+        | Request::ListTaskPushNotificationConfigs(_)
+        | Request::GetExtendedAgentCard(_)
+        // Idempotent by specification 1.0 §3.3.1 and §3.1.10, and no other in older generations.
+        | Request::CancelTask(_)
+        | Request::DeleteTaskPushNotificationConfig(_) => true,
+        // Without an id of its own every one is another.
+        Request::CreateTaskPushNotificationConfig(config) => {
+            !config.id.is_empty()
+        }
+        Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
+            retries.resends_messages() && !params.message.message_id.is_empty()
+        }
+    }
+}

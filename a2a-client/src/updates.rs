@@ -1,0 +1,125 @@
+//! The events of a task, whatever happens to the connection.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use a2a_transport::Error;
+use a2a_types::{Event, Task};
+use tokio::time::{Sleep, sleep_until};
+use tokio_stream::Stream;
+
+use crate::deadline::Deadline;
+use crate::follow::Follower;
+
+/// The events of a task, each once and in order, until the agent has nothing more to say: the task
+/// has ended, or waits for its caller.
+///
+/// When the connection breaks, or the agent ends the stream early, the task is followed again. An
+/// agent that numbers its events (by the ids of Server-Sent Events, as `a2a-server` does) goes on
+/// after the last one. From any other, the task as it stands is compared with what was told: what is
+/// missing is told as the fewest events that lead there, and what the new stream repeats is left out.
+/// An agent that cannot stream at all is asked for the task from time to time, twice a second at
+/// first, every five seconds when nothing happens.
+///
+/// How often in a row that may fail is set by [`Retries`](crate::Retries). A message is only sent
+/// again if that is safe.
+///
+/// ```
+/// use a2a_client::{Client, StreamExt};
+/// # use a2a_client::{Error, Event, Transport};
+/// # use a2a_transport::{BoxFuture, Call, Reply, Update};
+/// # struct Counter;
+/// # impl Transport for Counter {
+/// #     fn call(&self, _: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+/// #         let mut task = a2a_types::Task::submitted("t".into(), "c".into());
+/// #         task.status.state = a2a_types::TaskState::Completed;
+/// #         let event = Event::Task(task);
+/// #         Box::pin(async { Ok(Reply::stream(tokio_stream::once(Ok(Update { event, generation: None })))) })
+/// #     }
+/// # }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Error> {
+/// # let client = Client::new(Counter);
+/// let mut updates = client.send("count to a million").follow();
+/// while let Some(event) = updates.next().await {
+///     println!("{:?}", event?);
+/// }
+/// let task = updates.task().expect("the agent has made a task of it");
+/// println!("{:?} after {} reconnections", task.status.state, updates.reconnections());
+/// # Ok(()) }
+/// ```
+///
+/// Dropping it ends the connection, and nothing of it goes on; the task itself does.
+#[must_use = "nothing is asked until it is read"]
+pub struct Updates {
+    follower: Follower,
+    deadline: Option<Deadline>,
+    time: Option<Pin<Box<Sleep>>>,
+}
+
+impl Updates {
+    pub(crate) fn new(follower: Follower, deadline: Option<Deadline>) -> Self {
+        Self {
+            follower,
+            deadline,
+            time: None,
+        }
+    }
+
+    /// The same once the agent has answered; an error if it refused.
+    pub(crate) async fn begun(mut self) -> Result<Self, Error> {
+        poll_fn(|cx| {
+            if let Some(error) = self.poll_deadline(cx) {
+                return Poll::Ready(Err(error));
+            }
+            self.follower.poll_begun(cx)
+        })
+        .await?;
+        Ok(self)
+    }
+
+    /// The task as all events so far make it; none before the first, or if the agent answers by a
+    /// message.
+    pub fn task(&self) -> Option<&Task> {
+        self.follower.task()
+    }
+
+    /// The generation of the last event that was read, from agents that tell it:
+    /// [`Client::subscribe_after`](crate::Client::subscribe_after) goes on from there.
+    pub fn generation(&self) -> Option<u64> {
+        self.follower.generation
+    }
+
+    /// How many times the task was followed again.
+    pub fn reconnections(&self) -> u32 {
+        self.follower.reconnections
+    }
+
+    /// Why the task was followed again the last time.
+    pub fn last_cut(&self) -> Option<&Error> {
+        self.follower.last_cut.as_ref()
+    }
+
+    /// The error if the caller's time is up.
+    fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Option<Error> {
+        let deadline = self.deadline.filter(|_| !self.follower.is_ended())?;
+        let time = || Box::pin(sleep_until(deadline.at));
+        let time = self.time.get_or_insert_with(time);
+        if time.as_mut().poll(cx).is_pending() {
+            return None;
+        }
+        self.follower.end();
+        Some(deadline.error())
+    }
+}
+
+impl Stream for Updates {
+    type Item = Result<Event, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        match self.poll_deadline(cx) {
+            Some(error) => Poll::Ready(Some(Err(error))),
+            None => self.follower.poll_next(cx),
+        }
+    }
+}
