@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use a2a_client::recorder::Exchange;
-use a2a_client::{Client, Dialect, Error, HttpClient, Recorder, StreamExt};
+use a2a_client::{Client, Dialect, Error, HttpClient, Recorder, Retries, StreamExt};
 use http::header::{AUTHORIZATION, HeaderValue};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -47,7 +47,8 @@ async fn exchanges_are_recorded() {
         .header(AUTHORIZATION, HeaderValue::from_static("Bearer s3cret"))
         .http(HttpClient::builder().tap(recorder))
         .connect_at(Dialect::V1_0)
-        .unwrap();
+        .unwrap()
+        .retries(Retries::none());
 
     client.get_task("t", None).await.unwrap();
     let found = read(path, 8);

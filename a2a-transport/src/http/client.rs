@@ -53,7 +53,7 @@ pub struct HttpClient {
     pool: Client<Reach, Full<Bytes>>,
     pub(super) timeouts: Timeouts,
     pub(super) limit: usize,
-    tap: Option<Arc<dyn Tap>>,
+    taps: Vec<Arc<dyn Tap>>,
 }
 
 impl Default for HttpClient {
@@ -71,7 +71,7 @@ pub struct HttpClientBuilder {
     #[cfg(feature = "tls")]
     tls: Tls,
     http2_only: bool,
-    tap: Option<Arc<dyn Tap>>,
+    taps: Vec<Arc<dyn Tap>>,
 }
 
 impl HttpClientBuilder {
@@ -107,9 +107,9 @@ impl HttpClientBuilder {
         self
     }
 
-    /// Lets somebody hear all that is sent and answered.
+    /// Lets somebody hear all that is sent and answered, beside those who do already.
     pub fn tap(mut self, tap: Arc<dyn Tap>) -> Self {
-        self.tap = Some(tap);
+        self.taps.push(tap);
         self
     }
 
@@ -142,7 +142,7 @@ impl HttpClientBuilder {
             pool,
             timeouts: self.timeouts,
             limit: self.limit,
-            tap: self.tap,
+            taps: self.taps,
         }
     }
 }
@@ -171,7 +171,7 @@ impl HttpClient {
             #[cfg(feature = "tls")]
             tls: Tls::default(),
             http2_only: false,
-            tap: None,
+            taps: Vec::new(),
         }
     }
 
@@ -267,22 +267,25 @@ impl HttpClient {
     }
 
     async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Heard>, Error> {
-        let Some(tap) = &self.tap else {
+        if self.taps.is_empty() {
             let response = self.answer(request).await?;
-            return readable(response.map(|body| Heard::new(body, None)));
-        };
+            return readable(response.map(Heard::by_nobody));
+        }
         let (head, body) = request.into_parts();
         let said = body.clone().collect().await.unwrap_or_default().to_bytes();
-        let mut hearer = tap.request(&head, &said);
+        let hearers = self.taps.iter().map(|tap| tap.request(&head, &said));
+        let mut hearers: Vec<_> = hearers.collect();
         match self.answer(Request::from_parts(head, body)).await {
             Ok(response) => {
                 let (head, body) = response.into_parts();
-                hearer.head(&head);
-                let body = Heard::new(body, Some(hearer));
+                hearers.iter_mut().for_each(|hearer| hearer.head(&head));
+                let body = Heard::new(body, hearers);
                 readable(Response::from_parts(head, body))
             }
             Err(error) => {
-                hearer.end(Some(&error));
+                hearers
+                    .iter_mut()
+                    .for_each(|hearer| hearer.end(Some(&error)));
                 Err(error)
             }
         }

@@ -35,16 +35,20 @@ pub trait Hearer: Send + Sync {
 /// The body of an answer, and who hears it.
 pub(super) struct Heard {
     body: Incoming,
-    hearer: Option<Box<dyn Hearer>>,
+    hearers: Vec<Box<dyn Hearer>>,
 }
 
 impl Heard {
-    pub(super) fn new(body: Incoming, hearer: Option<Box<dyn Hearer>>) -> Self {
-        Self { body, hearer }
+    pub(super) fn new(body: Incoming, hearers: Vec<Box<dyn Hearer>>) -> Self {
+        Self { body, hearers }
+    }
+
+    pub(super) fn by_nobody(body: Incoming) -> Self {
+        Self::new(body, Vec::new())
     }
 
     fn end(&mut self, failure: Option<&(dyn std::error::Error + 'static)>) {
-        if let Some(mut hearer) = self.hearer.take() {
+        for mut hearer in self.hearers.drain(..) {
             hearer.end(failure);
         }
     }
@@ -63,8 +67,8 @@ impl http_body::Body for Heard {
             None => self.end(None),
             Some(Err(error)) => self.end(Some(error)),
             Some(Ok(frame)) => {
-                if let (Some(data), Some(hearer)) = (frame.data_ref(), &mut self.hearer) {
-                    hearer.data(data);
+                if let Some(data) = frame.data_ref() {
+                    self.hearers.iter_mut().for_each(|hearer| hearer.data(data));
                 }
                 if self.body.is_end_stream() {
                     self.end(None);

@@ -52,6 +52,9 @@ const FORBIDDEN: &[Forbidden] = &[
 /// The crates that nothing may depend on.
 const TIPS: &[&str] = &["a2a-conformance", "xtask"];
 
+/// The feature of a package that makes a program of it: programs may be built from everything.
+const PROGRAM: &str = "cli";
+
 /// Features of serde_json that change what is read for everybody who shares the build.
 const CHANGES_READING: &[&str] = &["arbitrary_precision", "preserve_order"];
 
@@ -60,7 +63,7 @@ pub(super) fn arrows(workspace: &Workspace) -> Vec<Violation> {
     let metadata = &workspace.metadata;
     let mut violations = Vec::new();
     for rule in FORBIDDEN {
-        let built_from = metadata.built_from(rule.package);
+        let built_from = metadata.built_from(rule.package, PROGRAM);
         for dependency in rule.dependencies {
             if built_from.contains(dependency) {
                 let problem = format!("is built from {dependency}, but {}", rule.reason);

@@ -1,0 +1,268 @@
+//! Which agent, and how it is reached.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_client::{
+    Binding, Client, ClientBuilder, Dialect, HttpClient, HttpClientBuilder, Proxy, Recorder,
+    Timeouts, Tls,
+};
+use a2a_types::reading::Mode;
+use clap::{Args, ValueEnum};
+use http::header::{HeaderName, HeaderValue};
+
+use crate::config::{Config, Known};
+use crate::exit::Failure;
+use crate::files::expand;
+use crate::secret::Secret;
+use crate::wire::Wire;
+
+/// Which agent, and how it is reached.
+#[derive(Args)]
+pub(crate) struct Agent {
+    /// The agent: its URL (origin, base or card), or its name in the configuration file.
+    #[arg(value_name = "AGENT")]
+    name: String,
+    #[command(flatten)]
+    reach: Reach,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "How the agent is reached")]
+struct Reach {
+    /// Speak only this generation.
+    #[arg(long, value_enum, value_name = "VERSION")]
+    dialect: Option<Generation>,
+    /// Speak only by this binding.
+    #[arg(long, value_enum)]
+    binding: Option<Way>,
+    /// Call the URL as it is, without looking for a card.
+    #[arg(long, requires = "dialect")]
+    no_card: bool,
+    /// The tenant (1.0).
+    #[arg(long)]
+    tenant: Option<String>,
+    /// Send a header with every request, like `X-Team: blue`. The value may be `@FILE` or `$NAME`.
+    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
+    headers: Vec<String>,
+    /// Show a bearer token: as it is, `@FILE` or `$NAME`.
+    #[arg(long, env = "A2A_BEARER", value_name = "TOKEN", hide_env_values = true)]
+    bearer: Option<Secret>,
+    /// Show a name and password.
+    #[arg(
+        long,
+        env = "A2A_BASIC",
+        value_name = "NAME:PASSWORD",
+        hide_env_values = true
+    )]
+    basic: Option<Secret>,
+    /// Show a key, wherever the card wants it.
+    #[arg(long, env = "A2A_API_KEY", value_name = "KEY", hide_env_values = true)]
+    api_key: Option<Secret>,
+    /// Fetch tokens as this client of OAuth 2.0.
+    #[arg(
+        long,
+        env = "A2A_OAUTH_CLIENT",
+        value_name = "ID:SECRET",
+        hide_env_values = true
+    )]
+    oauth_client: Option<Secret>,
+    /// Take what is at this origin for the same agent: it gets the same headers and credentials.
+    #[arg(long, value_name = "ORIGIN")]
+    trust: Vec<String>,
+    /// Connect through a proxy: `http://host:port` or `socks5://host:port`.
+    #[arg(long, env = "A2A_PROXY", value_name = "URL", hide_env_values = true)]
+    proxy: Option<String>,
+    /// Believe certificates of these authorities, too (PEM).
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Show this certificate (PEM).
+    #[arg(long, value_name = "FILE", requires = "key")]
+    cert: Option<PathBuf>,
+    /// The private key of the certificate (PEM).
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    key: Option<PathBuf>,
+    /// How long to wait for an answer, or for more of one.
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u64>,
+    /// Refuse answers that are not what the specification says, instead of mending them.
+    #[arg(long)]
+    strict: bool,
+    /// Record every exchange in a file of this directory.
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
+    /// Show what goes over the wire.
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+/// A generation of the protocol.
+#[derive(Clone, Copy, ValueEnum)]
+enum Generation {
+    #[value(name = "0.1")]
+    V0_1,
+    #[value(name = "0.2")]
+    V0_2,
+    #[value(name = "0.3")]
+    V0_3,
+    #[value(name = "1.0")]
+    V1_0,
+}
+
+impl From<Generation> for Dialect {
+    fn from(generation: Generation) -> Self {
+        match generation {
+            Generation::V0_1 => Self::V0_1,
+            Generation::V0_2 => Self::V0_2,
+            Generation::V0_3 => Self::V0_3,
+            Generation::V1_0 => Self::V1_0,
+        }
+    }
+}
+
+/// How operations look in HTTP.
+#[derive(Clone, Copy, ValueEnum)]
+enum Way {
+    Jsonrpc,
+    HttpJson,
+}
+
+impl Agent {
+    /// Finds the agent, and connects.
+    pub(crate) async fn connect(self) -> Result<Client, Failure> {
+        let (no_card, dialect) = (self.reach.no_card, self.reach.dialect);
+        let builder = self.builder()?;
+        Ok(match dialect {
+            Some(dialect) if no_card => builder.connect_at(dialect.into())?,
+            _ => builder.connect().await?,
+        })
+    }
+
+    fn builder(self) -> Result<ClientBuilder, Failure> {
+        let known = Config::read()?.agent(&self.name)?;
+        let reach = self.reach.or(&known)?;
+        let mut builder = Client::builder(&known.url).http(reach.http()?);
+        if let Some(dialect) = reach.dialect {
+            builder = builder.dialect(dialect.into());
+        }
+        if let Some(binding) = reach.binding {
+            builder = builder.binding(match binding {
+                Way::Jsonrpc => Binding::JsonRpc,
+                Way::HttpJson => Binding::HttpJson,
+            });
+        }
+        if let Some(tenant) = &reach.tenant {
+            builder = builder.tenant(tenant);
+        }
+        if reach.strict {
+            builder = builder.mode(Mode::Strict);
+        }
+        for origin in &reach.trust {
+            builder = builder.trust_origin(origin);
+        }
+        for header in &reach.headers {
+            let (name, value) = read_header(header)?;
+            builder = builder.header(name, value);
+        }
+        Ok(builder)
+    }
+}
+
+impl Reach {
+    /// With what the file says where the command line says nothing.
+    fn or(mut self, known: &Known) -> Result<Self, Failure> {
+        let secret = |name: &str, text: &Option<String>| -> Result<Option<Secret>, Failure> {
+            let read = |text: &String| {
+                let problem = |error| Failure::usage(format!("{name}: {error}"));
+                text.parse::<Secret>().map_err(problem)
+            };
+            text.as_ref().map(read).transpose()
+        };
+        if let (None, Some(text)) = (self.dialect, &known.dialect) {
+            let read = Generation::from_str(text, true);
+            self.dialect = Some(read.map_err(|error| Failure::usage(format!("dialect: {error}")))?);
+        }
+        if let (None, Some(text)) = (self.binding, &known.binding) {
+            let read = Way::from_str(text, true);
+            self.binding = Some(read.map_err(|error| Failure::usage(format!("binding: {error}")))?);
+        }
+        self.tenant = self.tenant.or_else(|| known.tenant.clone());
+        let shows_nothing = self.bearer.is_none()
+            && self.basic.is_none()
+            && self.api_key.is_none()
+            && self.oauth_client.is_none();
+        if shows_nothing {
+            self.bearer = secret("bearer", &known.bearer)?;
+            self.basic = secret("basic", &known.basic)?;
+            self.api_key = secret("api-key", &known.api_key)?;
+            self.oauth_client = secret("oauth-client", &known.oauth_client)?;
+        }
+        let headers = known.headers.iter();
+        let mut headers: Vec<_> = headers
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect();
+        headers.append(&mut self.headers);
+        self.headers = headers;
+        self.trust.extend(known.trust.iter().cloned());
+        self.proxy = self.proxy.or_else(|| known.proxy.clone());
+        let path = |text: &Option<String>| text.as_deref().map(expand);
+        self.ca = self.ca.or_else(|| path(&known.ca));
+        self.cert = self.cert.or_else(|| path(&known.cert));
+        self.key = self.key.or_else(|| path(&known.key));
+        Ok(self)
+    }
+
+    fn http(&self) -> Result<HttpClientBuilder, Failure> {
+        let mut http = HttpClient::builder();
+        if let Some(seconds) = self.timeout {
+            let timeout = Duration::from_secs(seconds);
+            http = http.timeouts(Timeouts {
+                connect: timeout.min(Timeouts::default().connect),
+                first_byte: timeout,
+                idle: timeout,
+            });
+        }
+        if let Some(proxy) = &self.proxy {
+            http = http.proxy(Proxy::at(proxy)?);
+        }
+        let unusable = |error: a2a_client::BadTls| Failure::usage(error.to_string());
+        let mut tls = Tls::default();
+        if let Some(ca) = &self.ca {
+            tls = tls.trust(&read(ca)?).map_err(unusable)?;
+        }
+        if let (Some(cert), Some(key)) = (&self.cert, &self.key) {
+            tls = tls.identity(&read(cert)?, &read(key)?).map_err(unusable)?;
+        }
+        http = http.tls(tls);
+        if let Some(directory) = &self.record {
+            let told = Failure::machine(directory.display().to_string());
+            http = http.tap(Arc::new(Recorder::into(directory).map_err(told)?));
+        }
+        if self.verbose {
+            http = http.tap(Arc::new(Wire));
+        }
+        Ok(http)
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(Failure::machine(path.display().to_string()))
+}
+
+fn read_header(text: &str) -> Result<(HeaderName, HeaderValue), Failure> {
+    let bad = |problem: &str| {
+        let name = text.split(':').next().unwrap_or_default();
+        Failure::usage(format!("the header `{name}`: {problem}"))
+    };
+    let (name, value) = text
+        .split_once(':')
+        .ok_or_else(|| bad("expected `NAME: VALUE`"))?;
+    let name = HeaderName::try_from(name.trim()).map_err(|_| bad("this is no name of a header"))?;
+    let value = value
+        .trim()
+        .parse::<Secret>()
+        .map_err(|error| bad(&error))?;
+    let value = HeaderValue::from_str(value.reveal()).map_err(|_| bad("expected visible ASCII"))?;
+    Ok((name, value))
+}

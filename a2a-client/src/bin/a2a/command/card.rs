@@ -1,0 +1,33 @@
+//! `a2a card`.
+
+use clap::Args;
+
+use crate::agent::Agent;
+use crate::exit::{Code, Failure};
+use crate::show::Screen;
+
+/// Which card.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  a2a card https://agent.example
+  a2a card https://agent.example --extended --bearer @token.txt
+  a2a card https://agent.example --json | jq .skills[].name")]
+pub(crate) struct Options {
+    #[command(flatten)]
+    agent: Agent,
+    /// The card for callers who show who they are.
+    #[arg(long)]
+    extended: bool,
+}
+
+pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failure> {
+    let client = options.agent.connect().await?;
+    let card = match (options.extended, client.card()) {
+        (false, Some(card)) => card,
+        (true, _) => client.extended_card().await?,
+        (false, None) => return Err(Failure::usage("--no-card leaves nothing to show")),
+    };
+    screen.card(&card)?;
+    Ok(Code::Done)
+}

@@ -1,0 +1,84 @@
+//! `a2a chat`.
+
+use std::io::{IsTerminal, Write};
+
+use a2a_client::StreamExt;
+use a2a_types::{ContextId, TaskId, TaskState};
+use clap::Args;
+use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
+
+use crate::agent::Agent;
+use crate::exit::{Code, Failure};
+use crate::show::{Events, Screen};
+
+/// With whom, and about what.
+#[derive(Args)]
+#[command(after_help = "\
+Every line is a message. As long as the agent waits for an answer, the next line is the answer; else a new task
+begins, in the same conversation. An empty line or Ctrl-D ends it.
+
+Examples:
+  a2a chat https://agent.example
+  a2a chat https://agent.example --task 4f2c…            what that task waits for is asked first
+  printf 'tell me a joke\\nchickens\\n' | a2a chat http://127.0.0.1:8080 --json")]
+pub(crate) struct Options {
+    #[command(flatten)]
+    agent: Agent,
+    /// Continue this task.
+    #[arg(long, value_name = "ID")]
+    task: Option<TaskId>,
+    /// Continue this conversation.
+    #[arg(long, value_name = "ID")]
+    context: Option<ContextId>,
+}
+
+pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failure> {
+    let client = options.agent.connect().await?;
+    let (mut task, mut context) = (options.task, options.context);
+    let mut code = Code::Done;
+    if let Some(id) = &task {
+        screen.task(&client.get_task(id.clone(), None).await?)?;
+    }
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    while let Some(line) = ask(&mut lines, task.is_some()).await? {
+        let mut sending = client.send(line);
+        if let Some(id) = task.take() {
+            sending = sending.task(id);
+        }
+        if let Some(id) = context.clone() {
+            sending = sending.context(id);
+        }
+        let (mut updates, mut events) = (sending.follow(), Events::default());
+        while let Some(event) = updates.next().await {
+            match event {
+                Ok(event) => events.show(&event, screen)?,
+                Err(error) => {
+                    events.close(screen)?;
+                    return Err(error.into());
+                }
+            }
+        }
+        events.close(screen)?;
+        let Some(now) = updates.task() else { continue };
+        context = now.context_id.clone().or(context);
+        code = Code::of(now.status.state);
+        let waits = [TaskState::InputRequired, TaskState::AuthRequired];
+        task = waits.contains(&now.status.state).then(|| now.id.clone());
+    }
+    Ok(code)
+}
+
+/// The next line, none if there is nothing more to say.
+async fn ask(
+    lines: &mut Lines<BufReader<Stdin>>,
+    answers: bool,
+) -> Result<Option<String>, Failure> {
+    if std::io::stdin().is_terminal() {
+        let mut out = anstream::stderr();
+        let prompt = if answers { "answer> " } else { "> " };
+        let _ = write!(out, "{prompt}").and_then(|()| out.flush());
+    }
+    let line = lines.next_line().await;
+    let line = line.map_err(Failure::machine("the standard input"))?;
+    Ok(line.filter(|line| !line.trim().is_empty()))
+}

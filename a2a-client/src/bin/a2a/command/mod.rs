@@ -1,0 +1,9 @@
+//! What can be done.
+
+pub(crate) mod card;
+pub(crate) mod chat;
+pub(crate) mod push;
+pub(crate) mod send;
+pub(crate) mod serve;
+pub(crate) mod task;
+pub(crate) mod webhook;

@@ -1,0 +1,107 @@
+//! `a2a push`.
+
+use a2a_types::{AuthenticationInfo, TaskPushNotificationConfig};
+use clap::{Args, Subcommand};
+
+use crate::agent::Agent;
+use crate::exit::{Code, Failure};
+use crate::secret::Secret;
+use crate::show::Screen;
+
+/// What to do with webhooks.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Have a URL told what happens to a task.
+    Set(Set),
+    /// Show a webhook.
+    Get(One),
+    /// List the webhooks of a task.
+    List(Task),
+    /// Tell a webhook nothing more.
+    Delete(One),
+}
+
+/// Of which task.
+#[derive(Args)]
+pub(crate) struct Task {
+    #[command(flatten)]
+    agent: Agent,
+    /// The task.
+    task: String,
+}
+
+/// Which webhook.
+#[derive(Args)]
+pub(crate) struct One {
+    #[command(flatten)]
+    of: Task,
+    /// The webhook; the only one if none is named.
+    id: Option<String>,
+}
+
+/// Which webhook, and how it knows the agent.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  a2a push set https://agent.example 4f2c… https://me.example/hook --token '$HOOK_TOKEN'
+  a2a push set https://agent.example 4f2c… https://me.example/hook --scheme Bearer --credentials @token.txt")]
+pub(crate) struct Set {
+    #[command(flatten)]
+    of: Task,
+    /// Where the agent is to tell it.
+    url: String,
+    /// A name for the webhook.
+    #[arg(long)]
+    id: Option<String>,
+    /// A token that comes with everything that is told: as it is, `@FILE` or `$NAME`.
+    #[arg(long)]
+    token: Option<Secret>,
+    /// How the agent is to show who it is, like `Bearer`.
+    #[arg(long)]
+    scheme: Option<String>,
+    /// By what: as it is, `@FILE` or `$NAME`.
+    #[arg(long, requires = "scheme")]
+    credentials: Option<Secret>,
+}
+
+pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Code, Failure> {
+    match command {
+        Command::Set(set) => {
+            let reveal = |secret: Secret| secret.reveal().to_owned();
+            let credentials = set.credentials.map(reveal);
+            let config = TaskPushNotificationConfig {
+                id: set.id.unwrap_or_default().into(),
+                task_id: set.of.task.into(),
+                url: set.url,
+                token: set.token.map(reveal),
+                authentication: set.scheme.map(|scheme| AuthenticationInfo {
+                    scheme,
+                    credentials,
+                }),
+                ..TaskPushNotificationConfig::default()
+            };
+            let client = set.of.agent.connect().await?;
+            screen.config(&client.create_push_config(config).await?)?;
+        }
+        Command::Get(One { of, id }) => {
+            let client = of.agent.connect().await?;
+            let config = client.push_config(of.task, id.map(Into::into)).await?;
+            screen.config(&config)?;
+        }
+        Command::List(of) => {
+            let client = of.agent.connect().await?;
+            for config in client.push_configs(of.task).await? {
+                screen.config(&config)?;
+            }
+        }
+        Command::Delete(One { of, id }) => {
+            let client = of.agent.connect().await?;
+            let id = match id {
+                Some(id) => id.into(),
+                None => client.push_config(of.task.clone(), None).await?.id,
+            };
+            client.delete_push_config(of.task, id).await?;
+        }
+    }
+    Ok(Code::Done)
+}

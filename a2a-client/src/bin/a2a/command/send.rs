@@ -1,0 +1,182 @@
+//! `a2a send` and `a2a stream`.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use a2a_client::{Client, Event, Sending, StreamExt, Updates};
+use a2a_types::{Message, Part, SendMessageResponse, TaskPushNotificationConfig, TaskState};
+use clap::Args;
+
+use crate::agent::Agent;
+use crate::exit::{Code, Failure};
+use crate::files;
+use crate::secret::Secret;
+use crate::show::{Events, Screen};
+
+/// What to send, and how.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  a2a send https://agent.example tell me a joke
+  a2a stream https://agent.example summarize this --file report.pdf --out answers/
+  a2a send https://agent.example --data '{\"city\": \"Delft\"}'
+  a2a send https://agent.example --task 4f2c… the second one, please
+  echo translate this | a2a send https://agent.example -")]
+pub(crate) struct Options {
+    #[command(flatten)]
+    agent: Agent,
+    /// The text; `-` reads it from the standard input.
+    text: Vec<String>,
+    /// Send a file.
+    #[arg(long = "file", short, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Send structured data (JSON).
+    #[arg(long, value_name = "JSON", value_parser = read_json)]
+    data: Vec<serde_json::Value>,
+    /// Continue this task.
+    #[arg(long, value_name = "ID")]
+    task: Option<String>,
+    /// Continue this conversation.
+    #[arg(long, value_name = "ID")]
+    context: Option<String>,
+    /// Accept only these media types.
+    #[arg(long, value_name = "TYPE")]
+    accept: Vec<String>,
+    /// How many of the last messages to show.
+    #[arg(long, value_name = "N")]
+    history: Option<u32>,
+    /// Do not wait until the agent is done.
+    #[arg(long)]
+    no_wait: bool,
+    /// Have this URL told what happens.
+    #[arg(long, value_name = "URL")]
+    webhook: Option<String>,
+    /// The token by which the webhook knows the agent.
+    #[arg(long, value_name = "TOKEN", requires = "webhook")]
+    webhook_token: Option<Secret>,
+    /// Save artifacts in this directory.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+fn read_json(text: &str) -> Result<serde_json::Value, serde_json::Error> {
+    serde_json::from_str(text)
+}
+
+pub(crate) async fn send(options: Options, screen: &Screen) -> Result<Code, Failure> {
+    let out = options.out.clone();
+    let (_, sending) = options.sending().await?;
+    match sending.await? {
+        SendMessageResponse::Message(message) => {
+            Events::default().show(&Event::Message(message), screen)?;
+            Ok(Code::Done)
+        }
+        SendMessageResponse::Task(task) => {
+            screen.task(&task)?;
+            if let Some(directory) = out {
+                for artifact in &task.artifacts {
+                    told(&files::save(artifact, &directory)?);
+                }
+            }
+            Ok(Code::of(task.status.state))
+        }
+    }
+}
+
+pub(crate) async fn stream(options: Options, screen: &Screen) -> Result<Code, Failure> {
+    let out = options.out.clone();
+    let (_, sending) = options.sending().await?;
+    follow(sending.follow(), out.as_deref(), screen).await
+}
+
+impl Options {
+    /// The client, and what is about to be sent.
+    async fn sending(self) -> Result<(Client, Sending), Failure> {
+        let mut parts = Vec::new();
+        let text = match self.text.as_slice() {
+            [only] if only == "-" => {
+                let mut text = String::new();
+                std::io::stdin()
+                    .read_to_string(&mut text)
+                    .map_err(Failure::machine("the standard input"))?;
+                text
+            }
+            words => words.join(" "),
+        };
+        if !text.is_empty() {
+            parts.push(Part::text(text));
+        }
+        for file in &self.files {
+            parts.push(files::attach(file)?);
+        }
+        parts.extend(self.data.into_iter().map(Part::data));
+        if parts.is_empty() {
+            return Err(Failure::usage(
+                "nothing to send: give a text, --file or --data",
+            ));
+        }
+        let client = self.agent.connect().await?;
+        let mut sending = client.send(Message::new(a2a_types::Role::User, parts));
+        if let Some(task) = self.task {
+            sending = sending.task(task);
+        }
+        if let Some(context) = self.context {
+            sending = sending.context(context);
+        }
+        if !self.accept.is_empty() {
+            sending = sending.accepted_output_modes(self.accept);
+        }
+        if let Some(history) = self.history {
+            sending = sending.history_length(history);
+        }
+        if self.no_wait {
+            sending = sending.return_immediately();
+        }
+        if let Some(url) = self.webhook {
+            sending = sending.webhook(TaskPushNotificationConfig {
+                url,
+                token: self.webhook_token.map(|token| token.reveal().to_owned()),
+                ..TaskPushNotificationConfig::default()
+            });
+        }
+        Ok((client, sending))
+    }
+}
+
+/// Shows what happens until nothing more will, and saves what was made.
+pub(crate) async fn follow(
+    mut updates: Updates,
+    out: Option<&Path>,
+    screen: &Screen,
+) -> Result<Code, Failure> {
+    let mut events = Events::default();
+    let mut reconnections = 0;
+    while let Some(event) = updates.next().await {
+        let event = event.inspect_err(|_| drop(events.close(screen)))?;
+        if updates.reconnections() > reconnections {
+            reconnections = updates.reconnections();
+            events.close(screen)?;
+            eprintln!("(the connection broke, and was made again)");
+        }
+        events.show(&event, screen)?;
+    }
+    events.close(screen)?;
+    let Some(task) = updates.task() else {
+        return Ok(Code::Done);
+    };
+    if let Some(directory) = out {
+        for artifact in &task.artifacts {
+            told(&files::save(artifact, directory)?);
+        }
+    }
+    if task.status.state == TaskState::InputRequired && !screen.json {
+        eprintln!("answer by: a2a send AGENT --task {} TEXT", task.id.as_str());
+    }
+    Ok(Code::of(task.status.state))
+}
+
+fn told(saved: &[PathBuf]) {
+    for path in saved {
+        eprintln!("saved {}", path.display());
+    }
+}

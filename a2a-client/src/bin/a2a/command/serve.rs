@@ -1,0 +1,97 @@
+//! `a2a serve`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use a2a_server::demo::{Echo, Joker, Reference};
+use a2a_server::{Agent, Recovery, Server, SqliteStore, WebhookPolicy};
+use a2a_types::AgentCard;
+use clap::{Args, ValueEnum};
+
+use crate::exit::{Code, Failure};
+use crate::show::Screen;
+
+/// Which agent, and where.
+#[derive(Args)]
+#[command(after_help = "\
+It speaks every generation at once: 0.1, 0.2, 0.3 and 1.0, by JSON-RPC and HTTP+JSON.
+
+Examples:
+  a2a serve joke
+  a2a serve reference --address 127.0.0.1:0 --db tasks.db      a free port; tasks outlive the process
+  a2a serve echo --json | jq -r .url")]
+pub(crate) struct Options {
+    /// The agent.
+    #[arg(value_enum)]
+    agent: Demo,
+    /// Where to listen; port 0 is any that is free.
+    #[arg(long, default_value = "127.0.0.1:8080")]
+    address: SocketAddr,
+    /// Keep tasks in this SQLite file, and go on with them after a restart.
+    #[arg(long, value_name = "FILE")]
+    db: Option<PathBuf>,
+    /// Tell webhooks on this machine, too.
+    #[arg(long)]
+    local_webhooks: bool,
+}
+
+/// An agent to try things with.
+#[derive(Clone, Copy, ValueEnum)]
+enum Demo {
+    /// Says back what it is told.
+    Echo,
+    /// Tells jokes, word by word, and asks what about.
+    Joke,
+    /// Does what the first word says: echo, reply, chunks, ask, fail, file, data, wait …
+    Reference,
+}
+
+pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failure> {
+    match options.agent {
+        Demo::Echo => serve(Echo::card(), Echo, options, screen).await,
+        Demo::Joke => serve(Joker::card(), Joker, options, screen).await,
+        Demo::Reference => serve(Reference::card(), Reference, options, screen).await,
+    }
+}
+
+async fn serve(
+    mut card: AgentCard,
+    agent: impl Agent,
+    options: Options,
+    screen: &Screen,
+) -> Result<Code, Failure> {
+    card.capabilities.push_notifications = Some(true);
+    let mut builder = Server::builder(card, agent);
+    if options.local_webhooks {
+        let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1", "localhost", "[::1]"]);
+        builder = builder.webhooks(policy);
+    }
+    if let Some(db) = &options.db {
+        let store = SqliteStore::open(db);
+        let told =
+            |error: a2a_server::StoreError| Failure::usage(format!("{}: {error}", db.display()));
+        builder = builder
+            .store(store.map_err(told)?)
+            .recovery(Recovery::Resume);
+    }
+    let server = builder
+        .build()
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let bound = server.bind(options.address.to_string()).await;
+    let bound = bound.map_err(|error| Failure::usage(format!("{}: {error}", options.address)))?;
+    match screen.json {
+        true => screen.value(&serde_json::json!({"url": bound.url()}))?,
+        false => {
+            screen.line(&bound.url())?;
+            eprintln!("try: a2a card {0}\n     a2a chat {0}", bound.url());
+        }
+    }
+    let stop = async {
+        let _ = tokio::signal::ctrl_c().await;
+    };
+    bound
+        .run(stop)
+        .await
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(Code::Done)
+}

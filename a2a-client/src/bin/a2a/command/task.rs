@@ -1,0 +1,152 @@
+//! `a2a get`, `list`, `cancel` and `subscribe`.
+
+use std::path::PathBuf;
+
+use a2a_types::{ListTasksRequest, TaskState, Timestamp};
+use clap::Args;
+
+use super::send::follow;
+use crate::agent::Agent;
+use crate::exit::{Code, Failure};
+use crate::files;
+use crate::show::Screen;
+
+/// Which task, and how much of it.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  a2a get https://agent.example 4f2c… --history 10
+  a2a get https://agent.example 4f2c… --out answers/      saves the artifacts")]
+pub(crate) struct Get {
+    #[command(flatten)]
+    agent: Agent,
+    /// The task.
+    task: String,
+    /// How many of the last messages to show.
+    #[arg(long, value_name = "N")]
+    history: Option<u32>,
+    /// Save artifacts in this directory.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(crate) async fn get(options: Get, screen: &Screen) -> Result<Code, Failure> {
+    let client = options.agent.connect().await?;
+    let task = client.get_task(options.task, options.history).await?;
+    screen.task(&task)?;
+    if let Some(directory) = &options.out {
+        for artifact in &task.artifacts {
+            for path in files::save(artifact, directory)? {
+                eprintln!("saved {}", path.display());
+            }
+        }
+    }
+    Ok(Code::Done)
+}
+
+/// Which tasks.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  a2a list https://agent.example
+  a2a list https://agent.example --state working --since 2026-11-21T00:00:00Z
+  a2a list https://agent.example --all --json | jq -r .task.id")]
+pub(crate) struct List {
+    #[command(flatten)]
+    agent: Agent,
+    /// Only those of this conversation.
+    #[arg(long, value_name = "ID")]
+    context: Option<String>,
+    /// Only those in this state, like `working` or `input-required`.
+    #[arg(long, value_parser = read_state)]
+    state: Option<TaskState>,
+    /// Only those whose status is of this time or later (RFC 3339).
+    #[arg(long, value_name = "TIME")]
+    since: Option<Timestamp>,
+    /// How many, 1 to 100.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    limit: Option<u32>,
+    /// All of them, page by page.
+    #[arg(long)]
+    all: bool,
+}
+
+pub(crate) async fn list(options: List, screen: &Screen) -> Result<Code, Failure> {
+    let client = options.agent.connect().await?;
+    let mut request = ListTasksRequest {
+        context_id: options.context.map(Into::into),
+        status: options.state,
+        status_timestamp_after: options.since,
+        page_size: options.limit,
+        ..ListTasksRequest::default()
+    };
+    loop {
+        let list = client.list_tasks(request.clone()).await?;
+        screen.tasks(&list)?;
+        if list.next_page_token.is_empty() {
+            return Ok(Code::Done);
+        }
+        if !options.all {
+            eprintln!(
+                "{} of {}; --all shows all",
+                list.tasks.len(),
+                list.total_size
+            );
+            return Ok(Code::Done);
+        }
+        request.page_token = list.next_page_token;
+    }
+}
+
+fn read_state(text: &str) -> Result<TaskState, String> {
+    let name = text.to_ascii_uppercase().replace(['-', ' '], "_");
+    let name = format!("TASK_STATE_{}", name.trim_start_matches("TASK_STATE_"));
+    let states = [
+        TaskState::Submitted,
+        TaskState::Working,
+        TaskState::Completed,
+        TaskState::Failed,
+        TaskState::Canceled,
+        TaskState::InputRequired,
+        TaskState::Rejected,
+        TaskState::AuthRequired,
+    ];
+    let known = states.iter().find(|state| state.as_str() == name);
+    known.copied().ok_or_else(|| {
+        "expected submitted, working, completed, failed, canceled, input-required, rejected or auth-required".to_owned()
+    })
+}
+
+/// Which task.
+#[derive(Args)]
+pub(crate) struct Cancel {
+    #[command(flatten)]
+    agent: Agent,
+    /// The task.
+    task: String,
+}
+
+pub(crate) async fn cancel(options: Cancel, screen: &Screen) -> Result<Code, Failure> {
+    let client = options.agent.connect().await?;
+    let task = client.cancel_task(options.task).await?;
+    screen.task(&task)?;
+    Ok(Code::Done)
+}
+
+/// Which task, and from where on.
+#[derive(Args)]
+pub(crate) struct Subscribe {
+    #[command(flatten)]
+    agent: Agent,
+    /// The task.
+    task: String,
+    /// Save artifacts in this directory.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(crate) async fn subscribe(options: Subscribe, screen: &Screen) -> Result<Code, Failure> {
+    let client = options.agent.connect().await?;
+    let updates = client.subscribe(options.task).await?;
+    follow(updates, options.out.as_deref(), screen).await
+}

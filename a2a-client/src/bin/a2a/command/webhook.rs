@@ -1,0 +1,131 @@
+//! `a2a webhook`.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use a2a_client::webhook::{Keys, Notification, Receiver, Secret as Signature, Tokens};
+use a2a_transport::http::{ServeOptions, serve};
+use clap::{Args, Subcommand};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use crate::exit::{Code, Failure};
+use crate::secret::Secret;
+use crate::show::{Events, Screen};
+
+/// What to do with what webhooks are told.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Receive notifications, verify them, and show them.
+    Listen(Options),
+}
+
+/// Where, and what is believed.
+#[derive(Args)]
+#[command(after_help = "\
+Checks that are asked for must all hold; without any, whoever knows the URL is believed.
+
+Examples:
+  a2a webhook listen 127.0.0.1:9000 --token '$HOOK_TOKEN'
+  a2a webhook listen --jwks https://agent.example/.well-known/jwks.json --json
+  a2a webhook listen --count 1 --json | jq .event.task.status")]
+pub(crate) struct Options {
+    /// Where to listen.
+    #[arg(default_value = "127.0.0.1:9000")]
+    address: SocketAddr,
+    /// The token of the webhook: as it is, `@FILE` or `$NAME`.
+    #[arg(long)]
+    token: Option<Secret>,
+    /// The value that `Authorization` must have: as it is, `@FILE` or `$NAME`.
+    #[arg(long, value_name = "VALUE")]
+    authorization: Option<Secret>,
+    /// Where the agent publishes the keys that it signs with.
+    #[arg(long, value_name = "URL")]
+    jwks: Option<String>,
+    /// The secret of Standard Webhooks, `whsec_…`: as it is, `@FILE` or `$NAME`.
+    #[arg(long, value_name = "SECRET")]
+    secret: Option<Secret>,
+    /// Answer agents that ask whether they may call (0.1).
+    #[arg(long)]
+    challenge: bool,
+    /// End after so many notifications.
+    #[arg(long, value_name = "N")]
+    count: Option<usize>,
+}
+
+pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Code, Failure> {
+    let Command::Listen(options) = command;
+    let (sender, mut received) = mpsc::channel::<Notification>(16);
+    let sender = Arc::new(sender);
+    let mut receiver = Receiver::builder(move |notification| {
+        let sender = Arc::clone(&sender);
+        async move { sender.send(notification).await }
+    });
+    if let Some(token) = &options.token {
+        receiver = receiver.token(token.reveal());
+    }
+    if let Some(value) = &options.authorization {
+        receiver = receiver.authorization(value.reveal());
+    }
+    if let Some(url) = options.jwks {
+        // The address is checked now, not with the first notification.
+        a2a_client::Origin::of(&url)?;
+        receiver = receiver.tokens(Tokens::of(Keys::at(url)));
+    }
+    if let Some(secret) = &options.secret {
+        let secret: Result<Signature, _> = Signature::parse(secret.reveal());
+        receiver =
+            receiver.secret(secret.map_err(|error| Failure::usage(format!("--secret: {error}")))?);
+    }
+    if options.challenge {
+        receiver = receiver.challenge();
+    }
+    let receiver = receiver
+        .build()
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let listener = TcpListener::bind(options.address).await;
+    let listener = listener.map_err(Failure::machine(options.address.to_string()))?;
+    eprintln!("listening at http://{}/", listener.local_addr()?);
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let serving = tokio::spawn(serve(listener, receiver, ServeOptions::default(), async {
+        let _ = stopped.await;
+    }));
+    let mut left = options.count.unwrap_or(usize::MAX);
+    while left > 0
+        && let Some(notification) = received.recv().await
+    {
+        show(&notification, screen)?;
+        left -= 1;
+    }
+    drop(stop);
+    let _ = serving.await;
+    Ok(Code::Done)
+}
+
+fn show(notification: &Notification, screen: &Screen) -> Result<(), Failure> {
+    if screen.json {
+        let Notification {
+            task,
+            event,
+            dialect,
+            delivery,
+            ..
+        } = notification;
+        let dialect = dialect.version();
+        return screen.value(&serde_json::json!({
+            "task": task, "event": event, "dialect": dialect, "delivery": delivery,
+        }));
+    }
+    let about = notification
+        .task
+        .as_ref()
+        .map_or("a task", |task| task.as_str());
+    match &notification.event {
+        None => screen.line(&format!("{about} has changed")),
+        Some(event) => {
+            let mut events = Events::default();
+            events.show(event, screen)?;
+            events.close(screen)
+        }
+    }
+}

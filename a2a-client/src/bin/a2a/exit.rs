@@ -1,0 +1,142 @@
+//! How it ends, for scripts and for people.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use a2a_client::Error;
+use a2a_types::TaskState;
+use serde_json::json;
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Code {
+    Done = 0,
+    NotDone = 1,
+    Usage = 2,
+    Agent = 3,
+    Network = 4,
+    Access = 5,
+    NotA2a = 6,
+    Waits = 7,
+    Interrupted = 130,
+}
+
+impl Code {
+    /// What a task's state means for whoever asked for it.
+    pub(crate) fn of(state: TaskState) -> Self {
+        match state {
+            TaskState::Failed | TaskState::Rejected | TaskState::Canceled => Self::NotDone,
+            TaskState::InputRequired | TaskState::AuthRequired => Self::Waits,
+            _ => Self::Done,
+        }
+    }
+}
+
+impl From<Code> for ExitCode {
+    fn from(code: Code) -> Self {
+        Self::from(code as u8)
+    }
+}
+
+/// Why it did not come to an end.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The agent, or the way to it.
+    #[error(transparent)]
+    Call(#[from] Error),
+    /// The arguments.
+    #[error("{0}")]
+    Usage(String),
+    /// This machine.
+    #[error("{what}: {error}")]
+    Machine { what: String, error: std::io::Error },
+    /// Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Failure {
+    /// The arguments make no sense, and this would.
+    pub(crate) fn usage(problem: impl Into<String>) -> Self {
+        Self::Usage(problem.into())
+    }
+
+    /// Something on this machine does not work.
+    pub(crate) fn machine(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let what = what.into();
+        move |error| Self::Machine { what, error }
+    }
+
+    fn code(&self) -> Code {
+        match self {
+            Self::Usage(_) | Self::Machine { .. } => Code::Usage,
+            Self::Interrupted => Code::Interrupted,
+            Self::Call(error) => match error {
+                Error::Agent(_) | Error::NotSupported { .. } => Code::Agent,
+                Error::Refused { .. } | Error::Credentials(_) => Code::Access,
+                Error::Malformed(_) | Error::NotA2a { .. } | Error::TooLarge { .. } => Code::NotA2a,
+                Error::Address { .. } => Code::Usage,
+                _ => Code::Network,
+            },
+        }
+    }
+
+    /// What to do next.
+    fn hint(&self) -> Option<&'static str> {
+        let Self::Call(error) = self else { return None };
+        Some(match error {
+            Error::Unreachable(_) => "is the agent running, and is that its address?",
+            Error::Refused { .. } | Error::Credentials(_) => {
+                "show who you are by --bearer, --basic, --api-key or --oauth-client; `a2a card` tells what the agent wants"
+            }
+            Error::NotA2a { status: 404, .. } => {
+                "is that the agent's URL? Without a card, name its generation: --no-card --dialect 0.3"
+            }
+            Error::NotA2a { .. } | Error::Malformed(_) => "--verbose shows what came back",
+            Error::Redirected { .. } => "use that URL if you trust it",
+            Error::Timeout { .. } => "--timeout SECONDS waits longer",
+            Error::NotSupported { .. } => "`a2a card` tells which generations the agent speaks",
+            _ => return None,
+        })
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        let what = "this machine".to_owned();
+        Self::Machine { what, error }
+    }
+}
+
+/// Tells why, with all causes, on the standard error.
+pub(crate) fn tell(failure: &Failure, as_json: bool) -> ExitCode {
+    let code = failure.code();
+    let mut text = failure.to_string();
+    let mut cause = std::error::Error::source(failure);
+    while let Some(error) = cause {
+        let told = error.to_string();
+        // Some errors repeat their cause.
+        if !text.ends_with(&told) {
+            text = format!("{text}: {told}");
+        }
+        cause = error.source();
+    }
+    let mut out = anstream::stderr();
+    // Nobody can be told that nobody can be told.
+    let _ = match as_json {
+        true => {
+            let hint = failure.hint();
+            let told = json!({"error": {"message": text, "hint": hint, "exitCode": code as u8}});
+            writeln!(out, "{told}")
+        }
+        false => {
+            let style = anstyle::AnsiColor::Red.on_default().bold();
+            let told = writeln!(out, "{style}error{style:#}: {text}");
+            match failure.hint() {
+                Some(hint) => told.and_then(|()| writeln!(out, "  hint: {hint}")),
+                None => told,
+            }
+        }
+    };
+    code.into()
+}

@@ -1,0 +1,151 @@
+//! `a2a`: see `a2a --help`.
+
+mod agent;
+mod command;
+mod config;
+mod exit;
+mod files;
+mod secret;
+mod show;
+mod wire;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use self::exit::{Failure, tell};
+use self::show::Screen;
+
+/// Calls agents by the Agent2Agent (A2A) protocol, whichever generation they speak.
+#[derive(Parser)]
+#[command(version, propagate_version = true, after_help = AFTER_HELP)]
+struct Arguments {
+    /// Print JSON, one event a line, as protocol 1.0 has it whatever the agent speaks.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show an agent's card: what it can do, and how it is called.
+    Card(command::card::Options),
+    /// Send a message, and wait until the agent is done.
+    Send(command::send::Options),
+    /// Send a message, and show what happens as it happens.
+    Stream(command::send::Options),
+    /// Show a task.
+    Get(command::task::Get),
+    /// List tasks.
+    List(command::task::List),
+    /// Ask the agent to stop working on a task.
+    Cancel(command::task::Cancel),
+    /// Show what happens to a task from now on.
+    Subscribe(command::task::Subscribe),
+    /// Manage the webhooks of a task.
+    #[command(subcommand)]
+    Push(command::push::Command),
+    /// Receive webhooks.
+    #[command(subcommand)]
+    Webhook(command::webhook::Command),
+    /// Talk with an agent: what it asks for is asked here.
+    Chat(command::chat::Options),
+    /// Be an agent, to try things with.
+    Serve(command::serve::Options),
+    /// Print completions for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  a2a serve joke &                                        an agent to try things with
+  a2a card http://127.0.0.1:8080
+  a2a send http://127.0.0.1:8080 tell me a joke about chickens
+  a2a chat http://127.0.0.1:8080                          what the agent asks is asked here
+  a2a stream https://agent.example summarize this --file report.pdf --out answers/
+  A2A_BEARER=… a2a list https://agent.example --json | jq .task.status.state
+
+An agent is named by its URL (its origin, base or card), or by its name in the configuration file
+($A2A_CONFIG, else ~/.config/a2a/config.toml), which can hold all options but secrets themselves:
+  [agents.travel]
+  url = \"https://agent.example\"
+  bearer = \"@~/.secrets/travel\"      # @FILE: a file; $NAME: a variable
+
+Exit codes:
+  0    it is done
+  1    the task failed, was rejected or canceled
+  2    these arguments make no sense
+  3    the agent answered with an error
+  4    the agent cannot be reached, or the connection broke for good
+  5    the agent wants other credentials
+  6    what came back is not A2A
+  7    the agent waits for an answer or for authorization
+  130  interrupted";
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let screen = Screen::new(arguments.json);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let outcome = match runtime {
+        Ok(runtime) => {
+            let outcome = runtime.block_on(async {
+                tokio::select! {
+                    outcome = run(arguments.command, &screen) => outcome,
+                    () = interrupted() => Err(Failure::Interrupted),
+                }
+            });
+            // Whoever still reads the standard input would hold up the end.
+            runtime.shutdown_background();
+            outcome
+        }
+        Err(error) => Err(error.into()),
+    };
+    match outcome {
+        Ok(code) => code.into(),
+        Err(failure) => tell(&failure, arguments.json),
+    }
+}
+
+async fn run(command: Command, screen: &Screen) -> Result<exit::Code, Failure> {
+    match command {
+        Command::Card(options) => command::card::run(options, screen).await,
+        Command::Send(options) => command::send::send(options, screen).await,
+        Command::Stream(options) => command::send::stream(options, screen).await,
+        Command::Get(options) => command::task::get(options, screen).await,
+        Command::List(options) => command::task::list(options, screen).await,
+        Command::Cancel(options) => command::task::cancel(options, screen).await,
+        Command::Subscribe(options) => command::task::subscribe(options, screen).await,
+        Command::Push(command) => command::push::run(command, screen).await,
+        Command::Webhook(command) => command::webhook::run(command, screen).await,
+        Command::Chat(options) => command::chat::run(options, screen).await,
+        Command::Serve(options) => command::serve::run(options, screen).await,
+        Command::Completions { shell } => {
+            let mut command = <Arguments as clap::CommandFactory>::command();
+            clap_complete::generate(shell, &mut command, "a2a", &mut std::io::stdout());
+            Ok(exit::Code::Done)
+        }
+    }
+}
+
+/// Ends when somebody presses Ctrl-C. A server has its own way to end, and is faster.
+async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        super::Arguments::command().debug_assert();
+    }
+}

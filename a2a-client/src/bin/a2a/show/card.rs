@@ -1,0 +1,96 @@
+//! Cards.
+
+use a2a_types::{AgentCard, SecurityScheme};
+
+use super::{Screen, bold, dim, line, text};
+use crate::exit::Failure;
+
+impl Screen {
+    /// What an agent can do, and how it is called.
+    pub(crate) fn card(&self, card: &AgentCard) -> Result<(), Failure> {
+        if self.json {
+            return self.value(card);
+        }
+        self.line(&format!(
+            "{} {}",
+            bold(&text(&card.name)),
+            dim(&line(&card.version))
+        ))?;
+        self.line(&text(&card.description))?;
+        if let Some(provider) = &card.provider {
+            let (name, url) = (line(&provider.organization), line(&provider.url));
+            self.line(&format!("by {name} {}", dim(&url)))?;
+        }
+        self.line("")?;
+        self.line(&bold("interfaces"))?;
+        for interface in &card.supported_interfaces {
+            let version = line(&interface.protocol_version);
+            let binding = line(&interface.protocol_binding);
+            let spoken = match interface.dialect() {
+                Some(_) if a2a_client::Binding::of(interface).is_some() => "",
+                _ => "  (not spoken here)",
+            };
+            self.line(&format!(
+                "  {version:4} {binding:10} {}{spoken}",
+                line(&interface.url)
+            ))?;
+        }
+        let capabilities = &card.capabilities;
+        let can = [
+            ("streams", capabilities.streaming),
+            ("webhooks", capabilities.push_notifications),
+            ("an extended card", capabilities.extended_agent_card),
+        ];
+        let can = can.iter().filter(|(_, offered)| *offered == Some(true));
+        let can: Vec<_> = can.map(|(name, _)| *name).collect();
+        if !can.is_empty() {
+            self.line(&format!("{}  {}", bold("offers"), can.join(", ")))?;
+        }
+        for extension in &capabilities.extensions {
+            self.line(&format!("  extension {}", line(&extension.uri)))?;
+        }
+        if !card.security_schemes.is_empty() {
+            self.line(&bold("recognises callers by"))?;
+            for (name, scheme) in &card.security_schemes {
+                self.line(&format!("  {}: {}", line(name), line(&told(scheme))))?;
+            }
+        }
+        self.line(&bold("skills"))?;
+        for skill in &card.skills {
+            self.line(&format!(
+                "  {}  {}",
+                bold(&line(&skill.name)),
+                line(&skill.description)
+            ))?;
+            for example in &skill.examples {
+                self.line(&dim(&format!("    “{}”", line(example))))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn told(scheme: &SecurityScheme) -> String {
+    match scheme {
+        SecurityScheme::ApiKeySecurityScheme(key) => {
+            format!("a key in the {} `{}` (--api-key)", key.location, key.name)
+        }
+        SecurityScheme::HttpAuthSecurityScheme(http) => {
+            match http.scheme.to_ascii_lowercase().as_str() {
+                "basic" => "a name and password (--basic)".to_owned(),
+                "bearer" => "a bearer token (--bearer)".to_owned(),
+                other => format!("HTTP authentication `{other}`"),
+            }
+        }
+        SecurityScheme::OAuth2SecurityScheme(_) => {
+            "OAuth 2.0 (--oauth-client, --bearer)".to_owned()
+        }
+        SecurityScheme::OpenIdConnectSecurityScheme(oidc) => {
+            format!(
+                "OpenID Connect at {} (--oauth-client, --bearer)",
+                oidc.open_id_connect_url
+            )
+        }
+        SecurityScheme::MtlsSecurityScheme(_) => "a certificate (--cert, --key)".to_owned(),
+    }
+}

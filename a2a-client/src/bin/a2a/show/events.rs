@@ -1,0 +1,85 @@
+//! Events, as they happen.
+
+use a2a_types::{Artifact, ArtifactId, Event, TaskArtifactUpdateEvent, TaskStatus};
+
+use super::{Screen, bold, dim, parts, state, text};
+use crate::exit::Failure;
+
+/// Shows events: of text that comes in pieces, each piece as it comes.
+#[derive(Default)]
+pub(crate) struct Events {
+    /// The artifact whose text is being written, without an end of line yet.
+    open: Option<ArtifactId>,
+}
+
+impl Events {
+    pub(crate) fn show(&mut self, event: &Event, screen: &Screen) -> Result<(), Failure> {
+        if screen.json {
+            return screen.value(event);
+        }
+        match event {
+            Event::Message(message) => {
+                self.close(screen)?;
+                screen.line(&parts(&message.parts))
+            }
+            Event::Task(task) => {
+                self.close(screen)?;
+                let id = dim(&text(task.id.as_str()));
+                screen.line(&format!("task {id}"))?;
+                self.status(&task.status, screen)?;
+                let mut artifacts = task.artifacts.iter();
+                artifacts.try_for_each(|artifact| self.artifact(artifact, screen))?;
+                self.close(screen)
+            }
+            Event::StatusUpdate(update) => {
+                self.close(screen)?;
+                self.status(&update.status, screen)
+            }
+            Event::ArtifactUpdate(update) => self.chunk(update, screen),
+        }
+    }
+
+    /// Ends a line that is open.
+    pub(crate) fn close(&mut self, screen: &Screen) -> Result<(), Failure> {
+        match self.open.take() {
+            Some(_) => screen.line(""),
+            None => Ok(()),
+        }
+    }
+
+    fn status(&mut self, status: &TaskStatus, screen: &Screen) -> Result<(), Failure> {
+        let says = status.message.as_ref().map(|message| parts(&message.parts));
+        let says = says.map_or(String::new(), |says| format!(": {says}"));
+        screen.line(&format!("● {}{says}", state(status.state)))
+    }
+
+    fn chunk(&mut self, update: &TaskArtifactUpdateEvent, screen: &Screen) -> Result<(), Failure> {
+        let goes_on = update.append && self.open.as_ref() == Some(&update.artifact.artifact_id);
+        if !goes_on {
+            self.close(screen)?;
+            return match update.append {
+                // Of something that was begun before we looked.
+                true => self.begin(&update.artifact, "… ", screen),
+                false => self.begin(&update.artifact, "", screen),
+            };
+        }
+        screen.write(&parts(&update.artifact.parts))
+    }
+
+    fn artifact(&mut self, artifact: &Artifact, screen: &Screen) -> Result<(), Failure> {
+        self.close(screen)?;
+        self.begin(artifact, "", screen)
+    }
+
+    fn begin(&mut self, artifact: &Artifact, before: &str, screen: &Screen) -> Result<(), Failure> {
+        let name = artifact
+            .name
+            .as_deref()
+            .unwrap_or(artifact.artifact_id.as_str());
+        let name = bold(&text(name));
+        let content = parts(&artifact.parts);
+        let gap = if content.contains('\n') { "\n" } else { " " };
+        self.open = Some(artifact.artifact_id.clone());
+        screen.write(&format!("◆ {name}{gap}{before}{content}"))
+    }
+}

@@ -1,0 +1,159 @@
+//! What is shown, for people or for programs.
+
+mod card;
+mod events;
+mod task;
+
+pub(crate) use self::events::Events;
+
+use std::io::{self, Write};
+
+use a2a_types::{Content, Part, TaskState};
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+use crate::exit::Failure;
+
+/// The standard output.
+pub(crate) struct Screen {
+    /// For programs.
+    pub(crate) json: bool,
+}
+
+impl Screen {
+    pub(crate) fn new(json: bool) -> Self {
+        Self { json }
+    }
+
+    /// Writes a line of JSON.
+    pub(crate) fn value(&self, value: &impl Serialize) -> Result<(), Failure> {
+        let line = serde_json::to_string(value).map_err(io::Error::other)?;
+        self.line(&line)
+    }
+
+    /// Writes a line.
+    pub(crate) fn line(&self, text: &str) -> Result<(), Failure> {
+        self.write(&format!("{text}\n"))
+    }
+
+    /// Writes text, at once.
+    pub(crate) fn write(&self, text: &str) -> Result<(), Failure> {
+        let mut out = anstream::stdout().lock();
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        written.map_err(Failure::machine("the standard output"))
+    }
+}
+
+/// A character that somebody else chose, so that it does nothing to a terminal.
+pub(crate) fn visible(letter: char) -> char {
+    match letter {
+        '\n' | '\t' => letter,
+        // Directions of text can make one thing look like another.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        letter if letter.is_control() => '\u{fffd}',
+        letter => letter,
+    }
+}
+
+/// Text that somebody else chose.
+pub(crate) fn text(text: &str) -> String {
+    text.chars().map(visible).collect()
+}
+
+/// Text on one line, shortened.
+fn line(text: &str) -> String {
+    const LONGEST: usize = 200;
+    let words: Vec<_> = text.split_whitespace().collect();
+    let line: String = words.join(" ").chars().map(visible).collect();
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// A part as people read it.
+fn part(part: &Part) -> String {
+    let name = part.filename.as_deref().unwrap_or("a file");
+    let media_type = part.media_type.as_deref().unwrap_or("of some type");
+    match &part.content {
+        Content::Text(plain) => text(plain),
+        Content::Data(data) => format!("{data:#}"),
+        Content::Url(url) => format!("[{}, {}: {}]", line(name), line(media_type), line(url)),
+        Content::Raw(raw) => {
+            let bytes = raw.as_text().len() / 4 * 3;
+            format!(
+                "[{}, {}, about {bytes} bytes]",
+                line(name),
+                line(media_type)
+            )
+        }
+    }
+}
+
+/// Parts as people read them: text runs on.
+fn parts(parts: &[Part]) -> String {
+    let mut whole = String::new();
+    let mut last_was_text = true;
+    for piece in parts {
+        let is_text = piece.as_text().is_some();
+        if !whole.is_empty() && !(is_text && last_was_text) {
+            whole.push('\n');
+        }
+        whole.push_str(&part(piece));
+        last_was_text = is_text;
+    }
+    whole
+}
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+fn bold(text: &str) -> String {
+    format!("{BOLD}{text}{BOLD:#}")
+}
+
+fn dim(text: &str) -> String {
+    format!("{DIM}{text}{DIM:#}")
+}
+
+/// A state, as people say it.
+fn state(state: TaskState) -> String {
+    let color = match state {
+        TaskState::Completed => AnsiColor::Green,
+        TaskState::Failed | TaskState::Rejected => AnsiColor::Red,
+        TaskState::Canceled => AnsiColor::BrightBlack,
+        TaskState::InputRequired | TaskState::AuthRequired => AnsiColor::Magenta,
+        _ => AnsiColor::Yellow,
+    };
+    let style = color.on_default();
+    let name = state.as_str().trim_start_matches("TASK_STATE_");
+    let name = name.to_ascii_lowercase().replace('_', " ");
+    format!("{style}{name}{style:#}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_say_does_nothing_to_a_terminal() {
+        let evil = "a\u{1b}[2Jb\u{7}\u{9b}c\r\u{202e}d\te\n";
+        let shown = text(evil);
+        let replaced = shown.matches('\u{fffd}').count();
+        assert_eq!(replaced, 5, "{shown:?}");
+        assert!(shown.ends_with("d\te\n"));
+        assert_eq!(line("  a\n b\u{1b} "), "a b\u{fffd}");
+        assert_eq!(line(&"x".repeat(500)).chars().count(), 201);
+    }
+
+    #[test]
+    fn text_runs_on() {
+        let all = [
+            Part::text("one "),
+            Part::text("two"),
+            Part::data(serde_json::json!([1])),
+            Part::text("three"),
+        ];
+        assert_eq!(parts(&all), "one two\n[\n  1\n]\nthree");
+    }
+}

@@ -1,0 +1,68 @@
+//! Tasks that are looked at.
+
+use a2a_types::{Event, ListTasksResponse, Role, Task, TaskPushNotificationConfig};
+
+use super::{Events, Screen, bold, dim, line, parts, state, text};
+use crate::exit::Failure;
+
+impl Screen {
+    /// A task, whole.
+    pub(crate) fn task(&self, task: &Task) -> Result<(), Failure> {
+        let event = Event::Task(task.clone());
+        if self.json {
+            return self.value(&event);
+        }
+        for message in &task.history {
+            let who = match message.role {
+                Role::User => "you",
+                _ => "agent",
+            };
+            self.line(&format!("{} {}", dim(who), parts(&message.parts)))?;
+        }
+        let mut events = Events::default();
+        events.show(&event, self)
+    }
+
+    /// A webhook, without its secrets.
+    pub(crate) fn config(&self, config: &TaskPushNotificationConfig) -> Result<(), Failure> {
+        if self.json {
+            return self.value(config);
+        }
+        let known = [
+            ("a token", config.token.is_some()),
+            ("credentials", config.authentication.is_some()),
+        ];
+        let known: Vec<_> = known
+            .iter()
+            .filter(|(_, is)| *is)
+            .map(|(name, _)| *name)
+            .collect();
+        let known = match known.is_empty() {
+            true => String::new(),
+            false => dim(&format!("  (with {})", known.join(" and "))),
+        };
+        let id = bold(&text(config.id.as_str()));
+        self.line(&format!("{id}  {}{known}", line(&config.url)))
+    }
+
+    /// Tasks, one a line.
+    pub(crate) fn tasks(&self, list: &ListTasksResponse) -> Result<(), Failure> {
+        for task in &list.tasks {
+            if self.json {
+                self.value(&Event::Task(task.clone()))?;
+                continue;
+            }
+            let since = task.status.timestamp.map(|time| time.to_string());
+            let since = dim(&since.unwrap_or_default());
+            let said = task.status.message.as_ref().map(|message| message.text());
+            let said = said.or_else(|| Some(task.history.first()?.text()));
+            let said = line(&said.unwrap_or_default());
+            let id = bold(&text(task.id.as_str()));
+            self.line(&format!(
+                "{id}  {since}  {}  {said}",
+                state(task.status.state)
+            ))?;
+        }
+        Ok(())
+    }
+}

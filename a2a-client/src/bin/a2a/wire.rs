@@ -1,0 +1,77 @@
+//! What goes over the wire, on the standard error.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use a2a_client::{Hearer, Tap};
+use anstyle::AnsiColor;
+use bytes::Bytes;
+use http::header::HeaderMap;
+use http::{request, response};
+
+/// Shows what goes over the wire, but for what is secret.
+#[derive(Debug)]
+pub(crate) struct Wire;
+
+impl Tap for Wire {
+    fn request(&self, head: &request::Parts, body: &Bytes) -> Box<dyn Hearer> {
+        let mut text = format!("{} {}\n", head.method, head.uri);
+        write_headers(&mut text, &head.headers);
+        write_body(&mut text, body);
+        show('>', AnsiColor::Cyan, &text);
+        Box::new(Answer)
+    }
+}
+
+struct Answer;
+
+impl Hearer for Answer {
+    fn head(&mut self, head: &response::Parts) {
+        let mut text = format!("{:?} {}\n", head.version, head.status);
+        write_headers(&mut text, &head.headers);
+        show('<', AnsiColor::Green, &text);
+    }
+
+    fn data(&mut self, data: &Bytes) {
+        let mut text = String::new();
+        write_body(&mut text, data);
+        show('<', AnsiColor::Green, &text);
+    }
+
+    fn end(&mut self, failure: Option<&(dyn std::error::Error + 'static)>) {
+        if let Some(failure) = failure {
+            show('<', AnsiColor::Red, &format!("({failure})"));
+        }
+    }
+}
+
+fn write_headers(text: &mut String, headers: &HeaderMap) {
+    for (name, value) in headers {
+        let value = match value.is_sensitive() {
+            true => "***".into(),
+            false => String::from_utf8_lossy(value.as_bytes()),
+        };
+        // A text takes everything.
+        let _ = writeln!(text, "{name}: {value}");
+    }
+}
+
+fn write_body(text: &mut String, body: &[u8]) {
+    let shown = &body[..body.len().min(MOST)];
+    text.push_str(&String::from_utf8_lossy(shown));
+    if shown.len() < body.len() {
+        let _ = write!(text, "… ({} bytes)", body.len());
+    }
+}
+
+/// How many bytes at once are shown.
+const MOST: usize = 16 << 10;
+
+fn show(direction: char, color: AnsiColor, text: &str) {
+    let style = color.on_default();
+    let mut out = anstream::stderr().lock();
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        let visible: String = line.chars().map(crate::show::visible).collect();
+        let _ = writeln!(out, "{style}{direction} {visible}{style:#}");
+    }
+}
