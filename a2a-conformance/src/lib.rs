@@ -19,6 +19,7 @@ mod compare;
 mod corpus;
 mod fault;
 pub mod printed;
+pub mod recorded;
 mod reference;
 mod replay;
 mod report;

@@ -1,6 +1,9 @@
 //! `a2a-conformance`: see `a2a-conformance --help`.
 
+mod recordings;
+
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use a2a_conformance::{Corpus, Fault, Options, Report, replay};
@@ -17,6 +20,7 @@ Examples:
   a2a-conformance replay --only 001          one document
   a2a-conformance replay --json > report.json
   a2a-conformance replay --fault lost-chunk  a broken server: the replay must fail
+  a2a-conformance replay record/             what `a2a send … --record record/` has written
 
 Exit codes: 0 all as documented, 1 something differs, 2 usage or nothing to replay."
 )]
@@ -29,6 +33,10 @@ struct Arguments {
 enum Command {
     /// Reads every example, sends it to our server, plays it to our client.
     Replay {
+        /// Files that a client has recorded (`a2a … --record DIR`), or directories of them, instead of
+        /// the documents.
+        #[arg(value_name = "FILE", conflicts_with_all = ["only", "fault"])]
+        recorded: Vec<PathBuf>,
         /// Only examples and exchanges whose id begins so, like 001 or 000-stream.
         #[arg(long, value_name = "PREFIX")]
         only: Option<String>,
@@ -49,7 +57,15 @@ fn fault_names() -> impl TypedValueParser<Value = Fault> {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Command::Replay { only, json, fault } = Arguments::parse().command;
+    let Command::Replay {
+        recorded,
+        only,
+        json,
+        fault,
+    } = Arguments::parse().command;
+    if !recorded.is_empty() {
+        return recordings::check(&recorded, json);
+    }
     let corpus = match Corpus::embedded() {
         Ok(corpus) => corpus,
         Err(error) => {

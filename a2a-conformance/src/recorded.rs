@@ -1,0 +1,260 @@
+//! Exchanges that a client has recorded: whether each end says what the specification says.
+
+use a2a_client::recorder::{Exchange, RecordedRequest, RecordedResponse};
+use a2a_jsonrpc::Limits;
+use a2a_transport::binding::rest::Route;
+use a2a_transport::binding::{EventReader, Question, Reading, jsonrpc, read_reply, rest};
+use a2a_transport::sse::{Bounds, Decoder};
+use a2a_transport::{Binding, Envelope, Error};
+use a2a_types::Dialect;
+use a2a_types::reading::{Mode, Repair};
+use http::{Method, StatusCode};
+use serde::Serialize;
+
+/// What a recorded exchange is, and what is wrong with it.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Found {
+    /// What was asked; none if that cannot be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<&'static str>,
+    /// The generation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<&'static str>,
+    /// How many events were streamed.
+    pub events: usize,
+    /// What a lenient reader had to mend, and a strict one refuses, each with its place.
+    pub mended: Vec<String>,
+    /// What nobody can make sense of.
+    pub problems: Vec<String>,
+}
+
+/// Reads both halves of an exchange.
+pub fn check(exchange: &Exchange) -> Found {
+    let Exchange {
+        request, response, ..
+    } = exchange;
+    let mut found = Found::default();
+    if is_card(request) {
+        found.operation = Some("GetAgentCard");
+        match response {
+            Some(response) if response.status == 200 => {
+                if let Err(violation) = a2a_client::read_card(&response.body) {
+                    found.problems.push(format!("answer: {violation}"));
+                }
+            }
+            Some(response) => found.problems.push(status(response)),
+            None => found.problems.push("no answer".to_owned()),
+        }
+        return found;
+    }
+    let question = match ask(request) {
+        Ok(question) => question,
+        Err(problem) => {
+            found.problems.push(format!("request: {problem}"));
+            return found;
+        }
+    };
+    let envelope = question.envelope;
+    found.operation = Some(envelope.operation.name());
+    found.dialect = Some(envelope.dialect.version());
+    found.mend("request", &question.repairs);
+    match response {
+        None => found.problems.push("no answer".to_owned()),
+        Some(response) if is_stream(response) => found.follow(envelope, response),
+        Some(response) => found.read(&envelope, response),
+    }
+    if let Some(failure) = &exchange.failure {
+        found.problems.push(failure.clone());
+    }
+    found
+}
+
+impl Found {
+    /// Whether both halves make sense.
+    pub fn is_green(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    fn mend(&mut self, part: &str, repairs: &[Repair]) {
+        let told = |repair: &Repair| format!("{part}: {} at {}", repair.quirk.code(), repair.path);
+        self.mended.extend(repairs.iter().map(told));
+    }
+
+    fn read(&mut self, envelope: &Envelope, response: &RecordedResponse) {
+        let (body, limits) = (response.body.as_bytes(), Limits::default());
+        let Ok(code) = StatusCode::from_u16(response.status) else {
+            return self.problems.push(status(response));
+        };
+        let read = |&dialect: &Dialect| {
+            let envelope = Envelope {
+                dialect,
+                ..envelope.clone()
+            };
+            match read_reply(&envelope, code, body, Mode::Lenient, &limits) {
+                Ok(read) => Ok((dialect, read.repairs)),
+                // An error is an answer, too.
+                Err(Error::Agent(_)) => Ok((dialect, Vec::new())),
+                Err(error) => Err(error),
+            }
+        };
+        // What several generations ask alike is answered in that of the task.
+        let alike = [envelope.dialect, Dialect::V0_2, Dialect::V0_1];
+        let count = if envelope.ambiguous { alike.len() } else { 1 };
+        let mut readings: Vec<_> = alike[..count].iter().map(read).collect();
+        readings.sort_by_key(|reading| {
+            reading
+                .as_ref()
+                .map_or(usize::MAX, |(_, repairs)| repairs.len())
+        });
+        match readings.swap_remove(0) {
+            Ok((dialect, repairs)) => {
+                self.dialect = Some(dialect.version());
+                self.mend("answer", &repairs);
+            }
+            Err(error) => self.problems.push(format!("answer: {error}")),
+        }
+    }
+
+    fn follow(&mut self, envelope: Envelope, response: &RecordedResponse) {
+        let mut decoder = Decoder::new(Bounds::default());
+        let decoded = decoder.push(response.body.as_bytes());
+        let events = decoded.and_then(|mut events| {
+            events.extend(decoder.finish()?);
+            Ok(events)
+        });
+        let events = match events {
+            Ok(events) => events,
+            Err(error) => return self.problems.push(format!("stream: {error}")),
+        };
+        let mut reader = EventReader::new(envelope, Mode::Lenient, Limits::default());
+        for (number, event) in events.iter().enumerate() {
+            self.events += 1;
+            let place = format!("event {}", number + 1);
+            match reader.read(&event.data) {
+                Ok(read) => self.mend(&place, &read.repairs),
+                Err(Error::Agent(_)) => {}
+                Err(error) => self.problems.push(format!("{place}: {error}")),
+            }
+        }
+    }
+}
+
+fn status(response: &RecordedResponse) -> String {
+    format!("answer: HTTP status {}", response.status)
+}
+
+fn is_card(request: &RecordedRequest) -> bool {
+    let path = path_of(&request.url);
+    request.method == "GET" && (path.ends_with(".json") || path.ends_with("/agent-card"))
+}
+
+fn is_stream(response: &RecordedResponse) -> bool {
+    let media_type = response.headers.get("content-type");
+    media_type.is_some_and(|text| text.starts_with("text/event-stream"))
+}
+
+/// The path of a URL, without its query.
+fn path_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let path = rest.find('/').map_or("/", |slash| &rest[slash..]);
+    path.split('?').next().unwrap_or_default()
+}
+
+fn ask(request: &RecordedRequest) -> Result<Question, String> {
+    let version = request.headers.get("a2a-version").map(String::as_str);
+    let reading = Reading::default();
+    let body = request.body.as_bytes();
+    let is_json_rpc = request.method == "POST" && request.body.contains("\"jsonrpc\"");
+    let read = if is_json_rpc {
+        jsonrpc::read_call(body, version, &reading)
+    } else {
+        let query = request.url.split_once('?').map(|(_, query)| query);
+        let asked = version.and_then(Dialect::from_version);
+        let route = route(&request.method, path_of(&request.url), asked);
+        let route = route.ok_or("no operation has this method and path")?;
+        rest::read_call(route, query, body, &reading)
+    };
+    let question = read.map_err(|refused| refused.error.to_string())?;
+    debug_assert_eq!(is_json_rpc, question.envelope.binding == Binding::JsonRpc);
+    Ok(question)
+}
+
+/// The operation of a path, whatever stands before it in the agent's URL.
+fn route(method: &str, path: &str, asked: Option<Dialect>) -> Option<Route> {
+    let method = Method::from_bytes(method.as_bytes()).ok()?;
+    let segments: Vec<_> = path.trim_matches('/').split('/').collect();
+    // A path of 1.0 may begin with a tenant: with the version, which 0.3 has, and without anything.
+    (0..segments.len()).find_map(|start| {
+        let path = segments[start..].join("/");
+        let found = Route::find(&method, &path, asked, Mode::Lenient).ok()?;
+        (found.tenant.is_none() || start + 1 == segments.len()).then_some(found)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exchange(method: &str, url: &str, body: &str, status: u16, answer: &str) -> Exchange {
+        let stream = answer.starts_with("data:");
+        let media_type = if stream {
+            "text/event-stream"
+        } else {
+            "application/json"
+        };
+        Exchange {
+            request: RecordedRequest {
+                method: method.to_owned(),
+                url: url.to_owned(),
+                headers: [("a2a-version".to_owned(), "1.0".to_owned())].into(),
+                body: body.to_owned(),
+            },
+            response: Some(RecordedResponse {
+                status,
+                headers: [("content-type".to_owned(), media_type.to_owned())].into(),
+                body: answer.to_owned(),
+            }),
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn what_exchanges_are() {
+        let get = r#"{"jsonrpc":"2.0","id":7,"method":"GetTask","params":{"id":"t"}}"#;
+        let task = r#"{"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}"#;
+        let result = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{task}}}"#);
+        let found = check(&exchange("POST", "http://h/", get, 200, &result(7)));
+        assert_eq!(
+            (found.operation, found.dialect),
+            (Some("GetTask"), Some("1.0"))
+        );
+        assert!(found.is_green() && found.mended.is_empty(), "{found:?}");
+
+        let found = check(&exchange("POST", "http://h/", get, 200, &result(8)));
+        assert!(found.mended[0].contains("id"), "{found:?}");
+        let found = check(&exchange("POST", "http://h/", "{", 200, &result(7)));
+        assert!(found.problems[0].starts_with("request:"), "{found:?}");
+
+        let rest = "http://h/deep/rest/tasks/t?historyLength=1";
+        let found = check(&exchange("GET", rest, "", 200, task));
+        assert_eq!(found.operation, Some("GetTask"));
+        assert!(found.is_green(), "{found:?}");
+
+        let stream = get.replace("GetTask", "SubscribeToTask");
+        let event = format!(r#"data: {{"jsonrpc":"2.0","id":7,"result":{{"task":{task}}}}}"#);
+        let found = check(&exchange(
+            "POST",
+            "http://h/",
+            &stream,
+            200,
+            &format!("{event}\n\n"),
+        ));
+        assert!(found.is_green() && found.events == 1, "{found:?}");
+        let found = check(&exchange("POST", "http://h/", &stream, 200, "data: {\n\n"));
+        assert!(found.problems[0].starts_with("event 1:"), "{found:?}");
+
+        let card = "http://h/.well-known/agent-card.json";
+        let found = check(&exchange("GET", card, "", 200, "{}"));
+        assert!(found.problems[0].contains("name"), "{found:?}");
+    }
+}

@@ -1,0 +1,86 @@
+//! What our client records of our server is green, in every generation and binding; and what is not
+//! A2A is not.
+
+use std::process::Command;
+use std::sync::Arc;
+
+use a2a_client::{Binding, Client, Dialect, HttpClient, Recorder, StreamExt};
+use a2a_conformance::recorded::check;
+use a2a_server::Server;
+use a2a_server::demo::Reference;
+
+#[tokio::test]
+async fn what_our_ends_say_is_as_specified() {
+    let server = Server::builder(Reference::card(), Reference)
+        .build()
+        .unwrap();
+    let bound = server.bind("127.0.0.1:0").await.unwrap();
+    let url = bound.url();
+    tokio::spawn(bound.run(std::future::pending()));
+    let directory = tempfile::tempdir().unwrap();
+    let spoken = [
+        (Dialect::V0_1, Binding::JsonRpc),
+        (Dialect::V0_2, Binding::JsonRpc),
+        (Dialect::V0_3, Binding::JsonRpc),
+        (Dialect::V0_3, Binding::HttpJson),
+        (Dialect::V1_0, Binding::JsonRpc),
+        (Dialect::V1_0, Binding::HttpJson),
+    ];
+    for (dialect, binding) in spoken {
+        let recorder = Arc::new(Recorder::into(directory.path()).unwrap());
+        let client = Client::builder(&url)
+            .http(HttpClient::builder().tap(recorder))
+            .dialect(dialect)
+            .binding(binding)
+            .connect()
+            .await
+            .unwrap();
+        client.send("echo hello").await.unwrap();
+        let mut updates = client.stream("chunks 3").await.unwrap();
+        while let Some(event) = updates.next().await {
+            event.unwrap();
+        }
+        let id = updates.task().unwrap().id.clone();
+        client.get_task(id, None).await.unwrap();
+        client.get_task("nothing", None).await.unwrap_err();
+    }
+    let mut operations = std::collections::BTreeMap::new();
+    for file in std::fs::read_dir(directory.path()).unwrap() {
+        let path = file.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let found = check(&serde_json::from_str(&text).unwrap());
+        assert!(found.is_green(), "{found:?}: {text}");
+        assert_eq!(found.mended, [""; 0], "{text}");
+        *operations.entry(found.operation.unwrap()).or_insert(0) += 1;
+    }
+    let expected = [
+        ("GetAgentCard", 6),
+        ("GetTask", 12),
+        ("SendMessage", 6),
+        ("SendStreamingMessage", 6),
+    ];
+    assert_eq!(operations, expected.into());
+
+    let program = || Command::new(env!("CARGO_BIN_EXE_a2a-conformance"));
+    let replayed = program()
+        .arg("replay")
+        .arg(directory.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8(replayed.stdout).unwrap();
+    assert!(told.contains("30 of 30 exchanges green"), "{told}");
+    assert_eq!(replayed.status.code(), Some(0));
+
+    std::fs::write(directory.path().join("9999.json"), "{}").unwrap();
+    let replayed = program()
+        .arg("replay")
+        .arg(directory.path())
+        .output()
+        .unwrap();
+    assert_eq!(replayed.status.code(), Some(1));
+    let none = program()
+        .args(["replay", "/nonexistent.txt"])
+        .output()
+        .unwrap();
+    assert_eq!(none.status.code(), Some(1));
+}
