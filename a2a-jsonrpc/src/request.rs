@@ -1,6 +1,7 @@
 //! A call of one method, read by servers and written by clients.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -12,7 +13,7 @@ use crate::text::Text;
 use crate::{Error, INVALID_PARAMS, INVALID_REQUEST, Id, Limits};
 
 /// One request as it was read, borrowing from its bytes. JSON-RPC 2.0 §4.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Request<'a> {
     /// Whether the request says that it is JSON-RPC 2.0.
     pub version: Version,
@@ -23,6 +24,17 @@ pub struct Request<'a> {
     pub method: Cow<'a, str>,
     /// An object or an array; `None` if the member is absent or null. JSON-RPC 2.0 §4.2.
     pub params: Option<&'a RawValue>,
+}
+
+/// Does not print the parameters: they may hold secrets.
+impl fmt::Debug for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("version", &self.version)
+            .field("id", &self.id)
+            .field("method", &self.method)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What the member `jsonrpc` says. JSON-RPC 2.0 §4.
@@ -163,6 +175,19 @@ mod tests {
     const SAMPLE: &str = r#"{"jsonrpc":"2.0","id":7,"method":"message/send","params":{"message":{"role":"user","parts":[{"text":"caf\u00e9 \ud83d\ude00 é"},{"data":[1,-2.5e3,true,null,{}]}]}}}"#;
 
     /// Expects `version id method params`, or `id code message` of the refusal.
+    #[test]
+    fn parameters_are_not_printed() {
+        let call = br#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"token":"canary"}}"#;
+        let answer = br#"{"jsonrpc":"2.0","id":1,"result":{"token":"canary"}}"#;
+        let limits = Limits::default();
+        for printed in [
+            format!("{:?}", read_request(call, &limits).unwrap()),
+            format!("{:?}", crate::read_response(answer, &limits).unwrap()),
+        ] {
+            assert!(!printed.contains("canary"), "{printed}");
+        }
+    }
+
     #[track_caller]
     fn check(bytes: impl AsRef<[u8]>, expected: &str) {
         let found = match read_request(bytes.as_ref(), &Limits::default()) {

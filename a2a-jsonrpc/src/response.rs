@@ -1,5 +1,7 @@
 //! The answer to one request: a result or an error, written by servers and read by clients.
 
+use std::fmt;
+
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -18,7 +20,7 @@ pub struct Response<T> {
 }
 
 /// A response as it was read, borrowing from its bytes. JSON-RPC 2.0 §5.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Answer<'a> {
     /// Whether the response says that it is JSON-RPC 2.0.
     pub version: Version,
@@ -26,6 +28,18 @@ pub struct Answer<'a> {
     pub id: Option<Id>,
     /// What came of the request; a result may be null.
     pub outcome: Result<&'a RawValue, Error>,
+}
+
+/// Does not print the result: it may hold secrets.
+impl fmt::Debug for Answer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hidden = format_args!("(hidden)");
+        f.debug_struct("Answer")
+            .field("version", &self.version)
+            .field("id", &self.id)
+            .field("outcome", &self.outcome.as_ref().map(|_| hidden))
+            .finish()
+    }
 }
 
 /// Why bytes that a server sent are not a response. The server is to blame.

@@ -39,7 +39,7 @@ pub struct TaskPushNotificationConfig {
     pub authentication: Option<AuthenticationInfo>,
 }
 
-hides!(TaskPushNotificationConfig { tenant, id, task_id, url, authentication; token });
+hides!(TaskPushNotificationConfig { tenant, id, task_id, authentication; token; url });
 
 /// How the sender of push notifications authenticates. Specification 1.0 §4.3.2.
 #[derive(Clone, Default, Deserialize, PartialEq, Serialize)]

@@ -149,7 +149,7 @@ where
             inner => format!("{root}.{inner}"),
         };
         // serde_json appends where in the text it was, which the path says better.
-        let text = error.into_inner().to_string();
+        let text = without_values(&error.into_inner());
         let problem = text
             .split_once(" at line ")
             .map_or(text.as_str(), |(problem, _)| problem);
@@ -158,6 +158,27 @@ where
             problem: problem.to_owned(),
         }
     })
+}
+
+/// What a deserializer of serde says, without the strings that it repeats: one that stands where it
+/// does not belong may be a secret, and errors are logged.
+pub fn without_values(error: &impl std::fmt::Display) -> String {
+    let text = error.to_string();
+    for found in [
+        "invalid type: string",
+        "invalid value: string",
+        "unknown variant",
+    ] {
+        if text.starts_with(found) {
+            // The last one is ours, whatever the string has.
+            let expected = text.rsplit_once(", expected ");
+            return match expected {
+                Some((_, expected)) => format!("{found}, expected {expected}"),
+                None => found.to_owned(),
+            };
+        }
+    }
+    text
 }
 
 /// A place in a document, for checks that walk typed values.

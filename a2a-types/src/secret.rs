@@ -11,14 +11,34 @@ impl fmt::Debug for Hidden {
     }
 }
 
-/// `Debug` for a type with secrets: tells what may be shown, and whether there are secrets.
+/// The URL of a webhook where it is printed: its origin. What comes behind is often a secret, be it in
+/// the path or in the query; and what is no URL may be one as a whole.
+pub(crate) struct Address<'a>(pub(crate) &'a str);
+
+impl fmt::Debug for Address<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((scheme @ ("http" | "https"), rest)) = self.0.split_once("://") else {
+            return Hidden.fmt(f);
+        };
+        let end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
+        match rest.split_at(end) {
+            _ if rest.contains('@') => write!(f, "{scheme}://(hidden)"),
+            (host, "" | "/") => write!(f, "{scheme}://{host}/"),
+            (host, _) => write!(f, "{scheme}://{host}/(hidden)"),
+        }
+    }
+}
+
+/// `Debug` for a type with secrets: tells what may be shown, whether there are secrets, and where URLs
+/// lead to.
 macro_rules! hides {
-    ($type:ident { $($shown:ident),* ; $($secret:ident),* }) => {
+    ($type:ident { $($shown:ident),* ; $($secret:ident),* $(; $url:ident)? }) => {
         impl std::fmt::Debug for $type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.debug_struct(stringify!($type))
                     $(.field(stringify!($shown), &self.$shown))*
                     $(.field(stringify!($secret), &self.$secret.as_ref().map(|_| $crate::secret::Hidden)))*
+                    $(.field(stringify!($url), &$crate::secret::Address(&self.$url)))?
                     .finish()
             }
         }
@@ -29,6 +49,7 @@ pub(crate) use hides;
 
 #[cfg(test)]
 mod tests {
+    use super::Address;
     use crate::{AuthenticationInfo, TaskPushNotificationConfig, v0_1, v0_2, v0_3};
     use serde::de::DeserializeOwned;
     use serde_json::{Value, json};
@@ -39,6 +60,28 @@ mod tests {
         let printed = format!("{:?}", serde_json::from_value::<T>(value).unwrap());
         assert!(!printed.contains("canary"), "{printed}");
         assert!(printed.contains("(hidden)"), "{printed}");
+    }
+
+    #[test]
+    fn of_a_url_the_origin_is_printed() {
+        for (url, printed) in [
+            ("https://example.com", "https://example.com/"),
+            ("https://example.com:8443/", "https://example.com:8443/"),
+            ("https://example.com/canary", "https://example.com/(hidden)"),
+            ("http://[::1]:80?canary", "http://[::1]:80/(hidden)"),
+            ("https://example.com#canary", "https://example.com/(hidden)"),
+            (
+                "https://example.com\\canary",
+                "https://example.com/(hidden)",
+            ),
+            ("https://canary@example.com/", "https://(hidden)"),
+            ("https://user:can/ary@example.com/", "https://(hidden)"),
+            ("ftp://canary/", "(hidden)"),
+            ("canary", "(hidden)"),
+            ("", "(hidden)"),
+        ] {
+            assert_eq!(format!("{:?}", Address(url)), printed, "{url}");
+        }
     }
 
     #[test]

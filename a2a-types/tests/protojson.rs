@@ -141,10 +141,10 @@ fn numbers() {
     refused(json!(2_147_483_648_u32), "integer `2147483648`");
     refused(json!(u64::MAX), "integer `18446744073709551615`");
     refused(json!(1.5), "floating point `1.5`");
-    refused(json!("-1"), "string \"-1\"");
-    refused(json!("ten"), "string \"ten\"");
-    refused(json!("NaN"), "string \"NaN\"");
-    refused(json!(""), "string \"\"");
+    refused(json!("-1"), "string");
+    refused(json!("ten"), "string");
+    refused(json!("NaN"), "string");
+    refused(json!(""), "string");
     let problem = "$.configuration.historyLength: invalid type: boolean `true`, expected a whole number from 0 to 2147483647";
     let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "t"}]});
     let request = json!({"message": message, "configuration": {"historyLength": true}});

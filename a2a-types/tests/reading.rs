@@ -199,3 +199,33 @@ fn a_file_that_is_only_mentioned() {
     let mention = serde_json::json!({"name": "a.pdf", "mimeType": "application/pdf"});
     assert_eq!(parts, [a2a_types::Part::data(mention)]);
 }
+
+/// Text that stands where it does not belong may be a secret, and errors are logged.
+#[test]
+fn errors_do_not_repeat_text() {
+    #[track_caller]
+    fn check<W: Wire>(json: &str, problem: &str) {
+        for mode in [Mode::Strict, Mode::Lenient] {
+            let read = read::<W>(json, mode, &Hints::at("$"));
+            assert_eq!(read.map(|_| ()).unwrap_err().problem, problem, "{json}");
+        }
+    }
+    for secret in ["canary", "canary at line 1", r#"canary\", expected canary"#] {
+        check::<v0_1::PushNotificationConfig>(
+            &format!(r#"{{"url":"u","authentication":"{secret}"}}"#),
+            "invalid type: string, expected struct AuthenticationInfo",
+        );
+        let role = format!(r#"{{"role":"{secret}","parts":[]}}"#);
+        let refused = read::<v0_1::Message>(&role, Mode::Strict, &Hints::at("$"));
+        let problem = refused.map(|_| ()).unwrap_err().problem;
+        assert!(
+            problem.starts_with("unknown variant, expected "),
+            "{problem}"
+        );
+        assert!(!problem.contains("canary"), "{problem}");
+    }
+    check::<v0_1::PushNotificationConfig>(
+        r#"{"url":17}"#,
+        "invalid type: integer `17`, expected a string",
+    );
+}

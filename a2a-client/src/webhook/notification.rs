@@ -1,5 +1,7 @@
 //! What a push notification tells.
 
+use std::fmt;
+
 use a2a_transport::Error;
 use a2a_types::reading::Violation;
 use a2a_types::{Dialect, Event, Task, TaskId};
@@ -8,7 +10,7 @@ use http::Uri;
 use crate::Client;
 
 /// One push notification.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Notification {
     /// The task, if the body names it.
@@ -24,6 +26,18 @@ pub struct Notification {
     /// Where it was sent to: a path or query of your own tells what it is about even when the body
     /// does not.
     pub uri: Uri,
+}
+
+/// Says all but where it was sent to: a path or query of a webhook is often a secret.
+impl fmt::Debug for Notification {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Notification")
+            .field("task", &self.task)
+            .field("event", &self.event)
+            .field("dialect", &self.dialect)
+            .field("delivery", &self.delivery)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Notification {

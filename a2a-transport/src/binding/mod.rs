@@ -11,6 +11,8 @@ pub mod jsonrpc;
 pub mod rest;
 mod webhook;
 
+use std::fmt;
+
 use a2a_jsonrpc::{Id, Limits};
 use a2a_types::reading::{Mode, Read, Repair, Violation};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Request, Response};
@@ -61,7 +63,7 @@ pub struct Refused {
 }
 
 /// An answer as written.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Eq, PartialEq)]
 pub struct Written {
     /// The HTTP status: by JSON-RPC 200, unless the caller is not let in.
     pub status: StatusCode,
@@ -70,7 +72,7 @@ pub struct Written {
 }
 
 /// A request as written.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Asking {
     /// The HTTP method.
     pub method: Method,
@@ -80,6 +82,35 @@ pub struct Asking {
     pub body: Option<Vec<u8>>,
     /// How it will be answered.
     pub envelope: Envelope,
+}
+
+impl fmt::Debug for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Written")
+            .field("status", &self.status)
+            .field("body", &Length(&self.body))
+            .finish()
+    }
+}
+
+impl fmt::Debug for Asking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Asking")
+            .field("method", &self.method)
+            .field("target", &self.target)
+            .field("body", &self.body.as_deref().map(Length))
+            .field("envelope", &self.envelope)
+            .finish()
+    }
+}
+
+/// A body where it is printed: it may hold the secrets of webhooks.
+struct Length<'a>(&'a [u8]);
+
+impl fmt::Debug for Length<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({} bytes)", self.0.len())
+    }
 }
 
 /// Writes a request.

@@ -107,8 +107,9 @@ impl HttpTransport {
         self.with(|shared| shared.mode = mode)
     }
 
-    /// Sends a header with every request.
-    pub fn header(self, name: HeaderName, value: HeaderValue) -> Self {
+    /// Sends a header with every request. Its value is taken for a secret, and never printed.
+    pub fn header(self, name: HeaderName, mut value: HeaderValue) -> Self {
+        value.set_sensitive(true);
         self.with(|shared| {
             shared.headers.insert(name, value);
         })

@@ -33,7 +33,7 @@ pub struct PushNotificationConfig {
     pub authentication: Option<AuthenticationInfo>,
 }
 
-hides!(PushNotificationConfig { url, authentication; token });
+hides!(PushNotificationConfig { authentication; token; url });
 
 /// How the sender authenticates, 0.1 §6.9.
 #[derive(Clone, Deserialize, PartialEq, Serialize)]

@@ -36,7 +36,7 @@ pub struct PushNotificationConfig {
     pub authentication: Option<PushNotificationAuthenticationInfo>,
 }
 
-hides!(PushNotificationConfig { id, url, authentication; token });
+hides!(PushNotificationConfig { id, authentication; token; url });
 
 /// How the sender authenticates, 0.2 §6.9.
 #[derive(Clone, Deserialize, PartialEq, Serialize)]

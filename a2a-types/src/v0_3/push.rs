@@ -53,7 +53,7 @@ pub struct PushNotificationConfig {
     pub authentication: Option<AuthenticationInfo>,
 }
 
-hides!(PushNotificationConfig { id, url, authentication; token });
+hides!(PushNotificationConfig { id, authentication; token; url });
 
 /// How the sender authenticates, 0.3 §6.9.
 #[derive(Clone, Default, Deserialize, PartialEq, Serialize)]

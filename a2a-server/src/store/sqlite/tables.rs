@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use a2a_types::reading::without_values;
 use a2a_types::{
     ContextId, Dialect, Message, MessageId, Object, Task, TaskId, TaskPushNotificationConfig,
     Timestamp,
@@ -369,7 +370,7 @@ fn most(limit: usize) -> i64 {
 fn body<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<T, StoreError> {
     let body = row.get_ref(column).map_err(failed)?;
     let body = body.as_blob().map_err(StoreError::failed)?;
-    serde_json::from_slice(body).map_err(StoreError::failed)
+    serde_json::from_slice(body).map_err(|error| StoreError::failed(without_values(&error)))
 }
 
 /// How tasks, events and webhooks are written: the JSON of the canonical model.
