@@ -1,0 +1,95 @@
+//! Everything that any crate logs in this process, at every level.
+
+use std::io;
+use std::sync::{LazyLock, Mutex, Once};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tracing::{Level, Subscriber};
+use tracing_subscriber::fmt;
+use tracing_subscriber::fmt::format::FmtSpan;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::secrets::found;
+
+static LOG: LazyLock<Log> = LazyLock::new(Log::default);
+static BEGUN: Once = Once::new();
+
+/// The log of this process, which is kept from now on.
+pub(crate) fn log() -> &'static Log {
+    BEGUN.call_once(|| {
+        // It hears crates that use `log`, too.
+        subscriber(&LOG).init();
+    });
+    &LOG
+}
+
+/// Hears everything, and writes it down.
+pub(crate) fn subscriber(log: &'static Log) -> impl SubscriberInitExt + Subscriber + Send + Sync {
+    fmt()
+        .with_max_level(Level::TRACE)
+        .with_span_events(FmtSpan::FULL)
+        .with_ansi(false)
+        .with_writer(move || log)
+        .finish()
+}
+
+/// What was logged.
+#[derive(Default)]
+pub(crate) struct Log {
+    text: Mutex<Vec<u8>>,
+    grown: watch::Sender<()>,
+}
+
+impl Log {
+    /// There is no secret in it.
+    #[track_caller]
+    pub(crate) fn check(&self) {
+        check(&self.text());
+    }
+
+    /// Waits until something is logged, in lines with all these words.
+    pub(crate) async fn until(&self, words: &[&str]) {
+        let mut grown = self.grown.subscribe();
+        let says = |line: &str| words.iter().all(|word| line.contains(word));
+        let heard = async {
+            while !self.text().lines().any(says) {
+                grown.changed().await.unwrap();
+            }
+        };
+        let heard = tokio::time::timeout(Duration::from_secs(60), heard).await;
+        heard.unwrap_or_else(|_| panic!("nothing is logged with {words:?}"));
+    }
+
+    /// Whether a crate has said anything.
+    pub(crate) fn hears(&self, target: &str) -> bool {
+        let target = format!(" {target}");
+        self.text().contains(&target)
+    }
+
+    /// All of it.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.text.lock().unwrap()).into_owned()
+    }
+}
+
+/// There is no secret in a text; shows the lines that there are.
+#[track_caller]
+pub(crate) fn check(text: &str) {
+    if !found(text).is_empty() {
+        let lines = text.lines().filter(|line| !found(line).is_empty());
+        panic!("{:?}", lines.take(5).collect::<Vec<_>>());
+    }
+}
+
+impl io::Write for &Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.text.lock().unwrap().extend_from_slice(bytes);
+        self.grown.send_replace(());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

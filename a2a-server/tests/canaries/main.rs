@@ -1,0 +1,44 @@
+//! No secret of a webhook, of its owner, or of the agent is found where it does not belong: in a log
+//! at whatever level and of whatever crate, in an answer to somebody else, in what `Debug` prints,
+//! in the text of an error.
+//!
+//! Every secret is a canary: a text that is like nothing else. One subscriber hears everything in
+//! this process, which is why these tests have a program of their own; each ends by looking for
+//! canaries in all that was logged so far, by itself and by the others.
+
+mod agent;
+mod delivered;
+mod log;
+mod printed;
+mod received;
+mod refused;
+mod registered;
+mod secrets;
+#[path = "../stores/mod.rs"]
+mod stores;
+mod wire;
+
+use crate::log::Log;
+use crate::secrets::{ALL, forms, found};
+
+/// What is looked for is found, in whatever form somebody logs it.
+#[test]
+fn a_leak_is_found() {
+    for (what, canary) in ALL {
+        for form in forms(canary) {
+            let log = Box::leak(Box::<Log>::default());
+            tracing::subscriber::with_default(log::subscriber(log), || {
+                let _span = tracing::trace_span!("a span", shown = form).entered();
+            });
+            assert_eq!(found(&log.text()), [canary].into(), "{what}: {form}");
+        }
+        let log = Box::leak(Box::<Log>::default());
+        tracing::subscriber::with_default(log::subscriber(log), || {
+            let error = std::io::Error::other(canary);
+            let error = &error as &dyn std::error::Error;
+            tracing::trace!(error, bytes = ?[canary.as_bytes()], "said");
+        });
+        assert_eq!(log.text().lines().count(), 1);
+        assert_eq!(found(&log.text()), [canary].into(), "{what}");
+    }
+}

@@ -1,0 +1,215 @@
+//! What `Debug` prints of everything that may hold a secret.
+//!
+//! The content of messages is no such secret: whoever prints a message wants to see it.
+
+use std::error::Error;
+use std::fmt::Debug;
+use std::time::Duration;
+
+use a2a_client::Client;
+use a2a_client::webhook::{JwksUrl, Keys, Tokens};
+use a2a_server::{NewTask, Notification, Owner, Principal};
+use a2a_transport::binding::{jsonrpc, write_call, write_reply};
+use a2a_transport::http::{HttpClient, HttpTransport};
+use a2a_transport::webhook::Claims;
+use a2a_transport::{Binding, Call, Context};
+use a2a_types::{
+    AuthenticationInfo, Base64, Dialect, ListTaskPushNotificationConfigsResponse, Message, Request,
+    Response, SendMessageConfiguration, SendMessageRequest, Task, TaskPushNotificationConfig, v0_1,
+    v0_2, v0_3,
+};
+use http::HeaderValue;
+use http::header::{self, HeaderName};
+use tokio::net::TcpListener;
+
+use crate::agent::{keys, secret, signing_key};
+use crate::log::{check as check_text, log};
+use crate::secrets::{API_KEY, AUTHORIZATION, BASIC, COOKIE, TOKEN, URL_KEY};
+use crate::wire::hook;
+
+#[track_caller]
+fn check(value: &impl Debug) {
+    check_text(&format!("{value:?}"));
+    check_text(&format!("{value:#?}"));
+}
+
+fn webhook() -> TaskPushNotificationConfig {
+    TaskPushNotificationConfig {
+        id: "one".into(),
+        task_id: "t".into(),
+        url: format!("https://example.com/hook?key={URL_KEY}#{URL_KEY}"),
+        token: Some(TOKEN.to_owned()),
+        authentication: Some(AuthenticationInfo {
+            scheme: "Basic".to_owned(),
+            credentials: Some(
+                Base64::encode(format!("agent:{BASIC}"))
+                    .as_text()
+                    .to_owned(),
+            ),
+        }),
+        ..TaskPushNotificationConfig::default()
+    }
+}
+
+fn request() -> SendMessageRequest {
+    SendMessageRequest {
+        message: Message::user("hello"),
+        configuration: Some(SendMessageConfiguration {
+            task_push_notification_config: Some(webhook()),
+            ..SendMessageConfiguration::default()
+        }),
+        ..SendMessageRequest::default()
+    }
+}
+
+#[test]
+fn webhooks_of_every_generation() {
+    check(&webhook());
+    check(&request());
+    check(&v0_1::PushNotificationConfig::from(webhook()));
+    check(&v0_2::PushNotificationConfig::from(webhook()));
+    check(&v0_3::PushNotificationConfig::from(webhook()));
+    check(&v0_1::TaskPushNotificationConfig::from(webhook()));
+    check(&v0_2::TaskPushNotificationConfig::from(webhook()));
+    check(&v0_3::TaskPushNotificationConfig::from(webhook()));
+    // A URL that is none is a secret as a whole.
+    for url in [
+        URL_KEY.to_owned(),
+        format!("https://a:{URL_KEY}@example.com/"),
+        format!("//{URL_KEY}@h/"),
+    ] {
+        check(&TaskPushNotificationConfig { url, ..webhook() });
+    }
+    let shown = format!("{:?}", webhook());
+    assert!(shown.contains("https://example.com/(hidden)"), "{shown}");
+    assert!(shown.contains("token: Some((hidden))"), "{shown}");
+}
+
+#[test]
+fn calls_and_answers_on_their_way() {
+    let requests = [
+        Request::CreateTaskPushNotificationConfig(webhook()),
+        Request::SendMessage(request()),
+    ];
+    for request in requests {
+        check(&Call {
+            request: request.clone(),
+            context: Context::default(),
+        });
+        for (dialect, binding) in [
+            (Dialect::V0_1, Binding::JsonRpc),
+            (Dialect::V0_3, Binding::JsonRpc),
+            (Dialect::V0_3, Binding::HttpJson),
+            (Dialect::V1_0, Binding::JsonRpc),
+            (Dialect::V1_0, Binding::HttpJson),
+        ] {
+            let asking = write_call(request.clone(), dialect, binding, &1.into()).unwrap();
+            check(&asking);
+            let configs = vec![webhook()];
+            let list = ListTaskPushNotificationConfigsResponse {
+                configs,
+                ..ListTaskPushNotificationConfigsResponse::default()
+            };
+            let response = Response::CreateTaskPushNotificationConfig(webhook());
+            check(&response);
+            check(&Response::ListTaskPushNotificationConfigs(list));
+            check(&write_reply(&asking.envelope, Ok(response)));
+            if let (Some(body), Binding::JsonRpc) = (asking.body, binding) {
+                check(&jsonrpc::read_call(
+                    &body,
+                    Some(dialect.version()),
+                    &Default::default(),
+                ));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_server_has() {
+    check(&keys());
+    check(&signing_key());
+    check(&secret());
+    check(&secret().public().unwrap());
+    check(&Notification {
+        owner: Owner::from(Principal::anonymous()),
+        config: webhook(),
+        dialect: Dialect::V0_1,
+        generation: 1,
+        attempt: 0,
+    });
+    let new = NewTask {
+        config: Some(webhook()),
+        task: Task::submitted("t".into(), "c".into()),
+        dialect: Dialect::V0_1,
+        receipt: None,
+        holder: "us".into(),
+        term: Duration::ZERO,
+        events: Vec::new(),
+        release: false,
+        notify: true,
+    };
+    check(&new);
+    check(&Claims::of(b"{}", "msg_1", &webhook().url, 1_800_000_000));
+    let token = signing_key()
+        .sign(&Claims::of(b"{}", "msg_1", "", 0))
+        .unwrap();
+    check_text(&token);
+}
+
+/// A transport that shows the agent all that a caller has.
+fn transport(url: &str) -> HttpTransport {
+    let mut transport = HttpTransport::new(url, Dialect::V1_0).unwrap();
+    for (name, value) in [
+        (header::AUTHORIZATION, format!("Bearer {AUTHORIZATION}")),
+        (header::COOKIE, format!("session={COOKIE}")),
+        (HeaderName::from_static("x-api-key"), API_KEY.to_owned()),
+    ] {
+        transport = transport.header(name, HeaderValue::from_str(&value).unwrap());
+    }
+    transport
+}
+
+/// The caller's own half, when all goes wrong.
+#[tokio::test]
+async fn what_a_caller_has() {
+    log();
+    let closed = TcpListener::bind("127.0.0.1:0")
+        .await
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    for answer in [
+        "HTTP/1.1 401 Unauthorized\r\n\r\n",
+        "HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\n{}",
+        "HTTP/1.1 500 Oops\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}",
+        "no HTTP",
+    ] {
+        let (agent, mut asked) = hook(answer).await;
+        for agent in [agent, closed] {
+            let transport = transport(&format!("http://{agent}/"));
+            check(&transport);
+            let config = webhook();
+            let error = Client::new(transport)
+                .create_push_config(config)
+                .await
+                .unwrap_err();
+            check(&error);
+            let mut said: Option<&dyn Error> = Some(&error);
+            while let Some(error) = said {
+                check_text(&error.to_string());
+                said = error.source();
+            }
+        }
+        let asked = asked.try_recv().unwrap();
+        assert!(asked.contains(TOKEN) && asked.contains(AUTHORIZATION));
+    }
+    let jwks = JwksUrl::new(
+        format!("http://agent.example/?key={URL_KEY}"),
+        HttpClient::default(),
+    );
+    check(&jwks);
+    check(&Tokens::of(Keys::from(jwks)).audience(webhook().url));
+    log().check();
+}
