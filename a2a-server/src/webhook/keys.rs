@@ -23,6 +23,7 @@ use a2a_transport::webhook::{Claims, Jwks, Secret, SigningKey, WINDOW};
 pub struct WebhookKeys {
     tokens: Arc<Mutex<Vec<Key>>>,
     secrets: Vec<Secret>,
+    clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
 }
 
 /// A key, and from when on it signs, in seconds since the Unix epoch.
@@ -38,7 +39,14 @@ impl WebhookKeys {
         Self {
             tokens: Arc::new(Mutex::new(vec![key])),
             secrets: Vec::new(),
+            clock: Arc::new(SystemTime::now),
         }
+    }
+
+    /// Reads another clock than the system's, for tests.
+    pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
     }
 
     /// Signs with this secret of Standard Webhooks, too. With several, as during a rotation, each
@@ -51,7 +59,7 @@ impl WebhookKeys {
     /// Publishes another key at once, and signs with it once every receiver has had the time to see
     /// it: after five minutes. The key before it is published until its last token has expired.
     pub fn rotate(&self, key: SigningKey) {
-        self.rotate_at(key, now());
+        self.rotate_at(key, self.now());
     }
 
     fn rotate_at(&self, key: SigningKey, now: u64) {
@@ -63,7 +71,7 @@ impl WebhookKeys {
 
     /// The public halves, as JSON.
     pub(crate) fn published(&self) -> Vec<u8> {
-        self.published_at(now()).to_json()
+        self.published_at(self.now()).to_json()
     }
 
     fn published_at(&self, now: u64) -> Jwks {
@@ -97,6 +105,11 @@ impl WebhookKeys {
         (!signatures.is_empty()).then(|| signatures.join(" "))
     }
 
+    /// Seconds since the Unix epoch.
+    pub(super) fn now(&self) -> u64 {
+        seconds((self.clock)())
+    }
+
     /// Nothing that is done under this lock can panic half-way.
     fn lock(&self) -> MutexGuard<'_, Vec<Key>> {
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
@@ -121,8 +134,8 @@ fn forget_expired(keys: &mut Vec<Key>, now: u64) {
 }
 
 /// Seconds since the Unix epoch.
-pub(super) fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+pub(super) fn seconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH);
     since.unwrap_or_default().as_secs()
 }
 

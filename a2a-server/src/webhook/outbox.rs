@@ -1,7 +1,7 @@
 //! The notifications of a store, on their way to webhooks.
 
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use a2a_transport::BoxFuture;
 use a2a_transport::binding::{Pushed, write_notification};
@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::deliver::{Courier, Outgoing};
 use super::headers::headers_for;
-use super::keys::{WebhookKeys, now};
+use super::keys::{WebhookKeys, seconds};
 use super::outcome::{Outcome, Reason};
 use crate::store::{Notification, Settlement, Store, StoreError, Tail};
 
@@ -162,7 +162,9 @@ impl Outbox {
         let url = notification.config.url.clone();
         // What cannot be a header was refused when the webhook was registered.
         let mut headers = headers_for(&notification.config).unwrap_or_default();
-        let (id, now) = (delivery_id(notification), now());
+        let system = || seconds(SystemTime::now());
+        let now = self.keys.as_ref().map_or_else(system, WebhookKeys::now);
+        let id = delivery_id(notification);
         let mut put = |name: HeaderName, value: Option<String>| {
             let value = value.and_then(|value| HeaderValue::from_str(&value).ok());
             if let Some(value) = value {

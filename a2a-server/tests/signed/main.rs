@@ -1,0 +1,5 @@
+//! Webhooks from end to end, through real sockets: this server tells, and a receiver of a2a-client
+//! takes what holds.
+
+mod hook;
+mod rotation;
