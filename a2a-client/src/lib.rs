@@ -32,12 +32,14 @@
 //! # Ok(()) }
 //! ```
 //!
-//! With the feature `webhook`, the module `webhook` receives push notifications.
+//! The module [`credentials`] shows agents who calls. With the feature `webhook`, the module `webhook`
+//! receives push notifications.
 
 mod card;
 mod cards;
 mod client;
 mod connect;
+pub mod credentials;
 mod deadline;
 mod fault;
 mod follow;

@@ -1,0 +1,357 @@
+//! What is shown to an agent, of what a caller has.
+
+use std::sync::Arc;
+
+use a2a_transport::Error;
+use a2a_transport::http::{Credentials, HttpClient};
+use a2a_types::{AgentCard, OAuth2SecurityScheme, SecurityRequirement, SecurityScheme, StringList};
+
+use super::grant::{Flow, Place, Places, Terms};
+use super::keyring::{Entry, Keyring, Kind, OAuth};
+use super::origin::Origin;
+use super::part::{Part, Shown};
+use super::wanted;
+
+impl Keyring {
+    /// What to show to the agent at `agent` (the URL that the caller was told, not one of the card),
+    /// as its card wants it; none if there is nothing to show. Tokens are fetched with `http`, and not
+    /// before a request needs them.
+    ///
+    /// - Of the requirements on the card, the first counts of which every scheme can be satisfied
+    ///   (specification 1.0 §4.4.1: the list offers alternatives, one entry wants all of its schemes).
+    ///   Requirements of single skills count for nothing here.
+    /// - An empty requirement lets everybody in. It counts last: who has something to show is better
+    ///   off with that.
+    /// - A card with schemes and no requirements wants nothing, and is shown the first that can be
+    ///   satisfied.
+    /// - A card that wants nothing that is there is shown what has a place of its own nevertheless:
+    ///   a bearer token, a name and password, tokens of an OAuth client with its own
+    ///   [`token_url`](super::OAuthClient::token_url); the first of them that is for no scheme by name. A key has no place
+    ///   that a card does not name.
+    /// - Headers added by [`header`](Self::header) are shown always.
+    ///
+    /// Errors: [`Error::Credentials`] says what the agent wants and what is there, if none of its
+    /// requirements can be satisfied; and what is wrong with what is there, if it cannot be sent.
+    pub fn for_card(
+        &self,
+        card: &AgentCard,
+        agent: &str,
+        http: &HttpClient,
+    ) -> Result<Option<Arc<dyn Credentials>>, Error> {
+        let choice = Choice {
+            keyring: self,
+            card,
+            agent: Origin::of(agent).map_err(Error::Credentials)?,
+            http,
+        };
+        let parts = choice.make().map_err(Error::Credentials)?;
+        Ok((!parts.is_empty()).then(|| Arc::new(Shown(parts)) as Arc<dyn Credentials>))
+    }
+}
+
+struct Choice<'a> {
+    keyring: &'a Keyring,
+    card: &'a AgentCard,
+    agent: Origin,
+    http: &'a HttpClient,
+}
+
+/// Why something cannot be shown, for people.
+type Reasons = Vec<String>;
+
+impl Choice<'_> {
+    fn make(&self) -> Result<Vec<Part>, String> {
+        let mut parts = match self.required()? {
+            Some(parts) => parts,
+            None => self.unasked()?,
+        };
+        for entry in &self.keyring.entries {
+            let Kind::Header(name, value) = &entry.kind else {
+                continue;
+            };
+            let header = Part::header(name, value.expose())?;
+            if entry.scheme.is_none() && !parts.iter().any(|part| part.collides(&header)) {
+                parts.push(header);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// What satisfies a requirement; none if nothing has to be shown.
+    fn required(&self) -> Result<Option<Vec<Part>>, String> {
+        let requirements = &self.card.security_requirements;
+        let mut reasons = Vec::new();
+        for requirement in requirements.iter().filter(|one| !is_open(self.card, one)) {
+            match self.satisfy(requirement) {
+                Ok(parts) => return Ok(Some(parts)),
+                Err(why) => reasons.extend(why),
+            }
+        }
+        if requirements.iter().all(|one| !is_open(self.card, one)) && !requirements.is_empty() {
+            return Err(self.lack(reasons));
+        }
+        let offered = match requirements.is_empty() {
+            true => self.card.security_schemes.keys(),
+            false => Default::default(),
+        };
+        let satisfied = offered.filter_map(|name| {
+            let requirement = SecurityRequirement {
+                schemes: [(name.clone(), StringList::default())].into(),
+            };
+            self.satisfy(&requirement).ok()
+        });
+        let mut satisfied = satisfied.filter(|parts| !parts.is_empty());
+        Ok(satisfied.next())
+    }
+
+    fn satisfy(&self, requirement: &SecurityRequirement) -> Result<Vec<Part>, Reasons> {
+        let mut shown: Vec<(&Entry, Part)> = Vec::new();
+        for (name, scopes) in &requirement.schemes {
+            let Some(scheme) = self.card.security_schemes.get(name) else {
+                let custom = self.bound(name).find_map(|entry| match &entry.kind {
+                    Kind::Custom(credentials) => Some((entry, Arc::clone(credentials))),
+                    _ => None,
+                });
+                let (entry, credentials) = custom.ok_or_else(Vec::new)?;
+                shown.push((entry, Part::Custom(credentials)));
+                continue;
+            };
+            let (entry, part) = self.for_scheme(name, scheme, &scopes.list)?;
+            let Some(part) = part else { continue };
+            match shown.iter().find(|(_, other)| other.collides(&part)) {
+                None => shown.push((entry, part)),
+                // One token for two schemes.
+                Some((other, _)) if std::ptr::eq(*other, entry) => {}
+                Some(_) => return Err(vec!["two of them want the same place".to_owned()]),
+            }
+        }
+        Ok(shown.into_iter().map(|(_, part)| part).collect())
+    }
+
+    /// The first entry that satisfies a scheme, and what it shows: nothing if TLS does that.
+    fn for_scheme(
+        &self,
+        name: &str,
+        scheme: &SecurityScheme,
+        scopes: &[String],
+    ) -> Result<(&Entry, Option<Part>), Reasons> {
+        let unbound = self.keyring.entries.iter();
+        let unbound = unbound.filter(|entry| entry.scheme.is_none());
+        let mut reasons = Vec::new();
+        for entry in self.bound(name).chain(unbound) {
+            match self.fit(&entry.kind, scheme, scopes) {
+                None => {}
+                Some(Ok(part)) => return Ok((entry, part)),
+                Some(Err(reason)) => reasons.push(reason),
+            }
+        }
+        Err(reasons)
+    }
+
+    fn bound(&self, name: &str) -> impl Iterator<Item = &Entry> {
+        let entries = self.keyring.entries.iter();
+        entries.filter(move |entry| entry.scheme.as_deref() == Some(name))
+    }
+
+    /// What an entry shows for a scheme; none if it is of another kind.
+    fn fit(
+        &self,
+        kind: &Kind,
+        scheme: &SecurityScheme,
+        scopes: &[String],
+    ) -> Option<Result<Option<Part>, String>> {
+        use SecurityScheme as Scheme;
+        let part = match (kind, scheme) {
+            (Kind::Custom(credentials), _) => Ok(Part::Custom(Arc::clone(credentials))),
+            (Kind::MutualTls, Scheme::MtlsSecurityScheme(_)) => return Some(Ok(None)),
+            (Kind::ApiKey(key), Scheme::ApiKeySecurityScheme(place)) => {
+                Part::api_key(place, key.expose())
+            }
+            (Kind::Header(name, value), Scheme::ApiKeySecurityScheme(place))
+                if place.location.eq_ignore_ascii_case("header")
+                    && place.name.eq_ignore_ascii_case(name) =>
+            {
+                Part::header(name, value.expose())
+            }
+            (Kind::Basic(user, password), Scheme::HttpAuthSecurityScheme(http))
+                if http.scheme.eq_ignore_ascii_case("basic") =>
+            {
+                Part::basic(user, password.expose())
+            }
+            (Kind::Token(token), scheme) if takes_bearer(scheme) => Part::bearer(token.expose()),
+            (Kind::Provider(tokens), scheme) if takes_bearer(scheme) => {
+                Ok(Part::Bearer(Arc::clone(tokens)))
+            }
+            (Kind::OAuth(oauth), scheme) if takes_bearer(scheme) => {
+                let tokens = self.tokens(oauth, scheme, scopes).transpose();
+                tokens.unwrap_or_else(|| Err(NOWHERE.to_owned()))
+            }
+            _ => return None,
+        };
+        Some(part.map(Some))
+    }
+
+    /// Tokens of an OAuth client for a scheme; none if it does not say where they are had.
+    fn tokens(
+        &self,
+        oauth: &OAuth,
+        scheme: &SecurityScheme,
+        scopes: &[String],
+    ) -> Result<Option<Part>, String> {
+        let trust = oauth.client.trust(&self.agent)?;
+        let place = match own_places(oauth, scheme) {
+            Some(places) => {
+                trust.own(&places.token)?;
+                match (&oauth.client.device_url, &places.device) {
+                    (Some(own), _) => trust.own(own)?,
+                    (None, Some(foreign)) => trust.foreign(foreign)?,
+                    (None, None) => {}
+                }
+                Place::Known(places)
+            }
+            None => match place(oauth, scheme) {
+                None => return Ok(None),
+                Some(place) => {
+                    let named = match &place {
+                        Place::Described(url) => vec![url],
+                        Place::Known(places) => [Some(&places.token), places.refresh.as_ref()]
+                            .into_iter()
+                            .chain([places.device.as_ref()])
+                            .flatten()
+                            .collect(),
+                    };
+                    named.into_iter().try_for_each(|url| trust.foreign(url))?;
+                    place
+                }
+            },
+        };
+        let scopes = match oauth.client.scopes.is_empty() {
+            true => scopes.join(" "),
+            false => oauth.client.scopes.join(" "),
+        };
+        let terms = Terms {
+            trust,
+            place,
+            scopes,
+        };
+        Ok(Some(Part::Bearer(oauth.tokens(terms, self.http))))
+    }
+
+    /// What is shown to an agent that does not ask.
+    fn unasked(&self) -> Result<Vec<Part>, String> {
+        let entries = self.keyring.entries.iter();
+        for entry in entries.filter(|entry| entry.scheme.is_none()) {
+            let part = match &entry.kind {
+                Kind::Basic(user, password) => Part::basic(user, password.expose())?,
+                Kind::Token(token) => Part::bearer(token.expose())?,
+                Kind::Provider(tokens) => Part::Bearer(Arc::clone(tokens)),
+                Kind::OAuth(oauth) if oauth.client.token_url.is_some() => {
+                    let bearer = SecurityScheme::HttpAuthSecurityScheme(Default::default());
+                    match self.tokens(oauth, &bearer, &[])? {
+                        Some(part) => part,
+                        None => continue,
+                    }
+                }
+                _ => continue,
+            };
+            return Ok(vec![part]);
+        }
+        Ok(Vec::new())
+    }
+
+    fn lack(&self, mut reasons: Reasons) -> String {
+        let has: Vec<_> = self.keyring.entries.iter().map(Entry::to_string).collect();
+        let has = match has.is_empty() {
+            true => "nothing".to_owned(),
+            false => has.join(", "),
+        };
+        reasons.dedup();
+        reasons.truncate(MOST_REASONS);
+        let why: String = reasons.iter().map(|reason| format!("; {reason}")).collect();
+        let wanted = wanted::describe(self.card);
+        format!("the agent wants {wanted}; there is {has}{why}")
+    }
+}
+
+const NOWHERE: &str = "the card does not say where this OAuth client has its tokens: expected a flow \
+                       or metadata for it, or to be told by `token_url` or `device_url`";
+
+const MOST_REASONS: usize = 8;
+
+/// Whether everybody is let in. 0.1 has a word for that among its schemes, as agents write it.
+fn is_open(card: &AgentCard, requirement: &SecurityRequirement) -> bool {
+    let is_open = |name| match card.security_schemes.get(name) {
+        Some(SecurityScheme::HttpAuthSecurityScheme(http)) => {
+            ["public", "none"].contains(&http.scheme.to_ascii_lowercase().as_str())
+        }
+        _ => false,
+    };
+    requirement.schemes.keys().all(is_open)
+}
+
+fn takes_bearer(scheme: &SecurityScheme) -> bool {
+    match scheme {
+        SecurityScheme::HttpAuthSecurityScheme(http) => http.scheme.eq_ignore_ascii_case("bearer"),
+        SecurityScheme::OAuth2SecurityScheme(_)
+        | SecurityScheme::OpenIdConnectSecurityScheme(_) => true,
+        _ => false,
+    }
+}
+
+/// Where the caller says that tokens are had; for a device also by what a card adds.
+fn own_places(oauth: &OAuth, scheme: &SecurityScheme) -> Option<Places> {
+    let token = oauth.client.token_url.clone()?;
+    let device = match (&oauth.flow, scheme) {
+        (Flow::ClientCredentials, _) => None,
+        (Flow::Device(_), scheme) => {
+            let own = oauth.client.device_url.clone();
+            Some(own.or_else(|| match scheme {
+                SecurityScheme::OAuth2SecurityScheme(scheme) => {
+                    let flow = scheme.flows.device_code.as_ref()?;
+                    Some(flow.device_authorization_url.clone())
+                }
+                _ => None,
+            })?)
+        }
+    };
+    Some(Places {
+        token,
+        refresh: None,
+        device,
+    })
+}
+
+/// Where a card says that tokens are had.
+fn place(oauth: &OAuth, scheme: &SecurityScheme) -> Option<Place> {
+    match scheme {
+        SecurityScheme::OAuth2SecurityScheme(scheme) => by_flow(oauth, scheme).or_else(|| {
+            let described = scheme.oauth2_metadata_url.clone();
+            described.map(Place::Described)
+        }),
+        SecurityScheme::OpenIdConnectSecurityScheme(scheme) => {
+            Some(Place::Described(scheme.open_id_connect_url.clone()))
+        }
+        _ => None,
+    }
+}
+
+fn by_flow(oauth: &OAuth, scheme: &OAuth2SecurityScheme) -> Option<Place> {
+    Some(Place::Known(match oauth.flow {
+        Flow::ClientCredentials => {
+            let flow = scheme.flows.client_credentials.as_ref()?;
+            Places {
+                token: flow.token_url.clone(),
+                refresh: flow.refresh_url.clone(),
+                device: None,
+            }
+        }
+        Flow::Device(_) => {
+            let flow = scheme.flows.device_code.as_ref()?;
+            Places {
+                token: flow.token_url.clone(),
+                refresh: flow.refresh_url.clone(),
+                device: Some(flow.device_authorization_url.clone()),
+            }
+        }
+    }))
+}

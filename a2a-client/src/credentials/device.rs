@@ -1,0 +1,147 @@
+//! The device flow: the user enters a code elsewhere (RFC 8628).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use tokio::time::{Instant, interval_at};
+
+use super::grant::{Grant, Places, blame};
+use super::origin::Origin;
+use super::secret::Secret;
+use super::token::{NoToken, Seconds, Token};
+
+/// What the user is asked to do: to open a page, and to enter a code there.
+///
+/// All of it is fit for a terminal: visible characters only.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct DevicePrompt {
+    /// The page.
+    pub verification_uri: String,
+    /// The code.
+    pub user_code: String,
+    /// A page that knows the code already, for a link or a QR code.
+    pub verification_uri_complete: Option<String>,
+    /// How long the code is good.
+    pub expires_in: Duration,
+}
+
+/// Shows the user what to do.
+pub(super) type Prompt = Arc<dyn Fn(DevicePrompt) + Send + Sync>;
+
+#[derive(Deserialize)]
+struct Codes {
+    device_code: String,
+    user_code: String,
+    #[serde(alias = "verification_url")]
+    verification_uri: String,
+    #[serde(alias = "verification_url_complete")]
+    verification_uri_complete: Option<String>,
+    expires_in: Seconds,
+    interval: Option<Seconds>,
+}
+
+/// Asks the user, and waits until the code was entered.
+pub(super) async fn authorize(
+    grant: &Grant,
+    places: &Places,
+    prompt: &Prompt,
+) -> Result<Token, String> {
+    let Some(url) = &places.device else {
+        return Err("the authorization server knows no codes for devices".to_owned());
+    };
+    let mut form = grant.scoped(&[]);
+    // RFC 8628 §3.1 wants it even beside the secret.
+    form.push(("client_id", &grant.endpoint.client.id));
+    let codes: Codes = grant
+        .endpoint
+        .other(url, &form)
+        .await
+        .map_err(|problem| blame(url, &problem))?;
+    let Some(expires_in) = codes.expires_in.duration() else {
+        return Err(blame(url, &unfit("`expires_in`")));
+    };
+    let expires_in = expires_in.min(LONGEST_CODE);
+    let interval = codes.interval.and_then(Seconds::duration);
+    let interval = interval.unwrap_or(INTERVAL);
+    let deadline = Instant::now() + expires_in;
+    let device_code = Secret::new(codes.device_code);
+    let cleartext = grant.terms.trust.cleartext;
+    prompt(DevicePrompt {
+        verification_uri: page(&codes.verification_uri, cleartext)
+            .ok_or_else(|| blame(url, &unfit("`verification_uri`")))?,
+        user_code: visible(codes.user_code).ok_or_else(|| blame(url, &unfit("`user_code`")))?,
+        verification_uri_complete: codes
+            .verification_uri_complete
+            .and_then(|complete| page(&complete, cleartext)),
+        expires_in,
+    });
+    let polling = poll(grant, &places.token, &device_code, interval);
+    tokio::time::timeout_at(deadline, polling)
+        .await
+        .unwrap_or_else(|_| Err("the code was not entered in time".to_owned()))
+}
+
+/// Asks until there is an answer (RFC 8628 §3.4, §3.5).
+async fn poll(
+    grant: &Grant,
+    url: &str,
+    device_code: &Secret,
+    mut interval: Duration,
+) -> Result<Token, String> {
+    let form = [
+        ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
+        ("device_code", device_code.expose()),
+    ];
+    interval = interval.clamp(SHORTEST_INTERVAL, LONGEST_CODE);
+    loop {
+        interval_at(Instant::now() + interval, interval)
+            .tick()
+            .await;
+        match grant.endpoint.token(url, &form).await {
+            Err(pending) if pending.is("authorization_pending") => {}
+            Err(hasty) if hasty.is("slow_down") => interval += MORE,
+            Err(NoToken::Unreachable(problem)) => {
+                tracing::debug!(problem, "cannot ask whether the code was entered");
+                interval = (interval * 2).min(LONGEST_CODE);
+            }
+            Err(denied) if denied.is("access_denied") => {
+                return Err("the user denied access".to_owned());
+            }
+            Err(expired) if expired.is("expired_token") => {
+                return Err("the code was not entered in time".to_owned());
+            }
+            answer => return answer.map_err(|problem| blame(url, &problem)),
+        }
+    }
+}
+
+fn unfit(what: &str) -> NoToken {
+    NoToken::Broken(format!("gave codes whose {what} cannot be used"))
+}
+
+/// A page that a user may be sent to.
+fn page(url: &str, cleartext: bool) -> Option<String> {
+    let trusted = super::origin::Trust {
+        agent: Origin::of(url).ok()?,
+        named: Vec::new(),
+        cleartext,
+    };
+    trusted.own(url).ok()?;
+    visible(url.to_owned()).filter(|url| !url.contains(' '))
+}
+
+fn visible(text: String) -> Option<String> {
+    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    (is_plain && !text.is_empty() && text.len() <= LONGEST_TEXT).then_some(text)
+}
+
+/// Where the server names none.
+const INTERVAL: Duration = Duration::from_secs(5);
+const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
+/// What is added when the server says so.
+const MORE: Duration = Duration::from_secs(5);
+/// A user is not waited for longer than this, and nobody is asked less often.
+const LONGEST_CODE: Duration = Duration::from_secs(30 * 60);
+const LONGEST_TEXT: usize = 2048;

@@ -1,0 +1,188 @@
+//! Asking an authorization server.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use a2a_transport::http::{Fetched, HttpClient};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use form_urlencoded::byte_serialize;
+use http::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue};
+use serde::Deserialize;
+
+use super::oauth_client::OAuthClient;
+use super::part::Part;
+use super::said::causes;
+use super::secret::Secret;
+use super::token::{NoToken, Token, answer, read};
+
+/// An authorization server, asked by a client of it.
+pub(super) struct Endpoint {
+    pub(super) client: OAuthClient,
+    http: HttpClient,
+    /// The server did not take the secret from `Authorization`.
+    wants_body: AtomicBool,
+}
+
+impl Endpoint {
+    pub(super) fn new(client: OAuthClient, http: HttpClient) -> Self {
+        let wants_body = AtomicBool::new(client.secret_in_body);
+        Self {
+            client,
+            http,
+            wants_body,
+        }
+    }
+
+    /// The server says that it takes the secret from the body only.
+    pub(super) fn wants_body(&self) {
+        self.wants_body.store(true, Ordering::Relaxed);
+    }
+
+    /// Asks for a token.
+    pub(super) async fn token(&self, url: &str, form: &[(&str, &str)]) -> Result<Token, NoToken> {
+        let mut form = form.to_vec();
+        for (name, value) in &self.client.parameters {
+            if form.iter().all(|(known, _)| known != name) {
+                form.push((name, value.expose()));
+            }
+        }
+        let read = |fetched: &Fetched| read(fetched);
+        self.ask(url, &form, read).await
+    }
+
+    /// Asks for something else.
+    pub(super) async fn other<T: for<'de> Deserialize<'de>>(
+        &self,
+        url: &str,
+        form: &[(&str, &str)],
+    ) -> Result<T, NoToken> {
+        self.ask(url, form, answer).await
+    }
+
+    /// The document at which a server describes itself.
+    pub(super) async fn describe<T: for<'de> Deserialize<'de>>(
+        &self,
+        url: &str,
+    ) -> Result<T, NoToken> {
+        let headers = accept_json();
+        let fetched = within(self.http.get(url, &headers)).await?;
+        answer(&fetched)
+    }
+
+    async fn ask<T>(
+        &self,
+        url: &str,
+        form: &[(&str, &str)],
+        read: impl Fn(&Fetched) -> Result<T, NoToken>,
+    ) -> Result<T, NoToken> {
+        let in_body = self.wants_body.load(Ordering::Relaxed);
+        let answer = self.post(url, form, in_body, &read).await;
+        // Few servers say beforehand where they want it.
+        let may_differ = !in_body && self.client.secret.is_some();
+        if may_differ && matches!(&answer, Err(refused) if refused.is("invalid_client")) {
+            let second = self.post(url, form, true, &read).await;
+            if second.is_ok() {
+                self.wants_body();
+            }
+            return second;
+        }
+        answer
+    }
+
+    async fn post<T>(
+        &self,
+        url: &str,
+        form: &[(&str, &str)],
+        in_body: bool,
+        read: impl Fn(&Fetched) -> Result<T, NoToken>,
+    ) -> Result<T, NoToken> {
+        let mut headers = accept_json();
+        let (mut form, id) = (form.to_vec(), self.client.id.as_str());
+        let header = self.client.secret.as_ref().filter(|_| !in_body);
+        if let Some(secret) = header {
+            headers.insert(AUTHORIZATION, basic(id, secret)?);
+        } else if form.iter().all(|(name, _)| *name != "client_id") {
+            form.push(("client_id", id));
+        }
+        if let Some(secret) = self.client.secret.as_ref().filter(|_| in_body) {
+            form.push(("client_secret", secret.expose()));
+        }
+        let fetched = within(self.http.post_form(url, &headers, &form)).await?;
+        read(&fetched).map_err(|problem| self.without_secrets(problem, &form))
+    }
+
+    /// A server may repeat in its refusal what it was sent.
+    fn without_secrets(&self, problem: NoToken, form: &[(&str, &str)]) -> NoToken {
+        let NoToken::Refused { code, text } = problem else {
+            return problem;
+        };
+        let own = self.client.secret.iter().map(Secret::expose);
+        let basic = self.client.secret.as_ref();
+        let basic = basic.map(|secret| encoded(&self.client.id, secret));
+        let sent = form.iter().filter(|(name, _)| SECRET.contains(name));
+        let sent = sent.map(|(_, value)| *value);
+        let configured = self
+            .client
+            .parameters
+            .iter()
+            .map(|(_, value)| value.expose());
+        let secrets: Vec<_> = own
+            .chain(basic.as_deref())
+            .chain(sent)
+            .chain(configured)
+            .filter(|secret| !secret.is_empty())
+            .collect();
+        let hide = |text: String| {
+            secrets
+                .iter()
+                .fold(text, |text, secret| text.replace(secret, "…"))
+        };
+        NoToken::Refused {
+            code: hide(code),
+            text: text.map(hide),
+        }
+    }
+}
+
+/// What is sent and must not be seen, apart from the secret of the client.
+const SECRET: &[&str] = &["refresh_token", "device_code"];
+
+/// RFC 6749 §2.3.1: both are encoded as in a form, lest a `:` stands in them.
+fn encoded(id: &str, secret: &Secret) -> String {
+    let encode = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
+    STANDARD.encode(format!("{}:{}", encode(id), encode(secret.expose())))
+}
+
+fn basic(id: &str, secret: &Secret) -> Result<HeaderValue, NoToken> {
+    let value = format!("Basic {}", encoded(id, secret));
+    match Part::header(AUTHORIZATION.as_str(), &value) {
+        Ok(Part::Header(_, value)) => Ok(value),
+        _ => Err(NoToken::Broken(
+            "cannot be sent a secret of that length".to_owned(),
+        )),
+    }
+}
+
+fn accept_json() -> HeaderMap {
+    HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))])
+}
+
+async fn within(
+    fetching: impl Future<Output = Result<Fetched, a2a_transport::Error>>,
+) -> Result<Fetched, NoToken> {
+    use a2a_transport::Error;
+    match tokio::time::timeout(LONGEST_WAIT, fetching).await {
+        Ok(Ok(fetched)) => Ok(fetched),
+        Ok(Err(error @ (Error::Unreachable(_) | Error::Connection(_) | Error::Timeout { .. }))) => {
+            Err(NoToken::Unreachable(causes(&error)))
+        }
+        Ok(Err(error)) => Err(NoToken::Broken(causes(&error))),
+        Err(_) => Err(NoToken::Unreachable(format!(
+            "did not answer within {LONGEST_WAIT:?}"
+        ))),
+    }
+}
+
+/// How long a server may take for one answer.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);

@@ -1,0 +1,163 @@
+//! Getting tokens from an authorization server.
+
+use a2a_transport::BoxFuture;
+use a2a_transport::http::HttpClient;
+use serde::Deserialize;
+
+use super::device::{self, Prompt};
+use super::endpoint::Endpoint;
+use super::oauth_client::OAuthClient;
+use super::origin::Trust;
+use super::said::printable;
+use super::secret::Secret;
+use super::token::{NoToken, Token};
+use super::tokens::Source;
+
+/// Gets tokens for a client from an authorization server.
+pub(super) struct Grant {
+    pub(super) endpoint: Endpoint,
+    pub(super) terms: Terms,
+    pub(super) flow: Flow,
+}
+
+/// Where tokens are had, and for what: what tells one source of tokens from another.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(super) struct Terms {
+    pub(super) trust: Trust,
+    pub(super) place: Place,
+    /// As they are asked for: with blanks between them.
+    pub(super) scopes: String,
+}
+
+/// Where an authorization server is.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(super) enum Place {
+    /// Here.
+    Known(Places),
+    /// Where this document says (OpenID Connect Discovery 1.0 §4, RFC 8414 §3).
+    Described(String),
+}
+
+/// The endpoints of an authorization server.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(super) struct Places {
+    pub(super) token: String,
+    pub(super) refresh: Option<String>,
+    pub(super) device: Option<String>,
+}
+
+/// How tokens are had.
+#[derive(Clone)]
+pub(super) enum Flow {
+    /// With the client's own secret (RFC 6749 §4.4).
+    ClientCredentials,
+    /// With a code that the user enters elsewhere (RFC 8628).
+    Device(Prompt),
+}
+
+impl Source for Grant {
+    fn fetch(&self, refresh: Option<Secret>) -> BoxFuture<'_, Result<Token, String>> {
+        Box::pin(async move {
+            let places = self.places().await?;
+            let at = places.refresh.as_ref().unwrap_or(&places.token);
+            if let Some(refresh) = refresh {
+                match self.refresh(at, &refresh).await {
+                    // It has ended, or was taken back: from the beginning.
+                    Err(NoToken::Refused { code, .. }) => {
+                        tracing::debug!(code, "the refresh token is refused");
+                    }
+                    refreshed => return refreshed.map_err(|problem| blame(at, &problem)),
+                }
+            }
+            match &self.flow {
+                Flow::ClientCredentials => {
+                    let form = [("grant_type", "client_credentials")];
+                    let token = self
+                        .endpoint
+                        .token(&places.token, &self.scoped(&form))
+                        .await;
+                    token.map_err(|problem| blame(&places.token, &problem))
+                }
+                Flow::Device(prompt) => device::authorize(self, &places, prompt).await,
+            }
+        })
+    }
+}
+
+impl Grant {
+    pub(super) fn new(client: OAuthClient, terms: Terms, flow: Flow, http: HttpClient) -> Self {
+        let endpoint = Endpoint::new(client, http);
+        Self {
+            endpoint,
+            terms,
+            flow,
+        }
+    }
+
+    async fn refresh(&self, url: &str, refresh: &Secret) -> Result<Token, NoToken> {
+        let form = [
+            ("grant_type", "refresh_token"),
+            ("refresh_token", refresh.expose()),
+        ];
+        self.endpoint.token(url, &form).await
+    }
+
+    /// A form with the scopes, if there are any.
+    pub(super) fn scoped<'a>(&'a self, form: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+        let mut form = form.to_vec();
+        if !self.terms.scopes.is_empty() {
+            form.push(("scope", &self.terms.scopes));
+        }
+        form
+    }
+
+    async fn places(&self) -> Result<Places, String> {
+        #[derive(Deserialize)]
+        struct Description {
+            token_endpoint: String,
+            device_authorization_endpoint: Option<String>,
+            token_endpoint_auth_methods_supported: Option<Vec<String>>,
+        }
+        let url = match &self.terms.place {
+            Place::Known(places) => return Ok(places.clone()),
+            Place::Described(url) => url,
+        };
+        let description: Description = self
+            .endpoint
+            .describe(url)
+            .await
+            .map_err(|problem| blame(url, &problem))?;
+        let trust = &self.terms.trust;
+        for named in [
+            Some(&description.token_endpoint),
+            description.device_authorization_endpoint.as_ref(),
+        ]
+        .into_iter()
+        .flatten()
+        {
+            // Whoever is trusted may have endpoints elsewhere; what the agent says of itself is not
+            // worth more than its card.
+            match trust.names(url) {
+                true => trust.own(named)?,
+                false => trust.foreign(named)?,
+            }
+        }
+        if let Some(methods) = &description.token_endpoint_auth_methods_supported {
+            let has = |method: &str| methods.iter().any(|known| known == method);
+            if has("client_secret_post") && !has("client_secret_basic") {
+                self.endpoint.wants_body();
+            }
+        }
+        Ok(Places {
+            token: description.token_endpoint,
+            refresh: None,
+            device: description.device_authorization_endpoint,
+        })
+    }
+}
+
+/// What an authorization server did wrong.
+pub(super) fn blame(url: &str, problem: &NoToken) -> String {
+    let place = url.split(['?', '#']).next().unwrap_or_default();
+    format!("the authorization server at {} {problem}", printable(place))
+}

@@ -1,0 +1,70 @@
+//! Who calls: what a caller can show, and which of it an agent is shown.
+//!
+//! ```text
+//! Keyring ─ for_card ─► what the card wants, of what is there ─► put into every request
+//!                         key, password, token ── as they are
+//!                         OAuth client, device, provider ── a token is fetched, kept, renewed
+//!                         401 ── another token, once
+//! ```
+//!
+//! Secrets go to the agent that the caller named, never elsewhere because a card says so. That holds
+//! for the secret of an OAuth client too: a card may name a token endpoint of the agent's own origin;
+//! another one must be named by the caller ([`OAuthClient::token_url`],
+//! [`OAuthClient::allow_issuer`]). Only the own machine is told secrets without TLS.
+//!
+//! ```
+//! use a2a_client::credentials::{Keyring, OAuthClient};
+//! use a2a_client::{Error, HttpClient, read_card};
+//!
+//! let card = r#"{"name": "n", "description": "d", "version": "1", "capabilities": {}, "skills": [],
+//!     "defaultInputModes": [], "defaultOutputModes": [], "supportedInterfaces": [
+//!         {"url": "https://agent.example/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+//!     "securitySchemes": {
+//!         "key": {"apiKeySecurityScheme": {"location": "header", "name": "X-Key"}},
+//!         "corp": {"oauth2SecurityScheme": {"flows": {"clientCredentials": {
+//!             "tokenUrl": "https://login.example/token", "scopes": {}}}}}},
+//!     "securityRequirements": [{"schemes": {"corp": {"list": ["ask"]}}}, {"schemes": {"key": {}}}]}"#;
+//! let card = read_card(card).map_err(Error::Malformed)?;
+//! let (agent, http) = ("https://agent.example/", HttpClient::default());
+//!
+//! let client = OAuthClient::new("me", "s3cret");
+//! // The card names a token endpoint of somebody else: the secret does not go there unasked.
+//! let keyring = Keyring::default().oauth_client(client.clone());
+//! let refused = keyring.for_card(&card, agent, &http).unwrap_err();
+//! assert!(refused.to_string().contains("https://login.example/token is not of the agent's origin"));
+//!
+//! let client = client.allow_issuer("https://login.example");
+//! let keyring = Keyring::default().oauth_client(client);
+//! // For `HttpTransport::credentials`.
+//! let credentials = keyring.for_card(&card, agent, &http)?;
+//! assert!(credentials.is_some());
+//! # Ok::<_, Error>(())
+//! ```
+//!
+//! Absent on purpose: flows through the browser (authorization code) and with the user's password;
+//! tokens that are bound to a key (DPoP). Who has a token by other means shows it by
+//! [`Keyring::bearer`] or [`Keyring::bearer_from`].
+
+mod challenge;
+mod choice;
+mod device;
+mod endpoint;
+mod grant;
+mod keyring;
+mod oauth_client;
+mod origin;
+mod part;
+mod said;
+mod scanner;
+mod secret;
+mod token;
+mod tokens;
+mod wanted;
+
+pub use a2a_transport::http::Credentials;
+
+pub use challenge::Challenge;
+pub use device::DevicePrompt;
+pub use keyring::Keyring;
+pub use oauth_client::OAuthClient;
+pub use token::{AccessToken, BoxError, TokenProvider};

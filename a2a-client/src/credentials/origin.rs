@@ -1,0 +1,150 @@
+//! Where secrets may go.
+
+use std::net::IpAddr;
+
+use http::Uri;
+
+use super::said::printable;
+
+/// Scheme, host and port of a URL (RFC 6454).
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(super) struct Origin {
+    is_https: bool,
+    host: String,
+    port: u16,
+}
+
+impl Origin {
+    pub(super) fn of(url: &str) -> Result<Self, String> {
+        let bad = || {
+            let url = printable(url);
+            format!("`{url}` is no address: expected `https://host[:port][/path]`")
+        };
+        let uri: Uri = url.parse().map_err(|_| bad())?;
+        let is_https = match uri.scheme_str() {
+            Some("https") => true,
+            Some("http") => false,
+            _ => return Err(bad()),
+        };
+        let authority = uri.authority().ok_or_else(bad)?;
+        // A name before an `@` looks like a host to people.
+        if authority.as_str().contains('@') || authority.host().is_empty() {
+            return Err(bad());
+        }
+        Ok(Self {
+            is_https,
+            host: authority.host().to_ascii_lowercase(),
+            port: authority
+                .port_u16()
+                .unwrap_or(if is_https { 443 } else { 80 }),
+        })
+    }
+
+    fn is_loopback(&self) -> bool {
+        let address = self.host.trim_start_matches('[').trim_end_matches(']');
+        self.host == "localhost"
+            || address
+                .parse::<IpAddr>()
+                .is_ok_and(|address| address.is_loopback())
+    }
+}
+
+/// To whom the secrets of an OAuth client may be shown: to the agent's own origin, and to those that
+/// the caller names. Never in the clear, unless it is the same machine or the caller says so.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(super) struct Trust {
+    pub(super) agent: Origin,
+    /// Those that the caller names.
+    pub(super) named: Vec<Origin>,
+    pub(super) cleartext: bool,
+}
+
+impl Trust {
+    /// An address that the caller named itself.
+    pub(super) fn own(&self, url: &str) -> Result<(), String> {
+        let origin = Origin::of(url)?;
+        match origin.is_https || origin.is_loopback() || self.cleartext {
+            true => Ok(()),
+            false => Err(format!(
+                "{} is not protected by TLS: expected https, or `allow_http`",
+                printable(url)
+            )),
+        }
+    }
+
+    /// An address that the agent's card names, or somebody whom it names.
+    pub(super) fn foreign(&self, url: &str) -> Result<(), String> {
+        let origin = Origin::of(url)?;
+        if origin != self.agent && !self.named.contains(&origin) {
+            return Err(format!(
+                "{} is not of the agent's origin: expected that, or to be named by `token_url` or \
+                 `allow_issuer`",
+                printable(url)
+            ));
+        }
+        self.own(url)
+    }
+
+    /// Whether the caller named the origin of an address: then what it describes is as good.
+    pub(super) fn names(&self, url: &str) -> bool {
+        Origin::of(url).is_ok_and(|origin| self.named.contains(&origin))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(url: &str, own: bool, foreign: bool) {
+        let trust = Trust {
+            agent: Origin::of("https://Agent.example/a2a").unwrap(),
+            named: vec![
+                Origin::of("https://id.example:8443").unwrap(),
+                Origin::of("http://127.0.0.1:9").unwrap(),
+            ],
+            cleartext: false,
+        };
+        assert_eq!(trust.own(url).is_ok(), own, "{url}");
+        assert_eq!(trust.foreign(url).is_ok(), foreign, "{url}");
+    }
+
+    #[test]
+    fn who_is_trusted() {
+        check("https://agent.example/token", true, true);
+        check("https://AGENT.example:443/token", true, true);
+        check("https://id.example:8443/token", true, true);
+        check("http://127.0.0.1:9/token", true, true);
+        for elsewhere in [
+            "https://id.example/token",
+            "https://agent.example.evil/token",
+            "https://agent.example./token",
+            "https://agent.example:444/token",
+            "http://localhost/token",
+            "http://[::1]:80/token",
+            "http://127.8.0.1/token",
+        ] {
+            check(elsewhere, true, false);
+        }
+        for never in [
+            "http://agent.example/token",
+            "http://127.0.0.1.evil/token",
+            "http://localhost.evil/token",
+            "https://agent.example@evil/token",
+            "https://evil@agent.example/token",
+            "ftp://agent.example/token",
+            "agent.example/token",
+            "/token",
+            "",
+        ] {
+            check(never, false, false);
+        }
+        let cleartext = Trust {
+            agent: Origin::of("http://agent.example").unwrap(),
+            named: Vec::new(),
+            cleartext: true,
+        };
+        assert_eq!(cleartext.foreign("http://agent.example/token"), Ok(()));
+        assert!(cleartext.foreign("http://evil.example/token").is_err());
+    }
+}

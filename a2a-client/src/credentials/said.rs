@@ -1,0 +1,37 @@
+//! What others say, fit to be read by people.
+
+/// A text of a peer, short enough for a line, without anything that a terminal obeys.
+pub(super) fn printable(text: &str) -> String {
+    let shown = text.chars().take(MOST).map(|char| match char {
+        ' '..='~' => char,
+        _ => '?',
+    });
+    let mut shown: String = shown.collect();
+    if text.chars().nth(MOST).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// An error with its causes.
+pub(super) fn causes(error: &dyn std::error::Error) -> String {
+    let all = std::iter::successors(Some(error), |error| error.source());
+    let all: Vec<_> = all.map(ToString::to_string).collect();
+    printable(&all.join(": "))
+}
+
+/// So many characters are shown.
+const MOST: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_is_short_and_obeys_no_one() {
+        assert_eq!(printable("a b\u{1b}[2J\r\né"), "a b?[2J???");
+        let long = printable(&"x".repeat(10_000));
+        assert_eq!(long.chars().count(), MOST + 1);
+        assert_eq!(printable(&"x".repeat(MOST)), "x".repeat(MOST));
+    }
+}

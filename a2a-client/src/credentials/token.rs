@@ -1,0 +1,212 @@
+//! A token, and how a server gives one.
+
+use std::time::Duration;
+
+use a2a_transport::BoxFuture;
+use a2a_transport::http::Fetched;
+use http::header::HeaderValue;
+use serde::Deserialize;
+
+use super::part::Part;
+use super::said::printable;
+use super::secret::Secret;
+
+/// A bearer token that a [`TokenProvider`] gives.
+#[derive(Clone, Debug)]
+pub struct AccessToken {
+    value: Secret,
+    life: Option<Duration>,
+}
+
+impl AccessToken {
+    /// A token that is good until an agent refuses it.
+    pub fn new(value: impl Into<String>) -> Self {
+        Self {
+            value: Secret::new(value),
+            life: None,
+        }
+    }
+
+    /// How long it is good from now.
+    pub fn expires_in(self, life: Duration) -> Self {
+        let life = Some(life);
+        Self { life, ..self }
+    }
+}
+
+/// Why a function of yours gave no token.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Gives bearer tokens: one now, and another when the first is about to end or was refused. An
+/// asynchronous closure is one.
+pub trait TokenProvider: Send + Sync + 'static {
+    /// A new token. Never called twice at the same time.
+    fn token(&self) -> BoxFuture<'_, Result<AccessToken, BoxError>>;
+}
+
+impl<F, Fut> TokenProvider for F
+where
+    F: Fn() -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<AccessToken, BoxError>> + Send + 'static,
+{
+    fn token(&self) -> BoxFuture<'_, Result<AccessToken, BoxError>> {
+        Box::pin(self())
+    }
+}
+
+/// A token that can be sent.
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    pub(super) header: HeaderValue,
+    pub(super) life: Option<Duration>,
+    pub(super) refresh: Option<Secret>,
+}
+
+impl Token {
+    pub(super) fn new(value: &str, life: Option<Duration>) -> Result<Self, String> {
+        match Part::bearer(value)? {
+            Part::Header(_, header) => Ok(Self {
+                header,
+                life: life.map(|life| life.min(LONGEST_LIFE)),
+                refresh: None,
+            }),
+            _ => Err("it is no header".to_owned()),
+        }
+    }
+}
+
+impl TryFrom<AccessToken> for Token {
+    type Error = String;
+
+    fn try_from(token: AccessToken) -> Result<Self, String> {
+        Self::new(token.value.expose(), token.life)
+    }
+}
+
+/// A token that is said to be good for longer is renewed nevertheless.
+const LONGEST_LIFE: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// Why a token endpoint gave no token.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum NoToken {
+    /// It says why, in the words of RFC 6749 §5.2: a code, and perhaps a text for people.
+    Refused { code: String, text: Option<String> },
+    /// It cannot be asked at present.
+    Unreachable(String),
+    /// It says something else.
+    Broken(String),
+}
+
+impl NoToken {
+    pub(super) fn is(&self, expected: &str) -> bool {
+        matches!(self, Self::Refused { code, .. } if code == expected)
+    }
+}
+
+impl std::fmt::Display for NoToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Refused { code, text: None } => write!(f, "refused with `{code}`"),
+            Self::Refused {
+                code,
+                text: Some(text),
+            } => write!(f, "refused with `{code}`: {text}"),
+            Self::Unreachable(problem) | Self::Broken(problem) => f.write_str(problem),
+        }
+    }
+}
+
+/// The token in the answer of a token endpoint (RFC 6749 §5.1).
+pub(super) fn read(fetched: &Fetched) -> Result<Token, NoToken> {
+    #[derive(Deserialize)]
+    struct Given {
+        access_token: String,
+        token_type: Option<String>,
+        expires_in: Option<Seconds>,
+        refresh_token: Option<String>,
+    }
+    let given: Given = answer(fetched)?;
+    let broken = |problem: &str| NoToken::Broken(problem.to_owned());
+    if let Some(kind) = given
+        .token_type
+        .filter(|kind| !kind.eq_ignore_ascii_case("bearer"))
+    {
+        let problem = format!(
+            "gave a token of type `{}`: expected `Bearer`",
+            printable(&kind)
+        );
+        return Err(NoToken::Broken(problem));
+    }
+    let life = match given.expires_in.map(Seconds::duration) {
+        None => None,
+        Some(Some(life)) => Some(life),
+        Some(None) => {
+            return Err(broken(
+                "gave a token with an `expires_in` that is no positive number of seconds",
+            ));
+        }
+    };
+    let mut token = Token::new(&given.access_token, life)
+        .map_err(|_| broken("gave a token that cannot be sent: expected visible ASCII"))?;
+    let refresh = given.refresh_token.filter(|token| !token.is_empty());
+    token.refresh = refresh.map(Secret::new);
+    Ok(token)
+}
+
+/// An answer of an endpoint of OAuth: what is expected, or an error. What it says is never told on,
+/// apart from its error: it may hold secrets.
+pub(super) fn answer<T: for<'de> Deserialize<'de>>(fetched: &Fetched) -> Result<T, NoToken> {
+    #[derive(Deserialize)]
+    struct Refusal {
+        error: String,
+        error_description: Option<String>,
+    }
+    let status = fetched.status;
+    if fetched.body.len() > LONGEST_ANSWER {
+        return Err(NoToken::Broken(format!(
+            "answered more than {LONGEST_ANSWER} bytes"
+        )));
+    }
+    // Some refuse with status 200.
+    if let Ok(refusal) = serde_json::from_slice::<Refusal>(&fetched.body) {
+        return Err(NoToken::Refused {
+            code: printable(&refusal.error),
+            text: refusal.error_description.as_deref().map(printable),
+        });
+    }
+    let is_busy = status.is_server_error() || status == http::StatusCode::TOO_MANY_REQUESTS;
+    match serde_json::from_slice(&fetched.body) {
+        Ok(answer) if status.is_success() => Ok(answer),
+        Err(_) if status.is_success() => Err(NoToken::Broken(
+            "gave an answer that is not what OAuth 2.0 says".to_owned(),
+        )),
+        _ if is_busy => Err(NoToken::Unreachable(format!("answered {status}"))),
+        _ => Err(NoToken::Broken(format!("answered {status}"))),
+    }
+}
+
+const LONGEST_ANSWER: usize = 256 << 10;
+
+/// A number of seconds, which some write as a text.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum Seconds {
+    Number(f64),
+    Text(String),
+    Other(serde::de::IgnoredAny),
+}
+
+impl Seconds {
+    /// None unless it is positive.
+    pub(super) fn duration(self) -> Option<Duration> {
+        let seconds = match self {
+            Self::Number(seconds) => seconds,
+            Self::Text(text) => text.trim().parse().ok()?,
+            Self::Other(_) => return None,
+        };
+        let seconds = seconds.min(LONGEST_LIFE.as_secs_f64());
+        Duration::try_from_secs_f64(seconds)
+            .ok()
+            .filter(|life| !life.is_zero())
+    }
+}

@@ -1,0 +1,213 @@
+//! A token that is kept, and renewed in time.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use a2a_transport::{BoxFuture, Error};
+use http::header::HeaderValue;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+
+use super::challenge::Challenge;
+use super::secret::Secret;
+use super::token::Token;
+
+/// Where tokens come from.
+pub(super) trait Source: Send + Sync + 'static {
+    /// A new token; by the one that renews the last, if there is one. Errors are for people.
+    fn fetch(&self, refresh: Option<Secret>) -> BoxFuture<'_, Result<Token, String>>;
+}
+
+/// A token that is kept, and renewed in time, once for all who want it.
+///
+/// ```text
+/// fetched ──────────── good ────────────┬────── aging ──────┬── too old ──► end of its life
+///          it is sent                   │ sent, and another │ waits for
+///                                       │ is fetched        │ the other
+/// ```
+/// It ages for 30 s or a tenth of its life, whichever is longer, though never for more than half of
+/// it; the last sixth of that it is too old to travel.
+pub(super) struct Tokens {
+    source: Arc<dyn Source>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    kept: Option<Kept>,
+    refresh: Option<Secret>,
+    fetch: Option<Fetch>,
+    /// Fetching ahead failed: not again before.
+    rests_until: Option<Instant>,
+    /// When the last one that was refused was given up.
+    given_up: Option<Instant>,
+}
+
+struct Kept {
+    header: HeaderValue,
+    aging: Option<Instant>,
+    too_old: Option<Instant>,
+}
+
+/// A fetch that goes on whoever waits for it, so that nobody is held up when somebody leaves.
+struct Fetch {
+    outcome: watch::Receiver<Option<Outcome>>,
+    task: AbortHandle,
+}
+
+/// A token and when it was asked for.
+type Outcome = Result<(Token, Instant), String>;
+
+/// What to do for a call.
+enum Next {
+    Send(HeaderValue),
+    Wait(watch::Receiver<Option<Outcome>>),
+}
+
+impl Tokens {
+    pub(super) fn from(source: impl Source) -> Self {
+        Self {
+            source: Arc::new(source),
+            state: Mutex::default(),
+        }
+    }
+
+    /// The value of `Authorization`.
+    pub(super) async fn bearer(&self) -> Result<HeaderValue, Error> {
+        let mut outcome = match self.state().next(&self.source) {
+            Next::Send(header) => return Ok(header),
+            Next::Wait(outcome) => outcome,
+        };
+        let outcome = match outcome.wait_for(Option::is_some).await {
+            Ok(outcome) => outcome.clone(),
+            Err(_) => None,
+        };
+        self.state().land();
+        match outcome {
+            Some(Ok((token, _))) => Ok(token.header),
+            Some(Err(problem)) => Err(Error::Credentials(problem)),
+            None => Err(Error::Credentials(
+                "what fetches tokens ended without one".to_owned(),
+            )),
+        }
+    }
+
+    /// An agent refused the token. Tells whether there is another one, or may be.
+    pub(super) fn refused(&self, challenge: Option<&str>) -> bool {
+        let challenges = challenge.map(Challenge::parse).unwrap_or_default();
+        let bearer = challenges.iter().find(|challenge| challenge.is("Bearer"));
+        let problem = bearer.and_then(Challenge::error);
+        if problem.is_some_and(|problem| problem != "invalid_token") {
+            return false;
+        }
+        let mut state = self.state();
+        state.land();
+        let now = Instant::now();
+        // Whoever comes so soon after another had the same token: the next one is not to blame. And
+        // if it is, nobody asks for tokens more often than this.
+        if state.given_up.is_some_and(|at| now < at + PATIENCE) {
+            return true;
+        }
+        state.kept = None;
+        state.given_up = Some(now);
+        true
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Every change leaves the state whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn next(&mut self, source: &Arc<dyn Source>) -> Next {
+        self.land();
+        let now = Instant::now();
+        let passed = |time: Option<Instant>| time.is_some_and(|time| time <= now);
+        let good = self.kept.as_ref().filter(|kept| !passed(kept.too_old));
+        let Some(kept) = good else {
+            return Next::Wait(self.fetch(source));
+        };
+        let header = kept.header.clone();
+        if passed(kept.aging) && self.rests_until.is_none_or(|until| until <= now) {
+            self.fetch(source);
+        }
+        Next::Send(header)
+    }
+
+    /// Begins to fetch, unless that is being done.
+    fn fetch(&mut self, source: &Arc<dyn Source>) -> watch::Receiver<Option<Outcome>> {
+        let (source, refresh) = (Arc::clone(source), self.refresh.clone());
+        let fetch = self.fetch.get_or_insert_with(|| {
+            let (sender, outcome) = watch::channel(None);
+            let task = tokio::spawn(async move {
+                let asked = Instant::now();
+                let fetched = source.fetch(refresh).await;
+                sender.send_replace(Some(fetched.map(|token| (token, asked))));
+            });
+            let task = task.abort_handle();
+            Fetch { outcome, task }
+        });
+        fetch.outcome.clone()
+    }
+
+    /// Takes up what was fetched, if the fetch has ended.
+    fn land(&mut self) {
+        let Some(fetch) = &self.fetch else { return };
+        // In this order: what ends afterwards is taken up the next time.
+        let has_ended = fetch.outcome.has_changed().is_err();
+        let outcome = fetch.outcome.borrow().clone();
+        if outcome.is_none() && !has_ended {
+            return;
+        }
+        self.fetch = None;
+        match outcome {
+            Some(Ok((token, asked))) => {
+                self.kept = Some(Kept::of(&token, asked));
+                self.refresh = token.refresh.or(self.refresh.take());
+                self.rests_until = None;
+            }
+            Some(Err(problem)) => {
+                tracing::debug!(problem, "no token");
+                self.rests_until = Some(Instant::now() + PATIENCE);
+            }
+            None => {}
+        }
+    }
+}
+
+impl Kept {
+    fn of(token: &Token, asked: Instant) -> Self {
+        let before = |time: Duration| Some(asked + token.life?.saturating_sub(time));
+        let ages = token
+            .life
+            .map_or(AGES, |life| AGES.max(life / 10).min(life / 2));
+        Self {
+            header: token.header.clone(),
+            aging: before(ages),
+            too_old: before(ages / 6),
+        }
+    }
+}
+
+/// How long before its end a token is renewed at least.
+const AGES: Duration = Duration::from_secs(30);
+
+/// How soon after a failure, or after a token was refused, a token that is there is not replaced.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl Drop for Fetch {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tokens")
+            .field("has_one", &self.state().kept.is_some())
+            .finish()
+    }
+}

@@ -1,0 +1,51 @@
+//! What an agent wants, for people.
+
+use a2a_types::{AgentCard, SecurityRequirement, SecurityScheme};
+
+use super::said::printable;
+
+/// The alternatives that a card offers, like ``bearer `corp`; API key in header `X-Key` and mutual TLS``.
+pub(super) fn describe(card: &AgentCard) -> String {
+    let alternatives = &card.security_requirements;
+    let mut texts: Vec<_> = alternatives
+        .iter()
+        .take(MOST)
+        .map(|requirement| all(card, requirement))
+        .collect();
+    if alternatives.len() > MOST {
+        texts.push("…".to_owned());
+    }
+    match texts.len() {
+        1 => texts.concat(),
+        _ => format!("one of: {}", texts.join("; ")),
+    }
+}
+
+fn all(card: &AgentCard, requirement: &SecurityRequirement) -> String {
+    let names = requirement.schemes.keys().take(MOST);
+    let texts: Vec<_> = names
+        .map(|name| one(name, card.security_schemes.get(name)))
+        .collect();
+    texts.join(" and ")
+}
+
+fn one(name: &str, scheme: Option<&SecurityScheme>) -> String {
+    let name = printable(name);
+    let kind = match scheme {
+        None => "unknown scheme".to_owned(),
+        Some(SecurityScheme::ApiKeySecurityScheme(key)) => {
+            let (location, parameter) = (printable(&key.location), printable(&key.name));
+            return format!("API key in {location} `{parameter}`");
+        }
+        Some(SecurityScheme::MtlsSecurityScheme(_)) => return "mutual TLS".to_owned(),
+        Some(SecurityScheme::HttpAuthSecurityScheme(http)) => {
+            printable(&http.scheme).to_ascii_lowercase()
+        }
+        Some(SecurityScheme::OAuth2SecurityScheme(_)) => "OAuth 2.0".to_owned(),
+        Some(SecurityScheme::OpenIdConnectSecurityScheme(_)) => "OpenID Connect".to_owned(),
+    };
+    format!("{kind} `{name}`")
+}
+
+/// So many are listed.
+const MOST: usize = 8;
