@@ -112,11 +112,8 @@ impl Endpoint {
         read(&fetched).map_err(|problem| self.without_secrets(problem, &form))
     }
 
-    /// A server may repeat in its refusal what it was sent.
+    /// A server may repeat what it was sent.
     fn without_secrets(&self, problem: NoToken, form: &[(&str, &str)]) -> NoToken {
-        let NoToken::Refused { code, text } = problem else {
-            return problem;
-        };
         let own = self.client.secret.iter().map(Secret::expose);
         let basic = self.client.secret.as_ref();
         let basic = basic.map(|secret| encoded(&self.client.id, secret));
@@ -136,11 +133,15 @@ impl Endpoint {
         let hide = |text: String| {
             secrets
                 .iter()
-                .fold(text, |text, secret| text.replace(secret, "…"))
+                .fold(text, |text, secret| text.replace(secret, "***"))
         };
-        NoToken::Refused {
-            code: hide(code),
-            text: text.map(hide),
+        match problem {
+            NoToken::Refused { code, text } => NoToken::Refused {
+                code: hide(code),
+                text: text.map(hide),
+            },
+            NoToken::Unreachable(problem) => NoToken::Unreachable(hide(problem)),
+            NoToken::Broken(problem) => NoToken::Broken(hide(problem)),
         }
     }
 }
@@ -177,6 +178,9 @@ async fn within(
         Ok(Err(error @ (Error::Unreachable(_) | Error::Connection(_) | Error::Timeout { .. }))) => {
             Err(NoToken::Unreachable(causes(&error)))
         }
+        Ok(Err(Error::Redirected { status, .. })) => Err(NoToken::Broken(format!(
+            "answered {status}, which sends secrets elsewhere: expected the address itself"
+        ))),
         Ok(Err(error)) => Err(NoToken::Broken(causes(&error))),
         Err(_) => Err(NoToken::Unreachable(format!(
             "did not answer within {LONGEST_WAIT:?}"

@@ -63,8 +63,8 @@ impl Source for Grant {
             if let Some(refresh) = refresh {
                 match self.refresh(at, &refresh).await {
                     // It has ended, or was taken back: from the beginning.
-                    Err(NoToken::Refused { code, .. }) => {
-                        tracing::debug!(code, "the refresh token is refused");
+                    Err(problem @ NoToken::Refused { .. }) => {
+                        tracing::debug!(%problem, "no token by the refresh token");
                     }
                     refreshed => return refreshed.map_err(|problem| blame(at, &problem)),
                 }

@@ -108,7 +108,8 @@ impl Part {
             "query" if name.is_empty() => Err("the parameter for the key has no name".to_owned()),
             "query" => {
                 let mut pair = form_urlencoded::Serializer::new(String::new());
-                let pair = pair.append_pair(name, key).finish();
+                // `+` is a blank in forms only.
+                let pair = pair.append_pair(name, key).finish().replace('+', "%20");
                 Ok(Self::Query(name.to_owned(), Secret::new(pair)))
             }
             "cookie" => {

@@ -89,7 +89,8 @@ const LONGEST_LIFE: Duration = Duration::from_secs(30 * 24 * 3600);
 /// Why a token endpoint gave no token.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum NoToken {
-    /// It says why, in the words of RFC 6749 §5.2: a code, and perhaps a text for people.
+    /// It says why, in the words of RFC 6749 §5.2: a code, and perhaps a text for people, as the peer
+    /// wrote them.
     Refused { code: String, text: Option<String> },
     /// It cannot be asked at present.
     Unreachable(String),
@@ -106,11 +107,13 @@ impl NoToken {
 impl std::fmt::Display for NoToken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Refused { code, text: None } => write!(f, "refused with `{code}`"),
-            Self::Refused {
-                code,
-                text: Some(text),
-            } => write!(f, "refused with `{code}`: {text}"),
+            Self::Refused { code, text } => {
+                write!(f, "refused with `{}`", printable(code))?;
+                match text {
+                    None => Ok(()),
+                    Some(text) => write!(f, ": {}", printable(text)),
+                }
+            }
             Self::Unreachable(problem) | Self::Broken(problem) => f.write_str(problem),
         }
     }
@@ -170,8 +173,8 @@ pub(super) fn answer<T: for<'de> Deserialize<'de>>(fetched: &Fetched) -> Result<
     // Some refuse with status 200.
     if let Ok(refusal) = serde_json::from_slice::<Refusal>(&fetched.body) {
         return Err(NoToken::Refused {
-            code: printable(&refusal.error),
-            text: refusal.error_description.as_deref().map(printable),
+            code: refusal.error,
+            text: refusal.error_description,
         });
     }
     let is_busy = status.is_server_error() || status == http::StatusCode::TOO_MANY_REQUESTS;

@@ -1,0 +1,185 @@
+//! Which requirement of a card is satisfied, and by what.
+
+use super::*;
+
+/// A card with every kind of scheme, of which it requires these.
+fn full(required: &[&[&str]]) -> AgentCard {
+    let schemes = [
+        ("basic", http("basic")),
+        ("bearer", http("bearer")),
+        ("corp", http("Bearer")),
+        ("key", key("header", "X-Key")),
+        ("other", key("header", "X-Other")),
+        ("own", key("header", "Authorization")),
+        ("tls", json!({"mtlsSecurityScheme": {}})),
+        ("public", http("public")),
+        ("hoba", http("HOBA")),
+    ];
+    card(&schemes, required)
+}
+
+/// What is shown, as `Debug` has it; `-` for nothing.
+#[track_caller]
+fn check(keyring: &Keyring, required: &[&[&str]], expected: &str) {
+    let card = full(required);
+    let found = keyring.for_card(&card, "https://agent.example", &HttpClient::default());
+    let found = match found {
+        Ok(None) => "-".to_owned(),
+        Ok(Some(credentials)) => format!("{credentials:?}"),
+        Err(error) => error.to_string(),
+    };
+    assert_eq!(found, expected, "{keyring:?} for {required:?}");
+}
+
+#[test]
+fn the_first_that_can_be_satisfied_counts() {
+    let keyring = Keyring::default().api_key("k").basic("u", "p");
+    check(&keyring, &[&["key"]], "Shown([header x-key])");
+    check(&keyring, &[&["bearer"], &["key"]], "Shown([header x-key])");
+    check(
+        &keyring,
+        &[&["basic"], &["key"]],
+        "Shown([header authorization])",
+    );
+    check(&keyring, &[&["key"], &["basic"]], "Shown([header x-key])");
+    let both = "Shown([header authorization, header x-key])";
+    check(&keyring, &[&["key", "basic"]], both);
+    check(
+        &keyring,
+        &[&["key", "bearer"], &["basic"]],
+        "Shown([header authorization])",
+    );
+    check(
+        &keyring,
+        &[&["key", "other"]],
+        "Shown([header x-key, header x-other])",
+    );
+}
+
+#[test]
+fn tls_needs_nothing_in_the_request() {
+    let keyring = Keyring::default().mutual_tls();
+    check(&keyring, &[&["tls"]], "-");
+    let keyring = keyring.api_key("k");
+    check(&keyring, &[&["tls", "key"]], "Shown([header x-key])");
+}
+
+#[test]
+fn one_place_holds_one_thing() {
+    let keyring = Keyring::default().basic("u", "p").bearer("t");
+    let problem = "no credentials that the agent accepts: the agent wants basic `basic` and \
+                   bearer `bearer`; there is a user name and password, a bearer token; two of them \
+                   want the same place";
+    check(&keyring, &[&["basic", "bearer"]], problem);
+    check(
+        &keyring,
+        &[&["basic", "bearer"], &["basic"]],
+        "Shown([header authorization])",
+    );
+    // One token for two schemes.
+    check(
+        &keyring,
+        &[&["corp", "bearer"]],
+        "Shown([header authorization])",
+    );
+}
+
+#[test]
+fn entries_are_for_the_schemes_that_they_name() {
+    let keyring = Keyring::default().api_key_for("key", "k");
+    check(&keyring, &[&["key"]], "Shown([header x-key])");
+    check(
+        &keyring,
+        &[&["other"]],
+        "no credentials that the agent accepts: the agent wants API key in header `X-Other`; there \
+         is an API key for `key`",
+    );
+    check(
+        &Keyring::default(),
+        &[&["corp"], &["key", "tls"], &["missing"]],
+        "no credentials that the agent accepts: the agent wants one of: bearer `corp`; API key in \
+         header `X-Key` and mutual TLS; unknown scheme `missing`; there is nothing",
+    );
+    let keyring = keyring.bearer("t").for_scheme("corp");
+    check(&keyring, &[&["corp"]], "Shown([header authorization])");
+    check(&keyring, &[], "Shown([header authorization])");
+}
+
+#[test]
+fn who_wants_nothing_is_shown_what_has_a_place() {
+    let nothing = Keyring::default();
+    let bearer = Keyring::default().bearer("t");
+    let key = Keyring::default().api_key("k");
+    for open in [&[&[][..]][..], &[&["key"], &[]], &[&["public"]]] {
+        check(&nothing, open, "-");
+        check(&bearer, open, "Shown([header authorization])");
+    }
+    check(&key, &[&[]], "-");
+    // Who has something to show does.
+    check(&key, &[&[], &["key"]], "Shown([header x-key])");
+    // Schemes that nothing requires.
+    check(&key, &[], "Shown([header x-key])");
+    check(&nothing, &[], "-");
+    check(&key.header("X-Own", "v"), &[&[]], "Shown([header x-own])");
+    let other = Keyring::default().bearer("t").for_scheme("elsewhere");
+    check(&other, &[&[]], "-");
+
+    let bare = card(&[], &[]);
+    let http = HttpClient::default();
+    let shown = bearer.for_card(&bare, "https://agent.example", &http);
+    assert!(shown.unwrap().is_some());
+}
+
+#[test]
+fn cards_of_0_1_are_understood() {
+    let card = |authentication: &str| {
+        let text = format!(
+            r#"{{"name":"n","url":"http://h/","version":"1","capabilities":{{}},"skills":[],
+                "authentication":{authentication}}}"#
+        );
+        a2a_client::read_card(&text).unwrap()
+    };
+    let bearer = Keyring::default().bearer("t");
+    let key = Keyring::default().api_key("k");
+    for (authentication, keyring, expected) in [
+        (
+            r#"{"schemes":["Bearer"]}"#,
+            &bearer,
+            "Shown([header authorization])",
+        ),
+        (
+            r#"{"schemes":["OAuth2"]}"#,
+            &bearer,
+            "Shown([header authorization])",
+        ),
+        (
+            r#"{"schemes":["ApiKey"]}"#,
+            &key,
+            "Shown([header x-api-key])",
+        ),
+        (
+            r#"{"schemes":["Bearer", "ApiKey"]}"#,
+            &key,
+            "Shown([header x-api-key])",
+        ),
+    ] {
+        let http = HttpClient::default();
+        let shown = keyring.for_card(&card(authentication), "http://h/", &http);
+        assert_eq!(
+            format!("{:?}", shown.unwrap().unwrap()),
+            expected,
+            "{authentication}"
+        );
+    }
+}
+
+#[test]
+fn what_a_card_says_is_printed_with_care() {
+    let name = format!("\u{1b}[2J{}", "x".repeat(10_000));
+    let one = [name.as_str()];
+    let many = [&one[..]; 100];
+    let card = card(&[(&name, http("\u{1b}[2J"))], &many);
+    let found = Keyring::default().for_card(&card, "https://agent.example", &HttpClient::default());
+    let found = problem(found);
+    assert!(!found.contains('\u{1b}') && found.len() < 4000, "{found}");
+}
