@@ -8,14 +8,17 @@ use a2a_types::{AgentCard, OAuth2SecurityScheme, SecurityRequirement, SecuritySc
 
 use super::grant::{Flow, Place, Places, Terms};
 use super::keyring::{Entry, Keyring, Kind, OAuth};
-use super::origin::Origin;
 use super::part::{Part, Shown};
 use super::wanted;
+use crate::Origin;
 
 impl Keyring {
-    /// What to show to the agent at `agent` (the URL that the caller was told, not one of the card),
-    /// as its card wants it; none if there is nothing to show. Tokens are fetched with `http`, and not
-    /// before a request needs them.
+    /// What to show to an agent, as its card wants it; none if there is nothing to show. `agent` is
+    /// whom the caller wants to call, not whom the card names.
+    ///
+    /// Tokens are fetched with `http`, and not before a request needs them. Whoever listens to it
+    /// ([`Tap`](crate::Tap)) sees secrets and tokens in the bodies: better that nobody does.
+    ///
     ///
     /// - Of the requirements on the card, the first counts of which every scheme can be satisfied
     ///   (specification 1.0 §4.4.1: the list offers alternatives, one entry wants all of its schemes).
@@ -35,13 +38,13 @@ impl Keyring {
     pub fn for_card(
         &self,
         card: &AgentCard,
-        agent: &str,
+        agent: &Origin,
         http: &HttpClient,
     ) -> Result<Option<Arc<dyn Credentials>>, Error> {
         let choice = Choice {
             keyring: self,
             card,
-            agent: Origin::of(agent).map_err(Error::Credentials)?,
+            agent,
             http,
         };
         let parts = choice.make().map_err(Error::Credentials)?;
@@ -52,7 +55,7 @@ impl Keyring {
 struct Choice<'a> {
     keyring: &'a Keyring,
     card: &'a AgentCard,
-    agent: Origin,
+    agent: &'a Origin,
     http: &'a HttpClient,
 }
 
@@ -198,7 +201,7 @@ impl Choice<'_> {
         scheme: &SecurityScheme,
         scopes: &[String],
     ) -> Result<Option<Part>, String> {
-        let trust = oauth.client.trust(&self.agent)?;
+        let trust = oauth.client.trust(self.agent)?;
         let place = match own_places(oauth, scheme) {
             Some(places) => {
                 trust.own(&places.token)?;

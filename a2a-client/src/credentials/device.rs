@@ -7,9 +7,9 @@ use serde::Deserialize;
 use tokio::time::{Instant, interval_at};
 
 use super::grant::{Grant, Places, blame};
-use super::origin::Origin;
 use super::secret::Secret;
 use super::token::{NoToken, Seconds, Token};
+use super::trust::{is_protected, origin};
 
 /// What the user is asked to do: to open a page, and to enter a code there.
 ///
@@ -123,13 +123,9 @@ fn unfit(what: &str) -> NoToken {
 
 /// A page that a user may be sent to.
 fn page(url: &str, cleartext: bool) -> Option<String> {
-    let trusted = super::origin::Trust {
-        agent: Origin::of(url).ok()?,
-        named: Vec::new(),
-        cleartext,
-    };
-    trusted.own(url).ok()?;
-    visible(url.to_owned()).filter(|url| !url.contains(' '))
+    let may_open = origin(url).is_ok() && (is_protected(url) || cleartext);
+    let url = may_open.then(|| url.to_owned())?;
+    visible(url).filter(|url| !url.contains(' '))
 }
 
 fn visible(text: String) -> Option<String> {

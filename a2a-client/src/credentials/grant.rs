@@ -7,11 +7,11 @@ use serde::Deserialize;
 use super::device::{self, Prompt};
 use super::endpoint::Endpoint;
 use super::oauth_client::OAuthClient;
-use super::origin::Trust;
 use super::said::printable;
 use super::secret::Secret;
 use super::token::{NoToken, Token};
 use super::tokens::Source;
+use super::trust::Trust;
 
 /// Gets tokens for a client from an authorization server.
 pub(super) struct Grant {

@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use a2a_client::credentials::{Keyring, OAuthClient};
-//! use a2a_client::{Error, HttpClient, read_card};
+//! use a2a_client::{Error, HttpClient, Origin, read_card};
 //!
 //! let card = r#"{"name": "n", "description": "d", "version": "1", "capabilities": {}, "skills": [],
 //!     "defaultInputModes": [], "defaultOutputModes": [], "supportedInterfaces": [
@@ -25,18 +25,18 @@
 //!             "tokenUrl": "https://login.example/token", "scopes": {}}}}}},
 //!     "securityRequirements": [{"schemes": {"corp": {"list": ["ask"]}}}, {"schemes": {"key": {}}}]}"#;
 //! let card = read_card(card).map_err(Error::Malformed)?;
-//! let (agent, http) = ("https://agent.example/", HttpClient::default());
+//! let (agent, http) = (Origin::of("https://agent.example/")?, HttpClient::default());
 //!
 //! let client = OAuthClient::new("me", "s3cret");
 //! // The card names a token endpoint of somebody else: the secret does not go there unasked.
 //! let keyring = Keyring::default().oauth_client(client.clone());
-//! let refused = keyring.for_card(&card, agent, &http).unwrap_err();
+//! let refused = keyring.for_card(&card, &agent, &http).unwrap_err();
 //! assert!(refused.to_string().contains("https://login.example/token is not of the agent's origin"));
 //!
 //! let client = client.allow_issuer("https://login.example");
 //! let keyring = Keyring::default().oauth_client(client);
-//! // For `HttpTransport::credentials`.
-//! let credentials = keyring.for_card(&card, agent, &http)?;
+//! // For `ClientBuilder::credentials`.
+//! let credentials = keyring.for_card(&card, &agent, &http)?;
 //! assert!(credentials.is_some());
 //! # Ok::<_, Error>(())
 //! ```
@@ -52,16 +52,14 @@ mod endpoint;
 mod grant;
 mod keyring;
 mod oauth_client;
-mod origin;
 mod part;
 mod said;
 mod scanner;
 mod secret;
 mod token;
 mod tokens;
+mod trust;
 mod wanted;
-
-pub use a2a_transport::http::Credentials;
 
 pub use challenge::Challenge;
 pub use device::DevicePrompt;

@@ -1,7 +1,8 @@
 //! What an authorization server knows the caller as.
 
-use super::origin::{Origin, Trust};
 use super::secret::Secret;
+use super::trust::{Trust, origin};
+use crate::Origin;
 
 /// What an authorization server knows the caller as: a client of OAuth 2.0 (RFC 6749 §2).
 ///
@@ -90,7 +91,7 @@ impl OAuthClient {
     }
 
     pub(super) fn trust(&self, agent: &Origin) -> Result<Trust, String> {
-        let named = self.issuers.iter().map(|issuer| Origin::of(issuer));
+        let named = self.issuers.iter().map(|issuer| origin(issuer));
         Ok(Trust {
             agent: agent.clone(),
             named: named.collect::<Result<_, _>>()?,

@@ -22,7 +22,11 @@ fn full(required: &[&[&str]]) -> AgentCard {
 #[track_caller]
 fn check(keyring: &Keyring, required: &[&[&str]], expected: &str) {
     let card = full(required);
-    let found = keyring.for_card(&card, "https://agent.example", &HttpClient::default());
+    let found = keyring.for_card(
+        &card,
+        &origin("https://agent.example"),
+        &HttpClient::default(),
+    );
     let found = match found {
         Ok(None) => "-".to_owned(),
         Ok(Some(credentials)) => format!("{credentials:?}"),
@@ -126,7 +130,7 @@ fn who_wants_nothing_is_shown_what_has_a_place() {
 
     let bare = card(&[], &[]);
     let http = HttpClient::default();
-    let shown = bearer.for_card(&bare, "https://agent.example", &http);
+    let shown = bearer.for_card(&bare, &origin("https://agent.example"), &http);
     assert!(shown.unwrap().is_some());
 }
 
@@ -164,7 +168,7 @@ fn cards_of_0_1_are_understood() {
         ),
     ] {
         let http = HttpClient::default();
-        let shown = keyring.for_card(&card(authentication), "http://h/", &http);
+        let shown = keyring.for_card(&card(authentication), &origin("http://h/"), &http);
         assert_eq!(
             format!("{:?}", shown.unwrap().unwrap()),
             expected,
@@ -179,7 +183,11 @@ fn what_a_card_says_is_printed_with_care() {
     let one = [name.as_str()];
     let many = [&one[..]; 100];
     let card = card(&[(&name, http("\u{1b}[2J"))], &many);
-    let found = Keyring::default().for_card(&card, "https://agent.example", &HttpClient::default());
+    let found = Keyring::default().for_card(
+        &card,
+        &origin("https://agent.example"),
+        &HttpClient::default(),
+    );
     let found = problem(found);
     assert!(!found.contains('\u{1b}') && found.len() < 4000, "{found}");
 }

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 
-use a2a_client::credentials::{Credentials, Keyring};
-use a2a_client::{Error, HttpClient};
+use a2a_client::credentials::Keyring;
+use a2a_client::{Credentials, Error, HttpClient, Origin};
 use a2a_transport::http::{Body, Fetched, ServeOptions, serve};
 use a2a_types::{AgentCard, SecurityRequirement, SecurityScheme};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
@@ -156,8 +156,12 @@ fn client_credentials(token_url: &str) -> Value {
 /// What is shown to the agent at a server; panics if that is nothing.
 #[track_caller]
 fn shown(keyring: &Keyring, card: &AgentCard, agent: &Server) -> Arc<dyn Credentials> {
-    let shown = keyring.for_card(card, &agent.url, &HttpClient::default());
+    let shown = keyring.for_card(card, &origin(&agent.url), &HttpClient::default());
     shown.unwrap().expect("something to show")
+}
+
+fn origin(url: &str) -> Origin {
+    Origin::of(url).unwrap()
 }
 
 /// Asks the agent at a server.

@@ -114,7 +114,7 @@ async fn a_token_endpoint_of_somebody_else_is_refused() {
     );
     let for_card = |client: OAuthClient| {
         let keyring = Keyring::default().oauth_client(client);
-        keyring.for_card(&card, &agent.url, &HttpClient::default())
+        keyring.for_card(&card, &origin(&agent.url), &HttpClient::default())
     };
     let found = problem(for_card(client()));
     assert!(found.contains("is not of the agent's origin"), "{found}");
@@ -148,7 +148,11 @@ async fn secrets_need_tls() {
     );
     let for_card = |client: OAuthClient| {
         let keyring = Keyring::default().oauth_client(client);
-        keyring.for_card(&card, "http://agent.example", &HttpClient::default())
+        keyring.for_card(
+            &card,
+            &origin("http://agent.example"),
+            &HttpClient::default(),
+        )
     };
     let found = problem(for_card(client()));
     assert!(found.contains("is not protected by TLS"), "{found}");
@@ -191,7 +195,7 @@ async fn a_server_that_describes_itself_is_asked_where_it_says() {
         let card = card(&[("id", scheme)], &[&["id"]]);
         let for_card = |client: OAuthClient| {
             let keyring = Keyring::default().oauth_client(client);
-            keyring.for_card(&card, &agent.url, &HttpClient::default())
+            keyring.for_card(&card, &origin(&agent.url), &HttpClient::default())
         };
         let found = problem(for_card(client()));
         assert!(found.contains("is not of the agent's origin"), "{found}");
@@ -233,14 +237,14 @@ async fn a_client_needs_a_flow_of_its_own() {
     );
     let keyring = Keyring::default().oauth_client(client());
     let http = HttpClient::default();
-    let found = problem(keyring.for_card(&card, "https://agent.example", &http));
+    let found = problem(keyring.for_card(&card, &origin("https://agent.example"), &http));
     assert!(
         found.contains("does not say where this OAuth client has its tokens"),
         "{found}"
     );
     let own = client().token_url("https://login.example/");
     let keyring = Keyring::default().oauth_client(own);
-    let shown = keyring.for_card(&card, "https://agent.example", &http);
+    let shown = keyring.for_card(&card, &origin("https://agent.example"), &http);
     assert_eq!(
         format!("{:?}", shown.unwrap().unwrap()),
         "Shown([bearer token])"

@@ -186,7 +186,7 @@ async fn what_cannot_be_sent_is_refused() {
     ] {
         let card = card(&[("s", scheme)], &[&["s"]]);
         let http = HttpClient::default();
-        let problem = problem(keyring.for_card(&card, "https://agent.example", &http));
+        let problem = problem(keyring.for_card(&card, &origin("https://agent.example"), &http));
         assert!(problem.contains(expected), "{problem}");
     }
 }
@@ -207,7 +207,7 @@ fn a_keyring_tells_nothing() {
     for (name, scheme) in [("key", key("query", "k")), ("basic", http("basic"))] {
         let card = card(&[(name, scheme)], &[&[name]]);
         let keyring = keyring.clone().api_key("s3cret");
-        let credentials = keyring.for_card(&card, agent, &HttpClient::default());
+        let credentials = keyring.for_card(&card, &origin(agent), &HttpClient::default());
         let printed = format!("{:?}", credentials.unwrap().unwrap());
         assert!(!printed.contains("s3cret"), "{printed}");
         assert!(!printed.contains("czNjcmV0"), "{printed}");

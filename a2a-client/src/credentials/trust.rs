@@ -5,49 +5,7 @@ use std::net::IpAddr;
 use http::Uri;
 
 use super::said::printable;
-
-/// Scheme, host and port of a URL (RFC 6454).
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub(super) struct Origin {
-    is_https: bool,
-    host: String,
-    port: u16,
-}
-
-impl Origin {
-    pub(super) fn of(url: &str) -> Result<Self, String> {
-        let bad = || {
-            let url = printable(url);
-            format!("`{url}` is no address: expected `https://host[:port][/path]`")
-        };
-        let uri: Uri = url.parse().map_err(|_| bad())?;
-        let is_https = match uri.scheme_str() {
-            Some("https") => true,
-            Some("http") => false,
-            _ => return Err(bad()),
-        };
-        let authority = uri.authority().ok_or_else(bad)?;
-        // A name before an `@` looks like a host to people.
-        if authority.as_str().contains('@') || authority.host().is_empty() {
-            return Err(bad());
-        }
-        Ok(Self {
-            is_https,
-            host: authority.host().to_ascii_lowercase(),
-            port: authority
-                .port_u16()
-                .unwrap_or(if is_https { 443 } else { 80 }),
-        })
-    }
-
-    fn is_loopback(&self) -> bool {
-        let address = self.host.trim_start_matches('[').trim_end_matches(']');
-        self.host == "localhost"
-            || address
-                .parse::<IpAddr>()
-                .is_ok_and(|address| address.is_loopback())
-    }
-}
+use crate::Origin;
 
 /// To whom the secrets of an OAuth client may be shown: to the agent's own origin, and to those that
 /// the caller names. Never in the clear, unless it is the same machine or the caller says so.
@@ -62,8 +20,8 @@ pub(super) struct Trust {
 impl Trust {
     /// An address that the caller named itself.
     pub(super) fn own(&self, url: &str) -> Result<(), String> {
-        let origin = Origin::of(url)?;
-        match origin.is_https || origin.is_loopback() || self.cleartext {
+        origin(url)?;
+        match is_protected(url) || self.cleartext {
             true => Ok(()),
             false => Err(format!(
                 "{} is not protected by TLS: expected https, or `allow_http`",
@@ -74,7 +32,7 @@ impl Trust {
 
     /// An address that the agent's card names, or somebody whom it names.
     pub(super) fn foreign(&self, url: &str) -> Result<(), String> {
-        let origin = Origin::of(url)?;
+        let origin = origin(url)?;
         if origin != self.agent && !self.named.contains(&origin) {
             return Err(format!(
                 "{} is not of the agent's origin: expected that, or to be named by `token_url` or \
@@ -89,6 +47,27 @@ impl Trust {
     pub(super) fn names(&self, url: &str) -> bool {
         Origin::of(url).is_ok_and(|origin| self.named.contains(&origin))
     }
+}
+
+/// Whom a URL belongs to; why it is none, for people.
+pub(super) fn origin(url: &str) -> Result<Origin, String> {
+    // A name before an `@` looks like a host to people.
+    let origin = Origin::of(url).ok().filter(|_| !url.contains('@'));
+    origin.ok_or_else(|| {
+        let url = printable(url);
+        format!("`{url}` is no address: expected `https://host[:port][/path]`")
+    })
+}
+
+/// Whether nobody on the way can read what is sent there.
+pub(super) fn is_protected(url: &str) -> bool {
+    let uri: Uri = url.parse().unwrap_or_default();
+    let host = uri.host().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    let address = address.parse::<IpAddr>();
+    uri.scheme_str() == Some("https")
+        || host.eq_ignore_ascii_case("localhost")
+        || address.is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
