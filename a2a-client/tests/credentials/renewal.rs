@@ -50,9 +50,13 @@ async fn pass(seconds: u64) {
 
 /// Waits until so many tokens were asked for.
 async fn asked(server: &Server, tokens: usize) {
-    while server.asked("/token").len() < tokens {
-        tokio::task::yield_now().await;
-    }
+    let asking = async {
+        while server.asked("/token").len() < tokens {
+            tokio::task::yield_now().await;
+        }
+    };
+    let asked = tokio::time::timeout(Duration::from_secs(30), asking).await;
+    asked.expect("nobody asked for a token");
 }
 
 /// The tokens that the agent saw.
@@ -218,6 +222,8 @@ async fn a_token_is_used_to_its_end_when_there_is_no_other() {
     let found = problem(ask(&server, &credentials).await);
     assert!(found.contains("answered 503"), "{found}");
     assert_eq!(tokens(&server).len(), 4);
+    // A server that fails is left alone for a while, as long as there is a token.
+    assert_eq!(server.asked("/token").len(), 3);
 }
 
 #[tokio::test]
