@@ -15,7 +15,7 @@ use crate::store::{MemoryStore, Retention, Store};
 use crate::turns::Turns;
 use crate::upkeep::{Recovery, Upkeep};
 #[cfg(feature = "push")]
-use crate::webhook::{Challenge, WebhookKeys, WebhookPolicy, Webhooks};
+use crate::webhook::{Challenge, PAUSES, WebhookKeys, WebhookPolicy, Webhooks};
 
 /// What a server is made of.
 pub struct ServerBuilder {
@@ -38,6 +38,8 @@ pub struct ServerBuilder {
     challenge: Challenge,
     #[cfg(feature = "push")]
     keys: Option<WebhookKeys>,
+    #[cfg(feature = "push")]
+    pauses: Arc<[Duration]>,
 }
 
 /// The parts of a server contradict each other.
@@ -82,6 +84,8 @@ impl Server {
             challenge: Challenge::default(),
             #[cfg(feature = "push")]
             keys: None,
+            #[cfg(feature = "push")]
+            pauses: Arc::new(PAUSES),
         }
     }
 }
@@ -181,6 +185,15 @@ impl ServerBuilder {
         self
     }
 
+    /// After which pauses a webhook that does not take a notification is told again, unless it says
+    /// itself when; by default after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h. Each is varied by up
+    /// to a fifth. After the last the notification is a dead letter, and the webhook's next one goes.
+    #[cfg(feature = "push")]
+    pub fn retry_webhooks(mut self, pauses: impl IntoIterator<Item = Duration>) -> Self {
+        self.pauses = pauses.into_iter().collect();
+        self
+    }
+
     /// The server, unless its parts contradict each other.
     pub fn build(self) -> Result<Server, BuildError> {
         if self.card.name.is_empty() {
@@ -192,7 +205,12 @@ impl ServerBuilder {
         }
         #[cfg(feature = "push")]
         let webhooks = match self.card.capabilities.push_notifications {
-            Some(true) => Some(Webhooks::new(self.webhooks, self.challenge, self.keys)?),
+            Some(true) => Some(Webhooks::new(
+                self.webhooks,
+                self.challenge,
+                self.keys,
+                self.pauses,
+            )?),
             _ => None,
         };
         #[cfg(feature = "push")]

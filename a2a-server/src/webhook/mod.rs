@@ -25,9 +25,11 @@ mod stage;
 
 pub use self::guard::WebhookPolicy;
 pub use self::keys::WebhookKeys;
+pub(crate) use self::outbox::PAUSES;
 pub use self::refusal::Refusal;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use a2a_types::{Dialect, TaskPushNotificationConfig};
 
@@ -56,6 +58,7 @@ pub(crate) struct Webhooks {
     challenge: Challenge,
     courier: Arc<Courier>,
     keys: Option<WebhookKeys>,
+    pauses: Arc<[Duration]>,
 }
 
 impl Webhooks {
@@ -63,6 +66,7 @@ impl Webhooks {
         policy: WebhookPolicy,
         challenge: Challenge,
         keys: Option<WebhookKeys>,
+        pauses: Arc<[Duration]>,
     ) -> Result<Self, BuildError> {
         let courier = Courier::new(policy.clone()).map_err(|_| BuildError::NoAuthorities)?;
         Ok(Self {
@@ -70,6 +74,7 @@ impl Webhooks {
             challenge,
             courier: Arc::new(courier),
             keys,
+            pauses,
         })
     }
 
@@ -101,6 +106,7 @@ impl Webhooks {
             Arc::clone(&ledger.store),
             Arc::clone(&self.courier) as Arc<_>,
             self.keys.clone(),
+            Arc::clone(&self.pauses),
             Arc::clone(&ledger.filled),
             server.closed.clone(),
         );

@@ -29,6 +29,8 @@ pub(crate) struct Outbox {
     store: Arc<dyn Store>,
     courier: Arc<dyn Carry>,
     keys: Option<WebhookKeys>,
+    /// After which pauses an attempt is made again.
+    pauses: Arc<[Duration]>,
     /// Something may have been put in.
     filled: Arc<Notify>,
     closed: CancellationToken,
@@ -39,6 +41,7 @@ impl Outbox {
         store: Arc<dyn Store>,
         courier: Arc<dyn Carry>,
         keys: Option<WebhookKeys>,
+        pauses: Arc<[Duration]>,
         filled: Arc<Notify>,
         closed: CancellationToken,
     ) -> Arc<Self> {
@@ -46,6 +49,7 @@ impl Outbox {
             store,
             courier,
             keys,
+            pauses,
             filled,
             closed,
         })
@@ -119,7 +123,7 @@ impl Outbox {
             return Settlement::Untried(with_jitter(BUSY));
         }
         let attempt = usize::try_from(notification.attempt).unwrap_or(usize::MAX);
-        match PAUSES.get(attempt) {
+        match self.pauses.get(attempt) {
             Some(pause) => {
                 let pause = after.unwrap_or_else(|| with_jitter(*pause));
                 tracing::debug!(%task, attempt, %reason, ?pause, "a webhook is told later");
@@ -251,8 +255,8 @@ const TERM: Duration = Duration::from_secs(60);
 /// How often to look for what was put off.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// After which pauses an attempt is made again: eight attempts in about 28 hours.
-const PAUSES: [Duration; 7] = [
+/// The pauses between attempts unless a server has its own: eight attempts in about 28 hours.
+pub(crate) const PAUSES: [Duration; 7] = [
     Duration::from_secs(5),
     Duration::from_secs(5 * 60),
     Duration::from_secs(30 * 60),

@@ -68,6 +68,10 @@ fn owner() -> Owner {
 
 impl Scene {
     async fn set(dialect: Dialect) -> Self {
+        Self::with(dialect, &PAUSES).await
+    }
+
+    async fn with(dialect: Dialect, pauses: &[Duration]) -> Self {
         let store = Arc::new(MemoryStore::default());
         let new = NewTask {
             task: Task::submitted(TASK.into(), "c".into()),
@@ -86,7 +90,8 @@ impl Scene {
         let server = Arc::new(());
         let (kept, brings) = (Arc::clone(&store), Arc::clone(&courier));
         let closed = CancellationToken::new();
-        let outbox = Outbox::new(kept, brings, None, Arc::clone(&filled), closed);
+        let wakes = Arc::clone(&filled);
+        let outbox = Outbox::new(kept, brings, None, pauses.into(), wakes, closed);
         tokio::spawn(outbox.run(Arc::downgrade(&server)));
         Self {
             store,
@@ -253,6 +258,20 @@ async fn what_cannot_be_delivered_is_a_dead_letter_and_holds_nothing_up_for_ever
     let dead = scene.store.dead_letters(10).await.unwrap();
     assert_eq!(dead.len(), 1);
     assert_eq!((dead[0].generation, dead[0].attempt), (2, 8));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_may_be_more_or_less_patient() {
+    let hour = Duration::from_secs(3600);
+    for (pauses, after_two_hours) in [(vec![], 1), (vec![hour], 2), (vec![hour / 60; 40], 4)] {
+        let mut scene = Scene::with(Dialect::V1_0, &pauses).await;
+        scene.watch("w", Dialect::V1_0, vec![later(); 3]).await;
+        scene.happens(vec![status(TaskState::Working)]).await;
+        let told = scene.brought("w", 2).await.len();
+        assert_eq!(told, after_two_hours, "{pauses:?}");
+        let dead = scene.store.dead_letters(10).await.unwrap();
+        assert_eq!(dead.len(), usize::from(after_two_hours < 4), "{pauses:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
