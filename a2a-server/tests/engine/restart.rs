@@ -4,8 +4,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use a2a_client::{Client, Error, Retries, StreamExt};
-use a2a_server::{Recovery, Server, ServerBuilder, SqliteStore};
-use a2a_types::{ErrorKind, Part, SendMessageConfiguration, SendMessageRequest, TaskId, TaskState};
+use a2a_server::{
+    NewTask, Principal, Recovery, Server, ServerBuilder, Settlement, SqliteStore, Store,
+};
+use a2a_types::{
+    Dialect, ErrorKind, Event, Part, SendMessageConfiguration, SendMessageRequest, Task, TaskId,
+    TaskPushNotificationConfig, TaskState, TaskStatusUpdateEvent,
+};
 
 use crate::{Worker, card, stores, task, until};
 
@@ -164,6 +169,79 @@ fn a_follower_goes_on_where_it_was_cut_off() {
         assert_eq!(failed.status.state, TaskState::Failed);
     });
 }
+
+/// Whoever had taken it is gone, and an attempt of which nobody knows the end does not count. What
+/// was put off stays so. Files of the version that did not tell the two apart can be read.
+#[tokio::test]
+async fn a_notification_that_a_process_has_taken_with_it_is_due_again() {
+    for old in [false, true] {
+        let file = stores::new_file();
+        let owner = Principal::anonymous().into();
+        let store = SqliteStore::open(&file).unwrap();
+        let webhooks = [
+            ("taken", None),
+            ("put off", Some(Settlement::Later(HOUR))),
+            ("not tried", Some(Settlement::Untried(HOUR))),
+        ];
+        for (id, _) in webhooks {
+            let task = Task::submitted(id.into(), "c".into());
+            store.create(&owner, watched(task)).await.unwrap();
+        }
+        let due = store.notifications(10, HOUR).await.unwrap();
+        assert_eq!(due.len(), webhooks.len());
+        for due in &due {
+            let id = due.config.task_id.as_str();
+            let settled = webhooks.iter().find(|(known, _)| *known == id);
+            if let Some(settlement) = settled.unwrap().1 {
+                store.settle(due, settlement).await.unwrap();
+            }
+        }
+        drop(store);
+        if old {
+            let tables = rusqlite::Connection::open(&file).unwrap();
+            let downgrade = "alter table push_outbox drop column taken; pragma user_version = 1";
+            tables.execute_batch(downgrade).unwrap();
+        }
+
+        let store = SqliteStore::open(&file).unwrap();
+        let due = store.notifications(10, HOUR).await.unwrap();
+        let due: Vec<_> = due
+            .iter()
+            .map(|due| (due.config.task_id.as_str(), due.attempt))
+            .collect();
+        // A file of the old version does not tell: the notification waits until its term is over.
+        assert_eq!(due, [("taken", 0)][usize::from(old)..]);
+    }
+}
+
+/// A task that has a webhook, and something to tell it.
+fn watched(task: Task) -> NewTask {
+    let config = TaskPushNotificationConfig {
+        id: "w".into(),
+        task_id: task.id.clone(),
+        url: "https://example.com/".to_owned(),
+        ..TaskPushNotificationConfig::default()
+    };
+    let working = Event::StatusUpdate(TaskStatusUpdateEvent {
+        task_id: task.id.clone(),
+        context_id: task.context_id.clone(),
+        status: TaskState::Working.into(),
+        metadata: None,
+    });
+    NewTask {
+        task,
+        dialect: Dialect::V1_0,
+        config: Some(config),
+        receipt: None,
+        holder: "somebody".into(),
+        term: HOUR,
+        events: vec![working],
+        release: false,
+        notify: true,
+    }
+}
+
+const HOUR: Duration = Duration::from_secs(3600);
 
 #[test]
 fn a_file_belongs_to_one_process() {

@@ -329,7 +329,7 @@ impl Desk<'_> {
         for (seq, notification) in &due {
             let (config, generation) = (&notification.config.id, notification.generation);
             self.execute(
-                "update push_outbox set attempt = attempt + 1, next_at = ?4
+                "update push_outbox set attempt = attempt + 1, next_at = ?4, taken = 1
                  where task = ?1 and config_id = ?2 and generation = ?3",
                 params![seq, config.as_str(), generation as i64, self.until(term)],
             )?;
@@ -358,17 +358,18 @@ impl Desk<'_> {
                 params![seq, config.as_str(), generation],
             )?,
             Settlement::Later(pause) => self.execute(
-                "update push_outbox set next_at = ?4, dead = null
+                "update push_outbox set next_at = ?4, dead = null, taken = 0
                  where task = ?1 and config_id = ?2 and generation = ?3",
                 params![seq, config.as_str(), generation, self.until(pause)],
             )?,
             Settlement::Untried(pause) => self.execute(
-                "update push_outbox set next_at = ?4, dead = null, attempt = max(attempt - 1, 0)
+                "update push_outbox
+                 set next_at = ?4, dead = null, attempt = max(attempt - 1, 0), taken = 0
                  where task = ?1 and config_id = ?2 and generation = ?3",
                 params![seq, config.as_str(), generation, self.until(pause)],
             )?,
             Settlement::GivenUp => self.execute(
-                "update push_outbox set dead = ?4
+                "update push_outbox set dead = ?4, taken = 0
                  where task = ?1 and config_id = ?2 and generation = ?3",
                 params![seq, config.as_str(), generation, self.now],
             )?,

@@ -45,6 +45,7 @@ create table push_config(
 create table push_outbox(
   task integer not null, config_id text not null, generation integer not null,
   attempt integer not null, next_at integer not null, dead integer,
+  taken integer not null default 0,
   primary key(task, config_id, generation)) without rowid;
 create index push_outbox_due on push_outbox(next_at) where dead is null;
 create index push_outbox_dead on push_outbox(dead) where dead is not null;
@@ -53,7 +54,10 @@ create index push_outbox_dead on push_outbox(dead) where dead is not null;
 /// `A2A!`: the file is ours.
 const APPLICATION: i32 = 0x4132_4121;
 /// Which tables the file has.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
+
+/// What came after the tables of version 1.
+const SINCE_1: &str = "alter table push_outbox add column taken integer not null default 0;";
 
 /// Opens the file for the only writer, and makes the tables in a new one.
 pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreError> {
@@ -75,6 +79,11 @@ pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreEr
     };
     match (number("application_id")?, number("user_version")?) {
         (APPLICATION, VERSION) => {}
+        (APPLICATION, 1) => connection
+            .execute_batch(&format!(
+                "begin; {SINCE_1} pragma user_version = {VERSION}; commit;"
+            ))
+            .map_err(failed)?,
         (0, 0) if is_empty(&connection)? => {
             let begun = format!(
                 "begin; {TABLES} pragma application_id = {APPLICATION}; pragma user_version = {VERSION}; commit;"
@@ -94,13 +103,17 @@ pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreEr
             return Err(StoreError::failed(text));
         }
     }
-    // The file is ours alone: whoever held a lease is gone.
-    connection
-        .execute("update task set lease_until = 0 where lease_until > 0", [])
-        .map_err(failed)?;
+    connection.execute_batch(ABANDON).map_err(failed)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(connection)
 }
+
+/// The file is ours alone: whoever held a lease, or had taken a notification, is gone. An attempt of
+/// which nobody tells how it ended does not count.
+const ABANDON: &str = "
+update task set lease_until = 0 where lease_until > 0;
+update push_outbox set taken = 0, attempt = max(attempt - 1, 0), next_at = 0 where taken = 1;
+";
 
 fn is_empty(connection: &Connection) -> Result<bool, StoreError> {
     let tables = "select not exists(select 1 from sqlite_schema)";
