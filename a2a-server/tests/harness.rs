@@ -47,3 +47,10 @@ fn followers() {
 fn twins() {
     check("twins --groups 3 --twins 20 --seed 1");
 }
+
+#[test]
+fn webhooks() {
+    check(
+        "webhooks --kills 3 --callers 4 --endpoints 4 --rounds 1 --seconds 1 --slowdown 1000 --seed 1",
+    );
+}

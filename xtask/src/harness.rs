@@ -29,6 +29,9 @@ pub(crate) enum Experiment {
     /// Send each message 100 times at once: the agent gets it once.
     #[command(disable_help_flag = true)]
     Twins(Arguments),
+    /// Kill a server 60 times that tells webhooks, and have one of 100 never answer.
+    #[command(disable_help_flag = true)]
+    Webhooks(Arguments),
 }
 
 /// What is passed on; `--help` tells what there is.
@@ -51,6 +54,7 @@ pub(crate) fn run(experiment: Experiment) -> ExitCode {
         Experiment::Sends(given) => example("harness", Some("sends"), given),
         Experiment::Followers(given) => example("harness", Some("followers"), given),
         Experiment::Twins(given) => example("harness", Some("twins"), given),
+        Experiment::Webhooks(given) => example("harness", Some("webhooks"), given),
         Experiment::Edge(given) => example("edge", None, given),
     }
 }

@@ -5,10 +5,12 @@ mod agent;
 mod crash;
 mod cuts;
 mod followers;
+mod ledger;
 mod report;
 mod sends;
 mod serve;
 mod twins;
+mod webhooks;
 
 use std::process::ExitCode;
 
@@ -48,6 +50,9 @@ enum Experiment {
     /// Send each message many times at once: the agent gets it once.
     #[command(after_help = twins::EXAMPLES)]
     Twins(twins::Options),
+    /// Kill a server that tells webhooks, and tell one that never answers: the others hear all, in time.
+    #[command(after_help = webhooks::EXAMPLES)]
+    Webhooks(webhooks::Options),
     /// Be the server that an experiment needs.
     #[command(hide = true)]
     Serve(serve::Options),
@@ -89,6 +94,7 @@ fn run(experiment: Experiment, seed: u64) -> Result<Option<Report>, Failure> {
             Experiment::Followers(options) => followers::run(options, dice).await.map(Some),
             Experiment::Sends(options) => sends::run(options, dice).await.map(Some),
             Experiment::Twins(options) => twins::run(options, dice).await.map(Some),
+            Experiment::Webhooks(options) => webhooks::run(options, dice).await.map(Some),
             Experiment::Serve(options) => serve::run(options).await.map(|()| None),
         }
     };

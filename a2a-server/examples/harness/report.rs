@@ -21,6 +21,7 @@ enum Target {
     None,
     Exactly(f64),
     AtLeast(f64),
+    AtMost(f64),
 }
 
 impl Report {
@@ -45,6 +46,11 @@ impl Report {
     /// A figure that must be this at least.
     pub(crate) fn at_least(&mut self, name: &'static str, target: f64, measured: f64) {
         self.note(name, Target::AtLeast(target), measured);
+    }
+
+    /// A figure that must be this at most.
+    pub(crate) fn at_most(&mut self, name: &'static str, target: f64, measured: f64) {
+        self.note(name, Target::AtMost(target), measured);
     }
 
     fn note(&mut self, name: &'static str, target: Target, measured: f64) {
@@ -81,7 +87,9 @@ impl Report {
         let figures = self.figures.iter().map(|figure| {
             let target = match figure.target {
                 Target::None => Value::Null,
-                Target::Exactly(target) | Target::AtLeast(target) => json!(target),
+                Target::Exactly(target) | Target::AtLeast(target) | Target::AtMost(target) => {
+                    json!(target)
+                }
             };
             let measured =
                 json!({"target": target, "measured": figure.measured, "met": figure.is_met()});
@@ -104,6 +112,7 @@ impl Report {
                 Target::None => String::new(),
                 Target::Exactly(target) => number(target),
                 Target::AtLeast(target) => format!("≥ {}", number(target)),
+                Target::AtMost(target) => format!("≤ {}", number(target)),
             };
             let missed = if figure.is_met() { "" } else { "   missed" };
             let (name, measured) = (figure.name, number(figure.measured));
@@ -118,6 +127,7 @@ impl Figure {
             Target::None => true,
             Target::Exactly(target) => self.measured == target,
             Target::AtLeast(target) => self.measured >= target,
+            Target::AtMost(target) => self.measured <= target,
         }
     }
 }

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 use crate::Failure;
 use crate::report::Report;
-use crate::serve::{Process, cpu_of, directory};
+use crate::serve::{self, Process, cpu_of, directory};
 
 /// How to measure.
 #[derive(Args)]
@@ -55,7 +55,11 @@ pub(crate) enum Kept {
 pub(crate) async fn run(options: Options, _dice: Rng) -> Result<Report, Failure> {
     let directory = directory(options.dir.as_deref())?;
     let db = (options.store == Kept::Sqlite).then(|| directory.path().join("tasks.db"));
-    let server = Process::begin(db.as_deref(), false).await?;
+    let serving = serve::Options {
+        db,
+        ..serve::Options::default()
+    };
+    let server = Process::begin(&serving).await?;
     let address = server
         .url()
         .trim_start_matches("http://")

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use a2a_server::{Recovery, Server, SqliteStore};
+use a2a_server::{
+    Algorithm, Recovery, Secret, Server, SigningKey, SqliteStore, WebhookKeys, WebhookPolicy,
+};
 use a2a_types::AgentCard;
 use clap::Args;
 use tempfile::TempDir;
@@ -23,11 +25,29 @@ pub(crate) struct Options {
     /// Go on with tasks that another process has left.
     #[arg(long)]
     pub(crate) resume: bool,
+    /// Call webhooks of this machine, and sign what they are told by this secret of Standard Webhooks.
+    #[arg(long, value_name = "SECRET")]
+    pub(crate) webhooks: Option<String>,
+    /// Tell a webhook again so soon, and not as seldom as servers do.
+    #[arg(long, value_name = "MS")]
+    pub(crate) retry: Option<u64>,
 }
 
 /// Serves until the standard input ends; says at which URL.
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
-    let mut builder = Server::builder(card(), Obedient);
+    let mut card = card();
+    card.capabilities.push_notifications = Some(options.webhooks.is_some());
+    let mut builder = Server::builder(card, Obedient);
+    if let Some(secret) = &options.webhooks {
+        let here = (1..=255).map(|number| format!("127.0.0.{number}"));
+        let keys = WebhookKeys::new(SigningKey::generate(Algorithm::Es256)?);
+        builder = builder
+            .webhooks(WebhookPolicy::default().allow_hosts(here))
+            .sign_webhooks(keys.secret(Secret::parse(secret)?));
+    }
+    if let Some(pause) = options.retry {
+        builder = builder.retry_webhooks([Duration::from_millis(pause); ATTEMPTS]);
+    }
     if options.resume {
         builder = builder.recovery(Recovery::Resume);
     }
@@ -40,6 +60,10 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let stop = async { drop(tokio::io::stdin().read_to_end(&mut Vec::new()).await) };
     Ok(bound.run(stop).await?)
 }
+
+/// How often a webhook is told again that is told again soon: nobody is given up while three in ten
+/// attempts fail.
+const ATTEMPTS: usize = 60;
 
 /// The card of every agent in the experiments.
 pub(crate) fn card() -> AgentCard {
@@ -66,14 +90,20 @@ pub(crate) struct Process {
 
 impl Process {
     /// Begins one, and waits until it listens.
-    pub(crate) async fn begin(db: Option<&Path>, resume: bool) -> Result<Self, Failure> {
+    pub(crate) async fn begin(options: &Options) -> Result<Self, Failure> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("serve");
-        if let Some(db) = db {
+        if let Some(db) = &options.db {
             command.arg("--db").arg(db);
         }
-        if resume {
+        if options.resume {
             command.arg("--resume");
+        }
+        if let Some(secret) = &options.webhooks {
+            command.arg("--webhooks").arg(secret);
+        }
+        if let Some(pause) = options.retry {
+            command.arg("--retry").arg(pause.to_string());
         }
         let mut child = command
             .stdin(Stdio::piped())

@@ -7,10 +7,10 @@ use a2a_types::{Dialect, MessageId, SendMessageRequest, Task, TaskId};
 use futures_util::{StreamExt, stream};
 
 use super::journal::{Fate, Journal, Pages, in_short};
-use super::ledger::{Kept, Ledger};
 use super::load;
 use super::recovery::Clients;
 use crate::Failure;
+use crate::ledger::{Kept, Ledger};
 use crate::report::Report;
 
 /// Counts what was lost.

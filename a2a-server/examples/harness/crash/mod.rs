@@ -3,7 +3,6 @@
 
 mod audit;
 mod journal;
-mod ledger;
 mod load;
 mod recovery;
 
@@ -16,10 +15,10 @@ use fastrand::Rng;
 
 use self::audit::Audit;
 use self::journal::Journal;
-use self::ledger::Ledger;
 use crate::Failure;
+use crate::ledger::Ledger;
 use crate::report::Report;
-use crate::serve::{Process, directory};
+use crate::serve::{self, Process, directory};
 
 /// How often to kill.
 #[derive(Args)]
@@ -44,6 +43,11 @@ Examples:
 pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failure> {
     let directory = directory(options.dir.as_deref())?;
     let db = directory.path().join("tasks.db");
+    let serving = |resume| serve::Options {
+        db: Some(db.clone()),
+        resume,
+        ..serve::Options::default()
+    };
     let journal = Arc::new(Journal::default());
     let mut audit = Audit::new(Arc::clone(&journal));
     let (begun, mut told) = (Instant::now(), Instant::now());
@@ -51,7 +55,7 @@ pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failu
 
     while kills < options.rounds {
         let resumes = kills >= options.rounds / 2;
-        let mut server = Process::begin(Some(&db), resumes).await?;
+        let mut server = Process::begin(&serving(resumes)).await?;
         // Now and then it dies while it still takes in what the last one has left.
         if dice.u8(..) < 64 {
             server
@@ -60,7 +64,7 @@ pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failu
             server.kill().await?;
             kills += 1;
             audit.read(&Ledger::open(&db)?)?;
-            server = Process::begin(Some(&db), resumes).await?;
+            server = Process::begin(&serving(resumes)).await?;
         }
         audit.ask(server.url(), resumes).await?;
 
@@ -76,7 +80,7 @@ pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failu
             told = Instant::now();
         }
     }
-    let server = Process::begin(Some(&db), true).await?;
+    let server = Process::begin(&serving(true)).await?;
     audit.ask(server.url(), true).await?;
     server.kill().await?;
     audit.read_all(&Ledger::open(&db)?)?;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use a2a_client::{Client, Error, StreamExt};
 use a2a_types::{Dialect, ErrorKind, Message, Role, Task, TaskId, TaskState};
 
-use super::ledger::Kept;
 use crate::agent::RESUMED;
+use crate::ledger::Kept;
 
 /// Connections to one server, in the two generations that are spoken here.
 pub(crate) struct Clients {

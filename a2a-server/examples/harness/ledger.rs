@@ -1,4 +1,4 @@
-//! The tables of a server that is dead, as it has left them.
+//! The tables of a server, as it has left them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags, Params, Row};
 
 use crate::Failure;
 
-/// The tables of a server that is dead.
+/// The tables of a server, which may be dead.
 pub(crate) struct Ledger {
     connection: Connection,
 }
@@ -49,6 +49,19 @@ impl Ledger {
     pub(crate) fn task(&self, task: &TaskId) -> Result<Option<Kept>, Failure> {
         let one = "where owner = '[null,null]' and id = ?1";
         Ok(self.tasks(one, [task.as_str()])?.pop())
+    }
+
+    /// Of how many things webhooks are still to be told, and of how many nobody will tell them.
+    pub(crate) fn outbox(&self) -> Result<(i64, i64), Failure> {
+        let counts = "select count(*) filter (where dead is null), count(dead) from push_outbox";
+        let count = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        Ok(self.connection.query_row(counts, [], count)?)
+    }
+
+    /// How many tasks somebody should work on.
+    pub(crate) fn unfinished(&self) -> Result<i64, Failure> {
+        let count = "select count(*) from task where active = 1";
+        Ok(self.connection.query_row(count, [], |row| row.get(0))?)
     }
 
     fn tasks(&self, wanted: &str, values: impl Params) -> Result<Vec<Kept>, Failure> {

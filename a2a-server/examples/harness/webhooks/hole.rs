@@ -1,0 +1,188 @@
+//! One of many receivers accepts connections and never answers: what do the others notice?
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use a2a_client::webhook::Secret;
+use a2a_client::{Client, SendMessageResponse};
+use a2a_types::{Dialect, Message};
+use clap::Args;
+use fastrand::Rng;
+use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
+
+use super::book::Book;
+use super::load::{Place, request};
+use super::receiver::Listener;
+use crate::Failure;
+use crate::report::Report;
+use crate::serve::{self, Process};
+
+/// Who is told how much.
+#[derive(Args)]
+pub(crate) struct Crowd {
+    /// How many receivers there are, each at an address of its own; one of them is to be silent.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u8).range(2..=255))]
+    endpoints: u8,
+    /// How often to compare a time in which all answer with one in which one is silent.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    rounds: usize,
+    /// How many seconds each of these times lasts.
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    seconds: u64,
+    /// How many tasks are begun each second, each with a webhook that is told two things.
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    rate: u64,
+    /// How many times slower the others may be told, in the 99th percentile.
+    #[arg(long, value_name = "FACTOR", default_value_t = 2.0)]
+    slowdown: f64,
+}
+
+pub(crate) async fn run(
+    crowd: &Crowd,
+    directory: &Path,
+    secret: &Secret,
+    dice: &mut Rng,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let mut all = Delays::default();
+    let mut others = Delays::default();
+    for round in 0..crowd.rounds {
+        for (name, silent, delays) in [("all", false, &mut all), ("others", true, &mut others)] {
+            let leg = Leg {
+                crowd,
+                secret,
+                server: serve::Options {
+                    db: Some(directory.join(format!("{name}-{round}.db"))),
+                    webhooks: Some(secret.expose()),
+                    ..serve::Options::default()
+                },
+                silent,
+            };
+            leg.run(delays, dice).await?;
+        }
+        eprintln!(
+            "{} of {} rounds with a silent receiver",
+            round + 1,
+            crowd.rounds
+        );
+    }
+    if crowd.rounds == 0 {
+        return Ok(());
+    }
+    report.tell("receivers", f64::from(crowd.endpoints));
+    report.tell("ends told, if all answer", all.count());
+    report.tell("ends told, if one is silent", others.count());
+    report.exactly("of these untold", 0, all.untold + others.untold);
+    report.tell("median, ms, if all answer", all.part(0.5));
+    report.tell("median, ms, if one is silent", others.part(0.5));
+    let (healthy, held_up) = (all.part(0.99), others.part(0.99));
+    report.tell("99th percentile, ms, if all answer", healthy);
+    report.tell("99th percentile, ms, with a silent", held_up);
+    report.at_most(
+        "how many times slower",
+        crowd.slowdown,
+        held_up / healthy.max(1.0),
+    );
+    Ok(())
+}
+
+/// How long it took until receivers knew of an end, in milliseconds: of each leg all, sorted.
+#[derive(Default)]
+struct Delays {
+    legs: Vec<Vec<f64>>,
+    untold: usize,
+}
+
+impl Delays {
+    fn count(&self) -> f64 {
+        self.legs.iter().map(Vec::len).sum::<usize>() as f64
+    }
+
+    /// So many were told no later than this, in the median leg: what else the machine does at times
+    /// is not the server's.
+    fn part(&self, part: f64) -> f64 {
+        let of_legs = self.legs.iter().map(|leg| quantile(leg, part));
+        let mut of_legs: Vec<_> = of_legs.collect();
+        of_legs.sort_unstable_by(f64::total_cmp);
+        quantile(&of_legs, 0.5)
+    }
+}
+
+fn quantile(sorted: &[f64], part: f64) -> f64 {
+    let index = (sorted.len() as f64 * part) as usize;
+    sorted.get(index).copied().unwrap_or_default()
+}
+
+/// A server under load for some time.
+struct Leg<'a> {
+    crowd: &'a Crowd,
+    secret: &'a Secret,
+    server: serve::Options,
+    /// The first receiver never answers.
+    silent: bool,
+}
+
+impl Leg<'_> {
+    async fn run(&self, delays: &mut Delays, dice: &mut Rng) -> Result<(), Failure> {
+        let book = Arc::new(Book::default());
+        let mut receivers = Vec::new();
+        for host in 1..=self.crowd.endpoints {
+            receivers.push(match self.silent && host == 1 {
+                true => Listener::hole(host).await?,
+                false => Listener::begin(host, &book, self.secret, 0, dice.fork()).await?,
+            });
+        }
+        let place = Place::new(&book, receivers);
+        let mut server = Process::begin(&self.server).await?;
+        let due = self
+            .load(&Client::connect(server.url(), Dialect::V1_0)?, &place)
+            .await?;
+        let ended = Instant::now();
+        let told = loop {
+            server.lives_for(Duration::from_millis(50)).await?;
+            let told = book.pages().delays.len();
+            if told >= due || ended.elapsed() > PATIENCE {
+                break told;
+            }
+        };
+        server.kill().await?;
+        delays.untold += due.saturating_sub(told);
+        let mut leg = std::mem::take(&mut book.pages().delays);
+        leg.sort_unstable_by(f64::total_cmp);
+        delays.legs.push(leg);
+        Ok(())
+    }
+
+    /// Begins tasks at a steady rate; yields how many of them are to be told to who listens.
+    async fn load(&self, client: &Client, place: &Arc<Place>) -> Result<usize, Failure> {
+        let count = self.crowd.rate * self.crowd.seconds;
+        let mut beat =
+            tokio::time::interval(Duration::from_secs(1) / u32::try_from(self.crowd.rate)?);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut sends = JoinSet::new();
+        let mut due = 0;
+        for number in 0..count {
+            beat.tick().await;
+            let (config, _) = place.webhook();
+            let listens = !self.silent || !number.is_multiple_of(u64::from(self.crowd.endpoints));
+            due += usize::from(listens);
+            let (client, message) = (client.clone(), Message::user("echo this"));
+            let request = request(message, Some(config), false);
+            sends.spawn(async move { client.send(request).await });
+        }
+        while let Some(sent) = sends.join_next().await {
+            match sent?? {
+                SendMessageResponse::Task(_) => {}
+                SendMessageResponse::Message(_) => {
+                    return Err("a message where a task was due".into());
+                }
+            }
+        }
+        Ok(due)
+    }
+}
+
+/// How long notifications may take that are still on their way.
+const PATIENCE: Duration = Duration::from_secs(30);
