@@ -6,7 +6,7 @@ mod proxy;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use a2a_client::{Client, Error, StreamExt, Updates};
+use a2a_client::{Client, Error, Retries, StreamExt, Updates};
 use a2a_server::{Agent, Failure as AgentFailure, Server, SqliteStore, Turn};
 use a2a_types::{
     Artifact, Dialect, ErrorKind, Event, Message, Part, SendMessageRequest, TaskId, TaskState,
@@ -144,7 +144,8 @@ async fn follow(
     dice: Rng,
 ) -> Result<Found, Failure> {
     let proxy = Proxy::begin(target, dice).await?;
-    let client = Client::connect(&proxy.url(), dialect)?;
+    // Each cut is to be seen, and what is told right after it.
+    let client = Client::connect(&proxy.url(), dialect)?.retries(Retries::none());
     let request = SendMessageRequest {
         message: Message::user(numbers.to_string()),
         ..SendMessageRequest::default()
