@@ -10,7 +10,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             "expected a URL and a text, like: http://127.0.0.1:8080 'tell me a joke'".into(),
         );
     };
-    let client = Client::discover(&url).await?;
+    let client = Client::connect(&url).await?;
     let mut updates = client.stream(text).await?;
     while let Some(event) = updates.next().await {
         match event? {

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use a2a_transport::http::HttpTransport;
 use a2a_transport::{Answer, Call, Error, Transport};
 use a2a_types::{
     AgentCard, CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest, Dialect,
@@ -12,7 +11,7 @@ use a2a_types::{
 };
 
 use crate::follow::{Follower, Subject};
-use crate::{Cards, ClientBuilder, Retries, Retrying, Sending, Updates};
+use crate::{ClientBuilder, Retries, Retrying, Sending, Updates};
 
 /// A connection to an agent, in the canonical model whatever generation the agent speaks.
 #[derive(Clone)]
@@ -39,14 +38,15 @@ impl Client {
     }
 
     /// Fetches the card of the agent at `url` (its origin, base or card) and connects to the first
-    /// interface on it that we speak. [`Cards`] does that for many agents, and keeps their cards.
-    pub async fn discover(url: &str) -> Result<Self, Error> {
-        Cards::default().connect(url).await
+    /// interface on it that we speak.
+    pub async fn connect(url: &str) -> Result<Self, Error> {
+        Self::builder(url).connect().await
     }
 
-    /// Connects to the JSON-RPC endpoint at `url`, which speaks `dialect`, without a card.
-    pub fn connect(url: &str, dialect: Dialect) -> Result<Self, Error> {
-        Ok(Self::new(HttpTransport::new(url, dialect)?))
+    /// Connects to the JSON-RPC endpoint at `url`, which speaks `dialect`, without a card. Nothing is
+    /// sent yet.
+    pub fn at(url: &str, dialect: Dialect) -> Result<Self, Error> {
+        Self::builder(url).connect_at(dialect)
     }
 
     /// How to reach the agent at `url`: its origin, base or card.

@@ -9,15 +9,17 @@ use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, AgentInterface, Dialect};
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::credentials::Keyring;
 use crate::{Cards, Client, Interfaces, Origin};
 
 /// How to reach an agent: [`Client::builder`].
 ///
 /// ```no_run
-/// # use a2a_client::Client;
+/// # use a2a_client::{Client, credentials::Keyring};
 /// # use http::HeaderValue;
 /// # async fn connected() -> Result<(), a2a_client::Error> {
 /// let client = Client::builder("https://agent.example")
+///     .keyring(Keyring::default().bearer("secret"))
 ///     .header(http::header::ACCEPT_LANGUAGE, HeaderValue::from_static("nl"))
 ///     .connect()
 ///     .await?;
@@ -33,6 +35,7 @@ pub struct ClientBuilder {
     url: String,
     http: HttpClientBuilder,
     headers: HeaderMap,
+    keyring: Keyring,
     credentials: Option<Arc<dyn Credentials>>,
     trusted: Vec<String>,
     dialect: Option<Dialect>,
@@ -51,6 +54,7 @@ impl ClientBuilder {
             url: url.to_owned(),
             http: HttpClient::builder(),
             headers: HeaderMap::new(),
+            keyring: Keyring::default(),
             credentials: None,
             trusted: Vec::new(),
             dialect: None,
@@ -75,7 +79,13 @@ impl ClientBuilder {
         self
     }
 
-    /// Shows the agent who calls.
+    /// Shows the agent who calls, by what its card wants of these.
+    pub fn keyring(mut self, keyring: Keyring) -> Self {
+        self.keyring = keyring;
+        self
+    }
+
+    /// Shows the agent who calls by these, whatever its card wants.
     pub fn credentials(mut self, credentials: Arc<dyn Credentials>) -> Self {
         self.credentials = Some(credentials);
         self
@@ -130,11 +140,18 @@ impl ClientBuilder {
     /// Finds the card and connects to the first interface on it that is spoken here, by the next one
     /// when that cannot be reached.
     pub async fn connect(self) -> Result<Client, Error> {
-        let access = self.access()?;
-        let cards = Cards::new(access.http.clone())
-            .headers(access.headers.clone())
-            .credentials(access.credentials.clone());
-        let card = cards.find(&self.url).await?;
+        let mut access = self.access()?;
+        let card = match access.find(&self.url).await {
+            // Some cards are only for those who show who they are.
+            Err(Error::Refused { .. }) if access.credentials.is_none() => {
+                access.credentials = self.shown(&AgentCard::default())?;
+                access.find(&self.url).await
+            }
+            found => found,
+        }?;
+        if self.credentials.is_none() {
+            access.credentials = self.shown(&card)?;
+        }
         let wanted = self.wanted(&card)?;
         let interfaces = Interfaces::of(&wanted, |interface, transport| {
             access.give(&interface.url, transport)
@@ -145,11 +162,25 @@ impl ClientBuilder {
     /// Connects to the URL as it is, without a card: by JSON-RPC unless told otherwise. Nothing is sent
     /// yet.
     pub fn connect_at(self, dialect: Dialect) -> Result<Client, Error> {
-        let access = self.access()?;
+        let mut access = self.access()?;
+        if self.credentials.is_none() {
+            access.credentials = self.shown(&AgentCard::default())?;
+        }
         let transport = HttpTransport::new(&self.url, dialect)?;
         let transport = transport.binding(self.binding.unwrap_or(Binding::JsonRpc));
         let transport = access.give(&self.url, transport);
         Ok(Client::new(self.wrapped(transport)))
+    }
+
+    /// What the keyring has for this card.
+    fn shown(&self, card: &AgentCard) -> Result<Option<Arc<dyn Credentials>>, Error> {
+        if self.keyring.is_empty() {
+            return Ok(None);
+        }
+        // Whoever hears what is said to the agent need not hear how tokens are had.
+        let http = self.http.clone().without_taps().limit(MOST_OF_TOKENS);
+        self.keyring
+            .for_card(card, &Origin::of(&self.url)?, &http.build())
     }
 
     fn access(&self) -> Result<Access, Error> {
@@ -206,7 +237,17 @@ struct Access {
     bounds: Bounds,
 }
 
+/// How many bytes an answer of an authorization server may have.
+const MOST_OF_TOKENS: usize = 256 << 10;
+
 impl Access {
+    async fn find(&self, url: &str) -> Result<Arc<AgentCard>, Error> {
+        let cards = Cards::new(self.http.clone())
+            .headers(self.headers.clone())
+            .credentials(self.credentials.clone());
+        cards.find(url).await
+    }
+
     fn give(&self, url: &str, transport: HttpTransport) -> HttpTransport {
         let mut transport = transport.mode(self.mode).bounds(self.bounds);
         if let Some(tenant) = &self.tenant {

@@ -19,7 +19,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), a2a_client::Error> {
 //! # let server = Echo;
-//! // Over HTTP: `Client::discover("http://localhost:8080").await?`
+//! // Over HTTP: `Client::connect("http://localhost:8080").await?`
 //! let client = Client::new(server);
 //! let mut updates = client.send("tell me a joke").follow();
 //! while let Some(event) = updates.next().await {

@@ -93,7 +93,8 @@ fn is_news(told: &TaskStatus, status: &TaskStatus) -> bool {
         _ => false,
     };
     let same = told.state == status.state && parts(told) == parts(status);
-    !same && !is_older && !(told.state.is_terminal() && !status.state.is_terminal())
+    let reopens = told.state.is_terminal() && !status.state.is_terminal();
+    !same && !is_older && !reopens
 }
 
 #[cfg(test)]

@@ -201,7 +201,7 @@ async fn client(interfaces: Vec<AgentInterface>) -> Result<Client, Error> {
     };
     let json = serde_json::to_string(&card).unwrap();
     let (url, _) = server(move |_| HttpResponse::new(json.clone())).await;
-    Client::discover(&url).await
+    Client::connect(&url).await
 }
 
 async fn answered_by(client: &Client) -> String {

@@ -204,7 +204,7 @@ impl Play<'_> {
             _ => Said::new(404, "text/plain", ""),
         });
         let server = server.await.map_err(|error| error.to_string())?;
-        let found = Client::discover(&format!("http://{}", server.address)).await;
+        let found = Client::connect(&format!("http://{}", server.address)).await;
         let paths: Vec<_> = server.taken().into_iter().map(|taken| taken.path).collect();
         let mut problems = Vec::new();
         if paths != ["/.well-known/agent-card.json", "/.well-known/agent.json"] {

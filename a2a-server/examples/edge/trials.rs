@@ -149,7 +149,7 @@ pub(crate) async fn readers() -> Figures {
 
 /// Lets the agent talk to one who listens and some who do not: how long it took the one.
 async fn talk(server: &Running, stalled: usize) -> Result<(Duration, Vec<TcpStream>), Failure> {
-    let client = Client::connect(&format!("http://{}/", server.address), Dialect::V1_0)?;
+    let client = Client::at(&format!("http://{}/", server.address), Dialect::V1_0)?;
     let request = SendMessageRequest {
         message: Message::user("talk"),
         configuration: Some(SendMessageConfiguration {

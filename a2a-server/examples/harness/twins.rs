@@ -131,7 +131,7 @@ async fn leg(
     let mut found = Found::default();
     for number in 0..options.groups {
         let dialect = [Dialect::V1_0, Dialect::V0_3, Dialect::V0_2][number % 3];
-        let client = Client::connect(&url, dialect)?;
+        let client = Client::at(&url, dialect)?;
         let request = SendMessageRequest {
             message: Message::user(format!("{answer} {}", dice.u64(..4))),
             configuration: Some(SendMessageConfiguration {
@@ -142,7 +142,7 @@ async fn leg(
         };
         found.add(group(&client, request, options.twins).await?);
     }
-    let client = Client::connect(&url, Dialect::V1_0)?;
+    let client = Client::at(&url, Dialect::V1_0)?;
     let tasks = client.list_tasks(ListTasksRequest::default()).await?;
     found.tasks = usize::try_from(tasks.total_size)?;
     let heard = agent.heard.lock().unwrap_or_else(PoisonError::into_inner);

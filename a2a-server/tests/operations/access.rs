@@ -194,7 +194,7 @@ async fn a_client_finds_its_way_by_the_card() {
     let bound = server.bind("127.0.0.1:0").await.unwrap();
     let url = bound.url();
     tokio::spawn(bound.run(std::future::pending()));
-    let client = Client::discover(&url).await.unwrap();
+    let client = Client::connect(&url).await.unwrap();
     assert_eq!(client.card().unwrap().name, "Obedient");
     assert_eq!(
         task(client.send("echo found").await.unwrap()).artifacts[0].parts,
@@ -210,7 +210,7 @@ async fn an_open_request_outlives_the_shutdown() {
     let agent = Obedient::default();
     let server = Server::builder(card(), agent.clone()).build().unwrap();
     let bound = server.bind("127.0.0.1:0").await.unwrap();
-    let client = Client::connect(&bound.url(), Dialect::V0_2).unwrap();
+    let client = Client::at(&bound.url(), Dialect::V0_2).unwrap();
     let stop = Arc::new(Notify::new());
     let stopped = Arc::clone(&stop);
     let serving = tokio::spawn(bound.run(async move { stopped.notified().await }));
@@ -253,7 +253,7 @@ async fn the_extended_card_is_for_callers_who_are_known() {
         .unwrap();
     for dialect in [Dialect::V0_2, Dialect::V0_3, Dialect::V1_0] {
         let bound = server.bind("127.0.0.1:0").await.unwrap();
-        let client = Client::connect(&bound.url(), dialect).unwrap();
+        let client = Client::at(&bound.url(), dialect).unwrap();
         tokio::spawn(bound.run(std::future::pending()));
         let refused = client.extended_card().await;
         let told = matches!(

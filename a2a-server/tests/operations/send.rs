@@ -171,7 +171,7 @@ async fn a_message_to_a_busy_agent_is_its_next_turn() {
                 .build()
                 .unwrap();
             let bound = server.bind("127.0.0.1:0").await.unwrap().prefer(dialect);
-            let client = Client::connect(&bound.url(), dialect).unwrap();
+            let client = Client::at(&bound.url(), dialect).unwrap();
             tokio::spawn(bound.run(std::future::pending()));
 
             let begun = task(client.send(first(dialect, begin)).await.unwrap());
@@ -249,7 +249,7 @@ async fn a_tidying_agent_is_waited_for() {
     };
     let server = Server::builder(card(), tidy).build().unwrap();
     let bound = server.bind("127.0.0.1:0").await.unwrap();
-    let client = Client::connect(&bound.url(), Dialect::V0_1).unwrap();
+    let client = Client::at(&bound.url(), Dialect::V0_1).unwrap();
     tokio::spawn(bound.run(std::future::pending()));
     let done = task(client.send(first(Dialect::V0_1, "one")).await.unwrap());
     let again = tokio::spawn({

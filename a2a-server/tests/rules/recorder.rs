@@ -177,7 +177,7 @@ async fn answer(
 
 /// A client that finds its agent by the card.
 pub(crate) async fn client_of(recorder: &Recorder) -> Client {
-    Client::discover(&recorder.url()).await.unwrap()
+    Client::connect(&recorder.url()).await.unwrap()
 }
 
 /// Asks for every operation there is, whatever the answers are.

@@ -67,7 +67,7 @@ fn key() -> SigningKey {
 
 /// Sends messages, and waits each time until the webhook was told the last of it.
 async fn call(agent: String, url: String, mut told: mpsc::UnboundedReceiver<Event>) {
-    let client = Client::connect(&agent, Dialect::V1_0).unwrap();
+    let client = Client::at(&agent, Dialect::V1_0).unwrap();
     loop {
         let config = TaskPushNotificationConfig {
             url: url.clone(),

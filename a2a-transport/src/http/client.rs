@@ -113,6 +113,12 @@ impl HttpClientBuilder {
         self
     }
 
+    /// The same, heard by nobody: for what is secret as a whole.
+    pub fn without_taps(mut self) -> Self {
+        self.taps.clear();
+        self
+    }
+
     /// The same without what is shown to agents by TLS.
     #[cfg(feature = "tls")]
     pub fn without_identity(mut self) -> Self {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_client::credentials::{DevicePrompt, Keyring, OAuthClient};
 use a2a_client::{
     Binding, Client, ClientBuilder, Dialect, HttpClient, HttpClientBuilder, Proxy, Recorder,
     Timeouts, Tls,
@@ -68,6 +69,15 @@ struct Reach {
         hide_env_values = true
     )]
     oauth_client: Option<Secret>,
+    /// Fetch tokens for a user, who enters a code on a page, as this client of OAuth 2.0.
+    #[arg(long, value_name = "ID", conflicts_with = "oauth_client")]
+    oauth_device: Option<String>,
+    /// Where tokens are fetched, if the card does not say so or names somebody else's place.
+    #[arg(long, value_name = "URL")]
+    token_url: Option<String>,
+    /// Ask for this scope.
+    #[arg(long = "scope", value_name = "SCOPE")]
+    scopes: Vec<String>,
     /// Take what is at this origin for the same agent: it gets the same headers and credentials.
     #[arg(long, value_name = "ORIGIN")]
     trust: Vec<String>,
@@ -158,6 +168,7 @@ impl Agent {
         if reach.strict {
             builder = builder.mode(Mode::Strict);
         }
+        builder = builder.keyring(reach.keyring()?);
         for origin in &reach.trust {
             builder = builder.trust_origin(origin);
         }
@@ -211,6 +222,54 @@ impl Reach {
         self.cert = self.cert.or_else(|| path(&known.cert));
         self.key = self.key.or_else(|| path(&known.key));
         Ok(self)
+    }
+
+    /// What there is to show.
+    fn keyring(&self) -> Result<Keyring, Failure> {
+        let pair = |secret: &Secret, expected: &str| {
+            let halves = secret.reveal().split_once(':');
+            let halves = halves.map(|(one, other)| (one.to_owned(), other.to_owned()));
+            halves.ok_or_else(|| Failure::usage(format!("expected {expected}")))
+        };
+        let oauth = |mut client: OAuthClient| {
+            for scope in &self.scopes {
+                client = client.scope(scope);
+            }
+            match &self.token_url {
+                Some(url) => client.token_url(url),
+                None => client,
+            }
+        };
+        let mut keyring = Keyring::default();
+        if let Some(token) = &self.bearer {
+            keyring = keyring.bearer(token.reveal());
+        }
+        if let Some(basic) = &self.basic {
+            let (name, password) = pair(basic, "--basic NAME:PASSWORD")?;
+            keyring = keyring.basic(name, password);
+        }
+        if let Some(key) = &self.api_key {
+            keyring = keyring.api_key(key.reveal());
+        }
+        if let Some(client) = &self.oauth_client {
+            let (id, secret) = pair(client, "--oauth-client ID:SECRET")?;
+            keyring = keyring.oauth_client(oauth(OAuthClient::new(id, secret)));
+        }
+        if let Some(id) = &self.oauth_device {
+            let client = oauth(OAuthClient::public(id));
+            keyring = keyring.oauth_device(client, |prompt| {
+                let DevicePrompt {
+                    verification_uri,
+                    user_code,
+                    ..
+                } = prompt;
+                eprintln!("open {verification_uri} and enter {user_code}");
+            });
+        }
+        if self.cert.is_some() {
+            keyring = keyring.mutual_tls();
+        }
+        Ok(keyring)
     }
 
     fn http(&self) -> Result<HttpClientBuilder, Failure> {

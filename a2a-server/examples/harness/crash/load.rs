@@ -26,7 +26,7 @@ pub(crate) fn begin(
         let dialect = either(dice, Dialect::V1_0, Dialect::V0_2);
         let mut caller = Caller {
             // What is asked again, is so by the audit.
-            client: Client::connect(url, dialect)?.retries(Retries::none()),
+            client: Client::at(url, dialect)?.retries(Retries::none()),
             dialect,
             journal: Arc::clone(journal),
             dice: dice.fork(),

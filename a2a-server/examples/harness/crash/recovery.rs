@@ -17,8 +17,8 @@ pub(crate) struct Clients {
 impl Clients {
     pub(crate) fn of(url: &str) -> Result<Self, Error> {
         Ok(Self {
-            new: Client::connect(url, Dialect::V1_0)?,
-            old: Client::connect(url, Dialect::V0_2)?,
+            new: Client::at(url, Dialect::V1_0)?,
+            old: Client::at(url, Dialect::V0_2)?,
         })
     }
 

@@ -145,7 +145,7 @@ async fn follow(
 ) -> Result<Found, Failure> {
     let proxy = Proxy::begin(target, dice).await?;
     // Each cut is to be seen, and what is told right after it.
-    let client = Client::connect(&proxy.url(), dialect)?.retries(Retries::none());
+    let client = Client::at(&proxy.url(), dialect)?.retries(Retries::none());
     let request = SendMessageRequest {
         message: Message::user(numbers.to_string()),
         ..SendMessageRequest::default()

@@ -137,7 +137,7 @@ impl Leg<'_> {
         let place = Place::new(&book, receivers);
         let mut server = Process::begin(&self.server).await?;
         let due = self
-            .load(&Client::connect(server.url(), Dialect::V1_0)?, &place)
+            .load(&Client::at(server.url(), Dialect::V1_0)?, &place)
             .await?;
         let ended = Instant::now();
         let told = loop {

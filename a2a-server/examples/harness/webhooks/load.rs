@@ -56,7 +56,7 @@ pub(crate) fn begin(
 ) -> Result<JoinSet<()>, Failure> {
     let mut clients = Vec::new();
     for dialect in DIALECTS {
-        clients.push(Client::connect(url, dialect)?.retries(Retries::none()));
+        clients.push(Client::at(url, dialect)?.retries(Retries::none()));
     }
     let mut set = JoinSet::new();
     for _ in 0..callers {

@@ -85,7 +85,7 @@ async fn rule_5_1_13_artifacts_are_assembled_by_index() {
         json!({"id": "t", "status": {"state": "completed"}, "final": true}),
     ];
     let recorder = Recorder::new(move |asked| asked.results(&events)).await;
-    let client = Client::connect(&recorder.url(), Dialect::V0_1).unwrap();
+    let client = Client::at(&recorder.url(), Dialect::V0_1).unwrap();
     let updates: Vec<_> = client.stream("x").await.unwrap().collect().await;
     let artifacts = updates.iter().filter_map(|update| match update {
         Ok(Event::ArtifactUpdate(update)) => Some((&update.artifact.artifact_id, update.append)),
@@ -189,7 +189,7 @@ async fn rule_5_1_17_events_bear_the_id_of_the_request() {
         let answer = json!({"jsonrpc": "2.0", "id": 1, "result": event});
         crate::recorder::Answer::event(&answer)
     });
-    let client = Client::connect(&recorder.await.url(), Dialect::V0_1).unwrap();
+    let client = Client::at(&recorder.await.url(), Dialect::V0_1).unwrap();
     let updates: Vec<_> = client.stream("x").await.unwrap().collect().await;
     assert!(
         matches!(&updates[..], [Ok(Event::StatusUpdate(_))]),

@@ -175,7 +175,7 @@ async fn rule_5_2_19_a_card_may_name_any_version_or_none() {
         });
         let recorder = recorder.await;
         drop(
-            Client::discover(&recorder.url())
+            Client::connect(&recorder.url())
                 .await
                 .unwrap()
                 .send("x")

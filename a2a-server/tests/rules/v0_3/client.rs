@@ -53,7 +53,7 @@ async fn rule_5_3_04_the_client_falls_back_to_another_transport() {
 #[tokio::test]
 async fn rule_5_3_05_methods_are_categories_and_actions() {
     let recorder = Recorder::new(|_| Answer::nothing()).await;
-    ask_everything(&Client::connect(&recorder.url(), Dialect::V0_3).unwrap()).await;
+    ask_everything(&Client::at(&recorder.url(), Dialect::V0_3).unwrap()).await;
     let asked = recorder.asked();
     assert_eq!(asked.len(), 11);
     for asked in asked {

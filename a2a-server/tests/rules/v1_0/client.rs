@@ -35,7 +35,7 @@ async fn rule_5_4_20_a_last_snapshot_is_taken() {
         task("TASK_STATE_COMPLETED"),
     ];
     let recorder = Recorder::new(move |asked| asked.results(&events)).await;
-    let client = Client::connect(&recorder.url(), Dialect::V1_0).unwrap();
+    let client = Client::at(&recorder.url(), Dialect::V1_0).unwrap();
     let updates: Vec<_> = client.stream("x").await.unwrap().collect().await;
     let names = updates.iter().map(|update| json!(update.as_ref().unwrap()));
     let names: Vec<_> = names
@@ -72,7 +72,7 @@ async fn rule_5_4_33_every_request_names_its_version() {
         "{asked:?}"
     );
     let recorder = Recorder::new(|_| Answer::nothing()).await;
-    let client = Client::connect(&recorder.url(), Dialect::V0_3).unwrap();
+    let client = Client::at(&recorder.url(), Dialect::V0_3).unwrap();
     ask_everything(&client).await;
     let asked = recorder.asked();
     assert_eq!(asked.len(), 11);

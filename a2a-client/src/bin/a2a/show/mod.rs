@@ -96,7 +96,8 @@ fn parts(parts: &[Part]) -> String {
     let mut last_was_text = true;
     for piece in parts {
         let is_text = piece.as_text().is_some();
-        if !whole.is_empty() && !(is_text && last_was_text) {
+        let runs_on = is_text && last_was_text;
+        if !whole.is_empty() && !runs_on {
             whole.push('\n');
         }
         whole.push_str(&part(piece));
