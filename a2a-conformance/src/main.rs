@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use a2a_conformance::{Corpus, Fault, Options, Report, replay};
+use a2a_conformance::documents::{Corpus, Fault, Options, Report, replay};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 

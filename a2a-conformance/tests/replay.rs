@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 
-use a2a_conformance::{Corpus, Fault, Kind, Options, Outcome, Report, Side, replay};
+use a2a_conformance::documents::{Corpus, Fault, Kind, Options, Outcome, Report, Side, replay};
 
 async fn outcomes(fault: Option<Fault>) -> Vec<Outcome> {
     let corpus = Corpus::embedded().unwrap();

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use a2a_transport::BoxFuture;
 use a2a_transport::binding::{Pushed, write_notification};
 use a2a_transport::webhook::{WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP};
-use a2a_types::{Dialect, Event};
+use a2a_types::{Dialect, Event, TaskState};
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -230,8 +230,11 @@ impl Outbox {
         let task = &notification.config.task_id;
         let snapshot = self.store.snapshot(&notification.owner, task).await?;
         let mut task = snapshot.ok_or(StoreError::NoTask)?.task;
-        if let Some(status) = event.status() {
-            task.status = status.clone();
+        match event.status() {
+            Some(status) => task.status = status.clone(),
+            // It was still at work then; how it ended is told by what comes next.
+            None if task.status.state.is_settled() => task.status = TaskState::Working.into(),
+            None => {}
         }
         Ok(Some(Event::Task(task)))
     }

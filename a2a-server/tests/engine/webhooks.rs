@@ -1,17 +1,19 @@
 //! What webhooks are told, over real sockets.
 
+use std::time::Duration;
+
 use crate::receiver::{next, receiver};
 use crate::{Worker, builders, task, until};
 use a2a_client::{Client, Error, HttpClient};
 use a2a_server::{
-    Algorithm, Challenge, Secret, Server, ServerBuilder, SigningKey, Transport, WebhookKeys,
-    WebhookPolicy,
+    Algorithm, Challenge, Notification, Secret, Server, ServerBuilder, SigningKey, Transport,
+    WebhookKeys, WebhookPolicy,
 };
 use a2a_transport::webhook::{Jwks, hex_digest, key_id};
 use a2a_transport::{Call, Context};
 use a2a_types::{
     AuthenticationInfo, Dialect, ErrorKind, Message, Request, SendMessageConfiguration,
-    SendMessageRequest, TaskPushNotificationConfig, TaskState,
+    SendMessageRequest, TaskId, TaskPushNotificationConfig, TaskState,
 };
 
 fn at_a_desk(worker: &Worker) -> [Server; 2] {
@@ -222,4 +224,59 @@ async fn what_webhooks_are_told_is_signed() {
             assert_eq!(claims.request_body_sha256, Some(hex_digest(got.body())));
         }
     }
+}
+
+#[tokio::test]
+async fn what_could_not_be_told_is_told_when_somebody_says_so() {
+    let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1"]);
+    for builder in builders(&Worker::default()) {
+        let builder = builder.webhooks(policy.clone()).retry_webhooks([]);
+        let server = builder.build().unwrap();
+        let (url, mut told) = receiver(false).await;
+        // Nobody listens there any more.
+        let gone = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let nowhere = format!("http://{}/", gone.local_addr().unwrap());
+        drop(gone);
+        let client = Client::new(server.clone());
+        let config = |url: &str, task: &TaskId| TaskPushNotificationConfig {
+            id: "mine".into(),
+            task_id: task.clone(),
+            url: url.to_owned(),
+            ..TaskPushNotificationConfig::default()
+        };
+        let sending = client.send("echo this");
+        let done = task(
+            sending
+                .webhook(config(&nowhere, &TaskId::default()))
+                .await
+                .unwrap(),
+        );
+        let dead = dead_letters(&server, 2).await;
+        assert_eq!(server.dead_letters(1).await.unwrap().len(), 1);
+        client
+            .create_push_config(config(&url, &done.id))
+            .await
+            .unwrap();
+        server.discard(&dead[0]).await.unwrap();
+        server.redeliver(&dead[1]).await.unwrap();
+        let last = next(&mut told).await.json();
+        let state = &last["statusUpdate"]["status"]["state"];
+        assert_eq!(*state, "TASK_STATE_COMPLETED");
+        dead_letters(&server, 0).await;
+    }
+}
+
+/// The dead letters, once there are so many.
+async fn dead_letters(server: &Server, count: usize) -> Vec<Notification> {
+    let wanted = async {
+        loop {
+            let dead = server.dead_letters(10).await.unwrap();
+            if dead.len() == count {
+                return dead;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let found = tokio::time::timeout(Duration::from_secs(20), wanted).await;
+    found.unwrap_or_else(|_| panic!("there are not {count} dead letters"))
 }

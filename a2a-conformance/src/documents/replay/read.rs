@@ -10,10 +10,10 @@ use a2a_types::{Dialect, Task, v0_2};
 use serde_json::{Value, json};
 
 use super::{Direction, Outcome};
-use crate::compare::{Bindings, Rules, compare};
-use crate::corpus::{Corpus, Example, Kind, Lenient};
-use crate::printed;
-use crate::verdict::{judge, mended};
+use crate::documents::compare::{Bindings, Rules, compare};
+use crate::documents::corpus::{Corpus, Example, Kind, Lenient};
+use crate::documents::printed;
+use crate::documents::verdict::{judge, mended};
 
 /// What a person saw in a document and no program can find.
 const OBSERVED: &[&str] = &["LABEL", "STATE"];

@@ -15,12 +15,12 @@ use tokio::task::JoinHandle;
 
 use super::wire::{Caller, Got, PATIENCE};
 use super::{Direction, Outcome};
-use crate::compare::{Bindings, Rules, compare};
-use crate::corpus::{Corpus, Example, Exchange, Matching, Release, Step, Strict};
-use crate::fault::{Fault, FaultyService};
-use crate::printed;
-use crate::reference::Reference;
-use crate::verdict::{operation_of, validate};
+use crate::documents::compare::{Bindings, Rules, compare};
+use crate::documents::corpus::{Corpus, Example, Exchange, Matching, Release, Step, Strict};
+use crate::documents::fault::{Fault, FaultyService};
+use crate::documents::printed;
+use crate::documents::reference::Reference;
+use crate::documents::verdict::{operation_of, validate};
 
 /// Replays one exchange in every form of its requests.
 pub(super) async fn replay(

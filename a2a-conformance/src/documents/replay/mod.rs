@@ -8,8 +8,8 @@ mod wire;
 use futures_util::stream::{self, StreamExt};
 use serde::Serialize;
 
-use crate::corpus::Corpus;
-use crate::fault::Fault;
+use crate::documents::corpus::Corpus;
+use crate::documents::fault::Fault;
 
 /// Which way an example was replayed.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]

@@ -14,10 +14,10 @@ use tokio_stream::StreamExt;
 
 use super::wire::{PATIENCE, Said, Scripted, Taken};
 use super::{Direction, Outcome};
-use crate::compare::{Bindings, Rules, compare};
-use crate::corpus::{Corpus, Example, Exchange, Step};
-use crate::fault::{Fault, FaultyTransport};
-use crate::printed;
+use crate::documents::compare::{Bindings, Rules, compare};
+use crate::documents::corpus::{Corpus, Example, Exchange, Step};
+use crate::documents::fault::{Fault, FaultyTransport};
+use crate::documents::printed;
 
 /// Replays one exchange with its answers as corrected and as printed.
 pub(super) async fn replay(

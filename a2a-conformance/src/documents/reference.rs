@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::corpus::ScriptStep;
+use crate::documents::corpus::ScriptStep;
 
 /// An agent that follows a script, and the handle by which it is held and released.
 #[derive(Clone, Debug)]

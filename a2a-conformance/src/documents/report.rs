@@ -7,8 +7,8 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::corpus::{Corpus, Kind, Lenient, Strict};
-use crate::replay::{Direction, Outcome};
+use crate::documents::corpus::{Corpus, Kind, Lenient, Strict};
+use crate::documents::replay::{Direction, Outcome};
 
 /// What came of a replay.
 #[derive(Clone, Debug, Serialize)]

@@ -11,8 +11,8 @@ use a2a_types::reading::{Hints, Mode, Read, Repair, Violation, read};
 use a2a_types::{Base64, Dialect, Operation, Timestamp, schema, v0_1, v0_2};
 use serde_json::Value;
 
-use crate::corpus::{Corpus, Example, Kind, Strict};
-use crate::printed;
+use crate::documents::corpus::{Corpus, Example, Kind, Strict};
+use crate::documents::printed;
 
 /// A strict reader's judgement.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::corpus::{Allowance, Matching};
+use crate::documents::corpus::{Allowance, Matching};
 
 /// A place where what came is not what is documented.
 #[derive(Clone, Debug, Eq, PartialEq)]
