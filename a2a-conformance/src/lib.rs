@@ -15,6 +15,7 @@
 //! assert!(read.json.is_some());
 //! ```
 
+pub mod case;
 pub mod documents;
 pub mod recorded;
 pub mod requirement;

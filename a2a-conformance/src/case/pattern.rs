@@ -1,0 +1,364 @@
+//! What a value has to be like.
+//!
+//! A pattern is JSON. A scalar has to be equal. An object names members that must be there and what
+//! they are like; others may be there. An array has as many items, each like its pattern. An object
+//! with members that begin with `$` says more, all of it at once:
+//!
+//! | member | the value |
+//! |---|---|
+//! | `$any` | is there, whatever it is (`true`), or is not there (`false`) |
+//! | `$type` | is a `string`, `integer`, `number`, `boolean`, `object`, `array` or `null` |
+//! | `$one_of` | is like one of these patterns |
+//! | `$not` | is not like this pattern |
+//! | `$contains` | is a text with this text in it |
+//! | `$matches` | is a text that this regular expression matches |
+//! | `$length` | is an array, object or text of this length, itself a pattern |
+//! | `$at_least`, `$at_most` | is a number not below, not above |
+//! | `$has` | is an array with an item like this |
+//! | `$each` | is an array whose items are all like this |
+//! | `$first`, `$last` | is an array whose first, last item is like this |
+//! | `$exactly` | is equal, members and all |
+
+use regex::Regex;
+use serde_json::{Map, Value};
+
+use crate::run::Mismatch;
+
+/// Every place where `found` is not like `pattern`; `place` is the path of `found`.
+pub fn mismatches(pattern: &Value, found: Option<&Value>, place: &str) -> Vec<Mismatch> {
+    let mut all = Vec::new();
+    compare(pattern, found, place, &mut all);
+    all
+}
+
+/// Whether a value is like a pattern.
+pub fn is_like(pattern: &Value, found: Option<&Value>) -> bool {
+    mismatches(pattern, found, "").is_empty()
+}
+
+fn compare(pattern: &Value, found: Option<&Value>, place: &str, all: &mut Vec<Mismatch>) {
+    if let Value::Object(members) = pattern
+        && members.keys().any(|name| name.starts_with('$'))
+    {
+        for (operator, operand) in members {
+            operate(operator, operand, found, place, all);
+        }
+        return;
+    }
+    let Some(found) = found else {
+        return all.push(mismatch(place, told(pattern), "nothing"));
+    };
+    match (pattern, found) {
+        (Value::Object(members), Value::Object(object)) => {
+            for (name, pattern) in members {
+                let place = format!("{place}.{name}");
+                compare(pattern, object.get(name), &place, all);
+            }
+        }
+        (Value::Array(patterns), Value::Array(items)) => {
+            if patterns.len() != items.len() {
+                let (expected, found) = (patterns.len(), items.len());
+                all.push(mismatch(
+                    place,
+                    format!("{expected} items"),
+                    format!("{found} items"),
+                ));
+            }
+            for (index, (pattern, item)) in patterns.iter().zip(items).enumerate() {
+                compare(pattern, Some(item), &format!("{place}[{index}]"), all);
+            }
+        }
+        (pattern, found) if same(pattern, found) => {}
+        (pattern, found) => all.push(mismatch(place, told(pattern), told(found))),
+    }
+}
+
+fn operate(
+    operator: &str,
+    operand: &Value,
+    found: Option<&Value>,
+    place: &str,
+    all: &mut Vec<Mismatch>,
+) {
+    let text = found.map_or_else(|| "nothing".to_owned(), told);
+    let mut fail = |expected: String| all.push(mismatch(place, expected, text.clone()));
+    let items = found.and_then(Value::as_array);
+    match operator {
+        "$any" => match (operand.as_bool(), found) {
+            (Some(false), Some(_)) => fail("nothing".to_owned()),
+            (Some(true), None) => fail("a value".to_owned()),
+            _ => {}
+        },
+        "$type" => {
+            let wanted = operand.as_str().unwrap_or_default();
+            if !found.is_some_and(|found| is_of(wanted, found)) {
+                fail(format!("a value of type {wanted}"));
+            }
+        }
+        "$one_of" => {
+            let patterns = operand.as_array().map_or(&[][..], Vec::as_slice);
+            if !patterns.iter().any(|pattern| is_like(pattern, found)) {
+                let told: Vec<_> = patterns.iter().map(told).collect();
+                fail(told.join(" or "));
+            }
+        }
+        "$not" => {
+            if is_like(operand, found) {
+                fail(format!("not {}", told(operand)));
+            }
+        }
+        "$contains" => {
+            let part = operand.as_str().unwrap_or_default();
+            if !found
+                .and_then(Value::as_str)
+                .is_some_and(|text| text.contains(part))
+            {
+                fail(format!("a text with `{part}` in it"));
+            }
+        }
+        "$matches" => {
+            let expression = operand.as_str().unwrap_or_default();
+            let found = found.and_then(Value::as_str);
+            match Regex::new(expression) {
+                Ok(expression) if found.is_some_and(|text| expression.is_match(text)) => {}
+                _ => fail(format!("a text that `{expression}` matches")),
+            }
+        }
+        "$length" => {
+            let length = found.and_then(length).map(Value::from);
+            let mut inner = Vec::new();
+            compare(
+                operand,
+                length.as_ref(),
+                &format!("{place}.length"),
+                &mut inner,
+            );
+            all.append(&mut inner);
+        }
+        "$at_least" | "$at_most" => {
+            let (bound, found) = (operand.as_f64(), found.and_then(Value::as_f64));
+            let holds = match (bound, found, operator) {
+                (Some(bound), Some(found), "$at_least") => found >= bound,
+                (Some(bound), Some(found), _) => found <= bound,
+                _ => false,
+            };
+            if !holds {
+                let word = operator.trim_start_matches('$').replace('_', " ");
+                fail(format!("{word} {operand}"));
+            }
+        }
+        "$has" => {
+            if !items.is_some_and(|items| items.iter().any(|item| is_like(operand, Some(item)))) {
+                fail(format!("an item like {}", told(operand)));
+            }
+        }
+        "$each" => match items {
+            None => fail("an array".to_owned()),
+            Some(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    compare(operand, Some(item), &format!("{place}[{index}]"), all);
+                }
+            }
+        },
+        "$first" | "$last" => {
+            let item = match operator {
+                "$first" => items.and_then(|items| items.first()),
+                _ => items.and_then(|items| items.last()),
+            };
+            let index = operator.trim_start_matches('$');
+            compare(operand, item, &format!("{place}[{index}]"), all);
+        }
+        "$exactly" => {
+            if found != Some(operand) {
+                fail(told(operand));
+            }
+        }
+        unknown => fail(format!("a pattern that is known: `{unknown}` is not")),
+    }
+}
+
+/// The operators that there are.
+pub const OPERATORS: [&str; 14] = [
+    "$any",
+    "$type",
+    "$one_of",
+    "$not",
+    "$contains",
+    "$matches",
+    "$length",
+    "$at_least",
+    "$at_most",
+    "$has",
+    "$each",
+    "$first",
+    "$last",
+    "$exactly",
+];
+
+/// Every operator in a pattern that there is not.
+pub fn unknown_operators(pattern: &Value) -> Vec<String> {
+    match pattern {
+        Value::Object(members) => {
+            let unknown =
+                |name: &&String| name.starts_with('$') && !OPERATORS.contains(&name.as_str());
+            let mut all: Vec<_> = members.keys().filter(unknown).cloned().collect();
+            all.extend(members.values().flat_map(unknown_operators));
+            all
+        }
+        Value::Array(items) => items.iter().flat_map(unknown_operators).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn mismatch(place: &str, expected: impl Into<String>, found: impl Into<String>) -> Mismatch {
+    Mismatch {
+        place: place.to_owned(),
+        expected: expected.into(),
+        found: found.into(),
+        evidence: None,
+    }
+}
+
+/// Numbers are equal whatever they look like.
+fn same(pattern: &Value, found: &Value) -> bool {
+    match (pattern.as_f64(), found.as_f64()) {
+        (Some(pattern), Some(found)) => pattern == found,
+        _ => pattern == found,
+    }
+}
+
+fn is_of(wanted: &str, found: &Value) -> bool {
+    match wanted {
+        "string" => found.is_string(),
+        "integer" => found.is_i64() || found.is_u64(),
+        "number" => found.is_number(),
+        "boolean" => found.is_boolean(),
+        "object" => found.is_object(),
+        "array" => found.is_array(),
+        "null" => found.is_null(),
+        _ => false,
+    }
+}
+
+fn length(found: &Value) -> Option<usize> {
+    match found {
+        Value::Array(items) => Some(items.len()),
+        Value::Object(members) => Some(Map::len(members)),
+        Value::String(text) => Some(text.chars().count()),
+        _ => None,
+    }
+}
+
+/// A value in few words.
+fn told(value: &Value) -> String {
+    const LONGEST: usize = 300;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn check(pattern: &Value, found: &Value, places: &[&str]) {
+        let all = mismatches(pattern, Some(found), "$");
+        let found: Vec<_> = all.iter().map(|mismatch| mismatch.place.as_str()).collect();
+        assert_eq!(found, places, "{pattern}: {all:?}");
+    }
+
+    #[test]
+    fn what_is_named_must_be_there() {
+        let found = json!({"a": 1, "b": [1, {"c": "text"}], "d": null});
+        check(
+            &json!({"a": 1.0, "b": [1, {"c": "text"}], "d": null}),
+            &found,
+            &[],
+        );
+        check(&json!({"a": 2, "e": 1}), &found, &["$.a", "$.e"]);
+        check(&json!({"b": [1]}), &found, &["$.b"]);
+        check(
+            &json!({"b": [2, {"c": 1}]}),
+            &found,
+            &["$.b[0]", "$.b[1].c"],
+        );
+        check(&json!({"a": {"x": 1}}), &found, &["$.a"]);
+    }
+
+    #[test]
+    fn every_operator_holds_and_fails() {
+        let cases = [
+            (json!({"$any": true}), json!(1), None),
+            (json!({"$type": "integer"}), json!(1), Some(json!(1.5))),
+            (json!({"$type": "string"}), json!("x"), Some(json!(1))),
+            (
+                json!({"$one_of": [1, {"$type": "string"}]}),
+                json!("x"),
+                Some(json!(2)),
+            ),
+            (
+                json!({"$not": {"a": 1}}),
+                json!({"a": 2}),
+                Some(json!({"a": 1, "b": 2})),
+            ),
+            (
+                json!({"$contains": "el"}),
+                json!("hello"),
+                Some(json!("hi")),
+            ),
+            (
+                json!({"$matches": "^[a-z]+$"}),
+                json!("abc"),
+                Some(json!("a1")),
+            ),
+            (json!({"$length": 2}), json!("äö"), Some(json!([1]))),
+            (
+                json!({"$length": {"$at_least": 1}}),
+                json!([1]),
+                Some(json!([])),
+            ),
+            (
+                json!({"$at_least": 2, "$at_most": 3}),
+                json!(2),
+                Some(json!(4)),
+            ),
+            (
+                json!({"$has": {"a": 1}}),
+                json!([{"a": 2}, {"a": 1}]),
+                Some(json!([{"a": 2}])),
+            ),
+            (
+                json!({"$each": {"$type": "string"}}),
+                json!([]),
+                Some(json!(["a", 1])),
+            ),
+            (
+                json!({"$first": 1, "$last": 3}),
+                json!([1, 2, 3]),
+                Some(json!([1, 3, 2])),
+            ),
+            (
+                json!({"$exactly": {"a": 1}}),
+                json!({"a": 1}),
+                Some(json!({"a": 1, "b": 2})),
+            ),
+            (json!({"$nonsense": 1}), json!(null), Some(json!(1))),
+        ];
+        for (pattern, good, bad) in cases {
+            let known = unknown_operators(&pattern).is_empty();
+            assert_eq!(is_like(&pattern, Some(&good)), known, "{pattern} {good}");
+            if let Some(bad) = bad {
+                assert!(!is_like(&pattern, Some(&bad)), "{pattern} {bad}");
+            }
+        }
+        assert!(is_like(&json!({"$any": false}), None));
+        assert!(!is_like(&json!({"$any": true}), None));
+        assert!(!is_like(&json!(1), None));
+        let nested = json!({"a": [{"$nonsense": 1}]});
+        assert_eq!(unknown_operators(&nested), ["$nonsense"]);
+    }
+}
