@@ -34,6 +34,11 @@ fn cuts() {
 }
 
 #[test]
+fn cuts_of_the_client() {
+    check("cuts --client --tasks 8 --cuts 20 --seed 1");
+}
+
+#[test]
 fn sends() {
     check("sends --seconds 1 --connections 4 --target 1 --seed 1");
 }

@@ -1,6 +1,7 @@
 //! Followers whose connections are cut all the time go on where they were: no event is missing, none
 //! is told twice, and none comes before its time.
 
+mod alone;
 mod proxy;
 
 use std::net::SocketAddr;
@@ -15,7 +16,8 @@ use clap::Args;
 use fastrand::Rng;
 use tokio::task::JoinSet;
 
-use self::proxy::Proxy;
+use self::alone::Trial;
+use self::proxy::{Ids, Proxy};
 use crate::Failure;
 use crate::report::Report;
 use crate::serve::{card, directory};
@@ -29,14 +31,74 @@ pub(crate) struct Options {
     /// How many tasks are followed at once.
     #[arg(long, value_name = "N", default_value_t = 12)]
     at_once: usize,
+    /// Let the client go through the cuts alone, in each of the four generations, with the ids of
+    /// events and without.
+    #[arg(long)]
+    client: bool,
+    /// How many connections of each task are cut then.
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    cuts: usize,
 }
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   cargo xtask cuts                                      200 tasks, three generations, two stores
-  cargo xtask cuts --tasks 20 --at-once 1 --seed 7      one after the other";
+  cargo xtask cuts --tasks 20 --at-once 1 --seed 7      one after the other
+  cargo xtask cuts --client                             500 cuts to a task, which the client survives";
 
-pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failure> {
+pub(crate) async fn run(options: Options, dice: Rng) -> Result<Report, Failure> {
+    match options.client {
+        true => client_alone(options, dice).await,
+        false => by_hand(options, dice).await,
+    }
+}
+
+async fn client_alone(options: Options, mut dice: Rng) -> Result<Report, Failure> {
+    let agent = alone::Counter::default();
+    let target = serve(Server::builder(card(), agent.clone())).await?;
+    let (begun, mut told) = (Instant::now(), Instant::now());
+    let mut total = alone::Found::default();
+    let mut callers = JoinSet::new();
+    for number in 0..options.tasks {
+        if callers.len() >= options.at_once {
+            total.add(callers.join_next().await.ok_or("nobody calls")???);
+        }
+        let trial = Trial {
+            target,
+            dialect: Dialect::ALL[number % 4],
+            ids: [Ids::Kept, Ids::Hidden][number / 4 % 2],
+            cuts: options.cuts,
+        };
+        callers.spawn(alone::follow(
+            trial,
+            agent.clone(),
+            format!("t{number}"),
+            dice.fork(),
+        ));
+        if told.elapsed() > Duration::from_secs(20) {
+            eprintln!("{number} of {} tasks", options.tasks);
+            told = Instant::now();
+        }
+    }
+    while let Some(found) = callers.join_next().await {
+        total.add(found??);
+    }
+    let mut report = Report::new("cuts");
+    report.tell("tasks", options.tasks as f64);
+    report.tell("events", total.events as f64);
+    let least = options.cuts * options.tasks;
+    report.at_least("connections that were cut", least as f64, total.cuts as f64);
+    report.tell("reconnections", total.reconnections as f64);
+    report.exactly("missing", 0, total.missing);
+    report.exactly("told twice", 0, total.twice);
+    report.exactly("made out another task", 0, total.others);
+    report.exactly("failed", 0, total.failures);
+    report.tell("seconds", begun.elapsed().as_secs_f64().round());
+    report.remark(total.remarks);
+    Ok(report)
+}
+
+async fn by_hand(options: Options, mut dice: Rng) -> Result<Report, Failure> {
     let directory = directory(None)?;
     let in_memory = serve(Server::builder(card(), Counter)).await?;
     let in_a_file = SqliteStore::open(directory.path().join("tasks.db"))?;
@@ -143,7 +205,7 @@ async fn follow(
     numbers: u64,
     dice: Rng,
 ) -> Result<Found, Failure> {
-    let proxy = Proxy::begin(target, dice).await?;
+    let proxy = Proxy::begin(target, Ids::Kept, dice).await?;
     // Each cut is to be seen, and what is told right after it.
     let client = Client::at(&proxy.url(), dialect)?.retries(Retries::none());
     let request = SendMessageRequest {

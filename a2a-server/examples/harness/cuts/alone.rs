@@ -1,0 +1,283 @@
+//! The client alone: it follows a task through so many cuts, and its caller sees every event once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use a2a_client::{Client, Error, Retries, StreamExt, Updates};
+use a2a_server::{Agent, Failure as AgentFailure, Turn};
+use a2a_types::{Dialect, Event, Message, Part, Task, TaskState};
+use fastrand::Rng;
+use tokio::sync::watch;
+
+use super::proxy::{Ids, Proxy};
+use crate::Failure;
+
+/// One task to be followed.
+pub(super) struct Trial {
+    pub(super) target: std::net::SocketAddr,
+    pub(super) dialect: Dialect,
+    pub(super) ids: Ids,
+    /// How many connections are cut before the task ends.
+    pub(super) cuts: usize,
+}
+
+/// What the callers of clients have found.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) events: usize,
+    pub(super) cuts: usize,
+    pub(super) reconnections: usize,
+    pub(super) missing: usize,
+    pub(super) twice: usize,
+    /// The folded task is another than the agent's own.
+    pub(super) others: usize,
+    pub(super) failures: usize,
+    pub(super) remarks: Vec<String>,
+}
+
+impl Found {
+    pub(super) fn add(&mut self, other: Self) {
+        self.events += other.events;
+        self.cuts += other.cuts;
+        self.reconnections += other.reconnections;
+        self.missing += other.missing;
+        self.twice += other.twice;
+        self.others += other.others;
+        self.failures += other.failures;
+        self.remarks.extend(other.remarks);
+    }
+}
+
+/// An agent that counts for as long as its listener wants, and never runs far ahead of it.
+#[derive(Clone, Default)]
+pub(super) struct Counter(Arc<Mutex<HashMap<String, watch::Receiver<Heard>>>>);
+
+/// How far a listener is.
+#[derive(Clone, Copy, Default)]
+struct Heard {
+    numbers: u64,
+    enough: bool,
+}
+
+impl Counter {
+    /// How a listener tells a turn that begins with `text` how far it is.
+    fn expect(&self, text: &str) -> watch::Sender<Heard> {
+        let (sender, receiver) = watch::channel(Heard::default());
+        let mut listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        listeners.insert(text.to_owned(), receiver);
+        sender
+    }
+
+    fn listener(&self, text: &str) -> Option<watch::Receiver<Heard>> {
+        let mut listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        listeners.remove(text)
+    }
+}
+
+impl Agent for Counter {
+    async fn run(&self, turn: Turn) -> Result<(), AgentFailure> {
+        let mut heard = self.listener(&turn.text()).ok_or("nobody listens")?;
+        let mut numbers = turn.artifact("numbers");
+        for number in 0.. {
+            let near = heard.wait_for(|heard| heard.enough || heard.numbers + AHEAD > number);
+            if near.await?.enough {
+                break;
+            }
+            if number % 16 == 15 {
+                turn.working(format!("word {number}")).await?;
+            }
+            numbers = numbers.text(number.to_string()).send().await?;
+        }
+        Ok(())
+    }
+}
+
+/// How far the agent runs ahead.
+const AHEAD: u64 = 6;
+
+/// Follows one task to its end by a client, through a proxy that cuts its connections.
+pub(super) async fn follow(
+    trial: Trial,
+    agent: Counter,
+    name: String,
+    dice: Rng,
+) -> Result<Found, Failure> {
+    let proxy = Proxy::begin(trial.target, trial.ids, dice).await?;
+    let retries = Retries::default()
+        .attempts(1000)
+        .reconnections(1000)
+        .base(Duration::from_millis(1))
+        .most(Duration::from_millis(50))
+        .budget(100, 1000)
+        .resend_messages(true);
+    let client = Client::at(&proxy.url(), trial.dialect)?.retries(retries);
+    let progress = agent.expect(&name);
+    let mut message = Message::user(name.clone());
+    if trial.dialect == Dialect::V0_1 {
+        // Its messages have no ids: nobody could tell one that is sent again.
+        message.task_id = Some(name.into());
+        proxy.spare(true);
+    }
+    let mut listener = Listener {
+        trial,
+        progress,
+        next: 0,
+        words: Vec::new(),
+        found: Found::default(),
+    };
+    let updates = client.send(message).follow();
+    let whole = listener.listen(updates, &proxy);
+    match tokio::time::timeout(PATIENCE, whole).await {
+        Err(_) => listener.fail("it never came to its end".to_owned()),
+        Ok(Err(error)) => listener.fail(error.to_string()),
+        Ok(Ok(task)) => {
+            let direct = Client::at(
+                &format!("http://{}/", listener.trial.target),
+                listener.trial.dialect,
+            )?;
+            let own = direct.get_task(task.id.clone(), None).await?;
+            listener.judge(&task, &own);
+        }
+    }
+    listener.found.cuts = proxy.cuts();
+    let place = format!("{}, {:?}", listener.trial.dialect, listener.trial.ids);
+    for remark in &mut listener.found.remarks {
+        *remark = format!("{place}: {remark}");
+    }
+    Ok(listener.found)
+}
+
+/// How long it may take to follow a task to its end.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// The caller of a client.
+struct Listener {
+    trial: Trial,
+    progress: watch::Sender<Heard>,
+    /// The number that comes next.
+    next: u64,
+    /// What the agent said beside.
+    words: Vec<String>,
+    found: Found,
+}
+
+impl Listener {
+    /// Reads to the end; tells the task as the client makes it out.
+    async fn listen(&mut self, mut updates: Updates, proxy: &Proxy) -> Result<Task, Failure> {
+        while let Some(event) = updates.next().await {
+            let event = event.map_err(|error: Error| match std::error::Error::source(&error) {
+                Some(source) => format!("{error}: {source}"),
+                None => error.to_string(),
+            })?;
+            proxy.spare(false);
+            self.found.events += 1;
+            self.hear(&event);
+            let enough = proxy.cuts() >= self.trial.cuts;
+            self.progress.send_replace(Heard {
+                numbers: self.next,
+                enough,
+            });
+        }
+        self.found.reconnections = updates.reconnections() as usize;
+        Ok(updates.task().cloned().ok_or("there was no task")?)
+    }
+
+    fn hear(&mut self, event: &Event) {
+        match event {
+            Event::ArtifactUpdate(update) => {
+                if !update.append && self.next > 0 {
+                    self.remark("the artifact was replaced".to_owned());
+                    self.found.twice += 1;
+                }
+                for text in update.artifact.parts.iter().filter_map(Part::as_text) {
+                    self.count(text.parse().unwrap_or(u64::MAX >> 1));
+                }
+            }
+            Event::StatusUpdate(update) => self
+                .words
+                .extend(update.status.message.iter().map(Message::text)),
+            Event::Message(message) => self.words.push(message.text()),
+            Event::Task(task) => {
+                if self.found.events > 1 {
+                    self.remark("the task was told as a whole".to_owned());
+                    self.found.twice += 1;
+                }
+                for artifact in &task.artifacts {
+                    for text in artifact.parts.iter().filter_map(Part::as_text) {
+                        self.count(text.parse().unwrap_or(u64::MAX >> 1));
+                    }
+                }
+                let said = task.history.iter().chain(&task.status.message);
+                let said = said.filter(|message| message.role == a2a_types::Role::Agent);
+                self.words.extend(said.map(Message::text));
+            }
+        }
+    }
+
+    fn count(&mut self, number: u64) {
+        match number.cmp(&self.next) {
+            std::cmp::Ordering::Equal => self.next += 1,
+            std::cmp::Ordering::Less => {
+                self.found.twice += 1;
+                self.remark(format!("{number} was told twice"));
+            }
+            std::cmp::Ordering::Greater => {
+                self.found.missing += (number - self.next) as usize;
+                self.remark(format!("{number} came when {} was due", self.next));
+                self.next = number + 1;
+            }
+        }
+    }
+
+    /// Compares what was heard, and what the client made of it, with the agent's own task.
+    fn judge(&mut self, task: &Task, own: &Task) {
+        let texts = |task: &Task| -> Vec<String> {
+            let parts = task.artifacts.iter().flat_map(|artifact| &artifact.parts);
+            parts.filter_map(Part::as_text).map(str::to_owned).collect()
+        };
+        if own.status.state != TaskState::Completed {
+            self.fail(format!("it has ended {:?}", own.status.state));
+        }
+        let same = task.artifacts == own.artifacts && task.status.state == own.status.state;
+        if !same {
+            self.found.others += 1;
+            self.remark(format!(
+                "{} parts {:?}, not {} {:?}",
+                texts(task).len(),
+                task.status.state,
+                texts(own).len(),
+                own.status.state
+            ));
+        }
+        self.found.missing += texts(own).len().saturating_sub(self.next as usize);
+        // 0.1 tells what was said only to who asks for so many messages.
+        if self.trial.dialect == Dialect::V0_1 {
+            return;
+        }
+        let due = (0..self.next).filter(|number| number % 16 == 15);
+        let due: Vec<_> = due.map(|number| format!("word {number}")).collect();
+        let mut told = std::mem::take(&mut self.words);
+        let all = told.len();
+        told.sort();
+        told.dedup();
+        let missing = due.iter().filter(|word| !told.contains(word)).count();
+        self.found.twice += all - told.len();
+        self.found.missing += missing;
+        if missing > 0 || all > told.len() {
+            self.remark(format!(
+                "{missing} words missing, {} twice",
+                all - told.len()
+            ));
+        }
+    }
+
+    fn fail(&mut self, remark: String) {
+        self.found.failures += 1;
+        self.remark(remark);
+    }
+
+    fn remark(&mut self, remark: String) {
+        self.found.remarks.push(remark);
+    }
+}
