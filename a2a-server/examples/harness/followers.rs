@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use a2a_client::{Client, Event, StreamExt};
+use a2a_client::{Client, Event, Retries, StreamExt};
 use a2a_server::{
     Agent, ArtifactUpdate, Failure as AgentFailure, Server, ServerBuilder, SqliteStore, Turn,
 };
@@ -138,7 +138,8 @@ async fn follow_all(
     options: &Options,
     dice: &mut Rng,
 ) -> Result<Found, Failure> {
-    let client = Client::new(builder.merge_chunks(Duration::ZERO).build()?);
+    let client =
+        Client::new(builder.merge_chunks(Duration::ZERO).build()?).retries(Retries::none());
     let mut updates = client.stream(count_to(options.events)).await?;
     let first = updates.next().await.ok_or("no word of the task")??;
     let task = first.task_id().cloned().ok_or("an event of no task")?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use a2a_client::{Client, SendMessageResponse};
+use a2a_client::{Client, Retries, SendMessageResponse};
 use a2a_server::{Agent, Failure as AgentFailure, Server, ServerBuilder, SqliteStore, Turn};
 use a2a_types::{
     Dialect, ListTasksRequest, Message, MessageId, SendMessageConfiguration, SendMessageRequest,
@@ -131,7 +131,7 @@ async fn leg(
     let mut found = Found::default();
     for number in 0..options.groups {
         let dialect = [Dialect::V1_0, Dialect::V0_3, Dialect::V0_2][number % 3];
-        let client = Client::at(&url, dialect)?;
+        let client = Client::at(&url, dialect)?.retries(Retries::none());
         let request = SendMessageRequest {
             message: Message::user(format!("{answer} {}", dice.u64(..4))),
             configuration: Some(SendMessageConfiguration {
@@ -142,7 +142,7 @@ async fn leg(
         };
         found.add(group(&client, request, options.twins).await?);
     }
-    let client = Client::at(&url, Dialect::V1_0)?;
+    let client = Client::at(&url, Dialect::V1_0)?.retries(Retries::none());
     let tasks = client.list_tasks(ListTasksRequest::default()).await?;
     found.tasks = usize::try_from(tasks.total_size)?;
     let heard = agent.heard.lock().unwrap_or_else(PoisonError::into_inner);

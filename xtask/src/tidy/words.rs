@@ -60,6 +60,21 @@ struct Exception {
 
 const EXCEPTIONS: &[Exception] = &[
     Exception {
+        path: "a2a-client/src/follow.rs",
+        word: "sleep",
+        reason: "pauses between attempts, and how long silence is no sign: steps of a state machine",
+    },
+    Exception {
+        path: "a2a-client/src/retrying.rs",
+        word: "sleep",
+        reason: "an agent that is in need is left alone for a while",
+    },
+    Exception {
+        path: "a2a-client/src/updates.rs",
+        word: "sleep",
+        reason: "the caller's deadline",
+    },
+    Exception {
         path: "a2a-server/src/runner.rs",
         word: "sleep",
         reason: "text is collected for a while: nothing tells that no more will come",

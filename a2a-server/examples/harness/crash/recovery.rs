@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a_client::{Client, Error, StreamExt};
+use a2a_client::{Client, Error, Retries, StreamExt};
 use a2a_types::{Dialect, ErrorKind, Message, Role, Task, TaskId, TaskState};
 
 use crate::agent::RESUMED;
@@ -17,8 +17,8 @@ pub(crate) struct Clients {
 impl Clients {
     pub(crate) fn of(url: &str) -> Result<Self, Error> {
         Ok(Self {
-            new: Client::at(url, Dialect::V1_0)?,
-            old: Client::at(url, Dialect::V0_2)?,
+            new: Client::at(url, Dialect::V1_0)?.retries(Retries::none()),
+            old: Client::at(url, Dialect::V0_2)?.retries(Retries::none()),
         })
     }
 

@@ -1,0 +1,7 @@
+//! Streams survive what happens to their connections, whatever the peer can do.
+
+mod overlap;
+mod patience;
+mod peer;
+mod retries;
+mod wire;
