@@ -10,7 +10,6 @@ use a2a_types::ErrorKind;
 pub(crate) fn nothing_was_done(error: &Error) -> bool {
     match error {
         Error::Busy { .. } => true,
-        Error::NotA2a { status, .. } => matches!(status, 429 | 503),
         Error::Agent(error) => error.kind == ErrorKind::Unavailable,
         error => error.nothing_was_sent(),
     }

@@ -7,7 +7,7 @@ use a2a_transport::{Answer, BoxFuture, Call, Reply, Update};
 use a2a_types::{Event, Request, Response, Task, TaskState};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::peer::{chunk, in_short, status, task};
+use crate::peer::{chunk, in_short, in_time, status, task};
 use TaskState::{Completed, Working};
 
 /// A look at the task, and what the open stream tells right after it.
@@ -92,7 +92,7 @@ async fn check(looks: impl Into<Vec<Look>>, expected: &[&str], folded: &str) {
     let agent = Agent::new(looks);
     let mut updates = Client::new(agent.clone()).send("go").follow();
     let mut heard = Vec::new();
-    while let Some(event) = updates.next().await {
+    while let Some(event) = in_time(updates.next()).await {
         heard.push(in_short(&event.unwrap()));
     }
     assert_eq!(heard, expected);

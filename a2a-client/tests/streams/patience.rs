@@ -9,7 +9,7 @@ use a2a_transport::{Answer, BoxFuture, Call, Reply, Update};
 use a2a_types::{AgentCard, Event, Operation, Request, Response, SendMessageResponse, TaskState};
 use tokio::time::{Instant, timeout};
 
-use crate::peer::{snapshot, status, task};
+use crate::peer::{in_time, snapshot, status, task};
 
 /// What an agent does when it is asked for the so-manieth time.
 type Script = dyn Fn(u32, &Request) -> Result<Answer, Error> + Send + Sync;
@@ -81,12 +81,12 @@ async fn a_stream_is_taken_up_so_often_in_vain_and_later_each_time() {
         _ => Err(cut()),
     });
     let mut updates = Client::new(agent.clone()).send("go").follow();
-    updates.next().await.unwrap().unwrap();
+    in_time(updates.next()).await.unwrap().unwrap();
     assert!(matches!(
-        updates.next().await,
+        in_time(updates.next()).await,
         Some(Err(Error::Connection(_)))
     ));
-    assert!(updates.next().await.is_none());
+    assert!(in_time(updates.next()).await.is_none());
     assert_eq!(agent.asked(), 1 + 12);
     let most = |pause: &Duration| *pause <= Duration::from_secs(5);
     assert!(agent.pauses().iter().all(most), "{:?}", agent.pauses());
@@ -103,7 +103,7 @@ async fn whoever_gets_on_may_be_cut_off_for_ever() {
     });
     let mut updates = Client::new(agent.clone()).send("go").follow();
     for _ in 0..200 {
-        updates.next().await.unwrap().unwrap();
+        in_time(updates.next()).await.unwrap().unwrap();
     }
     assert_eq!(updates.reconnections(), 199);
 }
@@ -118,9 +118,9 @@ async fn the_same_again_is_no_progress() {
         ]))
     });
     let mut updates = Client::new(agent.clone()).send("go").follow();
-    updates.next().await.unwrap().unwrap();
+    in_time(updates.next()).await.unwrap().unwrap();
     assert!(matches!(
-        updates.next().await,
+        in_time(updates.next()).await,
         Some(Err(Error::Connection(_)))
     ));
     assert_eq!(agent.asked(), 1 + 12);
@@ -148,7 +148,7 @@ async fn a_long_silence_is_no_failure() {
     });
     let mut updates = Client::new(agent.clone()).send("go").follow();
     let mut heard = 0;
-    while let Some(event) = updates.next().await {
+    while let Some(event) = in_time(updates.next()).await {
         event.unwrap();
         heard += 1;
     }
@@ -193,13 +193,13 @@ async fn a_deadline_ends_what_would_never_end() {
     let limit = Duration::from_secs(7);
     let begun = Instant::now();
     let mut updates = Client::new(agent).send("go").deadline(limit).follow();
-    match updates.next().await {
+    match in_time(updates.next()).await {
         Some(Err(Error::Timeout { phase, limit: told })) => {
             assert_eq!((phase, told), (Phase::Deadline, limit));
         }
         other => panic!("{other:?}"),
     }
-    assert!(updates.next().await.is_none());
+    assert!(in_time(updates.next()).await.is_none());
     assert_eq!(begun.elapsed().as_secs(), 7);
 
     let busy = Scripted::new(|_, _| Err(Error::Unreachable("nobody".into())));

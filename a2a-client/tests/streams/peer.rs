@@ -84,7 +84,7 @@ impl Peer {
 
     /// A client that asks again soon.
     pub(crate) fn client(&self) -> Client {
-        let client = Client::connect(&self.url, self.dialect).unwrap();
+        let client = Client::at(&self.url, self.dialect).unwrap();
         client.retries(Retries::default().base(Duration::from_millis(5)))
     }
 
@@ -256,4 +256,10 @@ pub(crate) fn message(dialect: Dialect) -> Message {
         task_id: dialect.rules().caller_names_tasks.then(|| "t".into()),
         ..Message::user("go")
     }
+}
+
+/// What comes of it within a day of a clock that is paused: a test that hangs says nothing.
+pub(crate) async fn in_time<T>(future: impl Future<Output = T>) -> T {
+    let came = tokio::time::timeout(Duration::from_secs(24 * 3600), future).await;
+    came.expect("nothing more came")
 }

@@ -1,7 +1,11 @@
 //! Peers of every kind, over sockets.
 
+use std::time::Duration;
+
 use a2a_client::{Dialect, Error, Event, Retries, StreamExt, Updates};
 use a2a_types::{ErrorKind, Message, Operation, Response, SendMessageResponse, TaskState};
+
+use tokio::time::timeout;
 
 use crate::peer::{
     Answer, End, Peer, chunk, events, in_short, looked, message, refused, snapshot, status, task,
@@ -15,13 +19,18 @@ const SINCE_0_2: &[Dialect] = &[Dialect::V0_2, Dialect::V0_3, Dialect::V1_0];
 /// task that the client makes out of it ends like the last event.
 async fn hear(updates: &mut Updates) -> (Vec<String>, Option<Error>) {
     let mut heard = Vec::new();
-    while let Some(event) = updates.next().await {
+    let patience = Duration::from_secs(30);
+    loop {
+        let next = timeout(patience, updates.next()).await;
+        let next = next.unwrap_or_else(|_| panic!("nothing came after {heard:?}"));
+        let Some(event) = next else {
+            return (heard, None);
+        };
         match event {
             Ok(event) => heard.push(in_short(&event)),
             Err(error) => return (heard, Some(error)),
         }
     }
-    (heard, None)
 }
 
 /// Follows a message in each dialect through a script; checks what is told, what is asked for, and
@@ -300,6 +309,31 @@ async fn a_message_that_the_agent_recognises_is_sent_again_with_its_id() {
     }
 }
 
+/// Where a peer is asked to go on.
+fn places(peer: &Peer) -> Vec<Option<String>> {
+    let asked = peer.asked().into_iter();
+    asked.map(|asked| asked.last_event_id).collect()
+}
+
+/// A peer that has ids, and does not go on after the last one.
+#[tokio::test]
+async fn a_place_that_is_passed_is_forgotten() {
+    for &dialect in SINCE_0_2 {
+        let script = [
+            numbered(1, [snapshot(Working, &[]), chunk("1")], End::Cut),
+            numbered(9, [chunk("3")], End::Cut),
+            looked(Working, &["1", "2", "3"]),
+            events([snapshot(Completed, &["1", "2", "3"])], End::Well),
+        ];
+        let peer = Peer::new(dialect, script).await;
+        let (heard, error) = hear(&mut peer.client().send("go").follow()).await;
+        let expected = ["Working[]", "=1", "+23", "Completed"];
+        assert_eq!(heard, expected, "{dialect}: {error:?}");
+        let place = Some("2".to_owned());
+        assert_eq!(places(&peer), [None, place, None, None], "{dialect}");
+    }
+}
+
 /// Some peers number their events as they like.
 #[tokio::test]
 async fn ids_that_do_not_grow_are_no_places() {
@@ -323,6 +357,38 @@ async fn ids_that_do_not_grow_are_no_places() {
         &[SendStreamingMessage, SubscribeToTask, GetTask],
     )
     .await;
+}
+
+#[tokio::test]
+async fn numbers_that_do_not_grow_are_not_sent_back() {
+    let first = [(Some(1), status(Working)), (Some(1), chunk("1"))];
+    let whole = events([snapshot(Completed, &["1"])], End::Well);
+    let peer = Peer::new(
+        Dialect::V1_0,
+        [Answer::Events(first.into(), End::Cut), whole],
+    )
+    .await;
+    hear(&mut peer.client().send("go").follow()).await;
+    assert_eq!(places(&peer), [None, None]);
+}
+
+#[tokio::test]
+async fn a_task_of_a_peer_that_cannot_stream_is_followed() {
+    for &dialect in Dialect::ALL {
+        let script = [
+            refused(ErrorKind::UnsupportedOperation),
+            looked(Working, &["1"]),
+            looked(Completed, &["1", "2"]),
+        ];
+        let peer = Peer::new(dialect, script).await;
+        let mut updates = peer.client().subscribe("t").await.unwrap();
+        let (heard, error) = hear(&mut updates).await;
+        assert_eq!(
+            heard,
+            ["Working[1]", "+2", "Completed"],
+            "{dialect}: {error:?}"
+        );
+    }
 }
 
 #[tokio::test]
