@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use a2a_client::{Client, Error, Phase, Retries, StreamExt, Transport};
+use a2a_client::{Client, Error, Message, Phase, Retries, StreamExt, Transport};
 use a2a_transport::{Answer, BoxFuture, Call, Reply, Update};
 use a2a_types::{AgentCard, Event, Operation, Request, Response, SendMessageResponse, TaskState};
 use tokio::time::{Instant, timeout};
@@ -241,4 +241,39 @@ async fn nothing_is_sent_before_the_first_event_is_asked_for() {
     drop(client.send("go").follow());
     drop(client.send("go"));
     assert_eq!(agent.asked(), 0);
+}
+
+/// An agent that ends a stream while it waits, or in a state that nobody knows, has said all.
+#[tokio::test(start_paused = true)]
+async fn an_end_where_nothing_more_is_due_is_the_end() {
+    for state in [
+        TaskState::InputRequired,
+        TaskState::AuthRequired,
+        TaskState::Unspecified,
+    ] {
+        let agent = Scripted::new(move |_, _| Ok(stream(vec![Ok(snapshot(state, &[]))])));
+        let updates = Client::new(agent.clone()).send("go").follow();
+        let heard: Vec<_> = updates.map(Result::unwrap).collect().await;
+        assert_eq!((heard.len(), agent.asked()), (1, 1), "{state:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_task_has_what_no_event_tells() {
+    let agent = Scripted::new(|count, _| {
+        if count == 0 {
+            return Ok(stream(vec![Ok(status(TaskState::Working)), Err(cut())]));
+        }
+        let mut whole = task(TaskState::Completed, &["1"]);
+        whole.history = vec![Message::user("go")];
+        whole.metadata = Some([("k".to_owned(), "v".into())].into_iter().collect());
+        Ok(stream(vec![Ok(Event::Task(whole))]))
+    });
+    let mut updates = Client::new(agent).send("go").follow();
+    while let Some(event) = in_time(updates.next()).await {
+        event.unwrap();
+    }
+    let made_out = updates.task().unwrap();
+    assert_eq!(made_out.history.len(), 1);
+    assert!(made_out.metadata.is_some(), "{made_out:?}");
 }
