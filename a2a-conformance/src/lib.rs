@@ -15,7 +15,9 @@
 //! assert!(read.json.is_some());
 //! ```
 
+pub mod agent;
 pub mod case;
+pub mod catalogue;
 pub mod documents;
 pub mod recorded;
 pub mod requirement;

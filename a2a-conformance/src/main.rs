@@ -1,6 +1,6 @@
 //! `a2a-conformance`: see `a2a-conformance --help`.
 
-mod recordings;
+mod cli;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -31,6 +31,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Tests an agent.
+    Agent(cli::agent::Arguments),
     /// Reads every example, sends it to our server, plays it to our client.
     Replay {
         /// Files that a client has recorded (`a2a … --record DIR`), or directories of them, instead of
@@ -57,14 +59,17 @@ fn fault_names() -> impl TypedValueParser<Value = Fault> {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Command::Replay {
-        recorded,
-        only,
-        json,
-        fault,
-    } = Arguments::parse().command;
+    let (recorded, only, json, fault) = match Arguments::parse().command {
+        Command::Agent(arguments) => return cli::agent::command(arguments).await,
+        Command::Replay {
+            recorded,
+            only,
+            json,
+            fault,
+        } => (recorded, only, json, fault),
+    };
     if !recorded.is_empty() {
-        return recordings::check(&recorded, json);
+        return cli::recordings::check(&recorded, json);
     }
     let corpus = match Corpus::embedded() {
         Ok(corpus) => corpus,

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use a2a_types::Dialect;
 use rust_embed::RustEmbed;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One normative sentence of one generation.
@@ -31,7 +32,9 @@ pub struct Requirement {
 }
 
 /// How much a requirement requires (RFC 2119).
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// MUST, MUST NOT, SHALL, REQUIRED.

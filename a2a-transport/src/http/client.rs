@@ -10,6 +10,7 @@ use http::header::{
     CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE,
 };
 use http::{Request, Response, StatusCode, Uri};
+use http_body::Body;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
@@ -220,6 +221,15 @@ impl HttpClient {
             headers: head.headers,
             body,
         })
+    }
+
+    /// Sends a request as it is, and yields the answer as it is, whatever it says: for who judges peers.
+    pub async fn fetch(
+        &self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<impl Body<Data = Bytes, Error = hyper::Error> + Send + Unpin + use<>>, Error>
+    {
+        self.answer(request).await
     }
 
     /// Sends a form, as the endpoints of OAuth take it, and yields what comes back whatever its status.

@@ -1,0 +1,356 @@
+//! One generation in one binding: how the agent is asked there, and what it answers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use a2a_jsonrpc::{Id, Limits};
+use a2a_transport::binding::{Asking, read_reply, write_call};
+use a2a_transport::http::HttpClient;
+use a2a_transport::{Binding, Envelope, Error};
+use a2a_types::reading::Mode;
+use a2a_types::{Dialect, ErrorKind, Request, Response};
+use bytes::Bytes;
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http_body_util::{BodyExt, Full};
+use serde_json::{Map, Value, json};
+
+use super::observed::Observed;
+use super::stream::Streaming;
+use crate::case::Caller;
+use crate::run::{Evidence, Half};
+
+/// One generation in one binding.
+pub(crate) struct Lane {
+    pub(crate) dialect: Dialect,
+    pub(crate) binding: Binding,
+    /// The interface.
+    pub(crate) url: String,
+    pub(crate) http: HttpClient,
+    pub(crate) callers: Arc<Callers>,
+    /// How long the agent may take.
+    pub(crate) patience: Duration,
+    pub(crate) observed: Observed,
+    pub(crate) next_id: AtomicU64,
+}
+
+/// What shows who calls.
+#[derive(Debug, Default)]
+pub(crate) struct Callers {
+    pub(crate) first: HeaderMap,
+    pub(crate) second: HeaderMap,
+}
+
+/// What came back for a request that is answered once.
+pub(crate) struct Answered {
+    pub(crate) evidence: Evidence,
+    pub(crate) status: u16,
+    /// By their names in lower case.
+    pub(crate) headers: Value,
+    /// The body, if it is JSON.
+    pub(crate) json: Option<Value>,
+    pub(crate) outcome: Outcome,
+    pub(crate) took: Duration,
+}
+
+/// What an answer says.
+#[derive(Clone, Debug)]
+pub(crate) enum Outcome {
+    /// The result, in protocol 1.0.
+    Result(Value),
+    /// The agent said no.
+    Error { kind: ErrorKind, message: String },
+    /// Nobody can make sense of it.
+    Unreadable(String),
+    /// Nothing came.
+    Nothing(String),
+}
+
+/// A request that goes over the wire.
+pub(crate) struct Outgoing {
+    pub(crate) method: String,
+    pub(crate) url: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Option<Vec<u8>>,
+}
+
+impl Lane {
+    /// A request as the generation and binding have it, and how it will be answered.
+    pub(crate) fn write(
+        &self,
+        request: Request,
+        id: Option<&Value>,
+    ) -> Result<(Outgoing, Envelope), Error> {
+        let id = match id {
+            Some(id) => serde_json::from_value(id.clone()).unwrap_or(Id::Null),
+            None => Id::number(self.next_id.fetch_add(1, Ordering::Relaxed)),
+        };
+        let streams = request.operation().is_stream();
+        let asking = write_call(request, self.dialect, self.binding, &id)?;
+        let Asking {
+            method,
+            target,
+            body,
+            envelope,
+        } = asking;
+        let mut headers = self.usual_headers(body.is_some());
+        let accept = match (streams, self.binding, self.dialect) {
+            (true, ..) => "text/event-stream",
+            (false, Binding::HttpJson, Dialect::V1_0) => "application/a2a+json, application/json",
+            (false, ..) => "application/json",
+        };
+        headers.insert("accept", HeaderValue::from_static(accept));
+        let outgoing = Outgoing {
+            method: method.to_string(),
+            url: format!("{}{target}", self.base(&target)),
+            headers,
+            body,
+        };
+        Ok((outgoing, envelope))
+    }
+
+    fn base(&self, target: &str) -> &str {
+        match target.is_empty() {
+            true => &self.url,
+            false => self.url.trim_end_matches('/'),
+        }
+    }
+
+    /// What every request of this generation says.
+    pub(crate) fn usual_headers(&self, has_body: bool) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if has_body {
+            let media_type = match (self.binding, self.dialect) {
+                (Binding::HttpJson, Dialect::V1_0) => "application/a2a+json",
+                _ => "application/json",
+            };
+            headers.insert("content-type", HeaderValue::from_static(media_type));
+        }
+        if self.dialect == Dialect::V1_0 {
+            headers.insert("a2a-version", HeaderValue::from_static("1.0"));
+        }
+        headers
+    }
+
+    /// Sends, and reads the whole answer.
+    pub(crate) async fn exchange(
+        &self,
+        step: usize,
+        outgoing: Outgoing,
+        caller: Caller,
+    ) -> (Answered, Bytes) {
+        let began = Instant::now();
+        let (mut evidence, response) = self.send(step, outgoing, caller).await;
+        let mut answered = Answered {
+            evidence: Evidence::default(),
+            status: 0,
+            headers: Value::Null,
+            json: None,
+            outcome: Outcome::Nothing(String::new()),
+            took: Duration::ZERO,
+        };
+        let mut body = Bytes::new();
+        match response {
+            Err(problem) => answered.outcome = Outcome::Nothing(problem),
+            Ok(response) => {
+                let (head, incoming) = response.into_parts();
+                answered.status = head.status.as_u16();
+                answered.headers = headers_as_json(&head.headers);
+                let limited = http_body_util::Limited::new(incoming, LONGEST);
+                let collected = tokio::time::timeout(self.patience, limited.collect()).await;
+                match collected {
+                    Ok(Ok(whole)) => body = whole.to_bytes(),
+                    Ok(Err(error)) => {
+                        answered.outcome =
+                            Outcome::Nothing(format!("the answer broke off: {error}"));
+                    }
+                    Err(_) => {
+                        answered.outcome = Outcome::Nothing("the answer has no end".to_owned());
+                    }
+                }
+                answered.json = serde_json::from_slice(&body).ok();
+                if let Some(half) = &mut evidence.response {
+                    half.body = shown(&body);
+                }
+            }
+        }
+        answered.took = began.elapsed();
+        if let Outcome::Nothing(problem) = &answered.outcome
+            && !problem.is_empty()
+        {
+            evidence.failure = Some(problem.clone());
+        }
+        answered.evidence = evidence;
+        (answered, body)
+    }
+
+    /// Asks an operation that is answered once.
+    pub(crate) async fn ask(
+        &self,
+        step: usize,
+        outgoing: Outgoing,
+        envelope: &Envelope,
+        caller: Caller,
+    ) -> Answered {
+        let (mut answered, body) = self.exchange(step, outgoing, caller).await;
+        if answered.evidence.failure.is_none() {
+            answered.outcome = self.read(envelope, answered.status, &body);
+            self.judge(envelope, &answered);
+        }
+        answered
+    }
+
+    /// What an answer says, leniently: whether it says so as it should is judged apart.
+    pub(crate) fn read(&self, envelope: &Envelope, status: u16, body: &[u8]) -> Outcome {
+        let Ok(status) = http::StatusCode::from_u16(status) else {
+            return Outcome::Unreadable(format!("HTTP status {status}"));
+        };
+        match read_reply(envelope, status, body, Mode::Lenient, &Limits::default()) {
+            Ok(read) => Outcome::Result(canonical(&read.value)),
+            Err(Error::Agent(error)) => Outcome::Error {
+                kind: error.kind,
+                message: error.message,
+            },
+            Err(error) => Outcome::Unreadable(error.to_string()),
+        }
+    }
+
+    /// Begins a stream.
+    pub(crate) async fn follow(
+        &self,
+        step: usize,
+        outgoing: Outgoing,
+        envelope: Envelope,
+        caller: Caller,
+    ) -> Streaming {
+        let began = Instant::now();
+        let (evidence, response) = self.send(step, outgoing, caller).await;
+        Streaming::begin(self, envelope, evidence, response, began).await
+    }
+
+    async fn send(
+        &self,
+        step: usize,
+        outgoing: Outgoing,
+        caller: Caller,
+    ) -> (Evidence, Result<http::Response<AnyBody>, String>) {
+        let Outgoing {
+            method,
+            url,
+            mut headers,
+            body,
+        } = outgoing;
+        let shows = match caller {
+            Caller::First => Some(&self.callers.first),
+            Caller::Second => Some(&self.callers.second),
+            Caller::Nobody => None,
+        };
+        for (name, value) in shows.into_iter().flatten() {
+            headers.insert(name.clone(), value.clone());
+        }
+        let mut evidence = Evidence {
+            step,
+            request: Half {
+                start: format!("{method} {url}"),
+                headers: headers_as_pairs(&headers),
+                body: shown(body.as_deref().unwrap_or_default()),
+                events: Vec::new(),
+            },
+            response: None,
+            failure: None,
+        };
+        let request = http::Request::builder()
+            .method(method.as_str())
+            .uri(&url)
+            .body(Full::from(body.unwrap_or_default()));
+        let mut request = match request {
+            Ok(request) => request,
+            Err(error) => return (evidence, Err(format!("`{url}` cannot be asked: {error}"))),
+        };
+        *request.headers_mut() = headers;
+        let asked = tokio::time::timeout(self.patience, self.http.fetch(request)).await;
+        let response = match asked {
+            Err(_) => Err(format!("no answer within {:?}", self.patience)),
+            Ok(Err(error)) => Err(causes(&error)),
+            Ok(Ok(response)) => Ok(response.map(BodyExt::boxed)),
+        };
+        match &response {
+            Ok(response) => {
+                evidence.response = Some(Half {
+                    start: response.status().to_string(),
+                    headers: headers_as_pairs(response.headers()),
+                    ..Half::default()
+                });
+            }
+            Err(problem) => evidence.failure = Some(problem.clone()),
+        }
+        (evidence, response)
+    }
+}
+
+/// The body of an answer.
+pub(crate) type AnyBody = http_body_util::combinators::BoxBody<Bytes, hyper::Error>;
+
+/// A header for one request.
+pub(crate) fn set_header(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), String> {
+    let bad = |error: String| format!("the header `{name}`: {error}");
+    let name = HeaderName::try_from(name).map_err(|error| bad(error.to_string()))?;
+    if value.is_empty() {
+        headers.remove(name);
+        return Ok(());
+    }
+    let value = HeaderValue::from_str(value).map_err(|error| bad(error.to_string()))?;
+    headers.insert(name, value);
+    Ok(())
+}
+
+/// A response in protocol 1.0.
+fn canonical(response: &Response) -> Value {
+    let value = match response {
+        Response::SendMessage(response) => serde_json::to_value(response),
+        Response::GetTask(task) | Response::CancelTask(task) => serde_json::to_value(task),
+        Response::ListTasks(list) => serde_json::to_value(list),
+        Response::CreateTaskPushNotificationConfig(config)
+        | Response::GetTaskPushNotificationConfig(config) => serde_json::to_value(config),
+        Response::ListTaskPushNotificationConfigs(list) => serde_json::to_value(list),
+        Response::DeleteTaskPushNotificationConfig(()) => Ok(json!({})),
+        Response::GetExtendedAgentCard(card) => serde_json::to_value(card),
+    };
+    value.unwrap_or_default()
+}
+
+pub(crate) fn headers_as_json(headers: &HeaderMap) -> Value {
+    let pairs = headers_as_pairs(headers).into_iter();
+    Value::Object(
+        pairs
+            .map(|(name, value)| (name, value.into()))
+            .collect::<Map<_, _>>(),
+    )
+}
+
+fn headers_as_pairs(headers: &HeaderMap) -> Vec<(String, String)> {
+    let told = |value: &HeaderValue| match value.is_sensitive() {
+        true => "***".to_owned(),
+        false => String::from_utf8_lossy(value.as_bytes()).into_owned(),
+    };
+    let pairs = headers.iter();
+    pairs
+        .map(|(name, value)| (name.to_string(), told(value)))
+        .collect()
+}
+
+/// As much of a body as is worth being shown.
+pub(crate) fn shown(body: &[u8]) -> String {
+    const MOST: usize = 64 << 10;
+    String::from_utf8_lossy(&body[..body.len().min(MOST)]).into_owned()
+}
+
+/// An error with its causes.
+pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let causes: Vec<_> = causes.map(ToString::to_string).collect();
+    causes.join(": ")
+}
+
+/// How long an answer may be.
+const LONGEST: usize = 32 << 20;

@@ -1,0 +1,237 @@
+//! `a2a-conformance agent`.
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use a2a_conformance::agent::{NoRun, Options, Selection, run};
+use a2a_conformance::case::Profile;
+use a2a_conformance::requirement::Level;
+use a2a_conformance::run::{Run, Verdict};
+use a2a_transport::Binding;
+use a2a_transport::http::HttpClient;
+use a2a_types::Dialect;
+use clap::{Args, ValueEnum};
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+
+/// Which agent, and what is checked.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  a2a-conformance agent http://127.0.0.1:8080
+  a2a-conformance agent https://agent.example --black-box --prompt 'summarize: hello'
+  a2a-conformance agent http://127.0.0.1:8080 --dialect 1.0 --run 'stream.*' --repeat 50
+  a2a-conformance agent https://agent.example -H 'Authorization: Bearer …' --second-header 'Authorization: Bearer …'
+
+An agent that keeps the behaviour contract does what the first word of a message says (`a2a-conformance
+explain contract`); any other is tested by --black-box.
+
+Exit codes: 0 all that is required is met, 1 something is not, 2 usage or nothing was checked, 3 the agent cannot be
+reached, 4 the suite itself is broken.")]
+pub(crate) struct Arguments {
+    /// The agent: its origin, base or card.
+    #[arg(value_name = "URL")]
+    url: String,
+    /// The agent keeps no contract: only what every agent must do.
+    #[arg(long)]
+    black_box: bool,
+    /// What is said to an agent that keeps no contract.
+    #[arg(long, default_value = "hello")]
+    prompt: String,
+    /// Only this generation.
+    #[arg(long, value_name = "VERSION", value_parser = read_dialect)]
+    dialect: Vec<Dialect>,
+    /// Only this binding.
+    #[arg(long, value_enum)]
+    binding: Vec<Way>,
+    /// Only checks like this, in which `*` is anything.
+    #[arg(long, value_name = "PATTERN")]
+    run: Vec<String>,
+    /// No checks like this.
+    #[arg(long, value_name = "PATTERN")]
+    skip: Vec<String>,
+    /// Only checks of this level.
+    #[arg(long, value_enum)]
+    level: Vec<Weight>,
+    /// A header of every request.
+    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE", value_parser = read_header)]
+    headers: Vec<(HeaderName, HeaderValue)>,
+    /// A header of every request of a second caller, who must not see what the first one has.
+    #[arg(long = "second-header", value_name = "NAME: VALUE", value_parser = read_header)]
+    second_headers: Vec<(HeaderName, HeaderValue)>,
+    /// How long the agent may take to answer.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    timeout: u64,
+    /// How many checks are made at once.
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    jobs: usize,
+    /// Make every check so often: one that is not always met is flaky.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    repeat: u32,
+    /// Print report.json.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Way {
+    Jsonrpc,
+    HttpJson,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Weight {
+    Must,
+    Should,
+    May,
+}
+
+fn read_dialect(text: &str) -> Result<Dialect, String> {
+    let known = Dialect::ALL
+        .iter()
+        .find(|dialect| dialect.version() == text);
+    known
+        .copied()
+        .ok_or_else(|| "expected 0.1, 0.2, 0.3 or 1.0".to_owned())
+}
+
+fn read_header(text: &str) -> Result<(HeaderName, HeaderValue), String> {
+    let (name, value) = text.split_once(':').ok_or("expected `NAME: VALUE`")?;
+    let name = HeaderName::try_from(name.trim()).map_err(|error| error.to_string())?;
+    let mut value = HeaderValue::from_str(value.trim()).map_err(|error| error.to_string())?;
+    value.set_sensitive(true);
+    Ok((name, value))
+}
+
+pub(crate) async fn command(arguments: Arguments) -> ExitCode {
+    let json = arguments.json;
+    let options = arguments.options();
+    let terminal = std::io::stderr().is_terminal();
+    let tested = run(&options, |done, total| {
+        if terminal {
+            eprint!("\r{done} of {total} checks\x1b[K");
+        }
+    })
+    .await;
+    if terminal {
+        eprint!("\r\x1b[K");
+    }
+    let run = match tested {
+        Ok(run) => run,
+        Err(problem) => {
+            eprintln!("{problem}");
+            return ExitCode::from(match problem {
+                NoRun::Unreachable(_) => 3,
+                NoRun::Broken(_) => 4,
+                NoRun::NoLane(_) | NoRun::NothingChosen => 2,
+            });
+        }
+    };
+    let mut out = anstream::stdout();
+    let told = match json {
+        true => writeln!(out, "{:#}", run.to_json()),
+        false => tell(&run, &mut out),
+    };
+    let broken = run
+        .checks
+        .iter()
+        .any(|result| result.verdict == Verdict::HarnessError);
+    match (told, broken, run.unmet().count()) {
+        (Err(_), ..) => ExitCode::from(2),
+        (Ok(()), true, _) => ExitCode::from(4),
+        (Ok(()), false, 0) => ExitCode::SUCCESS,
+        (Ok(()), false, _) => ExitCode::FAILURE,
+    }
+}
+
+impl Arguments {
+    fn options(self) -> Options {
+        let headers =
+            |pairs: Vec<(HeaderName, HeaderValue)>| pairs.into_iter().collect::<HeaderMap>();
+        Options {
+            url: self.url,
+            profile: match self.black_box {
+                true => Profile::BlackBox,
+                false => Profile::Instrumented,
+            },
+            dialects: self.dialect,
+            bindings: self
+                .binding
+                .iter()
+                .map(|way| match way {
+                    Way::Jsonrpc => Binding::JsonRpc,
+                    Way::HttpJson => Binding::HttpJson,
+                })
+                .collect(),
+            selection: Selection {
+                run: self.run,
+                skip: self.skip,
+                levels: self
+                    .level
+                    .iter()
+                    .map(|weight| match weight {
+                        Weight::Must => Level::Must,
+                        Weight::Should => Level::Should,
+                        Weight::May => Level::May,
+                    })
+                    .collect(),
+            },
+            prompt: self.prompt,
+            headers: headers(self.headers),
+            second_headers: headers(self.second_headers),
+            patience: Duration::from_secs(self.timeout),
+            jobs: self.jobs,
+            repeat: self.repeat,
+            http: HttpClient::default(),
+        }
+    }
+}
+
+fn tell(run: &Run, out: &mut impl Write) -> std::io::Result<()> {
+    for result in &run.checks {
+        if result.verdict.is_met() || result.verdict == Verdict::NotApplicable {
+            continue;
+        }
+        let lane = (result.dialect.as_deref(), result.binding.as_deref());
+        let (dialect, binding) = (lane.0.unwrap_or_default(), lane.1.unwrap_or_default());
+        writeln!(
+            out,
+            "{:?} {} ({dialect} {binding}): {}",
+            result.verdict, result.id, result.title
+        )?;
+        if let Some(reason) = &result.reason {
+            writeln!(out, "    {reason}")?;
+        }
+        for mismatch in &result.mismatches {
+            writeln!(
+                out,
+                "    {}: expected {}, found {}",
+                mismatch.place, mismatch.expected, mismatch.found
+            )?;
+        }
+    }
+    let mut lanes: Vec<_> = run
+        .checks
+        .iter()
+        .map(|result| (result.dialect.clone(), result.binding.clone()))
+        .collect();
+    lanes.sort();
+    lanes.dedup();
+    for (dialect, binding) in lanes {
+        let (dialect, binding) = (dialect.as_deref(), binding.as_deref());
+        let must = run.score(Level::Must, dialect, binding);
+        let should = run.score(Level::Should, dialect, binding);
+        writeln!(
+            out,
+            "{} {:10} {}/{} MUST  {}/{} SHOULD  {} not applicable",
+            dialect.unwrap_or_default(),
+            binding.unwrap_or_default(),
+            must.met,
+            must.scored,
+            should.met,
+            should.scored,
+            must.not_applicable + should.not_applicable,
+        )?;
+    }
+    writeln!(out, "{:.1} s", run.seconds)
+}
