@@ -123,7 +123,12 @@ async fn was_asked(turn: &Turn) -> Result<bool, Failure> {
 }
 
 async fn chunks(turn: &Turn, count: u64, pause: Duration) -> Result<(), Failure> {
-    for number in 1..=count {
+    // After a crash it goes on where it was.
+    let begun = turn.task().await?.artifacts.pop();
+    let parts = begun.iter().flat_map(|artifact| &artifact.parts);
+    let text: String = parts.filter_map(Part::as_text).collect();
+    let done = text.split_whitespace().count() as u64;
+    for number in done + 1..=count {
         let update = ArtifactUpdate {
             artifact: Artifact {
                 artifact_id: "chunks".into(),

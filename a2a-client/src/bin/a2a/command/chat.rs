@@ -39,6 +39,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
     if let Some(id) = &task {
         screen.task(&client.get_task(id.clone(), None).await?)?;
     }
+    let mut events = Events::default();
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     while let Some(line) = ask(&mut lines, task.is_some()).await? {
         let mut sending = client.send(line);
@@ -48,7 +49,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
         if let Some(id) = context.clone() {
             sending = sending.context(id);
         }
-        let (mut updates, mut events) = (sending.follow(), Events::default());
+        let mut updates = sending.follow();
         while let Some(event) = updates.next().await {
             match event {
                 Ok(event) => events.show(&event, screen)?,

@@ -1,6 +1,6 @@
 //! Events, as they happen.
 
-use a2a_types::{Artifact, ArtifactId, Event, TaskArtifactUpdateEvent, TaskStatus};
+use a2a_types::{Artifact, ArtifactId, Event, TaskArtifactUpdateEvent, TaskId, TaskStatus};
 
 use super::{Screen, bold, dim, parts, state, text};
 use crate::exit::Failure;
@@ -10,6 +10,8 @@ use crate::exit::Failure;
 pub(crate) struct Events {
     /// The artifact whose text is being written, without an end of line yet.
     open: Option<ArtifactId>,
+    /// The task that was shown last.
+    task: Option<TaskId>,
 }
 
 impl Events {
@@ -24,6 +26,11 @@ impl Events {
             }
             Event::Task(task) => {
                 self.close(screen)?;
+                if self.task.as_ref() == Some(&task.id) {
+                    // It goes on: what it was is known.
+                    return self.status(&task.status, screen);
+                }
+                self.task = Some(task.id.clone());
                 let id = dim(&text(task.id.as_str()));
                 screen.line(&format!("task {id}"))?;
                 self.status(&task.status, screen)?;
