@@ -343,10 +343,12 @@ fn secrets_are_not_shown() {
     let output = a2a()
         .args(arguments)
         .args(["--header", "X-Key: s3cret-key"])
+        .env("A2A_BEARER", "s3cret-token")
         .output()
         .unwrap();
     let told = text(&output.stdout) + &text(&output.stderr);
     assert!(told.contains("> x-key: ***"), "{told}");
+    assert!(told.contains("> authorization: ***"), "{told}");
     assert!(!told.contains("s3cret"), "{told}");
     let recorded = std::fs::read_dir(&record).unwrap();
     let recorded: Vec<_> = recorded

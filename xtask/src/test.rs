@@ -25,6 +25,12 @@ fn steps(tally: &mut Tally) -> Result<(), Failure> {
             "clippy --workspace --all-targets --all-features -- -D warnings",
         ))
     })?;
+    // Each alone, without what its features bring: no TLS, no SQLite, no compiler of C.
+    step("lean", || {
+        run(cargo(
+            "check -p a2a-types -p a2a-jsonrpc -p a2a-transport -p a2a-client -p a2a-server --no-default-features",
+        ))
+    })?;
     step("test", || {
         count(cargo("test --workspace --all-features"), tally)
     })?;
