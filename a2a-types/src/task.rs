@@ -230,10 +230,9 @@ impl Task {
 
     fn assemble(&mut self, update: &TaskArtifactUpdateEvent) {
         let chunk = update.artifact.clone();
-        let known = self
-            .artifacts
-            .iter_mut()
-            .find(|a| a.artifact_id == chunk.artifact_id);
+        // The last one is most often meant.
+        let mut known = self.artifacts.iter_mut().rev();
+        let known = known.find(|known| known.artifact_id == chunk.artifact_id);
         match known {
             Some(artifact) if update.append => artifact.append(chunk),
             Some(artifact) => *artifact = chunk,
