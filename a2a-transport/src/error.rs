@@ -65,7 +65,7 @@ pub enum Error {
     /// The agent sent more than we take.
     #[error("the {what} is larger than {limit} bytes")]
     TooLarge {
-        /// The body, line, or event.
+        /// The head, body, line, event, or task.
         what: &'static str,
         /// The bound.
         limit: usize,
@@ -106,6 +106,8 @@ pub enum Phase {
     FirstByte,
     /// More of the answer.
     Idle,
+    /// The whole of an answer that is no stream.
+    Body,
     /// Whatever was left to do when the time was up that the caller gave.
     Deadline,
 }
@@ -116,6 +118,7 @@ impl std::fmt::Display for Phase {
             Self::Connect => "of connecting",
             Self::FirstByte => "of waiting for an answer",
             Self::Idle => "of waiting for more",
+            Self::Body => "of reading an answer",
             Self::Deadline => "that the caller gave it",
         })
     }

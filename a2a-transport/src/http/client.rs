@@ -35,6 +35,9 @@ pub struct Timeouts {
     pub first_byte: Duration,
     /// For more of the answer, comments of a stream included; 2 minutes by default.
     pub idle: Duration,
+    /// For the whole body of an answer that is no stream: an agent may not stretch it by a byte now
+    /// and then. 5 minutes by default.
+    pub body: Duration,
 }
 
 impl Default for Timeouts {
@@ -43,6 +46,7 @@ impl Default for Timeouts {
             connect: Duration::from_secs(10),
             first_byte: Duration::from_secs(300),
             idle: Duration::from_secs(120),
+            body: Duration::from_secs(300),
         }
     }
 }
@@ -154,7 +158,7 @@ impl HttpClientBuilder {
     }
 }
 
-/// How many bytes the head of an answer may have.
+/// How many bytes the head of an answer may have; it may have 100 headers.
 const LONGEST_HEAD: usize = 64 << 10;
 
 /// A document as fetched.
@@ -209,6 +213,7 @@ impl HttpClient {
         let (head, body) = self.send_as(credentials, request).await?.into_parts();
         let body = self.collect(body).await?;
         if head.status.is_success()
+            && !body.is_empty()
             && let Err(fault) = a2a_jsonrpc::check(&body, &Limits::default())
         {
             return Err(Error::Malformed(Violation {
@@ -316,6 +321,10 @@ impl HttpClient {
                 Err(timeout(Phase::Connect, self.timeouts.connect))
             }
             Ok(Err(error)) if error.is_connect() => Err(Error::Unreachable(error.into())),
+            Ok(Err(error)) if is_too_large(&error) => Err(Error::TooLarge {
+                what: "head",
+                limit: LONGEST_HEAD,
+            }),
             Ok(Err(error)) => Err(Error::Connection(error.into())),
             Ok(Ok(response)) => Ok(response),
         }
@@ -328,9 +337,13 @@ impl HttpClient {
             bytes: 1,
             within: idle,
         };
-        collect(body, limit, pace)
-            .await
-            .map_err(|incomplete| incomplete.into_error(limit, idle))
+        match tokio::time::timeout(self.timeouts.body, collect(body, limit, pace)).await {
+            Ok(body) => body.map_err(|incomplete| incomplete.into_error(limit, idle)),
+            Err(_) => Err(Error::Timeout {
+                phase: Phase::Body,
+                limit: self.timeouts.body,
+            }),
+        }
     }
 }
 
@@ -356,9 +369,20 @@ fn readable(response: Response<Heard>) -> Result<Response<Heard>, Error> {
 }
 
 fn timed_out(error: &(dyn std::error::Error + 'static)) -> bool {
+    causes(error).any(|error: &std::io::Error| error.kind() == std::io::ErrorKind::TimedOut)
+}
+
+/// Whether the head of an answer has more bytes, or more headers, than we take.
+fn is_too_large(error: &(dyn std::error::Error + 'static)) -> bool {
+    causes(error).any(hyper::Error::is_parse_too_large)
+}
+
+/// The errors of one type in a chain of causes.
+fn causes<'a, E: std::error::Error + 'static>(
+    error: &'a (dyn std::error::Error + 'static),
+) -> impl Iterator<Item = &'a E> {
     std::iter::successors(Some(error), |error| error.source())
-        .filter_map(|error| error.downcast_ref::<std::io::Error>())
-        .any(|error| error.kind() == std::io::ErrorKind::TimedOut)
+        .filter_map(|error| error.downcast_ref())
 }
 
 pub(super) fn address(url: &str) -> Result<Uri, Error> {

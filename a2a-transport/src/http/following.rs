@@ -70,6 +70,8 @@ impl Following {
     }
 
     async fn more(&mut self) -> Result<Vec<ServerSentEvent>, Error> {
+        // A peer that says much without telling anything may not keep its follower from all else.
+        tokio::task::coop::consume_budget().await;
         let idle = Error::Timeout {
             phase: Phase::Idle,
             limit: self.idle,

@@ -280,6 +280,7 @@ impl Reach {
                 connect: timeout.min(Timeouts::default().connect),
                 first_byte: timeout,
                 idle: timeout,
+                body: timeout,
             });
         }
         if let Some(proxy) = &self.proxy {
