@@ -39,6 +39,8 @@ pub(crate) struct Follower {
     quiet: u32,
     pub(crate) reconnections: u32,
     pub(crate) last_cut: Option<Error>,
+    /// How much memory the task may take.
+    pub(crate) limit: usize,
 }
 
 /// What is followed.
@@ -156,6 +158,7 @@ impl Follower {
             quiet: 0,
             reconnections: 0,
             last_cut: None,
+            limit: LIMIT,
         }
     }
 
@@ -172,6 +175,14 @@ impl Follower {
     pub(crate) fn end(&mut self) {
         self.told.clear();
         self.step = Step::Ended;
+    }
+
+    fn too_heavy(&mut self) -> Error {
+        self.end();
+        Error::TooLarge {
+            what: "task",
+            limit: self.limit,
+        }
     }
 
     /// Ready once the first question is answered: with the error if it is refused.
@@ -196,7 +207,11 @@ impl Follower {
             match self.told.pop_front() {
                 Some(Told::Event(event)) => {
                     self.known.hear(&event);
-                    return Poll::Ready(Some(Ok(event)));
+                    let item = match self.known.is_heavier_than(self.limit) {
+                        false => Ok(event),
+                        true => Err(self.too_heavy()),
+                    };
+                    return Poll::Ready(Some(item));
                 }
                 Some(Told::Whole(task)) => self.known.settle(task),
                 Some(Told::Error(error)) => return Poll::Ready(Some(Err(error))),
@@ -268,6 +283,9 @@ impl Stream {
 fn after(period: Duration) -> Pin<Box<Sleep>> {
     Box::pin(sleep_until(Instant::now() + period))
 }
+
+/// How much memory a task takes at most, unless its follower says otherwise.
+const LIMIT: usize = 64 << 20;
 
 /// How long a stream may be silent when it has just been taken up, or should have ended.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -3,6 +3,7 @@
 use a2a_types::{Event, IllegalEvent, Message, Task, TaskState, TaskStatus};
 
 use crate::missing::missing;
+use crate::weight;
 
 /// A task as it was told so far: the fold of the events.
 #[derive(Debug, Default)]
@@ -12,6 +13,8 @@ pub(crate) struct Known {
     whole: bool,
     /// The agent has answered directly: there is nothing to follow.
     answered: bool,
+    /// What the task weighs at most.
+    weight: usize,
 }
 
 /// Whether a snapshot of a task has an event in it.
@@ -34,6 +37,15 @@ impl Known {
 
     pub(crate) fn task(&self) -> Option<&Task> {
         self.task.as_ref()
+    }
+
+    /// Whether the task takes more memory than this.
+    pub(crate) fn is_heavier_than(&mut self, limit: usize) -> bool {
+        if self.weight > limit {
+            // Much of what was told may have taken the place of something else.
+            self.weight = self.task.as_ref().map_or(0, weight::of_task);
+        }
+        self.weight > limit
     }
 
     fn state(&self) -> Option<TaskState> {
@@ -59,9 +71,11 @@ impl Known {
 
     /// Takes in an event, whether it may happen by the rules or not: it was told.
     pub(crate) fn hear(&mut self, event: &Event) {
+        self.weight = self.weight.saturating_add(weight::of_event(event));
         match event {
             Event::Task(task) => {
                 self.whole = true;
+                self.weight = weight::of_event(event);
                 self.task = Some(task.clone());
                 return;
             }
@@ -117,6 +131,7 @@ impl Known {
     /// Takes over what no event tells, once what was missing is told.
     pub(crate) fn settle(&mut self, snapshot: Task) {
         self.whole = true;
+        self.weight = self.weight.saturating_add(weight::of_task(&snapshot));
         let Some(task) = self.task.as_mut().filter(|task| task.id == snapshot.id) else {
             self.task = Some(snapshot);
             return;
@@ -146,7 +161,9 @@ impl Known {
             Event::ArtifactUpdate(update) => {
                 let id = &update.artifact.artifact_id;
                 let held = task.artifacts.iter().find(|known| known.artifact_id == *id);
+                // The first few tell enough: all of them, anywhere, would take too long.
                 let told = &update.artifact.parts;
+                let told = told.get(..A_FEW).unwrap_or(told);
                 match held {
                     None => Held::No,
                     Some(_) if !update.append || told.is_empty() => Held::Perhaps,
@@ -159,6 +176,9 @@ impl Known {
         }
     }
 }
+
+/// How many parts of a chunk are looked for.
+const A_FEW: usize = 16;
 
 fn status_held(known: &TaskStatus, told: &TaskStatus) -> Held {
     match (known.timestamp, told.timestamp) {

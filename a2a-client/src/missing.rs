@@ -1,6 +1,6 @@
 //! What a snapshot of a task has beyond what was told of it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use a2a_types::{
     Artifact, Event, Message, MessageId, Role, Task, TaskArtifactUpdateEvent, TaskStatus,
@@ -17,11 +17,11 @@ pub(crate) fn missing(known: &Task, snapshot: &Task, whole: bool) -> Vec<Event> 
     if whole {
         events.extend(messages(known, snapshot));
     }
+    let told = known.artifacts.iter();
+    let told: HashMap<_, _> = told.map(|told| (&told.artifact_id, told)).collect();
     let artifacts = snapshot.artifacts.iter();
     events.extend(artifacts.filter_map(|artifact| {
-        let id = &artifact.artifact_id;
-        let told = known.artifacts.iter().find(|told| told.artifact_id == *id);
-        let (artifact, append) = match told {
+        let (artifact, append) = match told.get(&artifact.artifact_id) {
             None => (artifact.clone(), false),
             Some(told) => longer(told, artifact)?,
         };

@@ -66,6 +66,13 @@ impl Updates {
         }
     }
 
+    /// Lets the task take about so many bytes of memory, as it is kept to compare it with what comes
+    /// after a cut; 64 MiB by default. When it takes more, this ends with [`Error::TooLarge`].
+    pub fn limit(mut self, bytes: usize) -> Self {
+        self.follower.limit = bytes;
+        self
+    }
+
     /// The same once the agent has answered; an error if it refused.
     pub(crate) async fn begun(mut self) -> Result<Self, Error> {
         poll_fn(|cx| {

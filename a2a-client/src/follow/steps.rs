@@ -226,7 +226,7 @@ impl Follower {
     pub(super) fn heard(&mut self, update: Update, stream: Stream) -> Step {
         let Update { event, generation } = update;
         let next = match (self.place, generation) {
-            (Some(place), Some(generation)) => generation == place + 1,
+            (Some(place), Some(generation)) => place.checked_add(1) == Some(generation),
             _ => false,
         };
         match (stream.footing, event) {
