@@ -1,0 +1,105 @@
+//! A zoo of hostile servers: whatever they do, a client gets a typed error or the right answer, in
+//! bounded time and memory, and leaves no connection behind.
+
+mod beast;
+mod bodies;
+mod cage;
+mod envelopes;
+mod heads;
+mod http2;
+mod places;
+mod script;
+mod silence;
+mod streams;
+mod tasks;
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(target_os = "linux")]
+mod weight;
+
+use tokio::task::JoinSet;
+
+use crate::beast::Beast;
+
+/// Meets beasts, some at a time.
+async fn check(beasts: Vec<Beast>) {
+    let mut beasts = beasts.into_iter();
+    let mut met = JoinSet::new();
+    let mut problems = Vec::new();
+    for beast in beasts.by_ref().take(AT_ONCE) {
+        met.spawn(beast.meet());
+    }
+    while let Some(met_one) = met.join_next().await {
+        problems.extend(met_one.expect("a panic is told by its beast").err());
+        if let Some(next) = beasts.next() {
+            met.spawn(next.meet());
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Every beast there is.
+#[cfg(target_os = "linux")]
+fn all() -> Vec<Beast> {
+    let mut all = Vec::new();
+    all.extend(heads::beasts());
+    all.extend(bodies::beasts());
+    all.extend(envelopes::beasts());
+    all.extend(places::beasts());
+    all.extend(silence::beasts());
+    all.extend(streams::beasts());
+    all.extend(tasks::beasts());
+    all.extend(http2::beasts());
+    #[cfg(feature = "tls")]
+    all.extend(tls::beasts());
+    all
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heads() {
+    check(heads::beasts()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bodies() {
+    check(bodies::beasts()).await;
+}
+
+/// How many beasts are met at once.
+const AT_ONCE: usize = 8;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn envelopes() {
+    check(envelopes::beasts()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn places() {
+    check(places::beasts()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn silence() {
+    check(silence::beasts()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn streams() {
+    check(streams::beasts()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks() {
+    check(tasks::beasts()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn http2() {
+    check(http2::beasts()).await;
+}
+
+#[cfg(feature = "tls")]
+#[tokio::test(flavor = "multi_thread")]
+async fn tls() {
+    check(tls::beasts()).await;
+}
