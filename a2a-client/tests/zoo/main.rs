@@ -14,8 +14,9 @@ mod streams;
 mod tasks;
 #[cfg(feature = "tls")]
 mod tls;
-#[cfg(target_os = "linux")]
 mod weight;
+
+use std::time::Duration;
 
 use tokio::task::JoinSet;
 
@@ -29,17 +30,24 @@ async fn check(beasts: Vec<Beast>) {
     for beast in beasts.by_ref().take(AT_ONCE) {
         met.spawn(beast.meet());
     }
-    while let Some(met_one) = met.join_next().await {
-        problems.extend(met_one.expect("a panic is told by its beast").err());
-        if let Some(next) = beasts.next() {
-            met.spawn(next.meet());
+    let mut tick = tokio::time::interval(Duration::from_millis(100));
+    loop {
+        tokio::select! {
+            ended = met.join_next() => {
+                let Some(ended) = ended else { break };
+                problems.extend(ended.expect("a panic is told by its beast").err());
+                if let Some(next) = beasts.next() {
+                    met.spawn(next.meet());
+                }
+            }
+            // Before the machine has none left for others.
+            _ = tick.tick() => assert!(weight::held() < FAR_TOO_MUCH, "memory without bound"),
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
 /// Every beast there is.
-#[cfg(target_os = "linux")]
 fn all() -> Vec<Beast> {
     let mut all = Vec::new();
     all.extend(heads::beasts());
@@ -67,6 +75,9 @@ async fn bodies() {
 
 /// How many beasts are met at once.
 const AT_ONCE: usize = 8;
+
+/// In bytes.
+const FAR_TOO_MUCH: usize = 1 << 30;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn envelopes() {

@@ -51,12 +51,14 @@ async fn most_held(mut end: watch::Receiver<()>) -> usize {
     }
 }
 
-/// How many bytes of memory are this process's own.
-fn held() -> usize {
-    let held = std::fs::read_to_string("/proc/self/statm").unwrap();
-    let mut pages = held.split(' ').map(|pages| pages.parse::<usize>().unwrap());
-    let (resident, shared) = (pages.nth(1).unwrap(), pages.next().unwrap());
-    (resident - shared) * PAGE
+/// How many bytes of memory are this process's own; none where that cannot be told.
+pub(crate) fn held() -> usize {
+    let held = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let mut pages = held
+        .split(' ')
+        .map_while(|pages| pages.parse::<usize>().ok());
+    let (resident, shared) = (pages.nth(1), pages.next());
+    resident.unwrap_or(0).saturating_sub(shared.unwrap_or(0)) * PAGE
 }
 
 /// Tells the other process what it is for.
