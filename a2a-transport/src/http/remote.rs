@@ -153,8 +153,11 @@ impl Shared {
         let id = Id::number(self.next_id.fetch_add(1, Ordering::Relaxed));
         let streams = request.operation().is_stream();
         let forgets = self.cannot_say(&request);
-        let asking = write_call(request, self.dialect, self.binding, &id)?;
-        let (head, body) = self.send(&asking, &context).await?.into_parts();
+        let mut asking = write_call(request, self.dialect, self.binding, &id)?;
+        // Shared by all attempts, for it may be large.
+        let said = asking.body.take().map(Bytes::from);
+        let response = self.send(&asking, said.as_ref(), &context).await?;
+        let (head, body) = response.into_parts();
         let envelope = asking.envelope;
 
         refused(head.status, &head.headers)?;
@@ -194,23 +197,28 @@ impl Shared {
     }
 
     /// Sends a request, in another way if the agent only takes that.
-    async fn send(&self, asking: &Asking, context: &Context) -> Result<Response<Heard>, Error> {
-        let response = self.ask_by(&asking.method, asking, context).await?;
+    async fn send(
+        &self,
+        asking: &Asking,
+        body: Option<&Bytes>,
+        context: &Context,
+    ) -> Result<Response<Heard>, Error> {
+        let response = self.ask_by(&asking.method, asking, body, context).await?;
         if self.binding == Binding::JsonRpc {
             return Ok(response);
         }
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE
             && self.media_type() == A2A_JSON
-            && asking.body.is_some()
+            && body.is_some()
         {
             self.plain_json.store(true, Ordering::Relaxed);
-            return self.ask_by(&asking.method, asking, context).await;
+            return self.ask_by(&asking.method, asking, body, context).await;
         }
         // The text of the specification subscribes by POST, its proto by GET; servers have one.
         if response.status() == StatusCode::METHOD_NOT_ALLOWED
             && asking.envelope.operation == a2a_types::Operation::SubscribeToTask
         {
-            return self.ask_by(&Method::GET, asking, context).await;
+            return self.ask_by(&Method::GET, asking, None, context).await;
         }
         Ok(response)
     }
@@ -219,9 +227,10 @@ impl Shared {
         &self,
         method: &Method,
         asking: &Asking,
+        body: Option<&Bytes>,
         context: &Context,
     ) -> Result<Response<Heard>, Error> {
-        let request = || self.request(asking, method, context);
+        let request = || self.request(asking, method, body, context);
         self.http
             .send_as(self.credentials.as_deref(), request)
             .await
@@ -231,18 +240,15 @@ impl Shared {
         &self,
         asking: &Asking,
         method: &Method,
+        body: Option<&Bytes>,
         context: &Context,
     ) -> Result<Request<Full<Bytes>>, Error> {
         let streams = asking.envelope.operation.is_stream();
-        let body = match &asking.body {
-            Some(body) if *method == Method::POST => Some(Bytes::from(body.clone())),
-            _ => None,
-        };
         let has_body = body.is_some();
         let mut request = Request::builder()
             .method(method)
             .uri(self.target(&asking.target)?)
-            .body(Full::from(body.unwrap_or_default()))
+            .body(Full::from(body.cloned().unwrap_or_default()))
             .map_err(|error| bad_address(&self.url.to_string(), error))?;
         let headers = request.headers_mut();
         if has_body {
