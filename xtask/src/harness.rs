@@ -11,6 +11,9 @@ use crate::{console, workspace};
 /// An experiment, and the program that makes it.
 #[derive(Subcommand)]
 pub(crate) enum Experiment {
+    /// Measure what our client costs beside one that knows only bytes.
+    #[command(disable_help_flag = true)]
+    Client(Arguments),
     /// Kill a server 200 times under load: what it had acknowledged is still there.
     #[command(disable_help_flag = true)]
     Crash(Arguments),
@@ -49,6 +52,7 @@ pub(crate) struct Arguments {
 /// Makes an experiment; its exit code is ours.
 pub(crate) fn run(experiment: Experiment) -> ExitCode {
     match experiment {
+        Experiment::Client(given) => example("harness", Some("client"), given),
         Experiment::Crash(given) => example("harness", Some("crash"), given),
         Experiment::Cuts(given) => example("harness", Some("cuts"), given),
         Experiment::Sends(given) => example("harness", Some("sends"), given),

@@ -264,7 +264,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
             "half a character",
             Send,
             says(json(
-                [right[..right.len() - 8].as_bytes(), b"\xc3"].concat()
+                [&right.as_bytes()[..right.len() - 8], b"\xc3"].concat()
             )),
             Err(Error::Malformed(_))
         ),

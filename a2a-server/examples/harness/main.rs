@@ -2,6 +2,7 @@
 //! and what it had promised is counted. `cargo xtask crash` and its siblings run them.
 
 mod agent;
+mod client;
 mod crash;
 mod cuts;
 mod followers;
@@ -35,6 +36,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Experiment {
+    /// What our client costs beside one that knows only bytes.
+    #[command(after_help = client::EXAMPLES)]
+    Client(client::Options),
     /// Kill a server under load: what it had acknowledged is still there.
     #[command(after_help = crash::EXAMPLES)]
     Crash(crash::Options),
@@ -83,12 +87,15 @@ fn main() -> ExitCode {
 fn run(experiment: Experiment, seed: u64) -> Result<Option<Report>, Failure> {
     let mut runtime = match experiment {
         // The server is what is measured: its callers cost as little as possible.
-        Experiment::Sends(_) => tokio::runtime::Builder::new_current_thread(),
+        Experiment::Sends(_) |
+        // The client is what is measured: all of it is on one thread.
+        Experiment::Client(_) => tokio::runtime::Builder::new_current_thread(),
         _ => tokio::runtime::Builder::new_multi_thread(),
     };
     let dice = Rng::with_seed(seed);
     let report = async {
         match experiment {
+            Experiment::Client(options) => client::run(options, dice).await.map(Some),
             Experiment::Crash(options) => crash::run(options, dice).await.map(Some),
             Experiment::Cuts(options) => cuts::run(options, dice).await.map(Some),
             Experiment::Followers(options) => followers::run(options, dice).await.map(Some),

@@ -11,7 +11,7 @@ pub(crate) struct Report {
 }
 
 struct Figure {
-    name: &'static str,
+    name: String,
     target: Target,
     measured: f64,
 }
@@ -34,26 +34,26 @@ impl Report {
     }
 
     /// A figure that is good to know.
-    pub(crate) fn tell(&mut self, name: &'static str, measured: f64) {
-        self.note(name, Target::None, measured);
+    pub(crate) fn tell(&mut self, name: impl Into<String>, measured: f64) {
+        self.note(name.into(), Target::None, measured);
     }
 
     /// A figure that must be this.
-    pub(crate) fn exactly(&mut self, name: &'static str, target: usize, measured: usize) {
-        self.note(name, Target::Exactly(target as f64), measured as f64);
+    pub(crate) fn exactly(&mut self, name: impl Into<String>, target: usize, measured: usize) {
+        self.note(name.into(), Target::Exactly(target as f64), measured as f64);
     }
 
     /// A figure that must be this at least.
-    pub(crate) fn at_least(&mut self, name: &'static str, target: f64, measured: f64) {
-        self.note(name, Target::AtLeast(target), measured);
+    pub(crate) fn at_least(&mut self, name: impl Into<String>, target: f64, measured: f64) {
+        self.note(name.into(), Target::AtLeast(target), measured);
     }
 
     /// A figure that must be this at most.
-    pub(crate) fn at_most(&mut self, name: &'static str, target: f64, measured: f64) {
-        self.note(name, Target::AtMost(target), measured);
+    pub(crate) fn at_most(&mut self, name: impl Into<String>, target: f64, measured: f64) {
+        self.note(name.into(), Target::AtMost(target), measured);
     }
 
-    fn note(&mut self, name: &'static str, target: Target, measured: f64) {
+    fn note(&mut self, name: String, target: Target, measured: f64) {
         self.figures.push(Figure {
             name,
             target,
@@ -93,7 +93,7 @@ impl Report {
             };
             let measured =
                 json!({"target": target, "measured": figure.measured, "met": figure.is_met()});
-            (figure.name.to_owned(), measured)
+            (figure.name.clone(), measured)
         });
         json!({
             "experiment": self.experiment,
@@ -115,7 +115,7 @@ impl Report {
                 Target::AtMost(target) => format!("≤ {}", number(target)),
             };
             let missed = if figure.is_met() { "" } else { "   missed" };
-            let (name, measured) = (figure.name, number(figure.measured));
+            let (name, measured) = (&figure.name, number(figure.measured));
             println!("{name:<34} {target:>12} {measured:>12}{missed}");
         }
     }

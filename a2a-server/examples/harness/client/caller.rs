@@ -1,0 +1,96 @@
+//! The ways to ask a server to say something back.
+
+use std::sync::Arc;
+
+use a2a_client::{Client, Dialect, Retries, SendMessageResponse};
+use a2a_server::Server;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{Request, StatusCode, Uri};
+use http_body_util::{BodyExt, Full};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+
+use crate::Failure;
+use crate::agent::Obedient;
+use crate::serve::card;
+
+/// Who asks.
+#[derive(Clone, Copy)]
+pub(super) enum Way {
+    /// A client of HTTP that reads bytes, and looks at none.
+    Bare,
+    /// Ours, by the same wire.
+    Client,
+    /// Ours, of a server in this process.
+    InProcess,
+}
+
+impl Way {
+    /// In the order of their numbers.
+    pub(super) const ALL: [Self; 3] = [Self::Bare, Self::Client, Self::InProcess];
+}
+
+/// Somebody who asks; clones share connections.
+#[derive(Clone)]
+pub(super) enum Caller {
+    Bare(Arc<Bare>),
+    Client(Client),
+}
+
+/// A pool of connections, and where they go.
+pub(super) struct Bare {
+    pool: hyper_util::client::legacy::Client<HttpConnector, Full<hyper::body::Bytes>>,
+    url: Uri,
+}
+
+impl Caller {
+    pub(super) fn by(way: Way, url: &str) -> Result<Self, Failure> {
+        let client = match way {
+            Way::Bare => {
+                let mut connector = HttpConnector::new();
+                connector.set_nodelay(true);
+                let pool = hyper_util::client::legacy::Client::builder(TokioExecutor::new());
+                let (pool, url) = (pool.build(connector), url.parse()?);
+                return Ok(Self::Bare(Arc::new(Bare { pool, url })));
+            }
+            Way::Client => Client::at(url, Dialect::V1_0)?,
+            Way::InProcess => Client::new(Server::builder(card(), Obedient).build()?),
+        };
+        Ok(Self::Client(client.retries(Retries::none())))
+    }
+
+    /// Asks once.
+    pub(super) async fn call(&self) -> Result<(), Failure> {
+        match self {
+            Self::Bare(bare) => bare.call().await,
+            Self::Client(client) => match client.send(ORDER).await? {
+                SendMessageResponse::Message(message) if message.text() == ORDER => Ok(()),
+                other => Err(format!("not what was said: {other:?}").into()),
+            },
+        }
+    }
+}
+
+impl Bare {
+    /// Sends what our client would.
+    async fn call(&self) -> Result<(), Failure> {
+        let id = uuid::Uuid::new_v4();
+        let body = format!(
+            r#"{{"jsonrpc":"2.0","method":"SendMessage","params":{{"message":{{"messageId":"{id}","role":"ROLE_USER","parts":[{{"text":"{ORDER}"}}]}}}},"id":1}}"#
+        );
+        let request = Request::post(self.url.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "application/json")
+            .header("a2a-version", "1.0")
+            .body(Full::from(body))?;
+        let (head, body) = self.pool.request(request).await?.into_parts();
+        let body = body.collect().await?.to_bytes();
+        match head.status == StatusCode::OK && body.len() > ORDER.len() {
+            true => Ok(()),
+            false => Err(format!("not an answer: {head:?} {body:?}").into()),
+        }
+    }
+}
+
+/// What the agent is told: it says it back, without a task.
+const ORDER: &str = "reply say this back to me";

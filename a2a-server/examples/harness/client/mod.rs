@@ -1,0 +1,149 @@
+//! What our client costs beside one that knows only bytes: the same questions to the same server.
+
+mod caller;
+
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use fastrand::Rng;
+use tokio::task::JoinSet;
+
+use self::caller::{Caller, Way};
+use crate::Failure;
+use crate::report::Report;
+use crate::serve::{self, Process};
+
+/// How to measure.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// How many times to measure each way; the median counts.
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    rounds: usize,
+    /// How long each measurement takes, in milliseconds.
+    #[arg(long, value_name = "MS", default_value_t = 1000)]
+    millis: u64,
+    /// How many callers ask at once, each way in turn.
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,16")]
+    connections: Vec<usize>,
+    /// How much CPU a call by our client may take, as a multiple of the other's.
+    #[arg(long, value_name = "RATIO", default_value_t = 3.0)]
+    most_cpu: f64,
+}
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  cargo xtask client                                    at 1 and 16 connections, about 45 s
+  cargo xtask client --connections 64 --rounds 11       when many ask
+  cargo xtask client --millis 5000 --json               for programs, on a machine that does other things";
+
+/// Each way in each round, one after the other, so that what else the machine does hits all of them.
+pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failure> {
+    let server = Process::begin(&serve::Options::default()).await?;
+    let period = Duration::from_millis(options.millis);
+    let mut report = Report::new("client");
+    for connections in options.connections {
+        // What happens first happens once.
+        for way in Way::ALL {
+            measure(&Caller::by(way, server.url())?, connections, period / 4).await?;
+        }
+        let mut rounds = Vec::new();
+        for _ in 0..options.rounds.max(1) {
+            let mut round = [Measured::default(); Way::ALL.len()];
+            let mut ways = Way::ALL;
+            dice.shuffle(&mut ways);
+            for way in ways {
+                let caller = Caller::by(way, server.url())?;
+                round[way as usize] = measure(&caller, connections, period).await?;
+            }
+            rounds.push(round);
+        }
+        tell(&mut report, connections, &rounds, options.most_cpu);
+    }
+    server.kill().await?;
+    Ok(report)
+}
+
+type Round = [Measured; Way::ALL.len()];
+
+fn tell(report: &mut Report, connections: usize, rounds: &[Round], most_cpu: f64) {
+    let at = |figure: &str| format!("{connections}: {figure}");
+    let of = |read: &dyn Fn(&Round) -> f64| median(rounds.iter().map(read).collect());
+    let [bare, client, in_process] = Way::ALL.map(|way| way as usize);
+    report.tell(at("bare, calls/s"), of(&|round| round[bare].rate));
+    report.tell(at("bare, CPU per call, µs"), of(&|round| round[bare].cpu));
+    report.tell(at("bare, p50, µs"), of(&|round| round[bare].median));
+    report.tell(at("bare, p99, µs"), of(&|round| round[bare].late));
+    for (name, way) in [("client", client), ("in process", in_process)] {
+        let over = |read: fn(&Measured) -> f64| of(&|round| read(&round[way]) / read(&round[bare]));
+        let ratio = |figure: &str| at(&format!("{name} ÷ bare, {figure}"));
+        report.tell(ratio("calls/s"), over(|measured| measured.rate));
+        report.tell(ratio("p50"), over(|measured| measured.median));
+        report.tell(ratio("p99"), over(|measured| measured.late));
+        match way == client {
+            true => report.at_most(ratio("CPU"), most_cpu, over(|measured| measured.cpu)),
+            // The server is in it.
+            false => report.tell(ratio("CPU"), over(|measured| measured.cpu)),
+        }
+    }
+}
+
+/// What calls have taken.
+#[derive(Clone, Copy, Debug, Default)]
+struct Measured {
+    /// Calls each second.
+    rate: f64,
+    /// Of this thread, in microseconds for each call.
+    cpu: f64,
+    /// The time of a call, in microseconds.
+    median: f64,
+    /// That of one in a hundred.
+    late: f64,
+}
+
+/// Calls for so long by so many at once.
+async fn measure(
+    caller: &Caller,
+    connections: usize,
+    period: Duration,
+) -> Result<Measured, Failure> {
+    let (begun, cpu) = (Instant::now(), cpu()?);
+    let mut callers = JoinSet::new();
+    for _ in 0..connections {
+        let caller = caller.clone();
+        callers.spawn(async move {
+            let mut times = Vec::new();
+            while begun.elapsed() < period {
+                let asked = Instant::now();
+                caller.call().await?;
+                times.push(asked.elapsed().as_secs_f64() * 1e6);
+            }
+            Ok::<_, Failure>(times)
+        });
+    }
+    let mut times = Vec::new();
+    while let Some(called) = callers.join_next().await {
+        times.extend(called??);
+    }
+    let (took, cpu) = (begun.elapsed().as_secs_f64(), self::cpu()? - cpu);
+    times.sort_by(f64::total_cmp);
+    let count = times.len();
+    let at = |index: usize| times.get(index).copied().unwrap_or_default();
+    Ok(Measured {
+        rate: count as f64 / took,
+        cpu: cpu / count as f64,
+        median: at(count / 2),
+        late: at(count * 99 / 100),
+    })
+}
+
+/// How many microseconds of a processor this thread has used, which does all that a caller does.
+fn cpu() -> Result<f64, Failure> {
+    let used = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanos = used.split(' ').next().unwrap_or_default();
+    Ok(nanos.parse::<f64>()? / 1e3)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
