@@ -26,7 +26,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,16")]
     connections: Vec<usize>,
     /// How much CPU a call by our client may take, as a multiple of the other's.
-    #[arg(long, value_name = "RATIO", default_value_t = 3.0)]
+    #[arg(long, value_name = "RATIO", default_value_t = 2.0)]
     most_cpu: f64,
 }
 
