@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_client::{
-    Client, ClientBuilder, Dialect, Error, HttpClient, HttpClientBuilder, Retries,
+    Client, ClientBuilder, Dialect, Error, HttpClient, HttpClientBuilder, Phase, Retries,
     SendMessageResponse, StreamExt, Timeouts,
 };
 use a2a_transport::sse::Bounds;
@@ -19,7 +19,7 @@ pub(crate) struct Beast {
     wanted: &'static str,
     is_wanted: fn(&Outcome) -> bool,
     scheme: &'static str,
-    timeouts: Duration,
+    haste: Option<Phase>,
     deadline: Duration,
     http: fn(HttpClientBuilder) -> HttpClientBuilder,
     client: fn(ClientBuilder) -> ClientBuilder,
@@ -82,7 +82,7 @@ impl Beast {
             wanted,
             is_wanted,
             scheme: "http",
-            timeouts: HANG,
+            haste: None,
             deadline: HANG,
             http: |http| http,
             client: |client| client,
@@ -90,10 +90,10 @@ impl Beast {
         }
     }
 
-    /// The client waits for nothing for long.
-    pub(crate) fn hastily(self) -> Self {
+    /// The client does not wait for this for long.
+    pub(crate) fn hastily(self, phase: Phase) -> Self {
         Self {
-            timeouts: HASTE,
+            haste: Some(phase),
             ..self
         }
     }
@@ -165,11 +165,15 @@ impl Beast {
     /// Asks it, and leaves.
     async fn asked(&self, cage: &Cage) -> Outcome {
         let address = format!("{}://{}", self.scheme, cage.address());
+        let within = |phase| match self.haste == Some(phase) {
+            true => HASTE,
+            false => HANG,
+        };
         let timeouts = Timeouts {
-            connect: self.timeouts,
-            first_byte: self.timeouts,
-            idle: self.timeouts,
-            body: self.timeouts * 4,
+            connect: within(Phase::Connect),
+            first_byte: within(Phase::FirstByte),
+            idle: within(Phase::Idle),
+            body: within(Phase::Body),
         };
         let http = HttpClient::builder().timeouts(timeouts).limit(LIMIT);
         let builder = Client::builder(&address)

@@ -67,7 +67,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "a body that drips",
             Send,
@@ -87,7 +87,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::Body),
         beast!(
             "a card that drips",
             Card(false),
@@ -97,7 +97,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::Body),
         beast!(
             "a body that stops",
             Send,
@@ -107,7 +107,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "a card that stops",
             Card(false),
@@ -117,7 +117,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "a body that is cut off",
             Send,

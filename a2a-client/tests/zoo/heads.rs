@@ -80,7 +80,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::FirstByte),
         beast!(
             "a head that drips, of a card",
             Card(false),
@@ -90,7 +90,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::FirstByte),
         beast!(
             "a head that drips, of a stream",
             Follow,
@@ -100,7 +100,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::FirstByte),
         beast!(
             "a head that drips past the deadline",
             Send,
@@ -120,7 +120,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::FirstByte),
         beast!(
             "1xx without end, and a deadline",
             Follow,

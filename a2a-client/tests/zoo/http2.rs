@@ -66,7 +66,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
             says(&[&streaming, &reset(CANCEL)]),
             Err(Error::Connection(_))
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "RST_STREAM of a stream that nobody opened",
             Send,
@@ -105,30 +105,30 @@ pub(crate) fn beasts() -> Vec<Beast> {
             "settings without end",
             Send,
             floods(frame(SETTINGS, 0, 0, &[])),
-            Err(Error::Timeout { .. } | Error::Connection(_))
+            Err(Error::Connection(_))
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "pings without end",
             Send,
             floods(frame(PING, 0, 0, &[0; 8])),
-            Err(Error::Timeout { .. } | Error::Connection(_))
+            Err(Error::Connection(_))
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "windows without end",
             Send,
             floods(frame(WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1])),
-            Err(Error::Timeout { .. } | Error::Connection(_))
+            Err(Error::Connection(_))
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "a window of 2^31",
             Send,
             says(&[&window, &window]),
-            Err(Error::Timeout { .. } | Error::Connection(_))
+            Err(Error::Connection(_))
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "priorities without end",
             Follow,
@@ -201,16 +201,16 @@ pub(crate) fn beasts() -> Vec<Beast> {
             "a window that never opens",
             Send,
             shuts(),
-            Err(Error::Timeout { .. } | Error::Connection(_))
+            Err(Error::Connection(_))
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "1xx without end in HTTP/2",
             Send,
             floods(frame(HEADERS, END_HEADERS, 1, &literal(":status", "103"))),
-            Err(Error::Timeout { .. } | Error::Connection(_))
+            Err(Error::Connection(_))
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "trailers without a body",
             Send,
@@ -245,23 +245,23 @@ pub(crate) fn beasts() -> Vec<Beast> {
             "silence after the settings",
             Follow,
             says(&[]),
-            Err(Error::Timeout { .. } | Error::Connection(_))
+            Err(Error::Connection(_))
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "silence before the settings",
             Follow,
             act(Visit::hush),
-            Err(Error::Timeout { .. } | Error::Connection(_))
+            Err(Error::Connection(_))
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "silence in a stream of HTTP/2",
             Follow,
             says(&[&streaming]),
-            Err(Error::Timeout { .. } | Error::Connection(_))
+            Err(Error::Connection(_))
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "a break of HTTP/2 in a stream",
             Follow,

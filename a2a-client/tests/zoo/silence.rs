@@ -22,7 +22,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::FirstByte),
         beast!(
             "silence, and nobody reads",
             Send,
@@ -32,7 +32,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::FirstByte),
         beast!(
             "silence on asking for a card",
             Card(false),
@@ -42,7 +42,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::FirstByte),
         beast!(
             "silence on asking",
             Send,
@@ -52,7 +52,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::FirstByte),
         beast!(
             "silence on asking, and a deadline",
             Send,
@@ -72,7 +72,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::FirstByte),
         beast!(
             "silence in the head",
             Send,
@@ -82,7 +82,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::FirstByte),
         beast!(
             "silence after the head",
             Send,
@@ -92,7 +92,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "silence after the head, and a deadline",
             Send,
@@ -112,7 +112,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "silence in a stream",
             Follow,
@@ -122,7 +122,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "silence in a stream, and a deadline",
             Follow,
@@ -142,7 +142,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "the end on connecting",
             Send,

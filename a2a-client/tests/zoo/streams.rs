@@ -165,7 +165,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::Idle),
         beast!(
             "half a character",
             Follow,

@@ -74,7 +74,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::Connect),
         beast!(
             "silence in a greeting",
             Send,
@@ -84,7 +84,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
                 ..
             })
         )
-        .hastily(),
+        .hastily(Phase::Connect),
     ];
     all.into_iter().map(Beast::over_tls).collect()
 }
