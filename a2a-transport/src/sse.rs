@@ -104,6 +104,11 @@ impl Decoder {
         Ok(complete.or_else(|| self.dispatch()))
     }
 
+    /// Whether the stream stands within a line of data: if it ends here, it was broken off.
+    pub fn is_within_data(&self) -> bool {
+        self.line.starts_with(b"data")
+    }
+
     fn extend_line(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.line.len() + bytes.len() > self.bounds.line {
             let limit = self.bounds.line;

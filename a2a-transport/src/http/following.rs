@@ -22,6 +22,8 @@ pub(super) struct Following {
     idle: Duration,
     /// Nothing more is read.
     ended: bool,
+    /// The last event is not whole.
+    broken_off: bool,
     /// Something came after which nothing more was to be expected.
     finished: bool,
 }
@@ -42,6 +44,7 @@ impl Following {
             reader,
             idle,
             ended: false,
+            broken_off: false,
             finished: false,
         };
         stream::unfold(events, |mut events| async move {
@@ -85,6 +88,7 @@ impl Following {
             Ok(Some(Err(error))) => Err(Error::Connection(error.into())),
             Ok(None) => {
                 self.ended = true;
+                self.broken_off = self.decoder.is_within_data();
                 Ok(self.decoder.finish()?.into_iter().collect())
             }
         }
@@ -94,7 +98,7 @@ impl Following {
         let generation = event.id.as_deref().and_then(|id| id.parse().ok());
         let read = match self.reader.read(&event.data) {
             // The connection has ended within this event.
-            Err(Error::Malformed(_)) if self.ended => Err(Error::Unfinished),
+            Err(Error::Malformed(_)) if self.broken_off => Err(Error::Unfinished),
             read => read,
         };
         let stop = read.as_ref().map_or(true, |read| read.value.last);
