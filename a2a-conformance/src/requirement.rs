@@ -1,6 +1,6 @@
 //! What the specification requires, sentence by sentence, in our own words.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use a2a_types::Dialect;
@@ -74,6 +74,52 @@ pub fn requirement(id: &str) -> Option<&'static Requirement> {
     all.find(|requirement| requirement.id == id)
 }
 
+/// Which checks the requirements name that are not among these, each with the requirement.
+pub fn missing(checks: &BTreeSet<&str>) -> Vec<(&'static str, &'static str)> {
+    let all = Dialect::ALL
+        .iter()
+        .flat_map(|dialect| requirements(*dialect));
+    let named = all.flat_map(|requirement| {
+        let name = |check: &'static String| (requirement.id.as_str(), check.as_str());
+        requirement.checks.iter().map(name)
+    });
+    named.filter(|(_, check)| !checks.contains(check)).collect()
+}
+
+impl Level {
+    /// Every level, the strictest first.
+    pub const ALL: &[Self] = &[Self::Must, Self::Should, Self::May];
+
+    /// How the keyword is written in requirements and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Must => "must",
+            Self::Should => "should",
+            Self::May => "may",
+        }
+    }
+
+    /// The letter in the ids of requirements.
+    pub fn letter(self) -> char {
+        match self {
+            Self::Must => 'M',
+            Self::Should => 'S',
+            Self::May => 'Y',
+        }
+    }
+}
+
+impl Role {
+    /// How the party is written in requirements and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Client => "client",
+            Self::Operator => "operator",
+        }
+    }
+}
+
 #[derive(RustEmbed)]
 #[folder = "requirements/"]
 struct Files;
@@ -84,4 +130,119 @@ fn read(dialect: Dialect) -> Vec<Requirement> {
     // A test reads all of them: what is built in can be read.
     text.and_then(|text| serde_saphyr::from_str(&text).ok())
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> impl Iterator<Item = (Dialect, &'static Requirement)> {
+        let with = |dialect: &Dialect| {
+            let dialect = *dialect;
+            requirements(dialect).iter().map(move |one| (dialect, one))
+        };
+        Dialect::ALL.iter().flat_map(with)
+    }
+
+    #[test]
+    fn every_file_can_be_read() {
+        for dialect in Dialect::ALL {
+            let file = Files::get(&format!("{dialect}.yaml")).expect("there is a file");
+            let text = String::from_utf8(file.data.into_owned()).expect("it is text");
+            let read = serde_saphyr::from_str::<Vec<Requirement>>(&text);
+            let read = read.unwrap_or_else(|error| panic!("{dialect}.yaml: {error}"));
+            assert!(read.len() > 100, "{dialect} has {} entries", read.len());
+        }
+    }
+
+    #[test]
+    fn ids_tell_generation_section_and_level() {
+        let mut ids = BTreeSet::new();
+        for (dialect, requirement) in all() {
+            let Requirement { id, section, .. } = requirement;
+            let generation = dialect.version().replace('.', "");
+            let letter = requirement.level.letter();
+            let prefix = format!("A2A{generation}-{section}-{letter}");
+            let number = id.strip_prefix(&prefix).unwrap_or_default();
+            let numbered = number.parse::<u32>().is_ok_and(|number| number > 0);
+            assert!(numbered, "{id} does not begin with {prefix} and a number");
+            assert!(ids.insert(id), "{id} is there twice");
+            let well_formed = |part: &str| {
+                !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            };
+            assert!(section.split('.').all(well_formed), "{id}: {section}");
+        }
+    }
+
+    #[test]
+    fn numbers_ascend() {
+        let mut last = BTreeMap::new();
+        for (dialect, requirement) in all() {
+            let group = (dialect, &requirement.section, requirement.level);
+            let digits = requirement
+                .id
+                .rsplit(|letter: char| !letter.is_ascii_digit());
+            let number: u32 = digits.take(1).collect::<String>().parse().unwrap_or(0);
+            let before = last.insert(group, number);
+            assert!(
+                before < Some(number),
+                "{} is after {before:?}",
+                requirement.id
+            );
+        }
+    }
+
+    #[test]
+    fn a_requirement_has_checks_or_says_why_not() {
+        for (_, requirement) in all() {
+            let excluded = requirement.excluded.as_deref();
+            assert!(
+                requirement.checks.is_empty() == excluded.is_some_and(|why| why.len() > 8),
+                "{} needs either checks or a reason",
+                requirement.id
+            );
+            assert!(!requirement.binds.is_empty(), "{}", requirement.id);
+            assert!(requirement.says.ends_with('.'), "{}", requirement.id);
+        }
+    }
+
+    #[test]
+    fn checks_are_named_by_their_group() {
+        const OF_AGENTS: &[&str] = &[
+            "card",
+            "rpc",
+            "rest",
+            "send",
+            "task",
+            "stream",
+            "cancel",
+            "list",
+            "push",
+            "error",
+            "version",
+            "auth",
+            "extension",
+        ];
+        const OF_CLIENTS: &[&str] = &["client", "webhook"];
+        for (_, requirement) in all() {
+            for check in &requirement.checks {
+                let (group, name) = check.split_once('.').unwrap_or_default();
+                let known = OF_AGENTS.contains(&group) || OF_CLIENTS.contains(&group);
+                assert!(known && !name.is_empty(), "{}: {check}", requirement.id);
+            }
+            let twice: BTreeSet<_> = requirement.checks.iter().collect();
+            assert_eq!(twice.len(), requirement.checks.len(), "{}", requirement.id);
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let named: BTreeSet<&str> = all()
+            .flat_map(|(_, requirement)| requirement.checks.iter().map(String::as_str))
+            .collect();
+        assert_eq!(missing(&named), []);
+        let mut fewer = named;
+        assert!(fewer.remove("send.session"));
+        assert_eq!(missing(&fewer), [("A2A01-L-M1", "send.session")]);
+    }
 }
