@@ -18,6 +18,8 @@
 pub mod agent;
 pub mod case;
 pub mod catalogue;
+pub mod check;
+pub mod coverage;
 pub mod documents;
 pub mod recorded;
 pub mod requirement;

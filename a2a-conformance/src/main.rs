@@ -2,15 +2,13 @@
 
 mod cli;
 
-use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use a2a_conformance::documents::{Corpus, Fault, Options, Report, replay};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 
-/// Replays the documented examples of the A2A protocol.
+use crate::cli::{coverage, explain, list, replay};
+
+/// Proves what agents and clients of the A2A protocol do.
 #[derive(Parser)]
 #[command(
     version,
@@ -21,8 +19,11 @@ Examples:
   a2a-conformance replay --json > report.json
   a2a-conformance replay --fault lost-chunk  a broken server: the replay must fail
   a2a-conformance replay record/             what `a2a send … --record record/` has written
+  a2a-conformance list --dialect 1.0 --level must
+  a2a-conformance explain A2A10-3.1.1-M2     what a requirement says, and what checks it
+  a2a-conformance coverage                   how much of the specification has checks
 
-Exit codes: 0 all as documented, 1 something differs, 2 usage or nothing to replay."
+Exit codes: 0 all as required, 1 something differs, 2 usage or nothing to do."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -34,80 +35,22 @@ enum Command {
     /// Tests an agent.
     Agent(cli::agent::Arguments),
     /// Reads every example, sends it to our server, plays it to our client.
-    Replay {
-        /// Files that a client has recorded (`a2a … --record DIR`), or directories of them, instead of
-        /// the documents.
-        #[arg(value_name = "FILE", conflicts_with_all = ["only", "fault"])]
-        recorded: Vec<PathBuf>,
-        /// Only examples and exchanges whose id begins so, like 001 or 000-stream.
-        #[arg(long, value_name = "PREFIX")]
-        only: Option<String>,
-        /// Prints the report as JSON.
-        #[arg(long)]
-        json: bool,
-        /// Builds a deliberate fault into one of the ends.
-        #[arg(long, value_name = "FAULT", value_parser = fault_names())]
-        fault: Option<Fault>,
-    },
-}
-
-/// The names of the faults, for the help and for the message about a name that is none.
-fn fault_names() -> impl TypedValueParser<Value = Fault> {
-    let names = PossibleValuesParser::new(Fault::ALL.iter().map(|fault| fault.name()));
-    names.try_map(|name| name.parse())
+    Replay(replay::Args),
+    /// What is required, and which checks there are.
+    List(list::Args),
+    /// What a requirement or a check is.
+    Explain(explain::Args),
+    /// How much of the specification has checks.
+    Coverage(coverage::Args),
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let (recorded, only, json, fault) = match Arguments::parse().command {
-        Command::Agent(arguments) => return cli::agent::command(arguments).await,
-        Command::Replay {
-            recorded,
-            only,
-            json,
-            fault,
-        } => (recorded, only, json, fault),
-    };
-    if !recorded.is_empty() {
-        return cli::recordings::check(&recorded, json);
-    }
-    let corpus = match Corpus::embedded() {
-        Ok(corpus) => corpus,
-        Err(error) => {
-            eprintln!("the corpus cannot be read: {error}");
-            return ExitCode::from(2);
-        }
-    };
-    let options = Options { only, fault };
-    let terminal = std::io::stderr().is_terminal();
-    let outcomes = replay(&corpus, &options, |done, total| {
-        if terminal {
-            eprint!("\r{done} of {total} exchanges\x1b[K");
-        }
-    })
-    .await;
-    if terminal {
-        eprint!("\r\x1b[K");
-    }
-    if outcomes.is_empty() {
-        eprintln!(
-            "nothing to replay: no id begins with {:?}",
-            options.only.unwrap_or_default()
-        );
-        return ExitCode::from(2);
-    }
-    let report = Report::new(&corpus, outcomes);
-    let mut out = anstream::stdout();
-    let printed = match json {
-        true => serde_json::to_string_pretty(&report)
-            .map_err(std::io::Error::other)
-            .and_then(|text| writeln!(out, "{text}")),
-        false => report.print(&corpus, &mut out),
-    };
-    match (printed, report.is_green()) {
-        (Ok(()), true) => ExitCode::SUCCESS,
-        (Ok(()), false) => ExitCode::FAILURE,
-        // Whoever reads our output has had enough of it.
-        (Err(_), _) => ExitCode::from(2),
+    match Arguments::parse().command {
+        Command::Agent(arguments) => cli::agent::command(arguments).await,
+        Command::Replay(args) => replay::run(args).await,
+        Command::List(args) => list::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Coverage(args) => coverage::run(&args),
     }
 }

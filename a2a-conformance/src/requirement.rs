@@ -110,6 +110,9 @@ impl Level {
 }
 
 impl Role {
+    /// Every party.
+    pub const ALL: &[Self] = &[Self::Agent, Self::Client, Self::Operator];
+
     /// How the party is written in requirements and on the command line.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,9 @@
-//! The commands of the program.
+//! The commands, each in a module of its own.
 
 pub(crate) mod agent;
+pub(crate) mod coverage;
+pub(crate) mod explain;
+pub(crate) mod list;
+pub(crate) mod print;
 pub(crate) mod recordings;
+pub(crate) mod replay;

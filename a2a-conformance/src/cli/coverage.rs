@@ -1,0 +1,105 @@
+//! `a2a-conformance coverage`: how much of the specification has checks.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use a2a_conformance::check::checks;
+use a2a_conformance::coverage::{Cell, Cells, Coverage, coverage};
+use a2a_conformance::requirement::{Level, Role};
+use a2a_types::Dialect;
+use anstyle::Style;
+
+use super::print::{BAD, BOLD, DIM, FAIR, GOOD, dialects, ended, print_json};
+
+/// Of which generation.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Only of this generation.
+    #[arg(long, value_name = "VERSION", value_parser = dialects())]
+    dialect: Option<Dialect>,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> ExitCode {
+    let written: BTreeSet<&str> = checks().iter().map(|check| check.id.as_str()).collect();
+    let wanted = |dialect: &&Dialect| args.dialect.is_none_or(|wanted| wanted == **dialect);
+    let matrices: Vec<_> = Dialect::ALL
+        .iter()
+        .rev()
+        .filter(wanted)
+        .map(|dialect| coverage(*dialect, &written))
+        .collect();
+    let printed = match args.json {
+        true => print_json(&matrices),
+        false => matrices.iter().try_for_each(print),
+    };
+    ended(&printed, 0)
+}
+
+fn print(coverage: &Coverage) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    let bound = |role: &&Role| coverage.total.contains_key(role);
+    let roles: Vec<_> = Role::ALL.iter().filter(bound).copied().collect();
+    write!(out, "{BOLD}A2A {:<10}{BOLD:#}", coverage.dialect)?;
+    for role in &roles {
+        let width = Level::ALL.len() * WIDTH;
+        write!(out, "{BOLD}{:>width$}{BOLD:#}", role.name())?;
+    }
+    write!(out, "\n{:<14}", "section")?;
+    for _ in &roles {
+        for level in Level::ALL {
+            write!(out, "{:>WIDTH$}", level.name())?;
+        }
+    }
+    writeln!(out)?;
+    for section in &coverage.sections {
+        print_row(
+            &mut out,
+            &section.section,
+            &section.cells,
+            &roles,
+            Style::new(),
+        )?;
+    }
+    print_row(&mut out, "total", &coverage.total, &roles, BOLD)?;
+    writeln!(out, "{DIM}covered/excluded/missing{DIM:#}\n")
+}
+
+fn print_row(
+    out: &mut impl Write,
+    name: &str,
+    cells: &Cells,
+    roles: &[Role],
+    style: Style,
+) -> io::Result<()> {
+    write!(out, "{style}{name:<14}{style:#}")?;
+    for role in roles {
+        for level in Level::ALL {
+            let cell = cells.get(role).and_then(|levels| levels.get(level));
+            let (text, style) = told(cell.copied().unwrap_or_default());
+            write!(out, "{style}{text:>WIDTH$}{style:#}")?;
+        }
+    }
+    writeln!(out)
+}
+
+fn told(cell: Cell) -> (String, Style) {
+    let Cell {
+        covered,
+        excluded,
+        missing,
+    } = cell;
+    let style = match cell {
+        _ if cell.total() == 0 => return ("·".to_owned(), DIM),
+        Cell { missing: 0, .. } => GOOD,
+        Cell { covered: 0, .. } => BAD,
+        _ => FAIR,
+    };
+    (format!("{covered}/{excluded}/{missing}"), style)
+}
+
+/// Columns that a cell takes.
+const WIDTH: usize = 11;

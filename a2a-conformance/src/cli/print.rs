@@ -1,0 +1,70 @@
+//! What the commands print, and with what they end.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use a2a_conformance::requirement::{Level, Role};
+use a2a_types::Dialect;
+use anstyle::{AnsiColor, Style};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde::Serialize;
+
+/// The command line is wrong, or there is nothing to do.
+pub(crate) const USAGE: u8 = 2;
+
+/// What stands out.
+pub(crate) const BOLD: Style = Style::new().bold();
+/// What stands back.
+pub(crate) const DIM: Style = Style::new().dimmed();
+/// As it should be.
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+/// Not as it should be, but not wrong.
+pub(crate) const FAIR: Style = AnsiColor::Yellow.on_default();
+/// Wrong.
+pub(crate) const BAD: Style = AnsiColor::Red.on_default();
+
+/// Prints as JSON.
+pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
+    writeln!(anstream::stdout(), "{text}")
+}
+
+/// With what a command ends that has printed; whoever reads our output may have had enough of it.
+pub(crate) fn ended(printed: &io::Result<()>, code: u8) -> ExitCode {
+    match printed {
+        Ok(()) => ExitCode::from(code),
+        Err(_) => ExitCode::from(USAGE),
+    }
+}
+
+/// Says what is wrong with the command line, or that nothing is left to do.
+pub(crate) fn refused(problem: &str) -> ExitCode {
+    eprintln!("{problem}");
+    ExitCode::from(USAGE)
+}
+
+/// Reads a generation.
+pub(crate) fn dialects() -> impl TypedValueParser<Value = Dialect> {
+    one_of(Dialect::ALL, Dialect::version)
+}
+
+/// Reads a level.
+pub(crate) fn levels() -> impl TypedValueParser<Value = Level> {
+    one_of(Level::ALL, Level::name)
+}
+
+/// Reads a party.
+pub(crate) fn roles() -> impl TypedValueParser<Value = Role> {
+    one_of(Role::ALL, Role::name)
+}
+
+fn one_of<T: Copy + Send + Sync>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let names = PossibleValuesParser::new(all.iter().map(move |one| name(*one)));
+    names.try_map(move |text| {
+        let found = all.iter().copied().find(|one| name(*one) == text);
+        found.ok_or("it is none of these")
+    })
+}

@@ -1,0 +1,172 @@
+//! How much of the specification the checks cover: the matrix of sections and levels.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use a2a_types::Dialect;
+use serde::Serialize;
+
+use crate::check::role_of;
+use crate::requirement::{Level, Requirement, Role, requirements};
+
+/// How much of a generation is covered.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Coverage {
+    /// Its version.
+    pub dialect: &'static str,
+    /// Its sections, in order.
+    pub sections: Vec<Section>,
+    /// All of them together.
+    pub total: Cells,
+}
+
+/// A section of the specification, and its subsections.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Section {
+    /// Its number, like `3.1`.
+    pub section: String,
+    /// What is required there.
+    #[serde(flatten)]
+    pub cells: Cells,
+}
+
+/// By party and level: a requirement that binds both counts for both.
+pub type Cells = BTreeMap<Role, BTreeMap<Level, Cell>>;
+
+/// What is covered of some requirements.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct Cell {
+    /// Every check that they name has a case.
+    pub covered: usize,
+    /// They say why no check can cover them.
+    pub excluded: usize,
+    /// A check that they name has no case.
+    pub missing: usize,
+}
+
+impl Cell {
+    /// All of them.
+    pub fn total(self) -> usize {
+        self.covered + self.excluded + self.missing
+    }
+
+    fn count(&mut self, requirement: &Requirement, role: Role, checks: &BTreeSet<&str>) {
+        let named = &requirement.checks;
+        let is_of_role = |check: &&String| role_of(check) == role;
+        let has_case = |check: &String| checks.contains(check.as_str());
+        // What binds both is covered for each by the checks of each.
+        let is_covered = match named.iter().any(|check| is_of_role(&check)) {
+            true => named.iter().filter(is_of_role).all(has_case),
+            false => named.iter().all(has_case),
+        };
+        match (&requirement.excluded, is_covered) {
+            (Some(_), _) => self.excluded += 1,
+            (None, true) => self.covered += 1,
+            (None, false) => self.missing += 1,
+        }
+    }
+}
+
+/// How much of a generation these checks cover.
+pub fn coverage(dialect: Dialect, checks: &BTreeSet<&str>) -> Coverage {
+    let mut coverage = Coverage {
+        dialect: dialect.version(),
+        sections: Vec::new(),
+        total: Cells::new(),
+    };
+    for requirement in requirements(dialect) {
+        let name = chapter(&requirement.section);
+        let known = coverage.sections.iter().position(|one| one.section == name);
+        let place = known.unwrap_or_else(|| {
+            coverage.sections.push(Section {
+                section: name.to_owned(),
+                cells: Cells::new(),
+            });
+            coverage.sections.len() - 1
+        });
+        let section = coverage.sections.get_mut(place).map(|one| &mut one.cells);
+        for cells in [section, Some(&mut coverage.total)].into_iter().flatten() {
+            for role in &requirement.binds {
+                let levels = cells.entry(*role).or_default();
+                let cell = levels.entry(requirement.level).or_default();
+                cell.count(requirement, *role, checks);
+            }
+        }
+    }
+    coverage
+}
+
+/// A section without its subsections: `3.1` of `3.1.4`.
+fn chapter(section: &str) -> &str {
+    let mut dots = section.match_indices('.');
+    let second = dots.nth(1).map_or(section.len(), |(position, _)| position);
+    section.get(..second).unwrap_or(section)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::check_ids;
+
+    fn sum(coverage: &Coverage, role: Role) -> Cell {
+        let levels = coverage.total.get(&role).into_iter().flatten();
+        levels.fold(Cell::default(), |sum, (_, cell)| Cell {
+            covered: sum.covered + cell.covered,
+            excluded: sum.excluded + cell.excluded,
+            missing: sum.missing + cell.missing,
+        })
+    }
+
+    #[test]
+    fn sections_add_up() {
+        for dialect in Dialect::ALL {
+            let coverage = coverage(*dialect, &check_ids());
+            for role in [Role::Agent, Role::Client, Role::Operator] {
+                let binds = requirements(*dialect)
+                    .iter()
+                    .filter(|requirement| requirement.binds.contains(&role));
+                let expected = binds.count();
+                let in_sections = coverage
+                    .sections
+                    .iter()
+                    .flat_map(|one| one.cells.get(&role));
+                let in_sections = in_sections.flat_map(BTreeMap::values);
+                assert_eq!(sum(&coverage, role).total(), expected, "{dialect} {role:?}");
+                assert_eq!(
+                    in_sections.map(|cell| cell.total()).sum::<usize>(),
+                    expected
+                );
+                assert_eq!(sum(&coverage, role).missing, 0, "all have cases");
+            }
+        }
+    }
+
+    #[test]
+    fn a_check_without_a_case_leaves_its_requirements_uncovered() {
+        let without: BTreeSet<&str> = check_ids()
+            .into_iter()
+            .filter(|id| *id != "send.session")
+            .collect();
+        let found = coverage(Dialect::V0_1, &without);
+        assert_eq!(sum(&found, Role::Agent).missing, 1);
+        let launch = found
+            .sections
+            .iter()
+            .find(|one| one.section == "L")
+            .unwrap();
+        assert_eq!(launch.cells[&Role::Agent][&Level::Must].missing, 1);
+        let nothing = coverage(Dialect::V0_1, &BTreeSet::new());
+        assert_eq!(sum(&nothing, Role::Agent).covered, 0);
+    }
+
+    #[test]
+    fn chapters() {
+        for (section, expected) in [
+            ("3.1.4", "3.1"),
+            ("3.1", "3.1"),
+            ("7", "7"),
+            ("5.5.2.1", "5.5"),
+        ] {
+            assert_eq!(chapter(section), expected);
+        }
+    }
+}
