@@ -21,6 +21,7 @@ pub mod catalogue;
 pub mod check;
 pub mod coverage;
 pub mod documents;
+pub mod lint;
 pub mod recorded;
 pub mod requirement;
 pub mod run;

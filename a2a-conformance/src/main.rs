@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::cli::{coverage, explain, list, replay};
+use crate::cli::{coverage, explain, lint, list, replay};
 
 /// Proves what agents and clients of the A2A protocol do.
 #[derive(Parser)]
@@ -22,6 +22,7 @@ Examples:
   a2a-conformance list --dialect 1.0 --level must
   a2a-conformance explain A2A10-3.1.1-M2     what a requirement says, and what checks it
   a2a-conformance coverage                   how much of the specification has checks
+  a2a-conformance lint card.json events.txt  whether documents are legal, and what is not
 
 Exit codes: 0 all as required, 1 something differs, 2 usage or nothing to do."
 )]
@@ -42,6 +43,8 @@ enum Command {
     Explain(explain::Args),
     /// How much of the specification has checks.
     Coverage(coverage::Args),
+    /// Whether documents are legal A2A: requests, answers, streams, cards, tasks, messages.
+    Lint(lint::Args),
 }
 
 #[tokio::main]
@@ -52,5 +55,6 @@ async fn main() -> ExitCode {
         Command::List(args) => list::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Coverage(args) => coverage::run(&args),
+        Command::Lint(args) => lint::run(&args),
     }
 }

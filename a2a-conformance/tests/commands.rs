@@ -125,3 +125,56 @@ fn coverage_counts_every_requirement() {
         "{text}"
     );
 }
+
+fn file(name: &str, text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("there is a place for files");
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).expect("a file can be written");
+    let path = path.to_str().expect("the path is text").to_owned();
+    (folder, path)
+}
+
+#[test]
+fn lint_tells_place_rule_and_repair() {
+    let message =
+        r#"{"role": "user", "messageId": "m", "parts": [{"kind": "text", "text": "hi"}]}"#;
+    let (_folder, path) = file("message.json", message);
+    let text = run(&["lint", &path], 1);
+    for part in [
+        "Message, A2A 0.2: refused",
+        r#"$: "kind" is a required property (Message)"#,
+        "mended NOKIND at $.kind: An object without the member that tells its kind.",
+        "0 of 1 documents accepted",
+    ] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    let json: Value = serde_json::from_str(&run(&["lint", "--json", &path], 1)).expect("JSON");
+    assert_eq!(
+        json["files"][0]["documents"][0]["repairs"][0]["code"],
+        "NOKIND"
+    );
+}
+
+#[test]
+fn lint_ends_with_0_if_all_is_legal_and_2_if_a_file_is_not_there() {
+    let task = r#"{"id": "t", "status": {"state": "TASK_STATE_WORKING"}}"#;
+    let (_folder, path) = file("task.json", task);
+    assert!(run(&["lint", &path], 0).contains("Task, A2A 1.0: accepted"));
+    run(&["lint", &path, "--dialect", "0.3"], 1);
+    run(&["lint", &format!("{path}.gone")], 2);
+    run(&["lint"], 2);
+}
+
+#[test]
+fn lint_judges_an_answer_by_its_request() {
+    let request = r#"{"jsonrpc": "2.0", "id": 7, "method": "GetTask", "params": {"id": "t"}}"#;
+    let answer = r#"{"jsonrpc": "2.0", "id": 8, "result": {"id": "t", "status": {"state": "TASK_STATE_WORKING"}}}"#;
+    let (_one, request) = file("request.json", request);
+    let (_other, answer) = file("answer.json", answer);
+    run(&["lint", &answer], 0);
+    let text = run(&["lint", "--request", &request, &answer], 1);
+    assert!(
+        text.contains("refused by the words of the specification"),
+        "{text}"
+    );
+}

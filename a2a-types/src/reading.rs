@@ -230,16 +230,21 @@ pub struct Repair {
 }
 
 macro_rules! quirks {
-    ($($(#[$doc:meta])* $quirk:ident = $code:literal;)*) => {
+    ($($(#[doc = $doc:literal])* $quirk:ident = $code:literal;)*) => {
         /// A known departure from the specification, in legal JSON.
         #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
         #[non_exhaustive]
-        pub enum Quirk { $($(#[$doc])* $quirk,)* }
+        pub enum Quirk { $($(#[doc = $doc])* $quirk,)* }
 
         impl Quirk {
             /// A short code, for logs and reports.
             pub fn code(self) -> &'static str {
                 match self { $(Self::$quirk => $code,)* }
+            }
+
+            /// What the departure is, in a sentence for people.
+            pub fn about(self) -> &'static str {
+                match self { $(Self::$quirk => concat!($($doc),*).trim_ascii(),)* }
             }
         }
     };

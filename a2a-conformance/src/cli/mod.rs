@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod coverage;
 pub(crate) mod explain;
+pub(crate) mod lint;
 pub(crate) mod list;
 pub(crate) mod print;
 pub(crate) mod recordings;

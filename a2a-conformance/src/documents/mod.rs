@@ -18,4 +18,5 @@ pub use self::fault::{Fault, NoSuchFault, Side};
 pub use self::reference::Reference;
 pub use self::replay::{Direction, Options, Outcome, replay};
 pub use self::report::{Report, Tally};
-pub use self::verdict::{Judgement, judge, mended, operation_of, validate};
+pub(crate) use self::verdict::observe;
+pub use self::verdict::{Judgement, answered, judge, mended, operation_of, validate};

@@ -1,18 +1,14 @@
 //! What a strict reader says of an example, and what a lenient one has to mend.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::collections::BTreeSet;
 
-use a2a_jsonrpc::{Id, Limits};
-use a2a_transport::binding::Reading;
-use a2a_transport::binding::jsonrpc::{EventReader, read_call, read_reply};
-use a2a_transport::{Binding, Envelope, Error};
-use a2a_types::reading::{Hints, Mode, Read, Repair, Violation, read};
-use a2a_types::{Base64, Dialect, Operation, Timestamp, schema, v0_1, v0_2};
+use a2a_types::reading::{Mode, Repair};
+use a2a_types::{Base64, Dialect, Operation, Timestamp};
 use serde_json::Value;
 
 use crate::documents::corpus::{Corpus, Example, Kind, Strict};
 use crate::documents::printed;
+use crate::lint::{self, Subject, envelope_of, violations};
 
 /// A strict reader's judgement.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -45,9 +41,9 @@ pub fn judge(corpus: &Corpus, example: &Example) -> Judgement {
     let printed = printed::read(&example.printed);
     let text = match example.kind {
         Kind::Head => return judge_head(example),
-        Kind::Event => match event_data(&printed.text) {
+        Kind::Event => match lint::event_data(&printed.text) {
             Some(data) => data,
-            None => return Judgement::reject("the event is no JSON: only its first line is data"),
+            None => return Judgement::reject(lint::NOT_ONE_DOCUMENT),
         },
         _ => printed.text.clone(),
     };
@@ -57,15 +53,18 @@ pub fn judge(corpus: &Corpus, example: &Example) -> Judgement {
     if example.kind == Kind::Fragment {
         return Judgement::by_rule("a fragment is no message");
     }
-    if let Err(missing) = check_envelope(example.kind, &value) {
+    let Some(subject) = subject(corpus, example) else {
+        return Judgement::by_rule("no request belongs to it");
+    };
+    if let Err(missing) = subject.check_envelope(&value) {
         return Judgement::reject(missing);
     }
-    if let Some(definition) = definition(corpus, example)
+    if let Some(definition) = subject.definition()
         && let Err(violation) = validate(example.dialect, definition, &value)
     {
         return Judgement::reject(violation);
     }
-    match read_typed(corpus, example, &text, Mode::Strict) {
+    match subject.read(&text, Mode::Strict) {
         Ok(_) => Judgement {
             verdict: Strict::Accept,
             reason: String::new(),
@@ -94,53 +93,6 @@ fn judge_head(example: &Example) -> Judgement {
     }
 }
 
-/// The data of a Server-Sent Event by the letter: fields are lines, the field is named `data`.
-fn event_data(text: &str) -> Option<String> {
-    let lines = text.lines().filter_map(|line| line.strip_prefix("data:"));
-    let data: Vec<_> = lines
-        .map(|value| value.strip_prefix(' ').unwrap_or(value))
-        .collect();
-    let data = data.join("\n");
-    serde_json::from_str::<serde::de::IgnoredAny>(&data)
-        .ok()
-        .map(|_| data)
-}
-
-/// The words of every generation want a full JSON-RPC envelope, where the schema of 0.1 does not.
-fn check_envelope(kind: Kind, message: &Value) -> Result<(), String> {
-    let missing = |member: &str| format!("$.{member}: missing");
-    match kind {
-        Kind::Request | Kind::Response | Kind::Event => {
-            if message["jsonrpc"] != "2.0" {
-                return Err(missing("jsonrpc"));
-            }
-            if message.get("id").is_none() {
-                return Err(missing("id"));
-            }
-            let answered = message.get("result").is_some() != message.get("error").is_some();
-            match kind == Kind::Request || answered {
-                true => Ok(()),
-                false => Err(missing("result")),
-            }
-        }
-        Kind::Card | Kind::Webhook | Kind::Fragment | Kind::Head => Ok(()),
-    }
-}
-
-/// The definition that a whole message must satisfy.
-fn definition(corpus: &Corpus, example: &Example) -> Option<&'static str> {
-    match example.kind {
-        Kind::Request => schema::request_definition(example.dialect, operation_of(example)?),
-        Kind::Response | Kind::Event => schema::response_definition(
-            example.dialect,
-            operation_of(corpus.request_of(&example.id)?)?,
-        ),
-        Kind::Card => Some("AgentCard"),
-        Kind::Webhook => Some("Task"),
-        Kind::Fragment | Kind::Head => None,
-    }
-}
-
 /// Which operation a request is.
 pub fn operation_of(request: &Example) -> Option<Operation> {
     let method = request.corrected_value()?["method"].as_str()?.to_owned();
@@ -149,95 +101,33 @@ pub fn operation_of(request: &Example) -> Option<Operation> {
 
 /// Validates a value by a definition of our schema.
 pub fn validate(dialect: Dialect, definition: &'static str, value: &Value) -> Result<(), String> {
-    type Validators = BTreeMap<(Dialect, &'static str), std::sync::Arc<jsonschema::Validator>>;
-    static VALIDATORS: OnceLock<Mutex<Validators>> = OnceLock::new();
-    let validator = {
-        let mut validators = VALIDATORS
-            .get_or_init(Mutex::default)
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        match validators.get(&(dialect, definition)) {
-            Some(validator) => validator.clone(),
-            None => {
-                let schema = schema::definition(dialect, definition).ok_or("no such definition")?;
-                let validator =
-                    jsonschema::validator_for(&schema).map_err(|error| error.to_string())?;
-                let validator = std::sync::Arc::new(validator);
-                validators.insert((dialect, definition), validator.clone());
-                validator
-            }
-        }
-    };
-    match validator.iter_errors(value).next() {
+    match violations(dialect, definition, value)?.first() {
         None => Ok(()),
-        Some(error) => {
-            let path = error.instance_path().to_string().replace('/', ".");
-            let text: String = error.to_string().chars().take(160).collect();
-            Err(format!("${path}: {text} ({definition})"))
-        }
+        Some(violation) => Err(format!("{violation} ({definition})")),
     }
 }
 
-/// Reads a message with the types of its generation.
-fn read_typed(
-    corpus: &Corpus,
-    example: &Example,
-    text: &str,
-    mode: Mode,
-) -> Result<Vec<Repair>, String> {
-    let limits = Limits::default();
-    let at = Hints::at("$");
-    match example.kind {
-        Kind::Request => {
-            let reading = Reading {
-                mode,
-                prefer: Some(example.dialect),
-                limits,
-            };
-            let question = read_call(text.as_bytes(), None, &reading)
-                .map_err(|refused| refused.error.message)?;
-            Ok(question.repairs)
-        }
-        Kind::Response => {
-            let envelope = envelope_of(corpus, example).ok_or("no request belongs to it")?;
-            let read = read_reply(&envelope, text.as_bytes(), mode, &limits);
-            read.map(|read| read.repairs).map_err(|error| told(&error))
-        }
-        Kind::Event => {
-            let envelope = envelope_of(corpus, example).ok_or("no request belongs to it")?;
-            let read = EventReader::new(envelope, mode, limits).read(text.as_bytes());
-            read.map(|read| read.repairs).map_err(|error| told(&error))
-        }
-        Kind::Card if example.dialect == Dialect::V0_1 => {
-            repairs(read::<v0_1::AgentCard>(text, mode, &at))
-        }
-        Kind::Card => repairs(read::<v0_2::AgentCard>(text, mode, &at)),
-        Kind::Webhook if example.dialect == Dialect::V0_1 => {
-            repairs(read::<v0_1::Task>(text, mode, &at))
-        }
-        Kind::Webhook => repairs(read::<v0_2::Task>(text, mode, &at)),
-        Kind::Fragment | Kind::Head => Err("not a message".to_owned()),
+/// What an example is, for the reader of its generation.
+fn subject(corpus: &Corpus, example: &Example) -> Option<Subject> {
+    let kind = match example.kind {
+        Kind::Request => lint::Kind::Request(operation_of(example)?),
+        Kind::Response => lint::Kind::Response,
+        Kind::Event => lint::Kind::Event,
+        Kind::Card => lint::Kind::Card,
+        Kind::Webhook => lint::Kind::Object("Task"),
+        Kind::Fragment | Kind::Head => return None,
+    };
+    let mut subject = Subject::new(kind, example.dialect);
+    if matches!(kind, lint::Kind::Response | lint::Kind::Event) {
+        let (request, id) = answered(corpus, example)?;
+        subject.envelope = envelope_of(&request, &id, example.dialect);
     }
+    Some(subject)
 }
 
-fn repairs<T>(read: Result<Read<T>, Violation>) -> Result<Vec<Repair>, String> {
-    read.map(|read| read.repairs)
-        .map_err(|violation| violation.to_string())
-}
-
-fn told(error: &Error) -> String {
-    match error {
-        Error::Malformed(violation) => violation.to_string(),
-        other => other.to_string(),
-    }
-}
-
-/// The envelope of the printed request that an example answers.
-fn envelope_of(corpus: &Corpus, answer: &Example) -> Option<Envelope> {
+/// The request that an example answers, and the id that was sent with it.
+pub fn answered(corpus: &Corpus, answer: &Example) -> Option<(Value, Value)> {
     let request = corpus.request_of(&answer.id)?;
-    let printed: Value = printed::read(&request.printed)
-        .json
-        .and_then(|json| serde_json::from_str(&json).ok())?;
     let step = corpus
         .exchanges
         .values()
@@ -245,19 +135,13 @@ fn envelope_of(corpus: &Corpus, answer: &Example) -> Option<Envelope> {
         .find(|step| {
             step.answer.as_ref() == Some(&answer.id) || step.events.contains(&answer.id)
         })?;
+    let printed: Value = printed::read(&request.printed)
+        .json
+        .and_then(|json| serde_json::from_str(&json).ok())?;
     let id = step.id.clone().unwrap_or_else(|| printed["id"].clone());
-    let operation = operation_of(request)?;
-    Some(Envelope {
-        id: Some(serde_json::from_value(id).unwrap_or(Id::Null)),
-        task: request.canonical_value().and_then(|canonical| {
-            let params = &canonical["params"];
-            let task = params["id"]
-                .as_str()
-                .or(params["message"]["taskId"].as_str());
-            task.or(params["taskId"].as_str()).map(Into::into)
-        }),
-        ..Envelope::new(answer.dialect, Binding::JsonRpc, operation)
-    })
+    let mut request = request.corrected_value()?;
+    request["id"] = id.clone();
+    Some((request, id))
 }
 
 /// What a lenient reader found to mend, by code; an error if it could not be read at all.
@@ -276,8 +160,9 @@ pub fn mended(corpus: &Corpus, example: &Example) -> Result<BTreeSet<String>, St
     };
     let value: Value = serde_json::from_str(&json).map_err(|error| error.to_string())?;
     observe(&value, example.dialect, &mut codes);
-    if example.kind != Kind::Fragment {
-        let repairs = read_typed(corpus, example, &json, Mode::Lenient)?;
+    if let Some(subject) = subject(corpus, example) {
+        let repairs = subject.read(&json, Mode::Lenient);
+        let repairs: Vec<Repair> = repairs.map_err(|violation| violation.to_string())?;
         codes.extend(repairs.iter().map(|repair| repair.quirk.code().to_owned()));
     }
     observe_neighbours(corpus, example, &mut codes);
@@ -285,7 +170,7 @@ pub fn mended(corpus: &Corpus, example: &Example) -> Result<BTreeSet<String>, St
 }
 
 /// Departures that need no repair: they are understood as they are.
-fn observe(value: &Value, dialect: Dialect, codes: &mut BTreeSet<String>) {
+pub(crate) fn observe(value: &Value, dialect: Dialect, codes: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {
             for (name, member) in object {
