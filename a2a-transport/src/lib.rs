@@ -12,7 +12,8 @@
 //! - [`sse`]: Server-Sent Events, bounded;
 //! - [`http`]: a service for hyper and tower, an accept loop, a client;
 //! - `webhook`, with the feature of that name: what push notifications look like, and how they are
-//!   signed.
+//!   signed;
+//! - `card_signature`, with the feature `card-signature`: how agent cards are signed and verified.
 //!
 //! Only here is one generation of the protocol turned into another.
 //!
@@ -46,6 +47,8 @@
 
 pub mod binding;
 mod call;
+#[cfg(feature = "card-signature")]
+pub mod card_signature;
 mod envelope;
 mod error;
 mod gateway;

@@ -121,7 +121,7 @@ impl Jwk {
     /// The one algorithm that the key is used with, and the key: fixed by the kind of key, whatever
     /// a token says of itself. None for keys that are shared (`oct`), for encryption, or of a kind
     /// not known here.
-    pub(super) fn verifier(&self) -> Option<(Algorithm, DecodingKey)> {
+    pub(crate) fn verifier(&self) -> Option<(Algorithm, DecodingKey)> {
         if self.purpose.as_deref().is_some_and(|use_| use_ != "sig") {
             return None;
         }

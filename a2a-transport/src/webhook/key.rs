@@ -19,6 +19,23 @@ pub enum Algorithm {
     EdDsa,
 }
 
+impl Algorithm {
+    /// How JSON Web Signatures name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Es256 => "ES256",
+            Self::EdDsa => "EdDSA",
+        }
+    }
+
+    pub(crate) fn library(self) -> jsonwebtoken::Algorithm {
+        match self {
+            Self::Es256 => jsonwebtoken::Algorithm::ES256,
+            Self::EdDsa => jsonwebtoken::Algorithm::EdDSA,
+        }
+    }
+}
+
 /// The private half of a key pair, in PKCS#8.
 #[derive(Clone)]
 pub struct SigningKey {
@@ -68,6 +85,10 @@ impl SigningKey {
     /// The key to keep: a secret.
     pub fn expose_pkcs8(&self) -> &[u8] {
         self.key.as_bytes()
+    }
+
+    pub(crate) fn encoding_key(&self) -> &EncodingKey {
+        &self.key
     }
 
     /// How it signs.

@@ -28,6 +28,7 @@ pub use jwks::{Jwk, Jwks};
 pub use key::{Algorithm, BadKey, SigningKey};
 pub use notice::{Notice, read_notice};
 pub use secret::Secret;
+pub(crate) use token::choose_provider;
 pub use token::{Claims, Rejected, key_id};
 
 /// How many seconds old, or ahead, a signature may be.
@@ -55,7 +56,7 @@ pub(crate) fn is_recent(time: u64, now: u64) -> bool {
 }
 
 /// Base64 as JSON Web Tokens have it.
-const URL: GeneralPurpose = URL_SAFE_NO_PAD;
+pub(crate) const URL: GeneralPurpose = URL_SAFE_NO_PAD;
 /// Base64 as Standard Webhooks have it; padding is written, and not insisted on.
 const TEXT: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,

@@ -6,7 +6,7 @@ use std::sync::Once;
 use jsonwebtoken::{Header, Validation, decode, decode_header, encode};
 use serde::{Deserialize, Serialize};
 
-use super::key::{Algorithm, BadKey};
+use super::key::BadKey;
 use super::{Jwk, SigningKey, WINDOW, hex_digest, is_recent};
 
 /// What a token says. Times are seconds since the Unix epoch.
@@ -62,10 +62,7 @@ impl SigningKey {
     /// A token that says so: what follows `Bearer` in `Authorization`.
     pub fn sign(&self, claims: &Claims) -> Result<String, BadKey> {
         choose_provider();
-        let mut header = Header::new(match self.algorithm {
-            Algorithm::Es256 => jsonwebtoken::Algorithm::ES256,
-            Algorithm::EdDsa => jsonwebtoken::Algorithm::EdDSA,
-        });
+        let mut header = Header::new(self.algorithm.library());
         header.kid = Some(self.id().to_owned());
         encode(&header, claims, &self.key).map_err(|_| BadKey("it does not sign"))
     }
@@ -189,7 +186,7 @@ pub enum Rejected {
 
 /// In a program where other crates switch on jsonwebtoken's other provider, it would not know which
 /// to take, and panic. A provider that the program has chosen itself stays.
-fn choose_provider() {
+pub(crate) fn choose_provider() {
     static CHOSEN: Once = Once::new();
     CHOSEN.call_once(|| {
         let _ = jsonwebtoken::crypto::aws_lc::DEFAULT_PROVIDER.install_default();
@@ -199,7 +196,7 @@ fn choose_provider() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::webhook::URL;
+    use crate::webhook::{Algorithm, URL};
     use base64::Engine;
 
     const NOW: u64 = 1_800_000_000;

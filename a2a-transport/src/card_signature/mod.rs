@@ -1,0 +1,228 @@
+//! Signatures of agent cards, both directions: detached JSON Web Signatures (RFC 7515) over the
+//! canonical form of the card (1.0 §8.4).
+//!
+//! The keys are those of [`webhook`](crate::webhook): a [`SigningKey`] signs, a [`Jwks`] verifies. The
+//! algorithm is fixed by the kind of key, never by what a signature says of itself. No key is fetched
+//! here: a `jku` is somebody's claim until the card is verified, and only a caller who has a list of
+//! trusted URLs can follow it.
+//!
+//! ```
+//! use a2a_transport::card_signature::{sign, verify};
+//! use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
+//!
+//! let key = SigningKey::generate(Algorithm::Es256).unwrap();
+//! let mut card = serde_json::json!({"name": "Joker", "skills": []});
+//! card["signatures"] = serde_json::json!([sign(&card, &key, None).unwrap()]);
+//!
+//! let keys = Jwks::of([&key]);
+//! assert_eq!(verify(&card, &keys).unwrap().key.as_deref(), Some(key.id()));
+//! card["name"] = "Jester".into();
+//! assert!(verify(&card, &keys).is_err());
+//! ```
+
+mod canonical;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use a2a_types::{AgentCard, AgentCardSignature};
+use base64::Engine;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use self::canonical::canonical;
+use crate::webhook::{Jwks, SigningKey, URL, choose_provider};
+
+/// Signs a card, given as it stands on the wire, whatever signatures it has. `keys_url` is where the
+/// public half of the key is published, over HTTPS.
+///
+/// Errors: it is no card, or the key does not sign.
+pub fn sign(
+    card: &Value,
+    key: &SigningKey,
+    keys_url: Option<&str>,
+) -> Result<AgentCardSignature, NotSigned> {
+    choose_provider();
+    let algorithm = key.algorithm();
+    let header = Header {
+        alg: algorithm.name().to_owned(),
+        typ: Some("JOSE".to_owned()),
+        kid: Some(key.id().to_owned()),
+        jku: keys_url.map(str::to_owned),
+        crit: None,
+    };
+    let header = serde_json::to_vec(&header).map_err(|_| NotSigned::NoCard)?;
+    let protected = URL.encode(header);
+    let input = signing_input(&protected, &canonical(card)?);
+    let signature = jsonwebtoken::crypto::sign(&input, key.encoding_key(), algorithm.library())
+        .map_err(|_| NotSigned::Key)?;
+    Ok(AgentCardSignature {
+        protected,
+        signature,
+        header: None,
+    })
+}
+
+/// Verifies that one of a card's signatures was made by one of these keys over what the card says.
+///
+/// A card may have lost what 1.0 does not know, where it went through a parser of 1.0, or have got
+/// more, where it serves several generations: if no signature is over the card as it stands, those
+/// over its members of 1.0 alone count, and [`Verified::form`] says so.
+///
+/// Errors: why not, for each signature.
+pub fn verify(card: &Value, keys: &Jwks) -> Result<Verified, NotVerified> {
+    choose_provider();
+    let signatures = card["signatures"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut forms = Vec::new();
+    forms.extend(canonical(card).ok().map(|bytes| (Form::Whole, bytes)));
+    let known = AgentCard::deserialize(card).ok();
+    let known = known.and_then(|card| serde_json::to_value(card).ok());
+    let known = known.and_then(|card| canonical(&card).ok());
+    forms.extend(known.map(|bytes| (Form::KnownMembers, bytes)));
+    let mut reasons = Vec::new();
+    for signature in signatures.iter().take(MOST_SIGNATURES) {
+        match verify_one(signature, &forms, keys) {
+            Ok(verified) => return Ok(verified),
+            Err(reason) => reasons.push(reason),
+        }
+    }
+    Err(NotVerified { reasons })
+}
+
+/// What a signature says of itself, whether or not it is true.
+///
+/// Errors: it is no signature.
+pub fn header(signature: &Value) -> Result<Header, Reason> {
+    let protected = signature["protected"].as_str().ok_or(Reason::Malformed)?;
+    let json = URL.decode(protected).map_err(|_| Reason::Malformed)?;
+    // The same member twice would let two readers see two headers: serde refuses it.
+    serde_json::from_slice(&json).map_err(|_| Reason::Malformed)
+}
+
+fn verify_one(
+    signature: &Value,
+    forms: &[(Form, Vec<u8>)],
+    keys: &Jwks,
+) -> Result<Verified, Reason> {
+    let Header { alg, kid, crit, .. } = header(signature)?;
+    // RFC 7515 §4.1.11: what must be understood, and is not.
+    if crit.is_some() {
+        return Err(Reason::Critical);
+    }
+    let key = keys.find(kid.as_deref()).ok_or(Reason::UnknownKey)?;
+    let (algorithm, key) = key.verifier().ok_or(Reason::UnknownKey)?;
+    if format!("{algorithm:?}") != alg {
+        return Err(Reason::Algorithm);
+    }
+    let protected = signature["protected"].as_str().ok_or(Reason::Malformed)?;
+    let bytes = signature["signature"].as_str().ok_or(Reason::Malformed)?;
+    let fits = |payload: &[u8]| {
+        let input = signing_input(protected, payload);
+        jsonwebtoken::crypto::verify(bytes, &input, &key, algorithm).unwrap_or(false)
+    };
+    let found = forms.iter().find(|(_, payload)| fits(payload));
+    let (form, _) = found.ok_or(Reason::Signature)?;
+    Ok(Verified {
+        key: kid,
+        algorithm: alg,
+        form: *form,
+    })
+}
+
+fn signing_input(protected: &str, payload: &[u8]) -> Vec<u8> {
+    format!("{protected}.{}", URL.encode(payload)).into_bytes()
+}
+
+/// More signatures than this are not tried.
+const MOST_SIGNATURES: usize = 16;
+
+/// The protected header of a signature.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Header {
+    /// The algorithm.
+    pub alg: String,
+    /// What it is: `JOSE`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub typ: Option<String>,
+    /// Names the key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kid: Option<String>,
+    /// Where the key is said to be found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jku: Option<String>,
+    /// What a reader has to understand beside these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crit: Option<Vec<String>>,
+}
+
+/// A card that is as its signer made it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Verified {
+    /// The key, by name.
+    pub key: Option<String>,
+    /// The algorithm.
+    pub algorithm: String,
+    /// What of the card was signed.
+    pub form: Form,
+}
+
+/// What of a card was signed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Form {
+    /// All of it.
+    Whole,
+    /// The members that 1.0 has; whoever had the card could have changed others.
+    KnownMembers,
+}
+
+/// A card that was not signed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum NotSigned {
+    /// Not a JSON object with numbers of RFC 8785.
+    #[error("it is no card")]
+    NoCard,
+    /// The key does not sign.
+    #[error("the key does not sign")]
+    Key,
+}
+
+/// A card that cannot be trusted for its signatures.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct NotVerified {
+    /// Why, for each signature in order; empty if it has none.
+    pub reasons: Vec<Reason>,
+}
+
+impl fmt::Display for NotVerified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.reasons.is_empty() {
+            return f.write_str("the card has no signature");
+        }
+        let reasons = self.reasons.iter().enumerate();
+        let reasons = reasons.map(|(index, reason)| format!("signatures[{index}]: {reason}"));
+        f.write_str(&reasons.collect::<Vec<_>>().join("; "))
+    }
+}
+
+impl std::error::Error for NotVerified {}
+
+/// Why a signature does not count.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum Reason {
+    /// `protected` or `signature` are not what RFC 7515 wants.
+    #[error("it is malformed")]
+    Malformed,
+    /// It has extensions that must be understood.
+    #[error("it has a critical extension")]
+    Critical,
+    /// None of the keys has that name, or it cannot verify.
+    #[error("its key is not among those that are trusted")]
+    UnknownKey,
+    /// Another algorithm than that of the key, `none` among them.
+    #[error("its algorithm is not that of the key")]
+    Algorithm,
+    /// The card is not what was signed, or another key signed it.
+    #[error("it is not over this card by this key")]
+    Signature,
+}
