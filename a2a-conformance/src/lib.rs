@@ -23,5 +23,6 @@ pub mod coverage;
 pub mod documents;
 pub mod lint;
 pub mod recorded;
+pub mod report;
 pub mod requirement;
 pub mod run;

@@ -1,15 +1,19 @@
 //! What came of a run: every check with its verdict, and what was seen.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use a2a_types::Dialect;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::requirement::{Level, Role};
+use crate::report::{Redaction, WaiverUse};
+use crate::requirement::{Level, Requirement, Role, requirement};
 
 /// What came of a run: `report.json`, of which every other report is made.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
     /// The version of this form: [`FORMAT`].
@@ -26,13 +30,20 @@ pub struct Run {
     pub seconds: f64,
     /// Every check, in every generation and binding in which it applies.
     pub checks: Vec<CheckResult>,
+    /// The requirements that the checks cover, so that the run can be read without the suite:
+    /// [`Run::cite`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<Requirement>,
+    /// The waivers that were given, and what became of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<WaiverUse>,
 }
 
 /// The version of the form of a [`Run`].
 pub const FORMAT: &str = "a2a-conformance/1";
 
 /// Who was tested.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Target {
     /// As which party.
@@ -53,8 +64,19 @@ pub struct Target {
     pub interfaces: Vec<String>,
 }
 
+impl Target {
+    /// What it is called in a line: the name and version of its card, else its place.
+    pub fn title(&self) -> String {
+        match (&*self.name, &*self.version) {
+            ("", _) => self.place.clone(),
+            (name, "") => name.to_owned(),
+            (name, version) => format!("{name} {version}"),
+        }
+    }
+}
+
 /// How a run was made.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Settings {
     /// `black-box` or `instrumented`.
@@ -69,7 +91,7 @@ pub struct Settings {
 }
 
 /// A check in one generation and binding.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckResult {
     /// Names the check for ever, like `send.ended-task-refused`.
@@ -86,6 +108,10 @@ pub struct CheckResult {
     pub binding: Option<String>,
     /// The requirements that it covers.
     pub requirements: Vec<String>,
+    /// What it does and why it matters, for whoever has to mend the target; kept for checks that are
+    /// not met.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub explanation: String,
     /// What came of it.
     pub verdict: Verdict,
     /// Why, where that is not told by the mismatches: what is missing on the card, the waiver.
@@ -105,6 +131,19 @@ pub struct CheckResult {
 }
 
 impl CheckResult {
+    /// Where it was made, like `1.0 JSONRPC`; `every generation` if that makes no difference.
+    pub fn column(&self) -> Column {
+        Column {
+            dialect: self.dialect.clone(),
+            binding: self.binding.clone(),
+        }
+    }
+
+    /// What it belongs to: its id up to the first dot.
+    pub fn area(&self) -> &str {
+        self.id.split_once('.').map_or(&*self.id, |(area, _)| area)
+    }
+
     /// The generation.
     pub fn dialect(&self) -> Option<Dialect> {
         Dialect::from_version(self.dialect.as_deref()?)
@@ -112,7 +151,9 @@ impl CheckResult {
 }
 
 /// What came of a check.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// As required.
@@ -152,7 +193,7 @@ impl Verdict {
 }
 
 /// A place where what came is not what is required.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Mismatch {
     /// Where: the step and the JSON path, like `step 2, event 3: $.status.state`.
@@ -167,7 +208,7 @@ pub struct Mismatch {
 }
 
 /// One exchange, as it went over the wire, without secrets.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
     /// The step of the case, from 1.
@@ -183,7 +224,7 @@ pub struct Evidence {
 }
 
 /// One half of an exchange.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Half {
     /// `POST http://…` or `200 OK`.
@@ -194,13 +235,42 @@ pub struct Half {
     /// The body as text, if it is no stream; at most 64 KiB.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub body: String,
+    /// How many bytes of the body, or of the events, are left out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: usize,
     /// The events of a stream, each with the milliseconds since the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<(u64, String)>,
 }
 
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// A generation in a binding: what is scored by itself.
+#[derive(Clone, Debug, Default, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Column {
+    /// The generation, like `1.0`; none for the checks for which it makes no difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<String>,
+    /// The binding; none for the checks for which it makes no difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binding: Option<String>,
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.dialect, &self.binding) {
+            (Some(dialect), Some(binding)) => write!(out, "{dialect} {binding}"),
+            (Some(only), None) | (None, Some(only)) => out.write_str(only),
+            (None, None) => out.write_str("every generation"),
+        }
+    }
+}
+
 /// What a program may want to know at a glance.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Score {
     /// Met, of those that are scored.
@@ -213,25 +283,93 @@ pub struct Score {
     pub untestable: usize,
 }
 
+impl<'a> FromIterator<&'a CheckResult> for Score {
+    fn from_iter<T: IntoIterator<Item = &'a CheckResult>>(results: T) -> Self {
+        let mut score = Self::default();
+        for CheckResult { verdict, .. } in results {
+            score.met += usize::from(verdict.is_scored() && verdict.is_met());
+            score.scored += usize::from(verdict.is_scored());
+            score.not_applicable += usize::from(*verdict == Verdict::NotApplicable);
+            score.untestable += usize::from(*verdict == Verdict::Untestable);
+        }
+        score
+    }
+}
+
 impl Run {
+    /// Takes a result in, without what is secret in it.
+    pub fn push(&mut self, mut result: CheckResult, redaction: &Redaction) {
+        redaction.check(&mut result);
+        self.checks.push(result);
+    }
+
+    /// Takes in what the requirements say that the checks cover.
+    pub fn cite(&mut self) {
+        let covered = self.checks.iter().flat_map(|check| &check.requirements);
+        for id in covered.collect::<BTreeSet<_>>() {
+            let known = self.requirements.iter().any(|known| known.id == *id);
+            let cited = requirement(id).filter(|_| !known);
+            self.requirements.extend(cited.cloned());
+        }
+    }
+
+    /// The requirement of that id: as cited, else as the suite has it now.
+    pub fn requirement(&self, id: &str) -> Option<&Requirement> {
+        let cited = self.requirements.iter().find(|cited| cited.id == id);
+        cited.or_else(|| requirement(id))
+    }
+
+    /// The generations and bindings in which there are checks: the newest first, what makes no
+    /// difference last.
+    pub fn columns(&self) -> Vec<Column> {
+        let mut columns = Vec::new();
+        for column in self.checks.iter().map(CheckResult::column) {
+            if !columns.contains(&column) {
+                columns.push(column);
+            }
+        }
+        let age = |column: &Column| {
+            let dialect = Dialect::from_version(column.dialect.as_deref()?);
+            Dialect::ALL
+                .iter()
+                .position(|known| Some(*known) == dialect)
+        };
+        columns.sort_by_key(|column| {
+            let binding = ["JSONRPC", "HTTP+JSON", "GRPC"];
+            let rank = |name: &String| binding.iter().position(|known| *known == name);
+            let unknown = binding.len();
+            let binding = column
+                .binding
+                .as_ref()
+                .map(|name| rank(name).unwrap_or(unknown));
+            (
+                column.dialect.is_none(),
+                Reverse(age(column)),
+                binding.unwrap_or(usize::MAX),
+            )
+        });
+        columns
+    }
+
+    /// The checks of a column.
+    pub fn within(&self, column: &Column) -> impl Iterator<Item = &CheckResult> {
+        let column = column.clone();
+        self.checks
+            .iter()
+            .filter(move |result| result.column() == column)
+    }
+
     /// The score of the checks of a level, in one generation and binding or in all.
     pub fn score(&self, level: Level, dialect: Option<&str>, binding: Option<&str>) -> Score {
-        let among = |result: &&CheckResult| {
-            let same = |wanted: Option<&str>, found: &Option<String>| {
-                wanted.is_none() || found.as_deref() == wanted
-            };
+        let same = |wanted: Option<&str>, found: &Option<String>| {
+            wanted.is_none() || found.as_deref() == wanted
+        };
+        let results = self.checks.iter().filter(|result| {
             result.level == level
                 && same(dialect, &result.dialect)
                 && same(binding, &result.binding)
-        };
-        let mut score = Score::default();
-        for result in self.checks.iter().filter(among) {
-            score.met += usize::from(result.verdict.is_scored() && result.verdict.is_met());
-            score.scored += usize::from(result.verdict.is_scored());
-            score.not_applicable += usize::from(result.verdict == Verdict::NotApplicable);
-            score.untestable += usize::from(result.verdict == Verdict::Untestable);
-        }
-        score
+        });
+        results.collect()
     }
 
     /// The checks that are neither met nor waived, those of a SHOULD excepted.
@@ -243,6 +381,19 @@ impl Run {
                     Verdict::Warn | Verdict::Waived | Verdict::NotApplicable
                 )
         })
+    }
+
+    /// With what a program that made the run ends: 0 if all that is scored is met, 1 if not, 2 if
+    /// nothing ran, 4 if the suite itself did not work, 5 if only waivers are out of date.
+    pub fn exit_code(&self) -> u8 {
+        let broken = |result: &&CheckResult| result.verdict == Verdict::HarnessError;
+        match () {
+            () if self.checks.is_empty() => 2,
+            () if self.unmet().any(|result| !broken(&result)) => 1,
+            () if self.checks.iter().any(|result| broken(&result)) => 4,
+            () if self.waivers.iter().any(|waiver| waiver.state.is_error()) => 5,
+            () => 0,
+        }
     }
 
     /// The run as JSON, for people to read, too.

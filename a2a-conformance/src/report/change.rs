@@ -1,0 +1,239 @@
+//! What changed from one run to another.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::markdown;
+use crate::run::{CheckResult, Column, Run, Verdict};
+
+/// What changed from one run to another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Changes {
+    /// The target, the suite and the time of the old run.
+    pub old: Made,
+    /// Those of the new one.
+    pub new: Made,
+    /// The changes, regressions first.
+    pub changes: Vec<Change>,
+    /// How many checks are as they were.
+    pub unchanged: usize,
+}
+
+/// Of what a run was made.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Made {
+    /// Who was tested.
+    pub target: String,
+    /// The version of the suite.
+    pub suite: String,
+    /// When it began.
+    pub began: String,
+}
+
+/// A check whose verdict is another one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Change {
+    /// For better or worse.
+    pub kind: Kind,
+    /// The check.
+    pub id: String,
+    /// What it checks.
+    pub title: String,
+    /// Its generation and binding.
+    #[serde(flatten)]
+    pub column: Column,
+    /// Its verdict in the old run, if it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<Verdict>,
+    /// Its verdict in the new run, if it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new: Option<Verdict>,
+}
+
+/// For better or worse.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// What was met is not, or less so.
+    Worse,
+    /// What was not met is, or more so.
+    Better,
+    /// Neither: met in another way, not offered any more, waived.
+    Other,
+    /// Was not made in the old run.
+    New,
+    /// Was not made in the new run.
+    Gone,
+}
+
+impl Kind {
+    /// Every kind, in the order in which they are told.
+    pub const ALL: &[Self] = &[
+        Self::Worse,
+        Self::Better,
+        Self::Other,
+        Self::New,
+        Self::Gone,
+    ];
+
+    /// How people read it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Worse => "worse",
+            Self::Better => "better",
+            Self::Other => "otherwise changed",
+            Self::New => "new",
+            Self::Gone => "gone",
+        }
+    }
+}
+
+impl Changes {
+    /// Compares two runs, check by check.
+    pub fn between(old: &Run, new: &Run) -> Self {
+        let (before, after) = (by_key(old), by_key(new));
+        let mut changes: Vec<_> = after
+            .iter()
+            .filter_map(|(key, new)| change(before.get(key).copied(), Some(new)))
+            .collect();
+        let gone = before.iter().filter(|(key, _)| !after.contains_key(*key));
+        changes.extend(gone.filter_map(|(_, old)| change(Some(old), None)));
+        changes.sort_by_key(|change| change.kind);
+        let kept = changes.iter().filter(|change| change.kind != Kind::Gone);
+        Self {
+            old: Made::from(old),
+            new: Made::from(new),
+            unchanged: after.len() - kept.count(),
+            changes,
+        }
+    }
+
+    /// The changes of a kind.
+    pub fn of(&self, kind: Kind) -> impl Iterator<Item = &Change> {
+        self.changes
+            .iter()
+            .filter(move |change| change.kind == kind)
+    }
+
+    /// Whether something got worse.
+    pub fn is_worse(&self) -> bool {
+        self.of(Kind::Worse).next().is_some()
+    }
+
+    /// The changes as Markdown.
+    pub fn markdown(&self) -> String {
+        let mut text = String::from("## What changed\n\n");
+        text += &format!(
+            "From {}  \nto {}\n\n",
+            self.old.markdown(),
+            self.new.markdown()
+        );
+        text += &format!("{}\n", self.summary());
+        for kind in Kind::ALL {
+            let mut rows = self.of(*kind).peekable();
+            if rows.peek().is_none() {
+                continue;
+            }
+            text += &format!(
+                "\n### {}\n\n| check | where | was | is |\n| --- | --- | --- | --- |\n",
+                kind.words()
+            );
+            for change in rows {
+                let Change {
+                    id, title, column, ..
+                } = change;
+                text += &format!(
+                    "| {}<br>{} | {column} | {} | {} |\n",
+                    markdown::code(id),
+                    markdown::plain(title),
+                    words(change.old),
+                    words(change.new),
+                );
+            }
+        }
+        text
+    }
+
+    /// How many checks changed, in one line.
+    pub fn summary(&self) -> String {
+        let counts = Kind::ALL
+            .iter()
+            .map(|kind| (self.of(*kind).count(), kind.words()));
+        let told: Vec<_> = counts
+            .chain([(self.unchanged, "as before")])
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, words)| format!("{count} {words}"))
+            .collect();
+        match told.is_empty() {
+            true => "nothing to compare".to_owned(),
+            false => told.join(", "),
+        }
+    }
+}
+
+impl Made {
+    fn from(run: &Run) -> Self {
+        Self {
+            target: run.target.title(),
+            suite: run.suite.clone(),
+            began: run.began.clone(),
+        }
+    }
+
+    fn markdown(&self) -> String {
+        let Self {
+            target,
+            suite,
+            began,
+        } = self;
+        let [target, suite, began] = [target, suite, began].map(|text| markdown::plain(text));
+        format!("{target}, suite {suite}, {began}")
+    }
+}
+
+/// A verdict in words; a dash if the check was not made.
+pub(crate) fn words(verdict: Option<Verdict>) -> &'static str {
+    verdict.map_or("–", Verdict::words)
+}
+
+type Key<'a> = (&'a str, Option<&'a str>, Option<&'a str>);
+
+fn by_key(run: &Run) -> BTreeMap<Key<'_>, &CheckResult> {
+    run.checks
+        .iter()
+        .map(|result| (key(result), result))
+        .collect()
+}
+
+fn key(result: &CheckResult) -> Key<'_> {
+    (
+        &result.id,
+        result.dialect.as_deref(),
+        result.binding.as_deref(),
+    )
+}
+
+fn change(old: Option<&CheckResult>, new: Option<&CheckResult>) -> Option<Change> {
+    let (was, is) = (old.map(|old| old.verdict), new.map(|new| new.verdict));
+    let kind = match (was, is) {
+        (Some(was), Some(is)) if was == is => return None,
+        (Some(was), Some(is)) if was.severity() < is.severity() => Kind::Worse,
+        (Some(was), Some(is)) if was.severity() > is.severity() => Kind::Better,
+        (Some(_), Some(_)) => Kind::Other,
+        (None, _) => Kind::New,
+        (_, None) => Kind::Gone,
+    };
+    let told = new.or(old)?;
+    Some(Change {
+        kind,
+        id: told.id.clone(),
+        title: told.title.clone(),
+        column: told.column(),
+        old: was,
+        new: is,
+    })
+}

@@ -1,0 +1,255 @@
+//! What came of a run, on a terminal: how far it is, then what was not as required.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use unicode_width::UnicodeWidthStr;
+
+use super::curl::curl;
+use super::visible::{head, line, visible};
+use crate::requirement::Level;
+use crate::run::{CheckResult, Column, Run, Score, Verdict};
+
+/// How far a run is, on standard error; nothing if that is no terminal.
+pub struct Progress(ProgressBar);
+
+impl Progress {
+    /// For so many checks.
+    pub fn new(checks: usize) -> Self {
+        let target = match io::stderr().is_terminal() {
+            true => ProgressDrawTarget::stderr(),
+            false => ProgressDrawTarget::hidden(),
+        };
+        Self::on(target, checks)
+    }
+
+    fn on(target: ProgressDrawTarget, checks: usize) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(checks as u64), target);
+        let style = ProgressStyle::with_template("{bar:30} {pos} of {len}  {elapsed}  {wide_msg}");
+        // A test draws it: the template is one.
+        bar.set_style(
+            style
+                .unwrap_or_else(|_| ProgressStyle::default_bar())
+                .progress_chars("━╸─"),
+        );
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self(bar)
+    }
+
+    /// A check begins.
+    pub fn begin(&self, id: &str) {
+        self.0.set_message(line(id).into_owned());
+    }
+
+    /// A check is done: it is told at once if it is not met.
+    pub fn done(&self, result: &CheckResult) {
+        if !result.verdict.is_met() && result.verdict.severity() > 1 {
+            let CheckResult { id, verdict, .. } = result;
+            let place = result.column();
+            self.0.println(format!(
+                "{} {}  {place}  {}",
+                verdict.sign(),
+                line(id),
+                result.words()
+            ));
+        }
+        self.0.inc(1);
+    }
+
+    /// The line goes.
+    pub fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Prints the scores, then each check that is not met, so that nothing else needs to be read.
+pub fn print(run: &Run, out: &mut impl Write) -> io::Result<()> {
+    let target = &run.target;
+    write!(out, "{BOLD}{}{BOLD:#}", line(&target.title()))?;
+    if target.title() != target.place {
+        write!(out, " at {}", line(&target.place))?;
+    }
+    let settings = &run.settings;
+    write!(
+        out,
+        "\n{DIM}{}, seed {}",
+        line(&settings.profile),
+        settings.seed
+    )?;
+    if settings.repeat > 1 {
+        write!(out, ", each check {} times", settings.repeat)?;
+    }
+    writeln!(out, ", {:.1} s{DIM:#}\n", run.seconds)?;
+    scores(run, out)?;
+    for result in run.unmet() {
+        unmet(run, result, out)?;
+    }
+    brief(run, Verdict::Warn, out)?;
+    brief(run, Verdict::Waived, out)?;
+    let problems: Vec<_> = run
+        .waivers
+        .iter()
+        .filter_map(|waiver| waiver.problem())
+        .collect();
+    if !problems.is_empty() {
+        writeln!(out)?;
+    }
+    for problem in problems {
+        writeln!(out, "{BAD}✗{BAD:#} {}", line(&problem))?;
+    }
+    Ok(())
+}
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GOOD: Style = AnsiColor::Green.on_default();
+const ADVICE: Style = AnsiColor::Yellow.on_default();
+const BAD: Style = AnsiColor::Red.on_default();
+
+/// How much of a value is shown.
+const SHOWN: usize = 600;
+
+fn scores(run: &Run, out: &mut impl Write) -> io::Result<()> {
+    if run.checks.is_empty() {
+        return writeln!(out, "{BAD}nothing was checked{BAD:#}");
+    }
+    let columns = run.columns();
+    let name = |column: &Column| line(&column.to_string()).into_owned();
+    let width = columns
+        .iter()
+        .map(|column| name(column).width())
+        .max()
+        .unwrap_or_default();
+    for column in &columns {
+        let name = name(column);
+        let score = |level| -> Score {
+            run.within(column)
+                .filter(|result| result.level == level)
+                .collect()
+        };
+        let (must, should) = (score(Level::Must), score(Level::Should));
+        let all: Score = run.within(column).collect();
+        let cell = |score: Score| format!("{}/{}", score.met, score.scored);
+        let style = |score: Score, bad| if score.met == score.scored { GOOD } else { bad };
+        let (good, fair) = (style(must, BAD), style(should, ADVICE));
+        let pad = width - name.width();
+        write!(out, "{BOLD}{name}{BOLD:#}{:pad$}", "")?;
+        write!(out, "   {good}{:>7} MUST{good:#}", cell(must))?;
+        write!(out, "   {fair}{:>7} SHOULD{fair:#}", cell(should))?;
+        write!(
+            out,
+            "   {DIM}{:>3} not applicable{DIM:#}",
+            all.not_applicable
+        )?;
+        let style = if all.untestable == 0 { DIM } else { BAD };
+        writeln!(out, "   {style}{:>3} untestable{style:#}", all.untestable)?;
+    }
+    Ok(())
+}
+
+fn unmet(run: &Run, result: &CheckResult, out: &mut impl Write) -> io::Result<()> {
+    let level = result.level.keyword();
+    let sign = result.verdict.sign();
+    write!(out, "\n{BAD}{sign} {}{BAD:#}", line(&result.id))?;
+    writeln!(
+        out,
+        "  {DIM}{} · {level} · {}{DIM:#}",
+        line(&result.column().to_string()),
+        result.words()
+    )?;
+    writeln!(out, "  {BOLD}{}{BOLD:#}", line(&result.title))?;
+    for id in &result.requirements {
+        match run.requirement(id) {
+            Some(rule) => writeln!(
+                out,
+                "  {DIM}{} §{}{DIM:#} {}",
+                line(id),
+                line(&rule.section),
+                line(&rule.says)
+            )?,
+            None => writeln!(out, "  {DIM}{}{DIM:#}", line(id))?,
+        }
+    }
+    if let Some(reason) = &result.reason {
+        writeln!(out, "  {}", line(reason))?;
+    }
+    for mismatch in &result.mismatches {
+        writeln!(out, "    {DIM}at{DIM:#}        {}", line(&mismatch.place))?;
+        writeln!(
+            out,
+            "    {DIM}expected{DIM:#}  {GOOD}{}{GOOD:#}",
+            short(&mismatch.expected)
+        )?;
+        writeln!(
+            out,
+            "    {DIM}found{DIM:#}     {BAD}{}{BAD:#}",
+            short(&mismatch.found)
+        )?;
+    }
+    let shown = result
+        .mismatches
+        .iter()
+        .find_map(|mismatch| mismatch.evidence);
+    let evidence = result.evidence.get(shown.unwrap_or(0));
+    if let Some(failure) = evidence.and_then(|evidence| evidence.failure.as_ref()) {
+        writeln!(out, "    {}", line(failure))?;
+    }
+    match evidence.and_then(curl) {
+        Some(line) if line.len() <= SHOWN * 4 => {
+            writeln!(out, "    {DIM}{}{DIM:#}", visible(&line))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn short(text: &str) -> String {
+    match head(text, SHOWN) {
+        (head, 0) => line(head).into_owned(),
+        (head, left_out) => format!("{}… ({left_out} more bytes)", line(head)),
+    }
+}
+
+fn brief(run: &Run, verdict: Verdict, out: &mut impl Write) -> io::Result<()> {
+    let mut listed = run
+        .checks
+        .iter()
+        .filter(|result| result.verdict == verdict)
+        .peekable();
+    if listed.peek().is_some() {
+        writeln!(out)?;
+    }
+    for result in listed {
+        let place = result.column().to_string();
+        write!(
+            out,
+            "{ADVICE}{} {}{ADVICE:#}",
+            verdict.sign(),
+            line(&result.id)
+        )?;
+        write!(
+            out,
+            "  {DIM}{}{DIM:#}  {}",
+            line(&place),
+            line(&result.title)
+        )?;
+        let first = result.mismatches.first().map(|mismatch| {
+            format!(
+                "expected {}, found {}",
+                short(&mismatch.expected),
+                short(&mismatch.found)
+            )
+        });
+        let why = result
+            .reason
+            .as_deref()
+            .map(|reason| line(reason).into_owned())
+            .or(first);
+        match why {
+            Some(why) => writeln!(out, ": {why}")?,
+            None => writeln!(out)?,
+        }
+    }
+    Ok(())
+}

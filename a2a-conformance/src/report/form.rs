@@ -1,0 +1,81 @@
+//! The forms of a report, and the files they are written to.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use tempfile::NamedTempFile;
+
+use super::{Error, badge, html, json, junit, markdown};
+use crate::run::Run;
+
+/// A form of a report.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum Form {
+    /// All of it, for programs: `report.json`.
+    Json,
+    /// A page: `report.html`.
+    Html,
+    /// For build servers: `junit.xml`.
+    Junit,
+    /// For the page of a build: `summary.md`.
+    Md,
+    /// For shields.io: `badge.json`.
+    Badge,
+}
+
+impl Form {
+    /// The name of its file.
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Json => "report.json",
+            Self::Html => "report.html",
+            Self::Junit => "junit.xml",
+            Self::Md => "summary.md",
+            Self::Badge => "badge.json",
+        }
+    }
+
+    /// A run in this form.
+    pub fn text(self, run: &Run) -> Result<String, Error> {
+        match self {
+            Self::Json => Ok(json(run)),
+            Self::Html => html(run),
+            Self::Junit => junit(run),
+            Self::Md => Ok(markdown(run)),
+            Self::Badge => Ok(format!("{:#}\n", badge(run))),
+        }
+    }
+}
+
+/// Writes a run into a directory, in one form: all of the file or nothing.
+pub fn write(run: &Run, form: Form, directory: &Path) -> Result<PathBuf, Error> {
+    let path = directory.join(form.file());
+    let text = form.text(run)?;
+    let write = || {
+        fs::create_dir_all(directory)?;
+        let mut file = NamedTempFile::new_in(directory)?;
+        file.write_all(text.as_bytes())?;
+        readable(&file)?;
+        file.as_file().sync_all()?;
+        file.persist(&path).map_err(|error| error.error)
+    };
+    match write() {
+        Ok(_) => Ok(path),
+        Err(source) => Err(Error::Write { path, source }),
+    }
+}
+
+/// A temporary file is for its owner alone; a report is for whoever may read the directory.
+#[cfg(unix)]
+fn readable(file: &NamedTempFile) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.as_file()
+        .set_permissions(fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn readable(_: &NamedTempFile) -> std::io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,304 @@
+//! `report.html`: one page that needs nothing else, for people.
+
+mod exchange;
+mod row;
+
+use askama::Template;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use self::row::{Area, areas};
+use super::Error;
+use super::visible::line;
+use crate::requirement::{Level, Role};
+use crate::run::{CheckResult, Run, Score, Verdict};
+
+/// The run as a page. Nothing in it is fetched from elsewhere, and no script runs but its own.
+pub fn html(run: &Run) -> Result<String, Error> {
+    Page::of(run).render().map_err(|error| Error::Form {
+        form: "html",
+        problem: error.to_string(),
+    })
+}
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    style: &'static str,
+    script: &'static str,
+    /// What alone may run, by its hash.
+    script_source: String,
+    title: String,
+    place: Option<String>,
+    facts: Vec<(&'static str, String)>,
+    cards: Vec<Card>,
+    /// What is to be read first.
+    verdict: (&'static str, String),
+    /// The checks that it is about, by id and title, and how many more there are.
+    unmet: Vec<(String, String)>,
+    more: usize,
+    problems: Vec<String>,
+    choices: Vec<Choice>,
+    areas: Vec<Area<'a>>,
+}
+
+const STYLE: &str = include_str!("../../templates/report.css");
+const SCRIPT: &str = include_str!("../../templates/report.js");
+
+/// The score of a generation in a binding.
+struct Card {
+    title: String,
+    note: &'static str,
+    must: Score,
+    should: Score,
+    /// In percent of what is scored.
+    percent: usize,
+    state: &'static str,
+    aside: Vec<String>,
+}
+
+/// Something to choose by.
+struct Choice {
+    name: &'static str,
+    label: &'static str,
+    options: Vec<(String, String)>,
+}
+
+impl<'a> Page<'a> {
+    fn of(run: &'a Run) -> Self {
+        let title = line(&run.target.title()).into_owned();
+        let place = line(&run.target.place).into_owned();
+        let unmet = unmet(run);
+        let hash = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
+        Self {
+            style: STYLE,
+            script: SCRIPT,
+            script_source: format!("'sha256-{hash}'"),
+            place: (place != title).then_some(place),
+            title,
+            facts: facts(run),
+            cards: cards(run),
+            verdict: verdict(run),
+            more: unmet.len().saturating_sub(LINKS),
+            unmet: unmet.into_iter().take(LINKS).collect(),
+            problems: run
+                .waivers
+                .iter()
+                .filter_map(|waiver| waiver.problem())
+                .collect(),
+            choices: choices(run),
+            areas: areas(run),
+        }
+    }
+}
+
+/// How many of the checks that are not met are linked to at the top.
+const LINKS: usize = 12;
+
+/// Each check that is not met, once.
+fn unmet(run: &Run) -> Vec<(String, String)> {
+    let mut unmet = Vec::new();
+    for result in run.unmet() {
+        let link = (
+            line(&result.id).into_owned(),
+            line(&result.title).into_owned(),
+        );
+        if !unmet.contains(&link) {
+            unmet.push(link);
+        }
+    }
+    unmet.sort();
+    unmet
+}
+
+fn verdict(run: &Run) -> (&'static str, String) {
+    let (unmet, broken) = (of_target(run).count(), broken(run).count());
+    let mut told = match (run.exit_code(), unmet) {
+        (2, _) => "Nothing was checked.".to_owned(),
+        (0, _) => return ("good", "Everything that is required is met.".to_owned()),
+        (5, _) => "Everything is met or waived, but a waiver is out of date.".to_owned(),
+        (_, 0) => String::new(),
+        (_, 1) => "1 check is not met.".to_owned(),
+        (_, unmet) => format!("{unmet} checks are not met."),
+    };
+    if broken > 0 {
+        let plural = if broken == 1 { "check" } else { "checks" };
+        told += &format!(" In {broken} {plural} the suite itself did not work.");
+    }
+    ("bad", told.trim_start().to_owned())
+}
+
+/// The checks that the target does not meet.
+fn of_target(run: &Run) -> impl Iterator<Item = &CheckResult> {
+    run.unmet()
+        .filter(|result| result.verdict != Verdict::HarnessError)
+}
+
+/// The checks that the suite could not make.
+fn broken(run: &Run) -> impl Iterator<Item = &CheckResult> {
+    let checks = run.checks.iter();
+    checks.filter(|result| result.verdict == Verdict::HarnessError)
+}
+
+fn facts(run: &Run) -> Vec<(&'static str, String)> {
+    let settings = &run.settings;
+    let role = match run.target.role {
+        Some(Role::Agent) => "agent",
+        Some(Role::Client) => "client",
+        Some(Role::Operator) | None => "",
+    };
+    let again = match settings.repeat {
+        0 | 1 => String::new(),
+        times => format!("each check {times} times"),
+    };
+    let filters: Vec<_> = settings
+        .filters
+        .iter()
+        .map(|(name, values)| format!("--{name} {}", values.join(",")))
+        .collect();
+    let facts = [
+        ("Tested as", role.to_owned()),
+        ("Profile", settings.profile.clone()),
+        ("When", when(&run.began)),
+        ("Took", duration(run.seconds)),
+        ("Seed", settings.seed.to_string()),
+        ("Repeated", again),
+        ("Only", filters.join(" ")),
+        ("Offers", run.target.interfaces.join(", ")),
+        ("Server", run.target.server.clone().unwrap_or_default()),
+        ("Suite", run.suite.clone()),
+    ];
+    facts
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| (name, line(&value).into_owned()))
+        .collect()
+}
+
+/// A time as people write it; as it is, if it is none.
+fn when(text: &str) -> String {
+    match text.parse::<Timestamp>() {
+        Ok(time) => time.strftime("%-d %B %Y, %H:%M UTC").to_string(),
+        Err(_) => text.to_owned(),
+    }
+}
+
+/// A time span as people write it.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        _ if seconds < 1.0 => format!("{:.0} ms", seconds * 1000.0),
+        _ if seconds < 100.0 => format!("{seconds:.1} s"),
+        _ => format!("{:.0} min", seconds / 60.0),
+    }
+}
+
+fn cards(run: &Run) -> Vec<Card> {
+    let columns = run.columns().into_iter();
+    columns
+        .map(|column| {
+            let score = |level| -> Score {
+                run.within(&column)
+                    .filter(|result| result.level == level)
+                    .collect()
+            };
+            let (must, should) = (score(Level::Must), score(Level::Should));
+            let all: Score = run.within(&column).collect();
+            let waived = run
+                .within(&column)
+                .filter(|result| result.verdict == Verdict::Waived);
+            let aside = [
+                (all.not_applicable, "not applicable"),
+                (all.untestable, "untestable"),
+                (waived.count(), "waived"),
+                (
+                    broken(run)
+                        .filter(|result| result.column() == column)
+                        .count(),
+                    "suite at fault",
+                ),
+            ];
+            let is_bad = of_target(run).any(|result| result.column() == column);
+            Card {
+                title: line(column.dialect.as_deref().unwrap_or("Every generation")).into_owned(),
+                note: match column.binding.as_deref() {
+                    Some("JSONRPC") => "JSON-RPC",
+                    Some("HTTP+JSON") => "HTTP+JSON",
+                    Some("GRPC") => "gRPC",
+                    Some(_) => "another binding",
+                    None => "",
+                },
+                percent: (must.met * 100).checked_div(must.scored).unwrap_or(0),
+                state: match () {
+                    () if all.scored == 0 => "none",
+                    () if is_bad => "bad",
+                    () if must.met < must.scored || should.met < should.scored => "fair",
+                    () => "good",
+                },
+                must,
+                should,
+                aside: aside
+                    .iter()
+                    .filter(|(count, _)| *count > 0)
+                    .map(|(count, words)| format!("{count} {words}"))
+                    .collect(),
+            }
+        })
+        .collect()
+}
+
+fn choices(run: &Run) -> Vec<Choice> {
+    let columns = run.columns();
+    let distinct = |values: Vec<Option<String>>| {
+        let mut distinct: Vec<(String, String)> = Vec::new();
+        for value in values.into_iter().flatten() {
+            let option = (value.clone(), line(&value).into_owned());
+            if !distinct.contains(&option) {
+                distinct.push(option);
+            }
+        }
+        distinct
+    };
+    let seen = |verdict: &&Verdict| run.checks.iter().any(|result| result.verdict == **verdict);
+    let verdicts = Verdict::ALL.iter().filter(seen);
+    let verdicts = verdicts.map(|verdict| (verdict.name().to_owned(), verdict.words().to_owned()));
+    let levels = [Level::Must, Level::Should, Level::May];
+    let levels = levels
+        .iter()
+        .filter(|level| run.checks.iter().any(|result| result.level == **level));
+    let levels = levels.map(|level| (level.keyword().to_owned(), level.keyword().to_owned()));
+    let choices = [
+        ("verdict", "Verdict", verdicts.collect()),
+        ("level", "Level", levels.collect()),
+        (
+            "generation",
+            "Generation",
+            distinct(
+                columns
+                    .iter()
+                    .map(|column| column.dialect.clone())
+                    .collect(),
+            ),
+        ),
+        (
+            "binding",
+            "Binding",
+            distinct(
+                columns
+                    .iter()
+                    .map(|column| column.binding.clone())
+                    .collect(),
+            ),
+        ),
+    ];
+    choices
+        .into_iter()
+        .filter(|(_, _, options): &(_, _, Vec<_>)| options.len() > 1)
+        .map(|(name, label, options)| Choice {
+            name,
+            label,
+            options,
+        })
+        .collect()
+}

@@ -1,0 +1,196 @@
+//! The checks of the page: a row for each, with what came of it in each generation and binding.
+
+use crate::report::curl::curl;
+use crate::report::visible::{line, visible};
+use crate::requirement::{Level, Requirement};
+use crate::run::{CheckResult, Run, Verdict};
+
+use super::duration;
+use super::exchange::{Exchange, exchange};
+
+/// The checks whose ids begin alike.
+pub(super) struct Area<'a> {
+    pub(super) name: &'a str,
+    pub(super) met: usize,
+    pub(super) applicable: usize,
+    pub(super) rows: Vec<Row<'a>>,
+}
+
+/// A check.
+pub(super) struct Row<'a> {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) level: Level,
+    /// The worst of its verdicts.
+    pub(super) verdict: Verdict,
+    pub(super) open: bool,
+    pub(super) explanation: String,
+    pub(super) rules: Vec<(String, Option<&'a Requirement>)>,
+    pub(super) cells: Vec<Cell>,
+}
+
+/// What came of a check in a generation and binding.
+pub(super) struct Cell {
+    pub(super) column: String,
+    /// As the filters compare it.
+    pub(super) generation: String,
+    pub(super) binding: String,
+    pub(super) verdict: Verdict,
+    pub(super) words: String,
+    pub(super) reason: Option<String>,
+    pub(super) mismatches: Vec<[String; 3]>,
+    pub(super) exchanges: Vec<Exchange>,
+    pub(super) curl: Option<String>,
+    pub(super) took: String,
+    /// Whether its exchanges are shown at once: those of the first that is not met.
+    pub(super) open: bool,
+}
+
+impl Cell {
+    /// Whether there is more to say of it than its verdict and a reason.
+    pub(super) fn is_told(&self) -> bool {
+        !self.mismatches.is_empty() || !self.exchanges.is_empty() || self.verdict.severity() > 0
+    }
+}
+
+impl Row<'_> {
+    /// What is to be seen of it when it is closed: its verdicts, with where if that is not everywhere.
+    pub(super) fn pills(&self) -> Vec<(Verdict, String)> {
+        let mut pills = Vec::new();
+        for verdict in Verdict::ALL {
+            let cells: Vec<_> = self
+                .cells
+                .iter()
+                .filter(|cell| cell.verdict == *verdict)
+                .collect();
+            if cells.is_empty() {
+                continue;
+            }
+            let everywhere = cells.len() == self.cells.len();
+            let is_quiet = verdict.severity() == 0;
+            match (everywhere, is_quiet) {
+                (true, _) => pills.push((*verdict, verdict.words().to_owned())),
+                (false, true) => {
+                    pills.push((*verdict, format!("{} {}", cells.len(), verdict.words())))
+                }
+                (false, false) => {
+                    let pill =
+                        |cell: &&Cell| (*verdict, format!("{} {}", verdict.sign(), cell.column));
+                    pills.extend(cells.iter().map(pill));
+                }
+            }
+        }
+        pills
+    }
+}
+
+/// The checks by area, in order of their names; the worst area is no other than the best.
+pub(super) fn areas(run: &Run) -> Vec<Area<'_>> {
+    let mut areas: Vec<Area<'_>> = Vec::new();
+    let mut ids: Vec<_> = run
+        .checks
+        .iter()
+        .map(|result| (result.area(), &*result.id))
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    for (name, id) in ids {
+        let row = row(run, id);
+        let Some(row) = row else { continue };
+        let applies = usize::from(row.verdict != Verdict::NotApplicable);
+        let met = usize::from(row.verdict.is_met());
+        match areas.last_mut().filter(|area| area.name == name) {
+            Some(area) => {
+                area.met += met;
+                area.applicable += applies;
+                area.rows.push(row);
+            }
+            None => areas.push(Area {
+                name,
+                met,
+                applicable: applies,
+                rows: vec![row],
+            }),
+        }
+    }
+    areas
+}
+
+fn row<'a>(run: &'a Run, id: &str) -> Option<Row<'a>> {
+    let columns = run.columns();
+    let place =
+        |result: &&CheckResult| columns.iter().position(|column| *column == result.column());
+    let mut results: Vec<_> = run.checks.iter().filter(|result| result.id == id).collect();
+    results.sort_by_key(place);
+    let first = *results.first()?;
+    let worst = |verdict: &&Verdict| results.iter().any(|result| result.verdict == **verdict);
+    let verdict = *Verdict::ALL.iter().find(worst)?;
+    let mut rules: Vec<(String, Option<&Requirement>)> = Vec::new();
+    for rule in results.iter().flat_map(|result| &result.requirements) {
+        if !rules.iter().any(|(known, _)| known == rule) {
+            rules.push((rule.clone(), run.requirement(rule)));
+        }
+    }
+    let explained = results.iter().find(|result| !result.explanation.is_empty());
+    let mut cells: Vec<_> = results.iter().map(|result| cell(run, result)).collect();
+    let told_first = cells.iter_mut().find(|cell| is_open(cell.verdict));
+    if let Some(cell) = told_first {
+        cell.open = true;
+    }
+    Some(Row {
+        id: line(id).into_owned(),
+        title: line(&first.title).into_owned(),
+        level: first.level,
+        verdict,
+        open: is_open(verdict),
+        explanation: explained.map_or(String::new(), |result| {
+            visible(&result.explanation).into_owned()
+        }),
+        rules,
+        cells,
+    })
+}
+
+/// Whether somebody has to do something about it.
+fn is_open(verdict: Verdict) -> bool {
+    verdict.severity() > 1 && verdict != Verdict::Waived
+}
+
+fn cell(run: &Run, result: &CheckResult) -> Cell {
+    let shown = result
+        .mismatches
+        .iter()
+        .find_map(|mismatch| mismatch.evidence)
+        .unwrap_or(0);
+    let exchanges = result.evidence.iter().enumerate();
+    let one_line = |text: &Option<String>| line(text.as_deref().unwrap_or_default()).into_owned();
+    Cell {
+        column: line(&result.column().to_string()).into_owned(),
+        generation: one_line(&result.dialect),
+        binding: one_line(&result.binding),
+        verdict: result.verdict,
+        words: result.words(),
+        reason: result
+            .reason
+            .as_deref()
+            .map(|reason| visible(reason).into_owned()),
+        mismatches: result
+            .mismatches
+            .iter()
+            .map(|mismatch| {
+                [&mismatch.place, &mismatch.expected, &mismatch.found]
+                    .map(|text| visible(text).into_owned())
+            })
+            .collect(),
+        exchanges: exchanges
+            .map(|(index, evidence)| exchange(run, result, index, evidence))
+            .collect(),
+        curl: result
+            .evidence
+            .get(shown)
+            .and_then(curl)
+            .map(|line| visible(&line).into_owned()),
+        took: duration(result.seconds),
+        open: false,
+    }
+}

@@ -1,0 +1,46 @@
+//! `report.json`: all of a run.
+
+use std::fs;
+use std::path::Path;
+
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+use super::Error;
+use crate::run::{FORMAT, Run};
+
+/// The run, for programs; people can read it, too.
+pub fn json(run: &Run) -> String {
+    format!("{:#}\n", run.to_json())
+}
+
+/// Reads a run back.
+pub fn read(path: &Path) -> Result<Run, Error> {
+    let text = fs::read_to_string(path).map_err(|source| Error::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let problem = |problem: String| Error::Content {
+        path: path.to_owned(),
+        problem,
+    };
+    let run: Run = serde_json::from_str(&text)
+        .map_err(|error| problem(format!("no report of this suite: {error}")))?;
+    if run.format != FORMAT {
+        let found = &run.format;
+        return Err(problem(format!("its format is {found:?}, not {FORMAT:?}")));
+    }
+    Ok(run)
+}
+
+/// The JSON Schema of `report.json`.
+pub fn schema() -> Value {
+    let generator = SchemaSettings::draft2020_12().into_generator();
+    let mut schema = generator.into_root_schema_for::<Run>().to_value();
+    if let Some(schema) = schema.as_object_mut() {
+        let title = "What came of a run of the A2A conformance suite";
+        schema.insert("title".to_owned(), title.into());
+        schema.insert("$id".to_owned(), format!("urn:{FORMAT}").into());
+    }
+    schema
+}

@@ -1,0 +1,322 @@
+//! JSON line by line, as it was sent but indented, with the place that is not as required marked.
+
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+/// A line of a listing.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
+    pub(crate) text: String,
+    pub(crate) marked: bool,
+}
+
+/// The lines of a text: indented if it is JSON, with what stands at the paths marked. If there is
+/// nothing at a path, the line is marked at which its parent begins.
+pub(crate) fn listing(text: &str, paths: &[&str]) -> Vec<Line> {
+    let plain = || {
+        let line = |text: &str| Line {
+            text: text.to_owned(),
+            marked: false,
+        };
+        text.lines().map(line).collect()
+    };
+    if serde_json::from_str::<IgnoredAny>(text).is_err() {
+        return plain();
+    }
+    let document = match paths.is_empty() {
+        true => Value::Null,
+        false => serde_json::from_str(text).unwrap_or_default(),
+    };
+    let targets = paths.iter().filter_map(|path| target(path, &document));
+    let mut listing = Listing {
+        targets: targets.collect(),
+        lines: Vec::new(),
+        line: Line {
+            text: String::new(),
+            marked: false,
+        },
+        place: Vec::new(),
+        open: Vec::new(),
+        marking: None,
+    };
+    listing.read(text);
+    listing.lines
+}
+
+/// A member or an element.
+#[derive(Clone, Debug, PartialEq)]
+enum Step {
+    Member(String),
+    Element(usize),
+}
+
+/// What is marked.
+struct Target {
+    place: Vec<Step>,
+    /// All of the value, not only the line at which it begins.
+    whole: bool,
+}
+
+/// What a path like `$.result.parts[0]['text']` leads to in a document. The path may begin in the
+/// document, or in the `result`, `error` or `params` of its envelope.
+fn target(path: &str, document: &Value) -> Option<Target> {
+    let steps = steps(path)?;
+    let found = |envelope: &[&str]| {
+        let envelope: Vec<_> = envelope
+            .iter()
+            .map(|name| Step::Member((*name).to_owned()))
+            .collect();
+        let place = [&*envelope, &*steps].concat();
+        let depth = depth(&place, document);
+        depth
+            .checked_sub(envelope.len())
+            .map(|found| (found, place, depth))
+    };
+    let (mut best, mut place, mut depth) = found(&[])?;
+    for envelope in [["result"], ["error"], ["params"]] {
+        if let Some(better) = found(&envelope).filter(|(found, ..)| *found > best) {
+            (best, place, depth) = better;
+        }
+    }
+    let whole = best == steps.len() && best > 0;
+    place.truncate(depth);
+    Some(Target { place, whole })
+}
+
+/// How many steps of a place there are in a document.
+fn depth(place: &[Step], document: &Value) -> usize {
+    let mut value = document;
+    for (depth, step) in place.iter().enumerate() {
+        let next = match step {
+            Step::Member(name) => value.get(name),
+            Step::Element(index) => value.get(index),
+        };
+        match next {
+            Some(next) => value = next,
+            None => return depth,
+        }
+    }
+    place.len()
+}
+
+/// Reads a path: `.name`, `['name']`, `[0]` after `$`.
+fn steps(path: &str) -> Option<Vec<Step>> {
+    let mut rest = path.strip_prefix('$')?;
+    let mut steps = Vec::new();
+    while !rest.is_empty() {
+        let (step, after) = if let Some(quoted) = rest.strip_prefix("['") {
+            let (name, after) = quoted.split_once("']")?;
+            (Step::Member(name.to_owned()), after)
+        } else if let Some(index) = rest.strip_prefix('[') {
+            let (index, after) = index.split_once(']')?;
+            (Step::Element(index.parse().ok()?), after)
+        } else {
+            let name = rest.strip_prefix('.')?;
+            let (name, after) = name.split_at(name.find(['.', '[']).unwrap_or(name.len()));
+            (Step::Member(name.to_owned()), after)
+        };
+        steps.push(step);
+        rest = after;
+    }
+    Some(steps)
+}
+
+/// JSON that is being written down. It is known to be JSON, and not to be deep.
+struct Listing {
+    targets: Vec<Target>,
+    lines: Vec<Line>,
+    line: Line,
+    /// Where the reader is.
+    place: Vec<Step>,
+    /// The containers that are open.
+    open: Vec<char>,
+    /// How many containers were open when what is marked began.
+    marking: Option<usize>,
+}
+
+impl Listing {
+    fn read(&mut self, text: &str) {
+        let mut rest = text.trim_start();
+        let mut expects_name = false;
+        while let Some(first) = rest.chars().next() {
+            let token = match first {
+                '"' => string(rest),
+                '{' | '}' | '[' | ']' | ',' | ':' => &rest[..1],
+                _ => {
+                    &rest[..rest
+                        .find([',', ']', '}', ' ', '\n', '\r', '\t'])
+                        .unwrap_or(rest.len())]
+                }
+            };
+            rest = rest[token.len()..].trim_start();
+            match first {
+                '{' | '[' => {
+                    self.begin();
+                    self.line.text.push(first);
+                    self.open.push(first);
+                    expects_name = first == '{';
+                    if rest.starts_with(['}', ']']) {
+                        continue;
+                    }
+                    self.place
+                        .extend((first == '[').then_some(Step::Element(0)));
+                    self.end_line();
+                }
+                '}' | ']' => {
+                    let empty = self.line.text.ends_with(['{', '[']);
+                    self.open.pop();
+                    if !empty {
+                        self.place.pop();
+                        self.end_line();
+                    }
+                    self.line.text.push(first);
+                    self.end();
+                    expects_name = false;
+                }
+                ',' => {
+                    self.line.text.push(',');
+                    match self.place.pop() {
+                        Some(Step::Element(index)) => self.place.push(Step::Element(index + 1)),
+                        _ => expects_name = true,
+                    }
+                    self.end_line();
+                }
+                ':' => self.line.text.push_str(": "),
+                '"' if expects_name => {
+                    let name = serde_json::from_str(token).unwrap_or_default();
+                    self.place.push(Step::Member(name));
+                    self.begin();
+                    self.line.text.push_str(token);
+                    expects_name = false;
+                }
+                _ => {
+                    self.begin();
+                    self.line.text.push_str(token);
+                    self.end();
+                }
+            }
+        }
+        self.end_line();
+    }
+
+    /// A member or a value begins here.
+    fn begin(&mut self) {
+        let target = self
+            .targets
+            .iter()
+            .find(|target| target.place == self.place);
+        let Some(target) = target else { return };
+        self.line.marked = true;
+        if target.whole && self.marking.is_none() {
+            self.marking = Some(self.open.len());
+        }
+    }
+
+    /// A value ends here.
+    fn end(&mut self) {
+        if self.marking == Some(self.open.len()) {
+            self.marking = None;
+        }
+    }
+
+    fn end_line(&mut self) {
+        let next = Line {
+            text: "  ".repeat(self.open.len()),
+            marked: self.marking.is_some(),
+        };
+        self.lines.push(std::mem::replace(&mut self.line, next));
+    }
+}
+
+/// The string of JSON with which a text begins.
+fn string(text: &str) -> &str {
+    let mut escaped = false;
+    for (index, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return &text[..=index],
+            _ => {}
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines that are marked begin with `>`.
+    #[track_caller]
+    fn check(text: &str, paths: &[&str], expected: &[&str]) {
+        let told = |line: Line| format!("{}{}", if line.marked { ">" } else { "" }, line.text);
+        let found: Vec<_> = listing(text, paths).into_iter().map(told).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn json_is_indented_as_it_was_sent() {
+        check(
+            r#"{"z":1, "a":[true,{"b":"x,]}\""}],"e":{},"f":[ ],"a":null}"#,
+            &[],
+            &[
+                "{",
+                r#"  "z": 1,"#,
+                r#"  "a": ["#,
+                "    true,",
+                "    {",
+                r#"      "b": "x,]}\"""#,
+                "    }",
+                "  ],",
+                r#"  "e": {},"#,
+                r#"  "f": [],"#,
+                r#"  "a": null"#,
+                "}",
+            ],
+        );
+        check(" 1.50 ", &[], &["1.50"]);
+        check("[]", &["$"], &[">[]"]);
+    }
+
+    #[test]
+    fn what_is_not_as_required_is_marked() {
+        let text = r#"{"result":{"status":{"state":"x"},"parts":[[1],[2]]}}"#;
+        let lines = |marked: &[usize]| -> Vec<String> {
+            let all = listing(text, &[]).into_iter().enumerate();
+            let sign = |at| if marked.contains(&at) { ">" } else { "" };
+            all.map(|(at, line)| format!("{}{}", sign(at), line.text))
+                .collect()
+        };
+        let check = |paths: &[&str], marked: &[usize]| {
+            let expected = lines(marked);
+            check(
+                text,
+                paths,
+                &expected.iter().map(String::as_str).collect::<Vec<_>>(),
+            );
+        };
+        check(&["$.result.status.state"], &[3]);
+        // Of the envelope, the result alone may be meant.
+        check(&["$.status.state"], &[3]);
+        check(&["$['result']['status']"], &[2, 3, 4]);
+        check(&["$.result.parts[1][0]"], &[10]);
+        check(&["$.result.parts[1]"], &[9, 10, 11]);
+        check(
+            &["$.result.parts[0]", "$.result.status"],
+            &[2, 3, 4, 6, 7, 8],
+        );
+        // What is missing is marked where its parent begins.
+        check(&["$.result.status.timestamp"], &[2]);
+        check(&["$.result.parts[7]"], &[5]);
+        check(&["$.error"], &[0]);
+        check(&["body", "$x", "$[x]"], &[]);
+    }
+
+    #[test]
+    fn what_is_no_json_stays_as_it_is() {
+        check("<html>\n {\"a\":", &["$.a"], &["<html>", " {\"a\":"]);
+        let deep = "[".repeat(100_000);
+        check(&deep, &["$"], &[&deep]);
+        check("", &[], &[]);
+    }
+}

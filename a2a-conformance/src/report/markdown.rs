@@ -1,0 +1,217 @@
+//! `summary.md`: what came of a run, for the page of a build.
+
+use super::curl::curl;
+use super::visible::{head, line, visible};
+use crate::requirement::Level;
+use crate::run::{CheckResult, Run, Score, Verdict};
+
+/// The run as GitHub's Markdown, short enough for `$GITHUB_STEP_SUMMARY`.
+pub fn markdown(run: &Run) -> String {
+    let mut text = format!("## A2A conformance of {}\n\n", plain(&run.target.title()));
+    text += &format!(
+        "{} · {} · seed {} · suite {} · {} · {:.1} s\n\n",
+        plain(&run.target.place),
+        plain(&run.settings.profile),
+        run.settings.seed,
+        plain(&run.suite),
+        plain(&run.began),
+        run.seconds,
+    );
+    text += &table(run);
+    text += &failures(run);
+    text += &list(run, Verdict::Warn);
+    text += &list(run, Verdict::Waived);
+    let problems: Vec<_> = run
+        .waivers
+        .iter()
+        .filter_map(|waiver| waiver.problem())
+        .collect();
+    if !problems.is_empty() {
+        text += "\n### Waivers out of date\n\n";
+    }
+    for problem in problems {
+        text += &format!("- {}\n", plain(&problem));
+    }
+    text
+}
+
+/// Text as itself: nothing in it is markup.
+pub(crate) fn plain(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in line(text).chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            // Else GitHub would make a link of it, or tell somebody.
+            '@' => escaped.push_str("&#64;"),
+            _ if MARKUP.contains(character) => escaped.extend(['\\', character]),
+            _ => escaped.push(character),
+        }
+    }
+    escaped.replace("://", "&#58;//")
+}
+
+/// Text as code, in a line or a cell.
+pub(crate) fn code(text: &str) -> String {
+    let text = line(text);
+    let escaped = text
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
+    format!("<code>{}</code>", escape_markup(&escaped))
+}
+
+const MARKUP: &str = r"\`*_{}[]()#+|~!$";
+
+fn escape_markup(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '@' => escaped.push_str("&#64;"),
+            _ if MARKUP.contains(character) && character != '#' => {
+                escaped.extend(['\\', character])
+            }
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+fn table(run: &Run) -> String {
+    let mut text = String::from(
+        "| | MUST | SHOULD | not applicable | untestable |\n| --- | ---: | ---: | ---: | ---: |\n",
+    );
+    for column in run.columns() {
+        let score = |level| {
+            let score: Score = run
+                .within(&column)
+                .filter(|result| result.level == level)
+                .collect();
+            format!("{}/{}", score.met, score.scored)
+        };
+        let all: Score = run.within(&column).collect();
+        text += &format!(
+            "| {} | {} | {} | {} | {} |\n",
+            plain(&column.to_string()),
+            score(Level::Must),
+            score(Level::Should),
+            all.not_applicable,
+            all.untestable,
+        );
+    }
+    text
+}
+
+fn failures(run: &Run) -> String {
+    let unmet: Vec<_> = run.unmet().collect();
+    let mut text = match unmet.len() {
+        0 => return "\nEverything that is required is met.\n".to_owned(),
+        count => format!("\n### Not met: {count}\n"),
+    };
+    for result in unmet.iter().take(SHOWN) {
+        text += &failure(run, result);
+    }
+    if unmet.len() > SHOWN {
+        text += &format!("\n… and {} more.\n", unmet.len() - SHOWN);
+    }
+    text
+}
+
+/// How many checks are told in full: a summary of GitHub may have 1 MiB.
+const SHOWN: usize = 50;
+
+/// How much of a value, or of a line for the shell, is told.
+const QUOTED: usize = 1000;
+
+fn failure(run: &Run, result: &CheckResult) -> String {
+    let mut text = format!(
+        "\n<details><summary>{} {} · {} · {}: {}</summary>\n\n",
+        result.verdict.sign(),
+        code(&result.id),
+        html_only(&result.column().to_string()),
+        html_only(&result.title),
+        html_only(&result.words()),
+    );
+    for id in &result.requirements {
+        if let Some(rule) = run.requirement(id) {
+            text += &format!(
+                "> {} §{} — {}\n>\n",
+                plain(id),
+                plain(&rule.section),
+                plain(&rule.says)
+            );
+        }
+    }
+    if let Some(reason) = &result.reason {
+        text += &format!("\n{}\n", plain(reason));
+    }
+    if !result.mismatches.is_empty() {
+        text += "\n| where | expected | found |\n| --- | --- | --- |\n";
+    }
+    for mismatch in &result.mismatches {
+        let [place, expected, found] = [&mismatch.place, &mismatch.expected, &mismatch.found]
+            .map(|value| code(head(value, QUOTED).0));
+        text += &format!("| {place} | {expected} | {found} |\n");
+    }
+    let shown = result
+        .mismatches
+        .iter()
+        .find_map(|mismatch| mismatch.evidence);
+    let evidence = result.evidence.get(shown.unwrap_or(0));
+    if let Some(line) = evidence
+        .and_then(curl)
+        .filter(|line| line.len() <= QUOTED * 4)
+    {
+        text += &format!("\n{}\n", fenced(&line));
+    }
+    text + "\n</details>\n"
+}
+
+/// A block of code that what stands in it cannot end.
+fn fenced(text: &str) -> String {
+    let mut fence = "```".to_owned();
+    while text.contains(&fence) {
+        fence.push('`');
+    }
+    format!("{fence}sh\n{}\n{fence}", visible(text))
+}
+
+/// Text within a tag, where Markdown is not read.
+fn html_only(text: &str) -> String {
+    line(text)
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+fn list(run: &Run, verdict: Verdict) -> String {
+    let listed: Vec<_> = run
+        .checks
+        .iter()
+        .filter(|result| result.verdict == verdict)
+        .collect();
+    if listed.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "\n<details><summary>{}: {}</summary>\n\n",
+        verdict.words(),
+        listed.len()
+    );
+    for CheckResult {
+        id, title, reason, ..
+    } in &listed
+    {
+        let reason = reason
+            .as_ref()
+            .map(|reason| format!(" — {}", plain(reason)));
+        text += &format!(
+            "- {} {}{}\n",
+            code(id),
+            plain(title),
+            reason.unwrap_or_default()
+        );
+    }
+    text + "\n</details>\n"
+}

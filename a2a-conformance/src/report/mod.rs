@@ -1,0 +1,31 @@
+//! What came of a [`Run`](crate::run::Run), for people and for programs.
+
+mod badge;
+mod change;
+mod console;
+mod curl;
+mod error;
+mod form;
+mod glob;
+mod html;
+mod json;
+mod junit;
+mod listing;
+mod markdown;
+mod redact;
+mod verdict;
+mod visible;
+mod waivers;
+
+pub use self::badge::badge;
+pub use self::change::{Change, Changes, Kind};
+pub use self::console::{Progress, print};
+pub use self::curl::curl;
+pub use self::error::Error;
+pub use self::form::{Form, write};
+pub use self::html::html;
+pub use self::json::{json, read, schema};
+pub use self::junit::junit;
+pub use self::markdown::markdown;
+pub use self::redact::Redaction;
+pub use self::waivers::{Waiver, WaiverState, WaiverUse, Waivers};

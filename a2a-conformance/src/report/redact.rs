@@ -1,0 +1,347 @@
+//! What is secret, and is taken out of everything before it enters a run.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::{NoExpand, Regex};
+
+use super::Error;
+use super::visible::head;
+use crate::run::{CheckResult, Evidence, Half, Target};
+
+/// Takes secrets out of what is kept, and bounds it.
+#[derive(Clone, Debug)]
+pub struct Redaction {
+    /// Names of headers, in small letters.
+    headers: BTreeSet<String>,
+    secrets: Secrets,
+    patterns: Vec<Regex>,
+}
+
+/// What stands for a secret.
+const REDACTED: &str = "***";
+
+/// Values that are known to be secret.
+#[derive(Clone, Default)]
+struct Secrets(Vec<String>);
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} secrets", self.0.len())
+    }
+}
+
+impl Default for Redaction {
+    fn default() -> Self {
+        Self {
+            headers: HEADERS.iter().copied().map(str::to_owned).collect(),
+            secrets: Secrets::default(),
+            patterns: Vec::new(),
+        }
+    }
+}
+
+impl Redaction {
+    /// Takes out, too, the values of the headers of that name.
+    pub fn header(mut self, name: &str) -> Self {
+        self.headers.insert(name.to_lowercase());
+        self
+    }
+
+    /// Takes out, too, that value wherever it stands.
+    pub fn secret(mut self, value: &str) -> Self {
+        self.secrets
+            .0
+            .extend((!value.is_empty()).then(|| value.to_owned()));
+        // One may stand within another.
+        self.secrets
+            .0
+            .sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        self
+    }
+
+    /// Takes out, too, what matches a regular expression.
+    pub fn pattern(mut self, pattern: &str) -> Result<Self, Error> {
+        let regex = Regex::new(pattern).map_err(|error| Error::Pattern {
+            pattern: pattern.to_owned(),
+            problem: error.to_string(),
+        })?;
+        self.patterns.push(regex);
+        Ok(self)
+    }
+
+    /// Takes the secrets out of a result, and bounds it.
+    pub fn check(&self, result: &mut CheckResult) {
+        for text in result.reason.iter_mut() {
+            *text = self.text(text);
+        }
+        for mismatch in &mut result.mismatches {
+            for text in [
+                &mut mismatch.place,
+                &mut mismatch.expected,
+                &mut mismatch.found,
+            ] {
+                *text = self.text(text);
+                cut(text, QUOTED);
+            }
+        }
+        for evidence in &mut result.evidence {
+            self.evidence(evidence);
+        }
+    }
+
+    /// Takes the secrets out of an exchange, and bounds it.
+    pub fn evidence(&self, evidence: &mut Evidence) {
+        self.half(&mut evidence.request);
+        for response in evidence.response.iter_mut() {
+            self.half(response);
+        }
+        for failure in evidence.failure.iter_mut() {
+            *failure = self.text(failure);
+        }
+    }
+
+    /// Takes the secrets out of what is said of the target.
+    pub fn target(&self, target: &mut Target) {
+        let Target {
+            role: _,
+            place,
+            name,
+            version,
+            server,
+            interfaces,
+        } = target;
+        let texts = [place, name, version]
+            .into_iter()
+            .chain(server)
+            .chain(interfaces);
+        for text in texts {
+            *text = self.text(text);
+            cut(text, QUOTED);
+        }
+    }
+
+    /// The text without what is secret in it.
+    pub fn text(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for secret in &self.secrets.0 {
+            text = text.replace(secret, REDACTED);
+        }
+        for (pattern, replacement) in KNOWN.iter() {
+            text = pattern.replace_all(&text, *replacement).into_owned();
+        }
+        for pattern in &self.patterns {
+            text = pattern.replace_all(&text, NoExpand(REDACTED)).into_owned();
+        }
+        text
+    }
+
+    fn half(&self, half: &mut Half) {
+        half.start = self.text(&half.start);
+        cut(&mut half.start, QUOTED);
+        for (name, value) in &mut half.headers {
+            *value = match self.headers.contains(&name.to_lowercase()) {
+                true => without_credentials(value),
+                false => self.text(value),
+            };
+            cut(value, QUOTED);
+        }
+        half.body = self.text(&half.body);
+        half.left_out += cut(&mut half.body, BODY);
+        let mut room = EVENTS;
+        for (_, event) in &mut half.events {
+            *event = self.text(event);
+            half.left_out += cut(event, room);
+            room -= event.len();
+        }
+        half.events.retain(|(_, event)| !event.is_empty());
+    }
+}
+
+/// How many bytes of a body are kept.
+const BODY: usize = 64 * 1024;
+
+/// How many bytes of the events of a stream are kept.
+const EVENTS: usize = 256 * 1024;
+
+/// How many bytes of a header, or of a value that is not as required, are kept.
+const QUOTED: usize = 4 * 1024;
+
+/// Headers that are credentials, or carry them.
+const HEADERS: &[&str] = &[
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "set-cookie",
+    "x-api-key",
+    "api-key",
+    "x-auth-token",
+    "a2a-notification-token",
+    "x-a2a-notification-token",
+];
+
+/// Schemes of which it does no harm to tell that they were used.
+const SCHEMES: &[&str] = &["Bearer", "Basic", "Digest", "DPoP"];
+
+const MEMBERS: &str = "(?:token|credentials|password|authorization|secret|(?:access|refresh|id)_?token|client_?secret|api_?key)";
+
+/// Where secrets stand in any text: what is found, and what stands there instead.
+static KNOWN: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
+    // A test sees that all of them can be read.
+    let read =
+        |(pattern, replacement): (String, _)| Some((Regex::new(&pattern).ok()?, replacement));
+    known().into_iter().filter_map(read).collect()
+});
+
+fn known() -> [(String, &'static str); 5] {
+    [
+        // A member of JSON: the token of a push configuration, the credentials beside it.
+        (
+            format!(r#"(?i)("{MEMBERS}"\s*:\s*")(?:[^"\\]|\\.)*"#),
+            "${1}***",
+        ),
+        // The same in JSON that stands within a string of JSON.
+        (
+            format!(r#"(?i)(\\+"{MEMBERS}\\+"\s*:\s*\\+").*?(\\+")"#),
+            "${1}***${2}",
+        ),
+        // A parameter of a URL or a form.
+        (
+            format!(r#"(?im)((?:^|[?&;]){MEMBERS}=)[^&#\s"'<>\\]+"#),
+            "${1}***",
+        ),
+        // Who calls, in a URL.
+        (r#"(://)[^/?#@\s"'<>\\]+@"#.to_owned(), "${1}***@"),
+        // What is shown in a header, wherever it is told again. Words of prose are shorter.
+        (
+            r"(?i)\b((?:Bearer|Basic|DPoP)\s+)[A-Za-z0-9._~+/-]{16,}=*".to_owned(),
+            "${1}***",
+        ),
+    ]
+}
+
+fn without_credentials(value: &str) -> String {
+    let scheme = value.split_whitespace().next().unwrap_or_default();
+    match SCHEMES
+        .iter()
+        .find(|known| known.eq_ignore_ascii_case(scheme))
+    {
+        Some(known) => format!("{known} {REDACTED}"),
+        None => REDACTED.to_owned(),
+    }
+}
+
+/// Keeps so many bytes, and tells how many it leaves out.
+fn cut(text: &mut String, bytes: usize) -> usize {
+    let (kept, left_out) = head(text, bytes);
+    text.truncate(kept.len());
+    left_out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(Redaction::default().text(text), expected);
+    }
+
+    #[test]
+    fn every_known_place_can_be_looked_for() {
+        assert_eq!(KNOWN.len(), known().len());
+    }
+
+    #[test]
+    fn secrets_are_taken_out_where_they_stand() {
+        check(
+            r#"{"token": "ab\"cd", "pageToken": "p"}"#,
+            r#"{"token": "***", "pageToken": "p"}"#,
+        );
+        check(
+            r#"{"credentials":"x","clientSecret":"y"}"#,
+            r#"{"credentials":"***","clientSecret":"***"}"#,
+        );
+        check(
+            r#""got {\"token\":\"abc\",\"id\":1}""#,
+            r#""got {\"token\":\"***\",\"id\":1}""#,
+        );
+        check(
+            "GET http://me:pass@host/a?token=abc&n=1",
+            "GET http://***@host/a?token=***&n=1",
+        );
+        check("access_token=abc&x=1", "access_token=***&x=1");
+        check(
+            "you sent Bearer abcdefghijklmnop1234==.",
+            "you sent Bearer ***.",
+        );
+        check(
+            "Bearer authentication is required",
+            "Bearer authentication is required",
+        );
+        check("mail me@host", "mail me@host");
+    }
+
+    #[test]
+    fn what_the_user_names_is_taken_out() {
+        let redaction = Redaction::default()
+            .secret("hunter2")
+            .secret("hunter")
+            .secret("")
+            .pattern(r"id-\d+")
+            .unwrap();
+        assert_eq!(redaction.text("hunter2 hunter id-42 $1"), "*** *** *** $1");
+        assert!(!format!("{redaction:?}").contains("hunter"));
+        let error = Redaction::default().pattern("(").unwrap_err().to_string();
+        assert!(
+            error.starts_with(r#""(" is no regular expression"#),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn credentials_of_headers_are_taken_out_and_the_scheme_stays() {
+        let headers = [
+            ("Authorization", "bearer abc", "Bearer ***"),
+            ("AUTHORIZATION", "abc def", "***"),
+            ("Set-Cookie", "a=b; Path=/", "***"),
+            ("X-Mine", "abc", "***"),
+            ("Accept", "abc", "abc"),
+        ];
+        let sent = headers.map(|(name, value, _)| (name.to_owned(), value.to_owned()));
+        let mut evidence = Evidence {
+            request: Half {
+                headers: sent.to_vec(),
+                ..Half::default()
+            },
+            ..Evidence::default()
+        };
+        Redaction::default()
+            .header("X-Mine")
+            .evidence(&mut evidence);
+        for ((_, kept), (name, _, expected)) in evidence.request.headers.iter().zip(headers) {
+            assert_eq!(kept, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let mut evidence = Evidence {
+            request: Half {
+                body: "é".repeat(500_000),
+                ..Half::default()
+            },
+            response: Some(Half {
+                events: (0..10).map(|at| (at, "x".repeat(100_000))).collect(),
+                ..Half::default()
+            }),
+            ..Evidence::default()
+        };
+        Redaction::default().evidence(&mut evidence);
+        assert_eq!(evidence.request.body.len(), 65_536);
+        assert_eq!(evidence.request.left_out, 1_000_000 - 65_536);
+        let response = evidence.response.unwrap();
+        assert_eq!(response.left_out, 1_000_000 - 262_144);
+        assert_eq!(response.events.len(), 3);
+    }
+}

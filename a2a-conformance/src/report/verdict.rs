@@ -1,0 +1,82 @@
+//! How verdicts are called and shown, one row for each.
+
+use crate::run::{CheckResult, Verdict};
+
+impl Verdict {
+    /// Every verdict, the worst first.
+    pub const ALL: &[Self] = &[
+        Self::Fail,
+        Self::Untestable,
+        Self::SetupFailed,
+        Self::HarnessError,
+        Self::Flaky,
+        Self::Waived,
+        Self::Warn,
+        Self::Note,
+        Self::PassLenient,
+        Self::Pass,
+        Self::NotApplicable,
+    ];
+
+    /// How it is written in files.
+    pub fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    /// How people read it.
+    pub fn words(self) -> &'static str {
+        self.row().1
+    }
+
+    /// One character for it.
+    pub fn sign(self) -> &'static str {
+        self.row().2
+    }
+
+    /// How bad it is: 0 is as required, and two verdicts of the same number are equally bad.
+    pub fn severity(self) -> u8 {
+        self.row().3
+    }
+
+    /// Its name, words, sign, severity.
+    #[rustfmt::skip]
+    fn row(self) -> (&'static str, &'static str, &'static str, u8) {
+        match self {
+            Self::Pass          => ("pass",           "met",            "✓", 0),
+            Self::PassLenient   => ("pass-lenient",   "met leniently",  "✓", 0),
+            Self::Note          => ("note",           "noted",          "·", 0),
+            Self::NotApplicable => ("not-applicable", "not applicable", "–", 0),
+            Self::Warn          => ("warn",           "not as advised", "!", 1),
+            Self::Flaky         => ("flaky",          "flaky",          "~", 2),
+            Self::Waived        => ("waived",         "waived",         "○", 3),
+            Self::Fail          => ("fail",           "not met",        "✗", 3),
+            Self::Untestable    => ("untestable",     "untestable",     "?", 3),
+            Self::SetupFailed   => ("setup-failed",   "setup failed",   "✗", 3),
+            Self::HarnessError  => ("harness-error",  "suite at fault", "⚠", 3),
+        }
+    }
+}
+
+impl CheckResult {
+    /// Its verdict in words, with how often it was not met.
+    pub fn words(&self) -> String {
+        match self.unmet {
+            Some((unmet, times)) => {
+                format!("{}: {unmet} of {times} times not met", self.verdict.words())
+            }
+            None => self.verdict.words().to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_what_files_say() {
+        for verdict in Verdict::ALL {
+            assert_eq!(serde_json::json!(verdict), verdict.name());
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Text of a target that does nothing but be seen: no escape sequence, no reversed line.
+
+use std::borrow::Cow;
+
+/// The text with every character that is not seen, or that changes how others are seen, spelled out.
+/// Ends of lines and tabs stay.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    spelled(text, |character| {
+        !matches!(character, '\n' | '\t') && acts(character)
+    })
+}
+
+/// The same on one line.
+pub(crate) fn line(text: &str) -> Cow<'_, str> {
+    spelled(text, acts)
+}
+
+/// Whether a character is not seen as itself.
+pub(crate) fn acts(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+/// The first part of a text, of at most so many bytes, and how many are left out.
+pub(crate) fn head(text: &str, bytes: usize) -> (&str, usize) {
+    let end = text.floor_char_boundary(bytes);
+    let (head, rest) = text.split_at(end);
+    (head, rest.len())
+}
+
+fn spelled(text: &str, is_spelled: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(&is_spelled) {
+        return Cow::Borrowed(text);
+    }
+    let mut seen = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match is_spelled(character) {
+            true => seen.extend(character.escape_default()),
+            false => seen.push(character),
+        }
+    }
+    Cow::Owned(seen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_acts_is_spelled_out() {
+        assert_eq!(
+            visible("plain “text”, 中文, 👩\n\tok"),
+            "plain “text”, 中文, 👩\n\tok"
+        );
+        assert_eq!(visible("\u{1b}[31mred\r\0"), "\\u{1b}[31mred\\r\\u{0}");
+        assert_eq!(
+            visible("\u{202e}txt.exe\u{2066}\u{9b}"),
+            "\\u{202e}txt.exe\\u{2066}\\u{9b}"
+        );
+        assert_eq!(line("one\ntwo\tthree"), "one\\ntwo\\tthree");
+    }
+
+    #[test]
+    fn a_head_ends_between_characters() {
+        assert_eq!(head("aé", 2), ("a", 2));
+        assert_eq!(head("aé", 9), ("aé", 0));
+    }
+}

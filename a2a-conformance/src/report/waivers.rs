@@ -1,0 +1,310 @@
+//! What is known not to be met, why, and until when that is accepted.
+
+use std::fs;
+use std::path::Path;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Error;
+use super::glob::Names;
+use crate::run::{CheckResult, Run, Verdict};
+
+/// What a target is known not to meet: a YAML file with a list.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Waivers {
+    list: Vec<Waiver>,
+}
+
+/// A check that need not be met for a while.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Waiver {
+    /// The id of the check, or a pattern of ids, like `push.*`.
+    pub check: String,
+    /// The generation; all if none is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<String>,
+    /// The binding; all if none is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binding: Option<String>,
+    /// Why it is not met.
+    pub reason: String,
+    /// The last day on which that is accepted, like `2026-12-31`.
+    pub expires: String,
+}
+
+/// A waiver, and what became of it.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaiverUse {
+    /// As given.
+    #[serde(flatten)]
+    pub waiver: Waiver,
+    /// What became of it.
+    pub state: WaiverState,
+    /// How many checks it waived.
+    pub waived: usize,
+}
+
+/// What became of a waiver.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaiverState {
+    /// There are checks that it waived.
+    Used,
+    /// Its last day is over: it waives nothing.
+    Expired,
+    /// All that it is about is met, or was not checked: it is to be taken out.
+    Stale,
+}
+
+impl WaiverState {
+    /// Whether somebody has to do something about it.
+    pub fn is_error(self) -> bool {
+        self != Self::Used
+    }
+}
+
+impl WaiverUse {
+    /// What somebody has to do about it.
+    pub fn problem(&self) -> Option<String> {
+        let Waiver { check, expires, .. } = &self.waiver;
+        match self.state {
+            WaiverState::Used => None,
+            WaiverState::Expired => Some(format!("the waiver of {check} has expired on {expires}")),
+            WaiverState::Stale => {
+                Some(format!("the waiver of {check} waives nothing: take it out"))
+            }
+        }
+    }
+}
+
+impl Waivers {
+    /// Reads a file.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = fs::read_to_string(path).map_err(|source| Error::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::parse(&text).map_err(|problem| Error::Content {
+            path: path.to_owned(),
+            problem,
+        })
+    }
+
+    /// Reads the text of a file; what is wrong with it otherwise.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let list: Vec<Waiver> =
+            serde_saphyr::from_str(text).map_err(|error| format!("no list of waivers: {error}"))?;
+        for (index, waiver) in list.iter().enumerate() {
+            let problem = |problem: String| format!("waiver {}: {problem}", index + 1);
+            Names::new(&waiver.check).map_err(problem)?;
+            if waiver.reason.trim().is_empty() {
+                return Err(problem("it gives no reason".to_owned()));
+            }
+            if last_day(waiver).is_none() {
+                let expires = &waiver.expires;
+                return Err(problem(format!(
+                    "expires: {expires:?} is no day like 2026-12-31"
+                )));
+            }
+        }
+        Ok(Self { list })
+    }
+
+    /// Waives what is not met, on this day, and leaves in the run what became of each waiver.
+    pub fn apply(&self, run: &mut Run) {
+        self.apply_on(run, Timestamp::now().to_zoned(TimeZone::UTC).date());
+    }
+
+    fn apply_on(&self, run: &mut Run, today: Date) {
+        for waiver in &self.list {
+            let about = about(waiver, &mut run.checks);
+            let expired = last_day(waiver).is_none_or(|day| day < today);
+            let mut waived = 0;
+            for result in about.filter(|_| !expired) {
+                let was = result.words();
+                let because = result.reason.take().map(|reason| format!(" ({reason})"));
+                let because = because.unwrap_or_default();
+                let Waiver {
+                    reason, expires, ..
+                } = waiver;
+                result.reason = Some(format!("{was}{because}, waived until {expires}: {reason}"));
+                result.verdict = Verdict::Waived;
+                waived += 1;
+            }
+            let state = match (expired, waived) {
+                (true, _) => WaiverState::Expired,
+                (false, 0) => WaiverState::Stale,
+                (false, _) => WaiverState::Used,
+            };
+            run.waivers.push(WaiverUse {
+                waiver: waiver.clone(),
+                state,
+                waived,
+            });
+        }
+    }
+}
+
+/// The checks that are not met and that a waiver is about.
+fn about<'a>(
+    waiver: &'a Waiver,
+    checks: &'a mut [CheckResult],
+) -> impl Iterator<Item = &'a mut CheckResult> {
+    let names = Names::new(&waiver.check).ok();
+    let same =
+        |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
+    checks.iter_mut().filter(move |result| {
+        can_be_waived(result.verdict)
+            && names.as_ref().is_some_and(|names| names.has(&result.id))
+            && same(&waiver.dialect, &result.dialect)
+            && same(&waiver.binding, &result.binding)
+    })
+}
+
+/// A fault of the suite is none of the target, and is not waived.
+fn can_be_waived(verdict: Verdict) -> bool {
+    matches!(
+        verdict,
+        Verdict::Fail | Verdict::Warn | Verdict::Untestable | Verdict::SetupFailed | Verdict::Flaky
+    )
+}
+
+fn last_day(waiver: &Waiver) -> Option<Date> {
+    Date::strptime("%Y-%m-%d", &waiver.expires).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+
+    use super::*;
+    use crate::requirement::Level;
+
+    fn run() -> Run {
+        let result = |id: &str, dialect: &str, verdict| CheckResult {
+            id: id.to_owned(),
+            title: String::new(),
+            level: Level::Must,
+            dialect: Some(dialect.to_owned()),
+            binding: Some("JSONRPC".to_owned()),
+            requirements: Vec::new(),
+            explanation: String::new(),
+            verdict,
+            reason: None,
+            mismatches: Vec::new(),
+            evidence: Vec::new(),
+            seconds: 0.0,
+            unmet: None,
+        };
+        Run {
+            checks: vec![
+                result("push.a", "1.0", Verdict::Fail),
+                result("push.b", "1.0", Verdict::Pass),
+                result("push.a", "0.3", Verdict::Fail),
+                result("send.a", "1.0", Verdict::HarnessError),
+            ],
+            ..Run::default()
+        }
+    }
+
+    #[track_caller]
+    fn check(waivers: &str, verdicts: &[&str], states: &[WaiverState], code: u8) {
+        let mut run = run();
+        Waivers::parse(waivers)
+            .unwrap()
+            .apply_on(&mut run, date(2026, 6, 1));
+        let found: Vec<_> = run
+            .checks
+            .iter()
+            .map(|check| check.verdict.name())
+            .collect();
+        assert_eq!(found, verdicts);
+        let found: Vec<_> = run.waivers.iter().map(|waiver| waiver.state).collect();
+        assert_eq!(found, states);
+        run.checks
+            .retain(|check| check.verdict != Verdict::HarnessError);
+        assert_eq!(run.exit_code(), code);
+    }
+
+    #[test]
+    fn what_is_not_met_is_waived_until_the_day() {
+        use WaiverState::{Expired, Stale, Used};
+        let all = "- {check: 'push.*', reason: r, expires: 2026-06-01}\n";
+        let one =
+            "- {check: push.a, dialect: '1.0', binding: JSONRPC, reason: r, expires: 2026-06-01}\n";
+        let over = "- {check: 'push.*', reason: r, expires: 2026-05-31}\n";
+        let broken = "- {check: 'send.*', reason: r, expires: 2027-05-31}\n";
+        let met = "- {check: push.b, reason: r, expires: 2027-05-31}\n";
+        check(
+            all,
+            &["waived", "pass", "waived", "harness-error"],
+            &[Used],
+            0,
+        );
+        check(
+            one,
+            &["waived", "pass", "fail", "harness-error"],
+            &[Used],
+            1,
+        );
+        check(
+            over,
+            &["fail", "pass", "fail", "harness-error"],
+            &[Expired],
+            1,
+        );
+        let twice = format!("{all}{over}{met}{broken}");
+        let states = [Used, Expired, Stale, Stale];
+        check(
+            &twice,
+            &["waived", "pass", "waived", "harness-error"],
+            &states,
+            5,
+        );
+    }
+
+    #[test]
+    fn a_waived_check_tells_what_it_was_and_why_it_is_accepted() {
+        let mut run = run();
+        let waivers = "- {check: push.a, reason: our proxy, expires: 2026-06-01}";
+        Waivers::parse(waivers)
+            .unwrap()
+            .apply_on(&mut run, date(2026, 6, 1));
+        let expected = "not met, waived until 2026-06-01: our proxy";
+        assert_eq!(run.checks[0].reason.as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn a_waiver_says_why_and_until_when() {
+        #[track_caller]
+        fn check(text: &str, expected: &str) {
+            let error = Waivers::parse(text).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+        check("- {check: a, expires: 2026-06-01}", "reason");
+        check(
+            "- {check: a, reason: ' ', expires: 2026-06-01}",
+            "waiver 1: it gives no reason",
+        );
+        check("- {check: a, reason: r}", "expires");
+        check(
+            "- {check: a, reason: r, expires: soon}",
+            r#"waiver 1: expires: "soon" is no day like"#,
+        );
+        check(
+            "- {check: '[', reason: r, expires: 2026-06-01}",
+            "waiver 1: ",
+        );
+        check(
+            "- {check: a, reason: r, expires: 2026-06-01, until: 3}",
+            "until",
+        );
+        check("check: a", "no list of waivers");
+    }
+}
