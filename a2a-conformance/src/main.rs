@@ -23,6 +23,8 @@ Examples:
   a2a-conformance explain A2A10-3.1.1-M2     what a requirement says, and what checks it
   a2a-conformance coverage                   how much of the specification has checks
   a2a-conformance lint card.json events.txt  whether documents are legal, and what is not
+  a2a-conformance report report.json --report html,junit -o out/
+  a2a-conformance diff old/report.json new/report.json
 
 Exit codes: 0 all as required, 1 something differs, 2 usage or nothing to do."
 )]
@@ -45,6 +47,8 @@ enum Command {
     Coverage(coverage::Args),
     /// Whether documents are legal A2A: requests, answers, streams, cards, tasks, messages.
     Lint(lint::Args),
+    Report(cli::report::Report),
+    Diff(cli::diff::Diff),
 }
 
 #[tokio::main]
@@ -56,5 +60,7 @@ async fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Coverage(args) => coverage::run(&args),
         Command::Lint(args) => lint::run(&args),
+        Command::Report(report) => report.run(),
+        Command::Diff(diff) => diff.run(),
     }
 }

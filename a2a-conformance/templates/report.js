@@ -50,6 +50,16 @@
     });
   }
 
+  // What is not as required is seen without scrolling for it.
+  function showMarks(within) {
+    for (const pre of within.querySelectorAll("pre:has(mark)")) {
+      const top = pre.querySelector("mark").getBoundingClientRect().top - pre.getBoundingClientRect().top;
+      if (top > pre.clientHeight * 0.8) pre.scrollTop = top - pre.clientHeight / 3;
+    }
+  }
+  document.addEventListener("toggle", ({ target }) => { if (target.open) showMarks(target); }, true);
+  showMarks(document);
+
   function goTo() {
     const row = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (row?.matches(".row")) row.open = true;

@@ -2,9 +2,28 @@
 
 pub(crate) mod agent;
 pub(crate) mod coverage;
+pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod lint;
 pub(crate) mod list;
 pub(crate) mod print;
 pub(crate) mod recordings;
 pub(crate) mod replay;
+pub(crate) mod report;
+pub(crate) mod reports;
+
+use std::error::Error;
+
+use anstyle::AnsiColor;
+
+/// Tells on standard error why something could not be done, with what was behind it.
+pub(crate) fn complain(error: &dyn Error) {
+    let bad = AnsiColor::Red.on_default();
+    let mut told = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        told = format!("{told}: {cause}");
+        source = cause.source();
+    }
+    anstream::eprintln!("{bad}error{bad:#}: {told}");
+}

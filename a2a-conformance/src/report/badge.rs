@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
+use super::verdict::{broken, of_target};
 use crate::requirement::Level;
-use crate::run::{Run, Score, Verdict};
+use crate::run::{CheckResult, Run, Score};
 
 /// How many of the MUSTs of the newest generation of the run are met: red if one is not, yellow if
-/// what is not met is waived, green if only advice is not followed.
+/// what is not met is waived, grey if the suite itself did not work, green if only advice is not followed.
 pub fn badge(run: &Run) -> Value {
     let newest = run.columns().into_iter().find_map(|column| column.dialect);
     let newest = newest.as_deref();
@@ -16,16 +17,13 @@ pub fn badge(run: &Run) -> Value {
     };
     let must = run.score(Level::Must, newest, None);
     let should = run.score(Level::Should, newest, None);
-    let broken = run
-        .checks
-        .iter()
-        .any(|result| result.verdict == Verdict::HarnessError);
-    let unmet = run.unmet().any(|result| {
-        result.level == Level::Must && (newest.is_none() || result.dialect.as_deref() == newest)
-    });
+    let of_newest = |result: &&CheckResult| newest.is_none() || result.dialect.as_deref() == newest;
+    let unmet = of_target(run).filter(of_newest);
+    let unmet = unmet.filter(|result| result.level == Level::Must).count();
     let color = match () {
-        () if broken || must.scored == 0 => "lightgrey",
-        () if unmet => "red",
+        () if must.scored == 0 => "lightgrey",
+        () if unmet > 0 => "red",
+        () if broken(run).filter(of_newest).count() > 0 => "lightgrey",
         () if !all(must) => "yellow",
         () if !all(should) => "green",
         () => "brightgreen",

@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use unicode_width::UnicodeWidthStr;
 
 use super::curl::curl;
+use super::verdict::conclusion;
 use super::visible::{head, line, visible};
 use crate::requirement::Level;
 use crate::run::{CheckResult, Column, Run, Score, Verdict};
@@ -99,7 +100,8 @@ pub fn print(run: &Run, out: &mut impl Write) -> io::Result<()> {
     for problem in problems {
         writeln!(out, "{BAD}✗{BAD:#} {}", line(&problem))?;
     }
-    Ok(())
+    let style = if run.exit_code() == 0 { GOOD } else { BAD };
+    writeln!(out, "\n{style}{}{style:#}", conclusion(run))
 }
 
 const BOLD: Style = Style::new().bold();
@@ -112,9 +114,6 @@ const BAD: Style = AnsiColor::Red.on_default();
 const SHOWN: usize = 600;
 
 fn scores(run: &Run, out: &mut impl Write) -> io::Result<()> {
-    if run.checks.is_empty() {
-        return writeln!(out, "{BAD}nothing was checked{BAD:#}");
-    }
     let columns = run.columns();
     let name = |column: &Column| line(&column.to_string()).into_owned();
     let width = columns
@@ -252,4 +251,54 @@ fn brief(run: &Run, verdict: Verdict, out: &mut impl Write) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use indicatif::InMemoryTerm;
+
+    use super::*;
+
+    fn result(id: &str, verdict: Verdict) -> CheckResult {
+        CheckResult {
+            id: id.to_owned(),
+            title: String::new(),
+            level: Level::Must,
+            dialect: Some("1.0".to_owned()),
+            binding: None,
+            requirements: Vec::new(),
+            explanation: String::new(),
+            verdict,
+            reason: None,
+            mismatches: Vec::new(),
+            evidence: Vec::new(),
+            seconds: 0.0,
+            unmet: None,
+        }
+    }
+
+    #[test]
+    fn progress_tells_what_is_not_met_and_goes() {
+        let terminal = InMemoryTerm::new(5, 60);
+        let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+        let progress = Progress::on(target, 3);
+        progress.begin("send.\u{1b}one");
+        progress.done(&result("send.one", Verdict::Pass));
+        progress.done(&result("send.two", Verdict::Fail));
+        progress.done(&result("send.three", Verdict::Warn));
+        assert_eq!(progress.0.position(), 3);
+        // It is drawn a few times a second: when that was last is left open.
+        let shown = terminal.contents();
+        assert!(shown.starts_with("✗ send.two  1.0  not met\n━"), "{shown}");
+        assert!(shown.contains(" of 3 "), "{shown}");
+        assert!(shown.ends_with("send.\\u{1b}one"), "{shown}");
+        progress.finish();
+        assert_eq!(terminal.contents(), "✗ send.two  1.0  not met");
+    }
+
+    #[test]
+    fn without_a_terminal_there_is_no_progress() {
+        let progress = Progress::new(1);
+        assert_eq!(progress.0.is_hidden(), !io::stderr().is_terminal());
+    }
 }

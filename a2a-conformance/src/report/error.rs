@@ -48,3 +48,14 @@ pub enum Error {
         problem: String,
     },
 }
+
+impl Error {
+    /// With what a program ends for it: 2 if what it was given is wrong, 4 if it did not get its work
+    /// done.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Pattern { .. } | Self::Read { .. } | Self::Content { .. } => 2,
+            Self::Write { .. } | Self::Form { .. } => 4,
+        }
+    }
+}

@@ -11,9 +11,10 @@ use sha2::{Digest, Sha256};
 
 use self::row::{Area, areas};
 use super::Error;
+use super::verdict::{broken, conclusion, of_target};
 use super::visible::line;
 use crate::requirement::{Level, Role};
-use crate::run::{CheckResult, Run, Score, Verdict};
+use crate::run::{Run, Score, Verdict};
 
 /// The run as a page. Nothing in it is fetched from elsewhere, and no script runs but its own.
 pub fn html(run: &Run) -> Result<String, Error> {
@@ -25,7 +26,7 @@ pub fn html(run: &Run) -> Result<String, Error> {
 
 #[derive(Template)]
 #[template(path = "report.html")]
-struct Page<'a> {
+struct Page {
     style: &'static str,
     script: &'static str,
     /// What alone may run, by its hash.
@@ -35,13 +36,14 @@ struct Page<'a> {
     facts: Vec<(&'static str, String)>,
     cards: Vec<Card>,
     /// What is to be read first.
-    verdict: (&'static str, String),
+    conclusion: String,
+    state: &'static str,
     /// The checks that it is about, by id and title, and how many more there are.
     unmet: Vec<(String, String)>,
     more: usize,
     problems: Vec<String>,
     choices: Vec<Choice>,
-    areas: Vec<Area<'a>>,
+    areas: Vec<Area>,
 }
 
 const STYLE: &str = include_str!("../../templates/report.css");
@@ -66,8 +68,8 @@ struct Choice {
     options: Vec<(String, String)>,
 }
 
-impl<'a> Page<'a> {
-    fn of(run: &'a Run) -> Self {
+impl Page {
+    fn of(run: &Run) -> Self {
         let title = line(&run.target.title()).into_owned();
         let place = line(&run.target.place).into_owned();
         let unmet = unmet(run);
@@ -80,7 +82,8 @@ impl<'a> Page<'a> {
             title,
             facts: facts(run),
             cards: cards(run),
-            verdict: verdict(run),
+            state: if run.exit_code() == 0 { "good" } else { "bad" },
+            conclusion: conclusion(run),
             more: unmet.len().saturating_sub(LINKS),
             unmet: unmet.into_iter().take(LINKS).collect(),
             problems: run
@@ -111,35 +114,6 @@ fn unmet(run: &Run) -> Vec<(String, String)> {
     }
     unmet.sort();
     unmet
-}
-
-fn verdict(run: &Run) -> (&'static str, String) {
-    let (unmet, broken) = (of_target(run).count(), broken(run).count());
-    let mut told = match (run.exit_code(), unmet) {
-        (2, _) => "Nothing was checked.".to_owned(),
-        (0, _) => return ("good", "Everything that is required is met.".to_owned()),
-        (5, _) => "Everything is met or waived, but a waiver is out of date.".to_owned(),
-        (_, 0) => String::new(),
-        (_, 1) => "1 check is not met.".to_owned(),
-        (_, unmet) => format!("{unmet} checks are not met."),
-    };
-    if broken > 0 {
-        let plural = if broken == 1 { "check" } else { "checks" };
-        told += &format!(" In {broken} {plural} the suite itself did not work.");
-    }
-    ("bad", told.trim_start().to_owned())
-}
-
-/// The checks that the target does not meet.
-fn of_target(run: &Run) -> impl Iterator<Item = &CheckResult> {
-    run.unmet()
-        .filter(|result| result.verdict != Verdict::HarnessError)
-}
-
-/// The checks that the suite could not make.
-fn broken(run: &Run) -> impl Iterator<Item = &CheckResult> {
-    let checks = run.checks.iter();
-    checks.filter(|result| result.verdict == Verdict::HarnessError)
 }
 
 fn facts(run: &Run) -> Vec<(&'static str, String)> {
@@ -221,13 +195,13 @@ fn cards(run: &Run) -> Vec<Card> {
             ];
             let is_bad = of_target(run).any(|result| result.column() == column);
             Card {
-                title: line(column.dialect.as_deref().unwrap_or("Every generation")).into_owned(),
+                title: line(column.dialect.as_deref().unwrap_or("All")).into_owned(),
                 note: match column.binding.as_deref() {
                     Some("JSONRPC") => "JSON-RPC",
                     Some("HTTP+JSON") => "HTTP+JSON",
                     Some("GRPC") => "gRPC",
                     Some(_) => "another binding",
-                    None => "",
+                    None => "generations",
                 },
                 percent: (must.met * 100).checked_div(must.scored).unwrap_or(0),
                 state: match () {
@@ -253,7 +227,8 @@ fn choices(run: &Run) -> Vec<Choice> {
     let distinct = |values: Vec<Option<String>>| {
         let mut distinct: Vec<(String, String)> = Vec::new();
         for value in values.into_iter().flatten() {
-            let option = (value.clone(), line(&value).into_owned());
+            let value = line(&value).into_owned();
+            let option = (value.clone(), value);
             if !distinct.contains(&option) {
                 distinct.push(option);
             }

@@ -119,12 +119,18 @@ fn told(run: &Run, result: &CheckResult) -> String {
             evidence.step,
             line(&evidence.request.start)
         );
-        if let Some(line) = curl(evidence) {
-            text += &format!("\n{line}");
+        if let Some(line) = curl(evidence).filter(|line| line.len() <= LONGEST) {
+            text += &format!(
+                "
+{line}"
+            );
         }
     }
     text
 }
+
+/// How long a line for the shell may be to be told; `report.json` has all that was sent.
+const LONGEST: usize = 8 * 1024;
 
 fn out_of_date(problem: &str) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);

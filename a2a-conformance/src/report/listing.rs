@@ -3,6 +3,8 @@
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::visible::head;
+
 /// A line of a listing.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
@@ -152,23 +154,25 @@ impl Listing {
             match first {
                 '{' | '[' => {
                     self.begin();
+                    if let Some(short) = self.short(rest) {
+                        self.line.text.push(first);
+                        self.line.text.push_str(short);
+                        rest = rest[short.len()..].trim_start();
+                        self.end();
+                        expects_name = false;
+                        continue;
+                    }
                     self.line.text.push(first);
                     self.open.push(first);
                     expects_name = first == '{';
-                    if rest.starts_with(['}', ']']) {
-                        continue;
-                    }
                     self.place
                         .extend((first == '[').then_some(Step::Element(0)));
                     self.end_line();
                 }
                 '}' | ']' => {
-                    let empty = self.line.text.ends_with(['{', '[']);
                     self.open.pop();
-                    if !empty {
-                        self.place.pop();
-                        self.end_line();
-                    }
+                    self.place.pop();
+                    self.end_line();
                     self.line.text.push(first);
                     self.end();
                     expects_name = false;
@@ -197,6 +201,31 @@ impl Listing {
             }
         }
         self.end_line();
+    }
+
+    /// The rest of a container that has been opened, if it is short and nothing in it is marked: it
+    /// stands in one line, as it was sent.
+    fn short<'t>(&self, rest: &'t str) -> Option<&'t str> {
+        let within = |target: &Target| {
+            target.place.len() > self.place.len() && target.place.starts_with(&self.place)
+        };
+        let (window, _) = head(rest, SHORT);
+        let (mut depth, mut at) = (1, 0);
+        while let Some(next) = window[at..].chars().next() {
+            match next {
+                '\n' | '\r' => return None,
+                '"' => at += string(&window[at..]).len() - 1,
+                '{' | '[' => depth += 1,
+                '}' | ']' => depth -= 1,
+                _ => {}
+            }
+            at += next.len_utf8();
+            if depth == 0 {
+                let all_plain = !self.targets.iter().any(within);
+                return all_plain.then(|| &window[..at]);
+            }
+        }
+        None
     }
 
     /// A member or a value begins here.
@@ -228,6 +257,9 @@ impl Listing {
     }
 }
 
+/// How many bytes a container may have that stands in one line.
+const SHORT: usize = 64;
+
 /// The string of JSON with which a text begins.
 fn string(text: &str) -> &str {
     let mut escaped = false;
@@ -255,9 +287,12 @@ mod tests {
     }
 
     #[test]
-    fn json_is_indented_as_it_was_sent() {
+    fn json_is_indented_as_it_was_sent_and_what_is_short_stays_in_a_line() {
+        let long = "x".repeat(70);
+        let text =
+            r#"{"z":1, "a":[true,{"b":"x,]}\"","c":"LONG"}],"e":{ }, "f":[{"g":"]"}, 2],"h":null}"#;
         check(
-            r#"{"z":1, "a":[true,{"b":"x,]}\""}],"e":{},"f":[ ],"a":null}"#,
+            &text.replace("LONG", &long),
             &[],
             &[
                 "{",
@@ -265,51 +300,73 @@ mod tests {
                 r#"  "a": ["#,
                 "    true,",
                 "    {",
-                r#"      "b": "x,]}\"""#,
+                r#"      "b": "x,]}\"","#,
+                &format!(r#"      "c": "{long}""#),
                 "    }",
                 "  ],",
                 r#"  "e": {},"#,
-                r#"  "f": [],"#,
-                r#"  "a": null"#,
+                r#"  "f": [{"g":"]"}, 2],"#,
+                r#"  "h": null"#,
                 "}",
             ],
         );
         check(" 1.50 ", &[], &["1.50"]);
         check("[]", &["$"], &[">[]"]);
+        check("{\"a\":\n1}", &[], &["{", "  \"a\": 1", "}"]);
+        check("[\"é\"]", &[], &["[\"é\"]"]);
     }
 
     #[test]
     fn what_is_not_as_required_is_marked() {
         let text = r#"{"result":{"status":{"state":"x"},"parts":[[1],[2]]}}"#;
-        let lines = |marked: &[usize]| -> Vec<String> {
-            let all = listing(text, &[]).into_iter().enumerate();
-            let sign = |at| if marked.contains(&at) { ">" } else { "" };
-            all.map(|(at, line)| format!("{}{}", sign(at), line.text))
-                .collect()
-        };
-        let check = |paths: &[&str], marked: &[usize]| {
-            let expected = lines(marked);
-            check(
-                text,
-                paths,
-                &expected.iter().map(String::as_str).collect::<Vec<_>>(),
-            );
-        };
-        check(&["$.result.status.state"], &[3]);
+        let lines =
+            |result: &[&'static str]| [&["{", "  \"result\": {"], result, &["  }", "}"]].concat();
+        let status = [
+            "    \"status\": {",
+            ">      \"state\": \"x\"",
+            "    },",
+            "    \"parts\": [[1],[2]]",
+        ];
+        check(text, &["$.result.status.state"], &lines(&status));
         // Of the envelope, the result alone may be meant.
-        check(&["$.status.state"], &[3]);
-        check(&["$['result']['status']"], &[2, 3, 4]);
-        check(&["$.result.parts[1][0]"], &[10]);
-        check(&["$.result.parts[1]"], &[9, 10, 11]);
+        check(text, &["$.status.state"], &lines(&status));
         check(
-            &["$.result.parts[0]", "$.result.status"],
-            &[2, 3, 4, 6, 7, 8],
+            text,
+            &["$['result']['status']"],
+            &lines(&[
+                ">    \"status\": {\"state\":\"x\"},",
+                "    \"parts\": [[1],[2]]",
+            ]),
         );
+        let parts = |lines_of_parts: &[&'static str]| {
+            lines(&[&["    \"status\": {\"state\":\"x\"},"], lines_of_parts].concat())
+        };
+        let one = ["    \"parts\": [", "      [1],", ">      [2]", "    ]"];
+        check(text, &["$.result.parts[1]"], &parts(&one));
+        let inner = [
+            "    \"parts\": [",
+            "      [1],",
+            "      [",
+            ">        2",
+            "      ]",
+            "    ]",
+        ];
+        check(text, &["$.result.parts[1][0]"], &parts(&inner));
+        let all = [">    \"parts\": [", ">      [1],", ">      [2]", ">    ]"];
+        check(text, &["$.result.parts", "$.result.parts[1]"], &parts(&all));
         // What is missing is marked where its parent begins.
-        check(&["$.result.status.timestamp"], &[2]);
-        check(&["$.result.parts[7]"], &[5]);
-        check(&["$.error"], &[0]);
-        check(&["body", "$x", "$[x]"], &[]);
+        let missing = [
+            ">    \"status\": {\"state\":\"x\"},",
+            "    \"parts\": [[1],[2]]",
+        ];
+        check(text, &["$.result.status.timestamp"], &lines(&missing));
+        check(
+            text,
+            &["$.result.parts[7]"],
+            &parts(&[">    \"parts\": [[1],[2]]"]),
+        );
+        check(text, &["$.error"], &[&format!(">{text}")]);
+        check(text, &["body", "$x", "$[x]"], &[text]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `summary.md`: what came of a run, for the page of a build.
 
 use super::curl::curl;
+use super::verdict::conclusion;
 use super::visible::{head, line, visible};
 use crate::requirement::Level;
 use crate::run::{CheckResult, Run, Score, Verdict};
@@ -17,6 +18,7 @@ pub fn markdown(run: &Run) -> String {
         plain(&run.began),
         run.seconds,
     );
+    text += &format!("**{}**\n\n", conclusion(run));
     text += &table(run);
     text += &failures(run);
     text += &list(run, Verdict::Warn);
@@ -105,10 +107,7 @@ fn table(run: &Run) -> String {
 
 fn failures(run: &Run) -> String {
     let unmet: Vec<_> = run.unmet().collect();
-    let mut text = match unmet.len() {
-        0 => return "\nEverything that is required is met.\n".to_owned(),
-        count => format!("\n### Not met: {count}\n"),
-    };
+    let mut text = String::new();
     for result in unmet.iter().take(SHOWN) {
         text += &failure(run, result);
     }
@@ -121,14 +120,17 @@ fn failures(run: &Run) -> String {
 /// How many checks are told in full: a summary of GitHub may have 1 MiB.
 const SHOWN: usize = 50;
 
+/// How many of its mismatches are told of each.
+const MISMATCHES: usize = 5;
+
 /// How much of a value, or of a line for the shell, is told.
 const QUOTED: usize = 1000;
 
 fn failure(run: &Run, result: &CheckResult) -> String {
     let mut text = format!(
-        "\n<details><summary>{} {} · {} · {}: {}</summary>\n\n",
+        "\n<details><summary>{} <code>{}</code> · {} · {}: {}</summary>\n\n",
         result.verdict.sign(),
-        code(&result.id),
+        html_only(&result.id),
         html_only(&result.column().to_string()),
         html_only(&result.title),
         html_only(&result.words()),
@@ -149,7 +151,7 @@ fn failure(run: &Run, result: &CheckResult) -> String {
     if !result.mismatches.is_empty() {
         text += "\n| where | expected | found |\n| --- | --- | --- |\n";
     }
-    for mismatch in &result.mismatches {
+    for mismatch in result.mismatches.iter().take(MISMATCHES) {
         let [place, expected, found] = [&mismatch.place, &mismatch.expected, &mismatch.found]
             .map(|value| code(head(value, QUOTED).0));
         text += &format!("| {place} | {expected} | {found} |\n");
@@ -199,17 +201,15 @@ fn list(run: &Run, verdict: Verdict) -> String {
         verdict.words(),
         listed.len()
     );
-    for CheckResult {
-        id, title, reason, ..
-    } in &listed
-    {
-        let reason = reason
-            .as_ref()
-            .map(|reason| format!(" — {}", plain(reason)));
+    for result in listed {
+        let reason = result.reason.as_ref();
+        let reason = reason.map(|reason| format!(" — {}", plain(reason)));
         text += &format!(
-            "- {} {}{}\n",
-            code(id),
-            plain(title),
+            "- {} · {} · {}{}
+",
+            code(&result.id),
+            plain(&result.column().to_string()),
+            plain(&result.title),
             reason.unwrap_or_default()
         );
     }

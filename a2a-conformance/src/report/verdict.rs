@@ -1,6 +1,6 @@
 //! How verdicts are called and shown, one row for each.
 
-use crate::run::{CheckResult, Verdict};
+use crate::run::{CheckResult, Run, Verdict};
 
 impl Verdict {
     /// Every verdict, the worst first.
@@ -67,6 +67,36 @@ impl CheckResult {
             None => self.verdict.words().to_owned(),
         }
     }
+}
+
+/// What came of a run, in a line.
+pub(crate) fn conclusion(run: &Run) -> String {
+    let (unmet, broken) = (of_target(run).count(), broken(run).count());
+    let mut told = match (run.exit_code(), unmet) {
+        (2, _) => "Nothing was checked.".to_owned(),
+        (0, _) => "Everything that is required is met.".to_owned(),
+        (5, _) => "Everything is met or waived, but a waiver is out of date.".to_owned(),
+        (_, 0) => String::new(),
+        (_, 1) => "1 check is not met.".to_owned(),
+        (_, unmet) => format!("{unmet} checks are not met."),
+    };
+    if broken > 0 {
+        let plural = if broken == 1 { "check" } else { "checks" };
+        told += &format!(" In {broken} {plural} the suite itself did not work.");
+    }
+    told.trim_start().to_owned()
+}
+
+/// The checks that the target does not meet.
+pub(crate) fn of_target(run: &Run) -> impl Iterator<Item = &CheckResult> {
+    run.unmet()
+        .filter(|result| result.verdict != Verdict::HarnessError)
+}
+
+/// The checks that the suite could not make.
+pub(crate) fn broken(run: &Run) -> impl Iterator<Item = &CheckResult> {
+    let checks = run.checks.iter();
+    checks.filter(|result| result.verdict == Verdict::HarnessError)
 }
 
 #[cfg(test)]

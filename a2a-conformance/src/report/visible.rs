@@ -27,8 +27,9 @@ pub(crate) fn acts(character: char) -> bool {
 
 /// The first part of a text, of at most so many bytes, and how many are left out.
 pub(crate) fn head(text: &str, bytes: usize) -> (&str, usize) {
-    let end = text.floor_char_boundary(bytes);
-    let (head, rest) = text.split_at(end);
+    let boundary = |end: &usize| text.is_char_boundary(*end);
+    let end = (0..=bytes.min(text.len())).rev().find(boundary);
+    let (head, rest) = text.split_at(end.unwrap_or_default());
     (head, rest.len())
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use a2a_conformance::report::{Form, Redaction};
+use a2a_conformance::requirement::Role;
 use a2a_conformance::run::{Half, Run, Verdict};
 
 use super::{golden, sample};
@@ -15,8 +16,188 @@ fn page(run: &Run, name: &str) -> String {
     page
 }
 
+#[track_caller]
+fn says(page: &str, expected: &str) {
+    assert!(page.contains(expected), "the page does not say {expected}");
+}
+
+/// What is between the first of a mark and the next end.
+fn between<'a>(page: &'a str, begin: &str, end: &str) -> &'a str {
+    let (_, rest) = page
+        .split_once(begin)
+        .unwrap_or_else(|| panic!("no {begin}"));
+    rest.split_once(end)
+        .unwrap_or_else(|| panic!("no {end} after {begin}"))
+        .0
+}
+
+/// The row of a check.
+fn row<'a>(page: &'a str, id: &str) -> &'a str {
+    between(page, &format!("id=\"{id}\""), "<details class=\"row")
+}
+
 #[test]
-fn the_page_says_everything() {
+fn the_page_says_who_and_how_and_how_well() {
     let page = page(&golden::run(), "report");
-    assert!(!page.is_empty());
+    says(&page, "<bdi>Recipe Agent 2.1.0</bdi>");
+    says(&page, "21 November 2026, 18:04 UTC");
+    says(&page, "<dt>Seed</dt><dd><bdi>20261121</bdi></dd>");
+    says(
+        &page,
+        "<p>7 checks are not met. In 1 check the suite itself did not work.</p>",
+    );
+    says(&page, "the waiver of rpc.* waives nothing");
+    says(&page, "<h2>1.0 <small>HTTP+JSON</small></h2>");
+    says(&page, "<b>18</b>/21 <abbr>MUST</abbr>");
+    for choice in ["verdict", "level", "generation", "binding"] {
+        says(&page, &format!("<select name=\"{choice}\">"));
+    }
+}
+
+#[test]
+fn a_check_that_is_not_met_is_open_and_tells_why() {
+    let page = page(&golden::run(), "report");
+    let told = row(&page, "send.ended-task-refused");
+    assert!(told.starts_with(" open>"), "{told}");
+    for expected in [
+        "is answered with UnsupportedOperation.",
+        "A2A10-3.1.1-M2 · section 3.1.1 · MUST",
+        "whoever has read its end relies on it",
+        "step 2: $.error.code",
+        "-32004 (UnsupportedOperation)",
+        "no error: a result with a task in TASK_STATE_WORKING",
+        "<h4>We sent</h4>",
+        "<h4>It answered</h4>",
+        "<mark>        &#34;state&#34;: &#34;TASK_STATE_WORKING&#34;,</mark>",
+        "authorization:</span> Bearer ***",
+        "curl -sSi http://127.0.0.1:9900/rpc",
+        "waived until 2999-12-31",
+    ] {
+        says(told, expected);
+    }
+    let stream = row(&page, "stream.two-subscribers-same-order");
+    says(stream, "event 3, after 1204 ms");
+    assert_eq!(stream.matches("<mark>").count(), 1, "{stream}");
+    says(between(stream, "<mark>", "</mark>"), "TASK_STATE_COMPLETED");
+    let met = row(&page, "rpc.parse-error");
+    assert!(met.starts_with(">"), "{met}");
+}
+
+#[test]
+fn of_a_client_what_it_sent_is_marked() {
+    let mut run = golden::run();
+    run.target.role = Some(Role::Client);
+    for result in &mut run.checks {
+        for mismatch in &mut result.mismatches {
+            mismatch.place = "step 2: $.params.message.role".to_owned();
+        }
+    }
+    let page = page(&run, "client");
+    let told = row(&page, "send.ended-task-refused");
+    says(told, "<h4>It sent</h4>");
+    says(told, "<h4>We answered</h4>");
+    says(between(told, "<mark>", "</mark>"), "ROLE_USER");
+}
+
+#[test]
+fn the_page_needs_nothing_else() {
+    let page = page(&golden::run(), "report");
+    for fetches in [
+        "<link", "src=", "@import", "url(", "<iframe", "<img", "fetch(",
+    ] {
+        assert!(!page.contains(fetches), "{fetches}");
+    }
+    let style = "default-src 'none'; style-src 'unsafe-inline'; script-src &#39;sha256-";
+    says(&page, style);
+    assert_eq!(page.matches("<script").count(), 1);
+}
+
+/// What a target may answer to take over the page, or to look like something else.
+const HOSTILE: &str = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'`{{7*7}}&amp;\u{202e}evil\u{0}\u{1b}[31m";
+
+#[test]
+fn what_a_target_says_is_told_and_not_obeyed() {
+    let mut run = golden::run();
+    let target = &mut run.target;
+    for text in [&mut target.place, &mut target.name, &mut target.version] {
+        *text = HOSTILE.to_owned();
+    }
+    target.server = Some(HOSTILE.to_owned());
+    target.interfaces = vec![HOSTILE.to_owned()];
+    run.began = HOSTILE.to_owned();
+    for result in &mut run.checks {
+        result.title = HOSTILE.to_owned();
+        result.reason = Some(HOSTILE.to_owned());
+        result.explanation = HOSTILE.to_owned();
+        result.dialect = Some(HOSTILE.to_owned());
+        result.binding = Some(HOSTILE.to_owned());
+        for mismatch in &mut result.mismatches {
+            (mismatch.expected, mismatch.found) = (HOSTILE.to_owned(), HOSTILE.to_owned());
+            mismatch.place += HOSTILE;
+        }
+        for evidence in &mut result.evidence {
+            evidence.failure = Some(HOSTILE.to_owned());
+            let halves = [&mut evidence.request]
+                .into_iter()
+                .chain(&mut evidence.response);
+            for Half {
+                start,
+                headers,
+                body,
+                events,
+                ..
+            } in halves
+            {
+                start.push_str(HOSTILE);
+                headers.push((HOSTILE.to_owned(), HOSTILE.to_owned()));
+                *body = HOSTILE.to_owned();
+                events.push((1, serde_json::json!({ HOSTILE: HOSTILE }).to_string()));
+            }
+        }
+    }
+    run.requirements[0].says = HOSTILE.to_owned();
+    let page = page(&run, "hostile");
+    assert_eq!(page.matches("<script").count(), 1);
+    assert_eq!(page.matches("</script").count(), 1);
+    for acts in ["<img", "\u{202e}", "\u{0}", "\u{1b}"] {
+        let places: Vec<_> = page.match_indices(acts).map(|(at, _)| at).collect();
+        assert_eq!(places, [0; 0], "{acts:?}");
+    }
+    says(
+        &page,
+        "&#60;img src=x onerror=alert(1)&#62;&#34;&#39;`{{7*7}}&#38;amp;\\u{202e}evil\\u{0}\\u{1b}[31m",
+    );
+}
+
+#[test]
+fn what_is_long_is_cut() {
+    let mut run = golden::run();
+    let huge = "x".repeat(1024 * 1024);
+    let mut checks = std::mem::take(&mut run.checks);
+    let failed = checks
+        .iter()
+        .position(|result| result.verdict == Verdict::Fail)
+        .unwrap();
+    let mut result = checks.swap_remove(failed);
+    let id = result.id.clone();
+    for evidence in &mut result.evidence {
+        let halves = [&mut evidence.request]
+            .into_iter()
+            .chain(&mut evidence.response);
+        halves.for_each(|half| half.body.clone_from(&huge));
+    }
+    result.mismatches[0].found.clone_from(&huge);
+    run.push(result, &Redaction::default());
+    let page = page(&run, "long");
+    assert!(page.len() < 512 * 1024, "{} bytes", page.len());
+    says(row_of_last(&page, &id), "1032192 more bytes are not shown");
+}
+
+fn row_of_last<'a>(page: &'a str, id: &str) -> &'a str {
+    between(page, &format!("id=\"{id}\""), "</section>")
+}
+
+#[test]
+fn a_run_of_nothing_is_a_page() {
+    says(&page(&sample::empty(), "empty"), "Nothing was checked.");
 }

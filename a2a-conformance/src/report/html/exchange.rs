@@ -1,5 +1,6 @@
 //! An exchange on the page: what was sent, what came, and where it is not as required.
 
+use crate::report::curl::curl;
 use crate::report::listing::{Line, listing};
 use crate::report::visible::{head, line, visible};
 use crate::requirement::Role;
@@ -8,8 +9,11 @@ use crate::run::{CheckResult, Evidence, Half, Mismatch, Run};
 /// An exchange, as text.
 pub(super) struct Exchange {
     pub(super) step: usize,
+    /// Whether it is shown at once.
+    pub(super) open: bool,
     pub(super) halves: Vec<Side>,
     pub(super) failure: Option<String>,
+    pub(super) curl: Option<String>,
 }
 
 /// One half of it.
@@ -40,6 +44,7 @@ pub(super) fn exchange(
     result: &CheckResult,
     index: usize,
     evidence: &Evidence,
+    open: bool,
 ) -> Exchange {
     let about = |mismatch: &&Mismatch| mismatch.evidence.unwrap_or(0) == index;
     let spots: Vec<_> = result
@@ -63,7 +68,9 @@ pub(super) fn exchange(
     );
     Exchange {
         step: evidence.step,
+        open,
         halves,
+        curl: curl(evidence).map(|line| visible(&line).into_owned()),
         failure: evidence
             .failure
             .as_deref()

@@ -1,6 +1,5 @@
 //! The checks of the page: a row for each, with what came of it in each generation and binding.
 
-use crate::report::curl::curl;
 use crate::report::visible::{line, visible};
 use crate::requirement::{Level, Requirement};
 use crate::run::{CheckResult, Run, Verdict};
@@ -9,15 +8,15 @@ use super::duration;
 use super::exchange::{Exchange, exchange};
 
 /// The checks whose ids begin alike.
-pub(super) struct Area<'a> {
-    pub(super) name: &'a str,
+pub(super) struct Area {
+    pub(super) name: String,
     pub(super) met: usize,
     pub(super) applicable: usize,
-    pub(super) rows: Vec<Row<'a>>,
+    pub(super) rows: Vec<Row>,
 }
 
 /// A check.
-pub(super) struct Row<'a> {
+pub(super) struct Row {
     pub(super) id: String,
     pub(super) title: String,
     pub(super) level: Level,
@@ -25,8 +24,16 @@ pub(super) struct Row<'a> {
     pub(super) verdict: Verdict,
     pub(super) open: bool,
     pub(super) explanation: String,
-    pub(super) rules: Vec<(String, Option<&'a Requirement>)>,
+    pub(super) rules: Vec<Rule>,
     pub(super) cells: Vec<Cell>,
+}
+
+/// A requirement that a check covers.
+#[derive(PartialEq)]
+pub(super) struct Rule {
+    pub(super) says: String,
+    /// Its id, and where it stands.
+    pub(super) place: String,
 }
 
 /// What came of a check in a generation and binding.
@@ -40,10 +47,7 @@ pub(super) struct Cell {
     pub(super) reason: Option<String>,
     pub(super) mismatches: Vec<[String; 3]>,
     pub(super) exchanges: Vec<Exchange>,
-    pub(super) curl: Option<String>,
     pub(super) took: String,
-    /// Whether its exchanges are shown at once: those of the first that is not met.
-    pub(super) open: bool,
 }
 
 impl Cell {
@@ -53,7 +57,7 @@ impl Cell {
     }
 }
 
-impl Row<'_> {
+impl Row {
     /// What is to be seen of it when it is closed: its verdicts, with where if that is not everywhere.
     pub(super) fn pills(&self) -> Vec<(Verdict, String)> {
         let mut pills = Vec::new();
@@ -84,9 +88,9 @@ impl Row<'_> {
     }
 }
 
-/// The checks by area, in order of their names; the worst area is no other than the best.
-pub(super) fn areas(run: &Run) -> Vec<Area<'_>> {
-    let mut areas: Vec<Area<'_>> = Vec::new();
+/// The checks by area, in order of their names.
+pub(super) fn areas(run: &Run) -> Vec<Area> {
+    let mut areas: Vec<Area> = Vec::new();
     let mut ids: Vec<_> = run
         .checks
         .iter()
@@ -99,14 +103,14 @@ pub(super) fn areas(run: &Run) -> Vec<Area<'_>> {
         let Some(row) = row else { continue };
         let applies = usize::from(row.verdict != Verdict::NotApplicable);
         let met = usize::from(row.verdict.is_met());
-        match areas.last_mut().filter(|area| area.name == name) {
+        match areas.last_mut().filter(|area| area.name == line(name)) {
             Some(area) => {
                 area.met += met;
                 area.applicable += applies;
                 area.rows.push(row);
             }
             None => areas.push(Area {
-                name,
+                name: line(name).into_owned(),
                 met,
                 applicable: applies,
                 rows: vec![row],
@@ -116,7 +120,7 @@ pub(super) fn areas(run: &Run) -> Vec<Area<'_>> {
     areas
 }
 
-fn row<'a>(run: &'a Run, id: &str) -> Option<Row<'a>> {
+fn row(run: &Run, id: &str) -> Option<Row> {
     let columns = run.columns();
     let place =
         |result: &&CheckResult| columns.iter().position(|column| *column == result.column());
@@ -125,18 +129,18 @@ fn row<'a>(run: &'a Run, id: &str) -> Option<Row<'a>> {
     let first = *results.first()?;
     let worst = |verdict: &&Verdict| results.iter().any(|result| result.verdict == **verdict);
     let verdict = *Verdict::ALL.iter().find(worst)?;
-    let mut rules: Vec<(String, Option<&Requirement>)> = Vec::new();
-    for rule in results.iter().flat_map(|result| &result.requirements) {
-        if !rules.iter().any(|(known, _)| known == rule) {
-            rules.push((rule.clone(), run.requirement(rule)));
+    let mut rules = Vec::new();
+    for id in results.iter().flat_map(|result| &result.requirements) {
+        let rule = rule(run, id);
+        if !rules.contains(&rule) {
+            rules.push(rule);
         }
     }
     let explained = results.iter().find(|result| !result.explanation.is_empty());
-    let mut cells: Vec<_> = results.iter().map(|result| cell(run, result)).collect();
-    let told_first = cells.iter_mut().find(|cell| is_open(cell.verdict));
-    if let Some(cell) = told_first {
-        cell.open = true;
-    }
+    // Of those that are not met, the first is told in full: the others are mostly alike.
+    let told = results.iter().position(|result| is_open(result.verdict));
+    let cells = results.iter().enumerate();
+    let cells = cells.map(|(at, result)| cell(run, result, told == Some(at)));
     Some(Row {
         id: line(id).into_owned(),
         title: line(&first.title).into_owned(),
@@ -147,8 +151,27 @@ fn row<'a>(run: &'a Run, id: &str) -> Option<Row<'a>> {
             visible(&result.explanation).into_owned()
         }),
         rules,
-        cells,
+        cells: cells.collect(),
     })
+}
+
+fn rule(run: &Run, id: &str) -> Rule {
+    let (says, place) = match run.requirement(id) {
+        Some(Requirement {
+            says,
+            level,
+            section,
+            ..
+        }) => (
+            says.as_str(),
+            format!("{id} · section {section} · {}", level.keyword()),
+        ),
+        None => ("", id.to_owned()),
+    };
+    Rule {
+        says: visible(says).into_owned(),
+        place: line(&place).into_owned(),
+    }
 }
 
 /// Whether somebody has to do something about it.
@@ -156,7 +179,7 @@ fn is_open(verdict: Verdict) -> bool {
     verdict.severity() > 1 && verdict != Verdict::Waived
 }
 
-fn cell(run: &Run, result: &CheckResult) -> Cell {
+fn cell(run: &Run, result: &CheckResult, in_full: bool) -> Cell {
     let shown = result
         .mismatches
         .iter()
@@ -183,14 +206,11 @@ fn cell(run: &Run, result: &CheckResult) -> Cell {
             })
             .collect(),
         exchanges: exchanges
-            .map(|(index, evidence)| exchange(run, result, index, evidence))
+            .map(|(index, evidence)| {
+                let open = in_full && index == shown;
+                exchange(run, result, index, evidence, open)
+            })
             .collect(),
-        curl: result
-            .evidence
-            .get(shown)
-            .and_then(curl)
-            .map(|line| visible(&line).into_owned()),
         took: duration(result.seconds),
-        open: false,
     }
 }

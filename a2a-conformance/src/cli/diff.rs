@@ -1,0 +1,78 @@
+//! `a2a-conformance diff`: what changed from one run to another.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use a2a_conformance::report::{Changes, Error, Kind, read};
+use a2a_conformance::run::Verdict;
+use anstyle::{AnsiColor, Style};
+use clap::Args;
+
+use super::complain;
+
+/// Compares two runs, check by check: 1 if something got worse.
+#[derive(Args)]
+pub(crate) struct Diff {
+    /// The report.json of the old run.
+    old: PathBuf,
+    /// That of the new one.
+    new: PathBuf,
+    /// Prints the changes as JSON.
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    /// Prints the changes as Markdown, as for $GITHUB_STEP_SUMMARY.
+    #[arg(long)]
+    markdown: bool,
+}
+
+impl Diff {
+    pub(crate) fn run(&self) -> ExitCode {
+        let changes = match self.changes() {
+            Ok(changes) => changes,
+            Err(error) => {
+                complain(&error);
+                return ExitCode::from(error.exit_code());
+            }
+        };
+        let mut out = anstream::stdout();
+        // Whoever reads our output may have had enough of it: what got worse is told by the code.
+        let _ = match (self.json, self.markdown) {
+            (true, _) => writeln!(out, "{:#}", serde_json::json!(changes)),
+            (_, true) => out.write_all(changes.markdown().as_bytes()),
+            _ => print(&changes, &mut out),
+        };
+        match changes.is_worse() {
+            true => ExitCode::FAILURE,
+            false => ExitCode::SUCCESS,
+        }
+    }
+
+    fn changes(&self) -> Result<Changes, Error> {
+        Ok(Changes::between(&read(&self.old)?, &read(&self.new)?))
+    }
+}
+
+fn print(changes: &Changes, out: &mut impl Write) -> io::Result<()> {
+    let bold = Style::new().bold();
+    for kind in Kind::ALL {
+        let style = match kind {
+            Kind::Worse => AnsiColor::Red.on_default(),
+            Kind::Better => AnsiColor::Green.on_default(),
+            Kind::Other | Kind::New | Kind::Gone => Style::new(),
+        };
+        let mut listed = changes.of(*kind).peekable();
+        if listed.peek().is_some() {
+            writeln!(out, "{bold}{}{bold:#}", kind.words())?;
+        }
+        let words = |verdict: Option<Verdict>| verdict.map_or("–", Verdict::words);
+        for change in listed {
+            // A report may come from anywhere.
+            let id: String = change.id.escape_debug().collect();
+            let place: String = change.column.to_string().escape_debug().collect();
+            let (old, new) = (words(change.old), words(change.new));
+            writeln!(out, "  {style}{id}{style:#}  {place}: {old} → {new}")?;
+        }
+    }
+    writeln!(out, "{bold}{}{bold:#}", changes.summary())
+}

@@ -1,0 +1,40 @@
+//! `a2a-conformance report`: other reports of a run that was made before.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use a2a_conformance::report::{Error, read};
+use clap::Args;
+
+use super::complain;
+use super::reports::ReportOptions;
+
+/// Makes reports of a run that was made before.
+#[derive(Args)]
+pub(crate) struct Report {
+    /// Its report.json.
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    #[command(flatten)]
+    reports: ReportOptions,
+}
+
+impl Report {
+    pub(crate) fn run(&self) -> ExitCode {
+        self.make().unwrap_or_else(|error| {
+            complain(&error);
+            ExitCode::from(error.exit_code())
+        })
+    }
+
+    fn make(&self) -> Result<ExitCode, Error> {
+        let redaction = self.reports.redaction()?;
+        let waivers = self.reports.waivers()?;
+        let mut run = read(&self.run)?;
+        redaction.target(&mut run.target);
+        for result in &mut run.checks {
+            redaction.check(result);
+        }
+        Ok(self.reports.conclude(run, &waivers))
+    }
+}

@@ -1,0 +1,80 @@
+//! What every command that makes a run can do with it.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use a2a_conformance::report::{Error, Form, Redaction, Waivers, json, print, write};
+use a2a_conformance::run::Run;
+use clap::Args;
+
+use super::complain;
+
+/// Reports of a run.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Reports")]
+pub(crate) struct ReportOptions {
+    /// Reports to write.
+    #[arg(long, value_name = "FORM,…", value_enum, value_delimiter = ',')]
+    report: Vec<Form>,
+    /// Where to write them.
+    #[arg(short, long = "output", value_name = "DIR", default_value = ".")]
+    output: PathBuf,
+    /// A YAML file that says what need not be met: a list of {check, dialect, binding, reason,
+    /// expires}.
+    #[arg(long, value_name = "FILE")]
+    waivers: Option<PathBuf>,
+    /// Leaves what matches out of everything that is kept.
+    #[arg(long, value_name = "REGEX")]
+    redact: Vec<String>,
+    /// Prints the run as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl ReportOptions {
+    /// What is secret: to be asked before a run is made.
+    pub(crate) fn redaction(&self) -> Result<Redaction, Error> {
+        let add = |redaction: Redaction, pattern: &String| redaction.pattern(pattern);
+        self.redact.iter().try_fold(Redaction::default(), add)
+    }
+
+    /// What need not be met: to be asked before a run is made.
+    pub(crate) fn waivers(&self) -> Result<Waivers, Error> {
+        match &self.waivers {
+            Some(path) => Waivers::read(path),
+            None => Ok(Waivers::default()),
+        }
+    }
+
+    /// Writes the reports; where they are.
+    pub(crate) fn write(&self, run: &Run) -> Result<Vec<PathBuf>, Error> {
+        let forms = self.report.iter();
+        forms.map(|form| write(run, *form, &self.output)).collect()
+    }
+
+    /// Waives what is waived, writes the reports, prints what came of the run: with what the program
+    /// ends.
+    pub(crate) fn conclude(&self, mut run: Run, waivers: &Waivers) -> ExitCode {
+        waivers.apply(&mut run);
+        run.cite();
+        let written = self.write(&run);
+        // Whoever reads our output may have had enough of it: the reports are written.
+        let _ = self.print(&run);
+        match written {
+            Ok(_) => ExitCode::from(run.exit_code()),
+            Err(error) => {
+                complain(&error);
+                ExitCode::from(error.exit_code())
+            }
+        }
+    }
+
+    fn print(&self, run: &Run) -> io::Result<()> {
+        let mut out = anstream::stdout();
+        match self.json {
+            true => out.write_all(json(run).as_bytes()),
+            false => print(run, &mut out),
+        }
+    }
+}
