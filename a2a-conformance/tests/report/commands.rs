@@ -1,6 +1,7 @@
 //! The commands `report` and `diff`, as scripts use them.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -98,6 +99,23 @@ fn a_report_that_cannot_be_written_leaves_the_old_one() {
     );
     assert!(out.contains("Everything that is required is met."), "{out}");
     assert_eq!(files(directory.path()), ["report.html", "run.json"]);
+}
+
+#[test]
+fn whoever_reads_a_report_reads_all_of_one() {
+    let directory = directory(&[("run.json", &sample::run()), ("met.json", &met())]);
+    let write = |run: &str| program(&directory, &["report", run, "--report", "md"]);
+    write("run.json");
+    let path = directory.path().join("summary.md");
+    let (old, mut reader) = (
+        fs::read_to_string(&path).unwrap(),
+        fs::File::open(&path).unwrap(),
+    );
+    write("met.json");
+    assert_ne!(fs::read_to_string(&path).unwrap(), old);
+    let mut read = String::new();
+    reader.read_to_string(&mut read).unwrap();
+    assert_eq!(read, old, "the old report was written over, not replaced");
 }
 
 #[test]

@@ -6,6 +6,10 @@ use a2a_conformance::report::{Form, Redaction};
 use a2a_conformance::requirement::Role;
 use a2a_conformance::run::{Half, Run, Verdict};
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use sha2::{Digest, Sha256};
+
 use super::{golden, sample};
 
 /// The page of a run; a copy of it is left for people to look at.
@@ -110,6 +114,9 @@ fn the_page_needs_nothing_else() {
     let style = "default-src 'none'; style-src 'unsafe-inline'; script-src &#39;sha256-";
     says(&page, style);
     assert_eq!(page.matches("<script").count(), 1);
+    let script = between(&page, "<script>", "</script>");
+    let hash = BASE64_STANDARD.encode(Sha256::digest(script));
+    says(&page, &format!("&#39;sha256-{}&#39;", hash));
 }
 
 /// What a target may answer to take over the page, or to look like something else.
