@@ -1,6 +1,6 @@
 //! What came of a run, on a terminal: how far it is, then what was not as required.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
@@ -19,11 +19,7 @@ pub struct Progress(ProgressBar);
 impl Progress {
     /// For so many checks.
     pub fn new(checks: usize) -> Self {
-        let target = match io::stderr().is_terminal() {
-            true => ProgressDrawTarget::stderr(),
-            false => ProgressDrawTarget::hidden(),
-        };
-        Self::on(target, checks)
+        Self::on(ProgressDrawTarget::stderr(), checks)
     }
 
     fn on(target: ProgressDrawTarget, checks: usize) -> Self {
@@ -255,6 +251,8 @@ fn brief(run: &Run, verdict: Verdict, out: &mut impl Write) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::IsTerminal;
+
     use indicatif::InMemoryTerm;
 
     use super::*;

@@ -62,6 +62,9 @@ mod tests {
             visible("\u{202e}txt.exe\u{2066}\u{9b}"),
             "\\u{202e}txt.exe\\u{2066}\\u{9b}"
         );
+        let unseen =
+            "\u{ad}\u{61c}\u{180e}\u{200b}\u{200f}\u{2028}\u{2060}\u{feff}\u{fff9}\u{e0041}\u{7f}";
+        assert!(unseen.chars().all(acts));
         assert_eq!(line("one\ntwo\tthree"), "one\\ntwo\\tthree");
     }
 
