@@ -254,7 +254,7 @@ impl Lane {
                 start: format!("{method} {url}"),
                 headers: headers_as_pairs(&headers),
                 body: shown(body.as_deref().unwrap_or_default()),
-                events: Vec::new(),
+                ..Half::default()
             },
             response: None,
             failure: None,

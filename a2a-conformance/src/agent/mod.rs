@@ -215,6 +215,7 @@ pub async fn run(options: &Options, mut progress: impl FnMut(usize, usize)) -> R
         began: started.to_string(),
         seconds: began.elapsed().as_secs_f64(),
         checks: results,
+        ..Run::default()
     })
 }
 
@@ -316,6 +317,7 @@ fn empty(id: &str, title: &str, level: Level, lane: &Lane) -> CheckResult {
         reason: None,
         mismatches: Vec::new(),
         evidence: Vec::new(),
+        explanation: String::new(),
         seconds: 0.0,
         unmet: None,
     }
