@@ -16,6 +16,7 @@
 //! ```
 
 pub mod agent;
+pub mod card;
 pub mod case;
 pub mod catalogue;
 pub mod check;

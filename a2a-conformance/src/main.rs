@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::cli::{coverage, explain, lint, list, replay};
+use crate::cli::{coverage, explain, lint, list, replay, verify_card};
 
 /// Proves what agents and clients of the A2A protocol do.
 #[derive(Parser)]
@@ -25,8 +25,10 @@ Examples:
   a2a-conformance lint card.json events.txt  whether documents are legal, and what is not
   a2a-conformance report report.json --report html,junit -o out/
   a2a-conformance diff old/report.json new/report.json
+  a2a-conformance verify-card https://agent.example --jwks keys.json
 
-Exit codes: 0 all as required, 1 something differs, 2 usage or nothing to do."
+Exit codes: 0 all as required, 1 something differs, 2 usage or nothing to do, 3 what was
+asked for cannot be reached."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -49,6 +51,8 @@ enum Command {
     Lint(lint::Args),
     Report(cli::report::Report),
     Diff(cli::diff::Diff),
+    /// Whether a card is legal, and signed by whom it says.
+    VerifyCard(verify_card::Args),
 }
 
 #[tokio::main]
@@ -62,5 +66,6 @@ async fn main() -> ExitCode {
         Command::Lint(args) => lint::run(&args),
         Command::Report(report) => report.run(),
         Command::Diff(diff) => diff.run(),
+        Command::VerifyCard(args) => verify_card::run(&args).await,
     }
 }

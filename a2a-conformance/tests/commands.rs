@@ -1,7 +1,11 @@
 //! The commands as they are called: what they print, and with what they end.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::process::{Command, Output};
 
+use a2a_transport::card_signature::{canonical, sign};
+use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
 use serde_json::Value;
 
 #[track_caller]
@@ -175,6 +179,101 @@ fn lint_judges_an_answer_by_its_request() {
     let text = run(&["lint", "--request", &request, &answer], 1);
     assert!(
         text.contains("refused by the words of the specification"),
+        "{text}"
+    );
+}
+
+fn card() -> Value {
+    let mut card = a2a_types::AgentCard::new("Joker", "Tells jokes").at("http://127.0.0.1:1");
+    card.supported_interfaces.truncate(2);
+    serde_json::to_value(card).expect("a card is JSON")
+}
+
+#[test]
+fn verify_card_tells_what_is_wrong_with_it() {
+    let (_folder, path) = file("card.json", &card().to_string());
+    let text = run(&["verify-card", &path], 0);
+    assert!(
+        text.contains("Joker, A2A 1.0") && text.contains("legal\n  not signed"),
+        "{text}"
+    );
+    let mut wrong = card();
+    wrong["supportedInterfaces"][0]["url"] = "/rpc".into();
+    let (_folder, path) = file("card.json", &wrong.to_string());
+    let text = run(&["verify-card", &path], 1);
+    let told = "must   $.supportedInterfaces[0].url: expected an absolute URL (A2A10-4.4.6-M1)";
+    assert!(text.contains(told), "{text}");
+    let found: Value =
+        serde_json::from_str(&run(&["verify-card", "--json", &path], 1)).expect("JSON");
+    assert_eq!(found["problems"][0]["requirement"], "A2A10-4.4.6-M1");
+    let (_folder, path) = file("card.json", "[]");
+    run(&["verify-card", &path], 1);
+    run(&["verify-card", "no-such-file"], 2);
+    run(&["verify-card", "http://127.0.0.1:1"], 3);
+}
+
+#[test]
+fn verify_card_verifies_signatures() {
+    let key = SigningKey::generate(Algorithm::Es256).expect("a key");
+    let (_keys, jwks) = file(
+        "jwks.json",
+        &String::from_utf8_lossy(&Jwks::of([&key]).to_json()),
+    );
+    let mut signed = card();
+    signed["signatures"] = serde_json::json!([sign(&signed, &key, None).expect("a signature")]);
+    let (_folder, path) = file("card.json", &signed.to_string());
+    assert!(run(&["verify-card", &path], 0).contains("signed, but not verified"));
+    let text = run(&["verify-card", &path, "--jwks", &jwks], 0);
+    assert!(
+        text.contains(&format!(
+            "signed by the key {} (ES256): all of it",
+            key.id()
+        )),
+        "{text}"
+    );
+    let bytes = run(&["verify-card", &path, "--canonical"], 0);
+    assert_eq!(
+        bytes.into_bytes(),
+        canonical(&signed).expect("the canonical form")
+    );
+
+    signed["description"] = "Tells lies".into();
+    let (_folder, path) = file("card.json", &signed.to_string());
+    let text = run(&["verify-card", &path, "--jwks", &jwks], 1);
+    assert!(
+        text.contains("not verified: signatures[0]: it is not over this card by this key"),
+        "{text}"
+    );
+    let (_folder, path) = file("card.json", &card().to_string());
+    assert!(run(&["verify-card", &path, "--jwks", &jwks], 1).contains("the card has no signature"));
+}
+
+#[test]
+fn verify_card_finds_the_card_of_an_agent() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("somebody asks");
+        let mut asked = BufReader::new(&mut stream);
+        let mut line = String::new();
+        asked.read_line(&mut line).expect("a request");
+        let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+        while asked.read_line(&mut line).is_ok_and(|length| length > 2) {}
+        let body = card().to_string();
+        let length = body.len();
+        let answer = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        );
+        stream.write_all(answer.as_bytes()).expect("somebody reads");
+        path
+    });
+    let text = run(&["verify-card", &url], 0);
+    assert_eq!(
+        server.join().expect("it served"),
+        "/.well-known/agent-card.json"
+    );
+    assert!(
+        text.contains(&format!("({url}/.well-known/agent-card.json)")),
         "{text}"
     );
 }

@@ -11,6 +11,7 @@ pub(crate) mod recordings;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod reports;
+pub(crate) mod verify_card;
 
 use std::error::Error;
 

@@ -12,6 +12,9 @@ use serde::Serialize;
 /// The command line is wrong, or there is nothing to do.
 pub(crate) const USAGE: u8 = 2;
 
+/// What was asked for cannot be reached.
+pub(crate) const UNREACHABLE: u8 = 3;
+
 /// What stands out.
 pub(crate) const BOLD: Style = Style::new().bold();
 /// What stands back.

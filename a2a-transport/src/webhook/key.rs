@@ -87,6 +87,7 @@ impl SigningKey {
         self.key.as_bytes()
     }
 
+    #[cfg(feature = "card-signature")]
     pub(crate) fn encoding_key(&self) -> &EncodingKey {
         &self.key
     }

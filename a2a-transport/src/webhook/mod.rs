@@ -28,6 +28,7 @@ pub use jwks::{Jwk, Jwks};
 pub use key::{Algorithm, BadKey, SigningKey};
 pub use notice::{Notice, read_notice};
 pub use secret::Secret;
+#[cfg(feature = "card-signature")]
 pub(crate) use token::choose_provider;
 pub use token::{Claims, Rejected, key_id};
 

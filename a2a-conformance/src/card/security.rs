@@ -1,0 +1,129 @@
+//! Rules about who may call, and about signatures.
+
+use a2a_transport::card_signature::header;
+use a2a_types::Dialect;
+use serde_json::Value;
+
+use super::rules::secrets;
+use super::{Found, of};
+
+pub(super) fn apply(card: &Value, dialect: Dialect, found: &mut Found) {
+    requirements(card, dialect, card, "$", found);
+    for (index, skill) in card["skills"].as_array().into_iter().flatten().enumerate() {
+        requirements(card, dialect, skill, &format!("$.skills[{index}]"), found);
+    }
+    if dialect == Dialect::V1_0 {
+        schemes(card, found);
+    }
+    if dialect == Dialect::V0_1 && card["authentication"]["credentials"].is_string() {
+        let problem = "expected no credentials on a card that anybody can read";
+        found.add("$.authentication.credentials", problem, secrets(dialect));
+    }
+    if matches!(dialect, Dialect::V0_3 | Dialect::V1_0) {
+        signatures(card, dialect, found);
+    }
+}
+
+/// Requirements name schemes that are declared.
+fn requirements(card: &Value, dialect: Dialect, holder: &Value, path: &str, found: &mut Found) {
+    let rule = match dialect {
+        Dialect::V0_1 => return,
+        Dialect::V0_2 => "A2A02-5.5.3-M1",
+        Dialect::V0_3 => "A2A03-5.5.3-M2",
+        Dialect::V1_0 => "A2A10-4.5.1-M2",
+    };
+    let member = match dialect {
+        Dialect::V1_0 => "securityRequirements",
+        _ => "security",
+    };
+    for (index, one) in holder[member].as_array().into_iter().flatten().enumerate() {
+        let named = match dialect {
+            Dialect::V1_0 => &one["schemes"],
+            _ => one,
+        };
+        for name in named
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name)
+        {
+            if card["securitySchemes"].get(name).is_none() {
+                let problem = format!("no scheme `{name}` is declared in securitySchemes");
+                found.add(format!("{path}.{member}[{index}]"), problem, rule);
+            }
+        }
+    }
+}
+
+/// A scheme is of exactly one kind, and has exactly one flow.
+fn schemes(card: &Value, found: &mut Found) {
+    const KINDS: [&str; 5] = [
+        "apiKeySecurityScheme",
+        "httpAuthSecurityScheme",
+        "oauth2SecurityScheme",
+        "openIdConnectSecurityScheme",
+        "mtlsSecurityScheme",
+    ];
+    let schemes = card["securitySchemes"].as_object();
+    for (name, scheme) in schemes.into_iter().flatten() {
+        let path = format!("$.securitySchemes.{name}");
+        let kinds = KINDS
+            .iter()
+            .filter(|kind| scheme[**kind].is_object())
+            .count();
+        if kinds != 1 {
+            let problem = format!(
+                "expected exactly one of {}, found {kinds}",
+                KINDS.join(", ")
+            );
+            found.add(&path, problem, "A2A10-4.5.1-M1");
+        }
+        let flows = scheme["oauth2SecurityScheme"]["flows"].as_object();
+        let flows = flows.map(|flows| flows.values().filter(|flow| flow.is_object()).count());
+        if let Some(flows) = flows.filter(|flows| *flows != 1) {
+            let problem = format!("expected exactly one flow, found {flows}");
+            found.add(
+                format!("{path}.oauth2SecurityScheme.flows"),
+                problem,
+                "A2A10-4.5.7-M1",
+            );
+        }
+    }
+}
+
+/// What signatures say of themselves; whether they are true is for who has the keys.
+fn signatures(card: &Value, dialect: Dialect, found: &mut Found) {
+    let fields = of(dialect, ["", "", "A2A03-5.5.6-M1", "A2A10-4.4.7-M1"]);
+    for (index, signature) in card["signatures"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
+        let at = format!("$.signatures[{index}].protected");
+        let header = match header(signature) {
+            Ok(header) => header,
+            Err(_) => {
+                let problem = "expected base64url, without padding, of a JSON object with `alg`";
+                found.add(at, problem, fields);
+                continue;
+            }
+        };
+        if header.alg.eq_ignore_ascii_case("none") || header.alg.starts_with("HS") {
+            let problem = format!(
+                "`{}` proves nothing: expected a signature by a private key",
+                header.alg
+            );
+            found.add(&at, problem, fields);
+        }
+        if dialect == Dialect::V1_0 && header.kid.is_none() {
+            found.add(&at, "expected `kid`", "A2A10-8.4.2-M1");
+        }
+        if dialect == Dialect::V1_0 && header.typ.as_deref() != Some("JOSE") {
+            found.add(&at, "expected `typ` to be `JOSE`", "A2A10-8.4.2-S1");
+        }
+        if header.jku.is_some_and(|url| !url.starts_with("https://")) {
+            found.add(&at, "expected `jku` to be https", fields);
+        }
+    }
+}

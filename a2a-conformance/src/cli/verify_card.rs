@@ -1,0 +1,215 @@
+//! `a2a-conformance verify-card URL|FILE`: whether a card is legal, and signed by whom it says.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use a2a_conformance::card::{Inspected, Problem, inspect};
+use a2a_conformance::requirement::Level;
+use a2a_transport::card_signature::{Form, NotVerified, Verified, canonical, verify};
+use a2a_transport::http::{HttpClient, Timeouts};
+use a2a_transport::webhook::Jwks;
+use a2a_types::Dialect;
+use http::HeaderMap;
+use serde_json::json;
+
+use super::print::{BAD, BOLD, DIM, FAIR, GOOD, UNREACHABLE, USAGE, ended, print_json, refused};
+
+/// Which card, and whose keys.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The card: a file, a URL of it, or of the agent that has it.
+    #[arg(value_name = "URL|FILE")]
+    card: String,
+    /// The keys that are trusted, as a JSON Web Key Set: one of the card's signatures must be by one
+    /// of them.
+    #[arg(long, value_name = "FILE|URL")]
+    jwks: Option<String>,
+    /// Prints the bytes that are signed, and nothing else.
+    #[arg(long)]
+    canonical: bool,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) async fn run(args: &Args) -> ExitCode {
+    let (place, text) = match read_card(&args.card).await {
+        Ok(read) => read,
+        Err(failed) => return failed.told(),
+    };
+    let found = match inspect(&text) {
+        Ok(found) => found,
+        Err(problem) => {
+            eprintln!("{place}: it is no card: {problem}");
+            return ExitCode::FAILURE;
+        }
+    };
+    if args.canonical {
+        return print_canonical(&found);
+    }
+    let keys = match &args.jwks {
+        None => None,
+        Some(jwks) => match read_keys(jwks).await {
+            Ok(keys) => Some(keys),
+            Err(failed) => return failed.told(),
+        },
+    };
+    let verified = keys.map(|keys| verify(&found.card, &keys));
+    let is_fine = found.is_legal() && !matches!(verified, Some(Err(_)));
+    let printed = match args.json {
+        true => print_json(&as_json(&place, &found, verified.as_ref())),
+        false => print(&place, &found, verified.as_ref()),
+    };
+    ended(&printed, u8::from(!is_fine))
+}
+
+/// Why there is nothing to look at.
+enum Failed {
+    /// A file that cannot be read, a key set that is none.
+    Usage(String),
+    /// A URL that does not answer with a document.
+    Unreachable(String),
+}
+
+impl Failed {
+    fn told(self) -> ExitCode {
+        match self {
+            Self::Usage(problem) => refused(&problem),
+            Self::Unreachable(problem) => {
+                eprintln!("{problem}");
+                ExitCode::from(UNREACHABLE)
+            }
+        }
+    }
+}
+
+async fn read_card(card: &str) -> Result<(String, String), Failed> {
+    if !is_url(card) {
+        return Ok((card.to_owned(), read_file(card)?));
+    }
+    let base = card.trim_end_matches('/');
+    let mut urls = Vec::new();
+    if !card.ends_with(".json") {
+        urls.push(format!("{base}{}", Dialect::V1_0.card_path()));
+        urls.push(format!("{base}{}", Dialect::V0_1.card_path()));
+    }
+    urls.push(card.to_owned());
+    let mut problems = Vec::new();
+    for url in urls {
+        match fetch(&url).await {
+            Ok(text) => return Ok((url, text)),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    Err(Failed::Unreachable(problems.join("\n")))
+}
+
+async fn read_keys(jwks: &str) -> Result<Jwks, Failed> {
+    let text = match is_url(jwks) {
+        true => fetch(jwks).await.map_err(Failed::Unreachable)?,
+        false => read_file(jwks)?,
+    };
+    let read = Jwks::read(text.as_bytes());
+    read.map_err(|error| Failed::Usage(format!("{jwks}: it is no JSON Web Key Set: {error}")))
+}
+
+fn is_url(place: &str) -> bool {
+    place.starts_with("http://") || place.starts_with("https://")
+}
+
+fn read_file(file: &str) -> Result<String, Failed> {
+    std::fs::read_to_string(file).map_err(|error| Failed::Usage(format!("{file}: {error}")))
+}
+
+async fn fetch(url: &str) -> Result<String, String> {
+    let http = HttpClient::new(Timeouts::default());
+    let fetched = http.get(url, &HeaderMap::new()).await;
+    let fetched = fetched.map_err(|error| format!("{url}: {error}"))?;
+    if !fetched.status.is_success() {
+        return Err(format!("{url}: {}", fetched.status));
+    }
+    String::from_utf8(fetched.body.into()).map_err(|_| format!("{url}: it is no UTF-8"))
+}
+
+fn print_canonical(found: &Inspected) -> ExitCode {
+    match canonical(&found.card) {
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        }
+        Ok(bytes) => match io::stdout().write_all(&bytes) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::from(USAGE),
+        },
+    }
+}
+
+type Outcome = Result<Verified, NotVerified>;
+
+fn as_json(place: &str, found: &Inspected, verified: Option<&Outcome>) -> serde_json::Value {
+    let signature = match verified {
+        None => json!(null),
+        Some(Ok(verified)) => json!({
+            "verified": true,
+            "key": verified.key,
+            "algorithm": verified.algorithm,
+            "whole": verified.form == Form::Whole,
+        }),
+        Some(Err(problem)) => json!({"verified": false, "problem": problem.to_string()}),
+    };
+    json!({
+        "card": place,
+        "dialects": found.dialects,
+        "problems": found.problems,
+        "signature": signature,
+    })
+}
+
+fn print(place: &str, found: &Inspected, verified: Option<&Outcome>) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    let name = found.card["name"]
+        .as_str()
+        .unwrap_or("a card without a name");
+    let dialects = found.dialects.join(" and ");
+    writeln!(out, "{BOLD}{name}{BOLD:#}, A2A {dialects} ({place})")?;
+    for Problem {
+        path,
+        problem,
+        requirement,
+        level,
+    } in &found.problems
+    {
+        let style = if *level == Level::Must { BAD } else { FAIR };
+        let level = level.name();
+        writeln!(
+            out,
+            "  {style}{level:<6}{style:#} {path}: {problem} {DIM}({requirement}){DIM:#}"
+        )?;
+    }
+    match (found.is_legal(), found.problems.len()) {
+        (true, 0) => writeln!(out, "  {GOOD}legal{GOOD:#}")?,
+        (true, _) => writeln!(out, "  {GOOD}legal{GOOD:#}, but not as it should be")?,
+        (false, _) => writeln!(out, "  {BAD}not legal{BAD:#}")?,
+    }
+    let signatures = found.card["signatures"].as_array().map_or(0, Vec::len);
+    match verified {
+        None if signatures == 0 => writeln!(out, "  not signed"),
+        None => writeln!(
+            out,
+            "  {FAIR}signed, but not verified{FAIR:#}: --jwks names the keys that are trusted"
+        ),
+        Some(Err(problem)) => writeln!(out, "  {BAD}not verified{BAD:#}: {problem}"),
+        Some(Ok(verified)) => {
+            let key = verified.key.as_deref().unwrap_or("without a name");
+            let form = match verified.form {
+                Form::Whole => "all of it",
+                Form::KnownMembers => "its members of 1.0, and no others",
+            };
+            let algorithm = &verified.algorithm;
+            writeln!(
+                out,
+                "  {GOOD}signed{GOOD:#} by the key {key} ({algorithm}): {form}"
+            )
+        }
+    }
+}
