@@ -39,6 +39,8 @@ struct Arguments {
 enum Command {
     /// Tests an agent.
     Agent(cli::agent::Arguments),
+    /// Tests a client: the suite is the agent.
+    Client(cli::client::Arguments),
     /// Reads every example, sends it to our server, plays it to our client.
     Replay(replay::Args),
     /// What is required, and which checks there are.
@@ -59,6 +61,7 @@ enum Command {
 async fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Agent(arguments) => cli::agent::command(arguments).await,
+        Command::Client(arguments) => cli::client::run(arguments).await,
         Command::Replay(args) => replay::run(args).await,
         Command::List(args) => list::run(&args),
         Command::Explain(args) => explain::run(&args),

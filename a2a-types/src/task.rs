@@ -1,6 +1,8 @@
 //! A task, and what may happen to it.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::proto::{or_default, proto_enum};
 use crate::{
@@ -43,7 +45,8 @@ pub struct Task {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TaskStatus {
-    /// The state.
+    /// The state; one that we do not know is read as unspecified.
+    #[serde(deserialize_with = "known_state")]
     pub state: TaskState,
     /// What the agent says about it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,6 +54,14 @@ pub struct TaskStatus {
     /// Since when.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
+}
+
+/// A later minor version may have states that this one has not (specification 1.0 §5.7).
+fn known_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TaskState, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::String(text) => Ok(TaskState::from_text(&text).unwrap_or(TaskState::Unspecified)),
+        other => TaskState::deserialize(other).map_err(D::Error::custom),
+    }
 }
 
 /// Where a task stands in its life. Specification 1.0 §4.1.3.
@@ -245,6 +256,25 @@ impl Task {
 mod tests {
     use super::*;
     use crate::{Part, TaskStatusUpdateEvent};
+
+    #[test]
+    fn a_state_of_a_later_version_is_read_as_unspecified() {
+        let read = |state: &str| {
+            let status = serde_json::from_str::<TaskStatus>(&format!(r#"{{"state":{state}}}"#));
+            status.map(|status| status.state).ok()
+        };
+        assert_eq!(read(r#""TASK_STATE_WORKING""#), Some(TaskState::Working));
+        assert_eq!(read("3"), Some(TaskState::Completed));
+        assert_eq!(
+            read(r#""TASK_STATE_PONDERING""#),
+            Some(TaskState::Unspecified)
+        );
+        for none in ["true", "null", "{}", "[]", "99"] {
+            assert_eq!(read(none), None, "{none}");
+        }
+        // Whoever asks for tasks of a state that there is not is told so.
+        assert!(serde_json::from_str::<TaskState>(r#""TASK_STATE_PONDERING""#).is_err());
+    }
 
     fn task() -> Task {
         Task::submitted("t".into(), "c".into())

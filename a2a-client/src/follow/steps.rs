@@ -206,7 +206,9 @@ impl Follower {
                 Step::Hearing(stream.on(Footing::Beside { looks, moved }))
             }
             None if self.polls => self.poll_later(moved),
-            None => self.pause(Question::Subscribe, None),
+            None if moved => self.pause(Question::Subscribe, None),
+            // The stream that was taken up has ended, and nothing has happened since.
+            None => self.again(Error::Unfinished, Question::Subscribe),
         }
     }
 

@@ -108,6 +108,26 @@ async fn whoever_gets_on_may_be_cut_off_for_ever() {
     assert_eq!(updates.reconnections(), 199);
 }
 
+/// An agent that takes up a stream, tells only the status, and breaks off while the task is read.
+#[tokio::test(start_paused = true)]
+async fn what_is_read_beside_a_stream_that_breaks_is_no_progress() {
+    let agent = Scripted::new(|_, request| match request {
+        Request::SendStreamingMessage(_) => Ok(stream(vec![
+            Ok(snapshot(TaskState::Working, &["1"])),
+            Err(cut()),
+        ])),
+        Request::SubscribeToTask(_) => Ok(stream(vec![Ok(status(TaskState::Working)), Err(cut())])),
+        _ => Ok(Answer::Once(Response::GetTask(task(
+            TaskState::Working,
+            &["1"],
+        )))),
+    });
+    let mut updates = Client::new(agent.clone()).send("go").follow();
+    in_time(updates.next()).await.unwrap().unwrap();
+    assert!(in_time(updates.next()).await.unwrap().is_err());
+    assert_eq!(agent.asked(), 1 + 2 * 12);
+}
+
 /// An agent that tells the same again and breaks off again gets nobody anywhere.
 #[tokio::test(start_paused = true)]
 async fn the_same_again_is_no_progress() {

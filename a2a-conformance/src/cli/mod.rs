@@ -1,6 +1,7 @@
 //! The commands, each in a module of its own.
 
 pub(crate) mod agent;
+pub(crate) mod client;
 pub(crate) mod coverage;
 pub(crate) mod diff;
 pub(crate) mod explain;

@@ -1,0 +1,198 @@
+//! A connection: requests are taken, and answered as the case says.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_transport::binding::write_reply;
+use a2a_types::ErrorKind;
+use tokio::io::AsyncWriteExt;
+
+use super::case::{Answer, Close, Hold};
+use super::question::{self, Asked};
+use super::socket::{Request, Socket};
+use super::stage::{Listener, Stage};
+use super::written::{Framing, Piece, Written};
+
+/// Answers what comes on a connection, `first` before anything that is yet to be read. Yields the
+/// first request that is for somebody else.
+pub(super) async fn converse(
+    mut socket: Socket,
+    listener: Listener,
+    stage: Arc<Stage>,
+    first: Option<Request>,
+) -> Option<(Socket, Request)> {
+    let mut next = first;
+    loop {
+        let mut request = match next.take() {
+            Some(request) => request,
+            None => match socket.request().await {
+                Ok(Some(request)) => request,
+                Ok(None) | Err(_) => return None,
+            },
+        };
+        match request.target.strip_prefix(&stage.prefix) {
+            Some(target) => request.target = target.to_owned(),
+            None if listener == Listener::Agent => return Some((socket, request)),
+            None => {}
+        }
+        let asked = question::read(&request, stage.way);
+        let (index, number) = stage.take(listener, request.clone(), asked.clone());
+        let written =
+            answer(&request, &asked, listener, number, &stage).unwrap_or_else(|problem| {
+                stage.note(index, |taken| taken.harness = Some(problem));
+                Written::json(500, Vec::new())
+            });
+        let shown = (written.status, written.text());
+        stage.note(index, |taken| taken.answer = Some(shown));
+        match write(&mut socket, &written, &stage).await {
+            Ok(()) => stage.note(index, |taken| taken.delivered = true),
+            // The client has had enough.
+            Err(_) => return None,
+        }
+        match written.close {
+            Close::Done if written.framing != Framing::Raw => {}
+            Close::Done | Close::Cut => {
+                // It may be gone already.
+                let _ = socket.shutdown().await;
+                return None;
+            }
+            Close::Reset => {
+                socket.reset();
+                return None;
+            }
+            Close::Open => {
+                socket.closed().await;
+                return None;
+            }
+        }
+    }
+}
+
+fn answer(
+    request: &Request,
+    asked: &Asked,
+    listener: Listener,
+    number: usize,
+    stage: &Stage,
+) -> Result<Written, String> {
+    let names = stage.names_for(asked);
+    if request.method == "GET" && request.path().ends_with("/jwks.json") {
+        return Ok(Written::json(200, stage.published_keys(listener)));
+    }
+    let plain = Answer::default();
+    // A second listener answers as plainly as it can: what matters is what it is sent.
+    let scripted = match listener {
+        Listener::Agent => stage
+            .case
+            .serve
+            .iter()
+            .find(|answer| fits(answer, asked, number)),
+        Listener::Elsewhere => None,
+    };
+    let scripted = scripted.unwrap_or(&plain);
+    match (&asked.envelope, asked.operation) {
+        (Some(envelope), _) => Written::of(scripted, envelope, &names),
+        (None, Some("AgentCard")) => {
+            let is_here = request.path() == stage.card_path();
+            let mut written = match (&scripted.raw, is_here) {
+                (Some(_), _) => Written::raw(scripted, &names)?,
+                (None, true) => Written::json(200, stage.card.to_string().into_bytes()),
+                (None, false) => Written::json(404, b"{}".to_vec()),
+            };
+            if is_here {
+                written.dress(scripted, &names)?;
+            }
+            Ok(written)
+        }
+        // What the generation does not have.
+        _ => Ok(unknown(stage, asked)),
+    }
+}
+
+fn fits(answer: &Answer, asked: &Asked, number: usize) -> bool {
+    let on = answer.on.as_deref();
+    on.is_none_or(|on| Some(on) == asked.operation) && answer.nth.is_none_or(|nth| nth == number)
+}
+
+fn unknown(stage: &Stage, asked: &Asked) -> Written {
+    let operation = a2a_types::Operation::GetTask;
+    let mut envelope =
+        a2a_transport::Envelope::new(stage.way.dialect, stage.way.binding, operation);
+    envelope.id = serde_json::from_value(asked.body["id"].clone()).ok();
+    let written = write_reply(&envelope, Err(ErrorKind::MethodNotFound.into()));
+    Written::json(written.status.as_u16(), written.body)
+}
+
+async fn write(socket: &mut Socket, written: &Written, stage: &Stage) -> io::Result<()> {
+    if written.framing != Framing::Raw {
+        let mut head = format!("HTTP/1.1 {} -\r\n", written.status);
+        for (name, value) in &written.headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str(&match written.framing {
+            Framing::Chunked => "transfer-encoding: chunked\r\n\r\n".to_owned(),
+            // One that is cut promises more than it has.
+            _ if matches!(written.close, Close::Cut | Close::Reset | Close::Open) => {
+                format!("content-length: {}\r\n\r\n", written.length() + 1)
+            }
+            _ => format!("content-length: {}\r\n\r\n", written.length()),
+        });
+        socket.write_all(head.as_bytes()).await?;
+        socket.flush().await?;
+    }
+    for piece in &written.pieces {
+        match piece {
+            Piece::Bytes(bytes) => {
+                let size = written.chunk.unwrap_or(bytes.len()).max(1);
+                for part in bytes.chunks(size) {
+                    write_part(socket, part, written.framing).await?;
+                }
+            }
+            Piece::Flood(count) => {
+                let block = vec![b'x'; 1 << 16];
+                let mut left = *count;
+                while left > 0 {
+                    let size = left.min(block.len() as u64);
+                    let part = block.get(..size as usize).unwrap_or_default();
+                    write_part(socket, part, written.framing).await?;
+                    left -= size;
+                }
+            }
+            Piece::Hold(hold) => wait(socket, hold, stage).await?,
+        }
+    }
+    if written.framing == Framing::Chunked && written.close == Close::Done {
+        socket.write_all(b"0\r\n\r\n").await?;
+    }
+    socket.flush().await
+}
+
+async fn write_part(socket: &mut Socket, part: &[u8], framing: Framing) -> io::Result<()> {
+    match framing {
+        Framing::Chunked => {
+            let mut framed = format!("{:x}\r\n", part.len()).into_bytes();
+            framed.extend_from_slice(part);
+            framed.extend_from_slice(b"\r\n");
+            socket.write_all(&framed).await?;
+        }
+        Framing::Length | Framing::Raw => socket.write_all(part).await?,
+    }
+    socket.flush().await
+}
+
+/// Waits for what a case waits for, unless the client closes the connection meanwhile.
+async fn wait(socket: &mut Socket, hold: &Hold, stage: &Stage) -> io::Result<()> {
+    let until = async {
+        if let Some(operation) = &hold.asked {
+            stage.asked(operation).await;
+        }
+        if let Some(ms) = hold.ms {
+            tokio::time::sleep(Duration::from_millis(ms)).await;
+        }
+    };
+    tokio::select! {
+        () = until => Ok(()),
+        () = socket.closed() => Err(io::ErrorKind::BrokenPipe.into()),
+    }
+}

@@ -1,0 +1,85 @@
+//! The card that a case serves.
+
+use a2a_transport::Binding;
+use a2a_transport::webhook::SigningKey;
+use a2a_types::{AgentCard, AgentInterface, AgentSkill, Dialect, v0_1, v0_2};
+use serde_json::{Value, json};
+
+use super::case::{Agent, Way};
+use super::jws;
+use super::written::merge;
+use crate::case::Names;
+
+/// Who signs the card, and where a stranger's key is.
+pub(super) struct Signers<'a> {
+    pub(super) key: &'a SigningKey,
+    pub(super) stranger: &'a SigningKey,
+    pub(super) elsewhere: &'a str,
+}
+
+/// Where the agent is called.
+pub(super) fn endpoint(way: Way, url: &str) -> String {
+    match way.binding {
+        Binding::JsonRpc => url.to_owned(),
+        Binding::HttpJson => format!("{url}rest"),
+    }
+}
+
+/// The card in the words of 1.0.
+pub(super) fn canonical(
+    agent: &Agent,
+    way: Way,
+    url: &str,
+    names: &Names,
+) -> Result<AgentCard, String> {
+    let mut card = AgentCard::new("Conformance", "An agent that tries its clients");
+    card.capabilities.push_notifications = Some(true);
+    card.capabilities.extended_agent_card =
+        matches!(way.dialect, Dialect::V0_2 | Dialect::V0_3 | Dialect::V1_0).then_some(true);
+    card.skills = vec![AgentSkill {
+        id: "try".to_owned(),
+        name: "Try".to_owned(),
+        description: "Tries whoever calls".to_owned(),
+        tags: vec!["test".to_owned()],
+        ..AgentSkill::default()
+    }];
+    let endpoint = endpoint(way, url);
+    card.supported_interfaces = vec![match way.binding {
+        Binding::JsonRpc => AgentInterface::json_rpc(endpoint, way.dialect),
+        Binding::HttpJson => AgentInterface::http_json(endpoint, way.dialect),
+    }];
+    let mut card = serde_json::to_value(card).map_err(|error| error.to_string())?;
+    merge(&mut card, &names.fill(&Value::Object(agent.card.clone()))?);
+    serde_json::from_value(card).map_err(|error| format!("the card: {error}"))
+}
+
+/// The card as the generation writes it.
+pub(super) fn written(
+    agent: &Agent,
+    way: Way,
+    card: AgentCard,
+    names: &Names,
+    signers: &Signers<'_>,
+) -> Result<Value, String> {
+    let mut card = match way.dialect {
+        Dialect::V0_1 => {
+            let mut card = json!(v0_1::AgentCard::from(card));
+            // Without it nobody can tell the card from one of 0.2.
+            if card.get("authentication").is_none() {
+                card["authentication"] = json!({"schemes": []});
+            }
+            card
+        }
+        Dialect::V0_2 => json!(v0_2::AgentCard::from(card).of_0_2()),
+        Dialect::V0_3 => json!(v0_2::AgentCard::from(card)),
+        Dialect::V1_0 => json!(card),
+    };
+    merge(
+        &mut card,
+        &names.fill(&Value::Object(agent.written.clone()))?,
+    );
+    match agent.signed {
+        None => Ok(card),
+        Some(how) => jws::sign(card, how, signers.key, signers.stranger, signers.elsewhere),
+    }
+}

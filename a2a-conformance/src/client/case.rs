@@ -1,0 +1,429 @@
+//! A case as data: what the client is told to do, how the suite answers, what must have happened.
+
+use a2a_transport::Binding;
+use a2a_types::Dialect;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::requirement::Level;
+
+/// One check of a client.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// Names the check for ever, like `client.redirect-drops-credentials`.
+    pub id: String,
+    /// What it checks, in a line.
+    pub title: String,
+    /// What it counts as.
+    #[schemars(with = "LevelName")]
+    pub level: Level,
+    /// Why it is so, and where that is said.
+    pub why: String,
+    /// The generations it applies to; all if none is named.
+    #[serde(default)]
+    pub dialects: Vec<DialectName>,
+    /// The bindings it applies to; all that the generation has if none is named.
+    #[serde(default)]
+    pub bindings: Vec<BindingName>,
+    /// What a client may lack altogether: then this does not apply to it.
+    #[serde(default)]
+    pub feature: Option<Feature>,
+    /// An odd but legal agent, with which a correct client gets along.
+    #[serde(default)]
+    pub control: bool,
+    /// Where the agent is, and how its card differs from a plain one.
+    #[serde(default)]
+    pub agent: Agent,
+    /// What the client is told to do, one after another.
+    pub ask: Vec<Ask>,
+    /// What is answered otherwise than a plain agent would.
+    #[serde(default)]
+    pub serve: Vec<Answer>,
+    /// What is sent to the client's webhook.
+    #[serde(default)]
+    pub notify: Vec<super::notify::Notify>,
+    /// What must have been seen: a pattern of what [`Seen`](super::seen) makes of it.
+    pub expect: Map<String, Value>,
+    /// How many milliseconds the client may take for everything; 10000 by default.
+    #[serde(default = "usual_time")]
+    pub within: u64,
+}
+
+fn usual_time() -> u64 {
+    10_000
+}
+
+/// What a client may lack.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Feature {
+    /// It asks the agent what tasks there are.
+    List,
+    /// It activates extensions.
+    Extensions,
+    /// It manages push notification configs.
+    PushConfigs,
+    /// It receives push notifications.
+    Webhook,
+    /// It fetches the card for callers who authenticate.
+    ExtendedCard,
+    /// It verifies the signatures of cards.
+    Signatures,
+    /// It shows credentials that the card asks for.
+    Credentials,
+    /// It calls `https://`.
+    Tls,
+}
+
+/// Where the agent is, and how its card differs from a plain one.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Agent {
+    /// Merged into the card in the words of 1.0, before it is written in the generation (RFC 7396).
+    pub card: Map<String, Value>,
+    /// Merged into the card as it is written.
+    pub written: Map<String, Value>,
+    /// Puts the agent behind TLS.
+    pub tls: Option<Tls>,
+    /// How the card is signed.
+    pub signed: Option<Signed>,
+}
+
+/// Whose certificate an agent behind TLS shows.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tls {
+    /// One of the authority that the client is told to trust.
+    Trusted,
+    /// One of another.
+    Untrusted,
+}
+
+/// How a card is signed.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Signed {
+    /// By the key that the client is told to trust.
+    Well,
+    /// Well, and then the card was changed.
+    Tampered,
+    /// By `alg: none`, with an empty signature.
+    None,
+    /// By HS256, with the public key as the secret.
+    Hmac,
+    /// By another key, which the client finds only where the signature says: at the second listener.
+    ElsewhereKey,
+}
+
+/// What the client is told to do.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ask {
+    /// The operation.
+    pub op: Op,
+    /// What to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The task that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// The conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// The push notification config, in the words of 1.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<Value>,
+    /// How much of the history is wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<u32>,
+    /// The URI of an extension that is to be active.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extension: Option<String>,
+    /// What to show the agent: `bearer`, `api_key`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub credentials: Map<String, Value>,
+    /// How many milliseconds the agent may be silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience_ms: Option<u64>,
+    /// Whether only cards may be used that one of the trusted keys has signed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub verify: bool,
+    /// What a sender of push notifications has to show: `token`, `jwt`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub require: Map<String, Value>,
+}
+
+/// What a client can be told to do.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Op {
+    /// Fetch the card.
+    FetchCard,
+    /// Send a message, and wait for the answer.
+    #[default]
+    SendMessage,
+    /// Send a message, and follow what comes of it.
+    Stream,
+    /// Read a task.
+    GetTask,
+    /// Cancel a task.
+    CancelTask,
+    /// Follow a task.
+    Subscribe,
+    /// List tasks.
+    ListTasks,
+    /// Register a webhook.
+    CreatePushConfig,
+    /// Read a webhook.
+    GetPushConfig,
+    /// List webhooks.
+    ListPushConfigs,
+    /// Delete a webhook.
+    DeletePushConfig,
+    /// Fetch the card for callers who authenticate.
+    ExtendedCard,
+    /// Receive push notifications until told to stop.
+    Receive,
+}
+
+/// How the suite answers some requests.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Answer {
+    /// The operation by its name in 1.0, or `AgentCard`; any if none is named.
+    pub on: Option<String>,
+    /// Only the request of that number, from 1, among those of this operation.
+    pub nth: Option<usize>,
+    /// The result in the words of 1.0, for operations that are answered once.
+    pub reply: Option<Value>,
+    /// The events in the words of 1.0, for those that are answered by a stream.
+    pub stream: Option<Vec<Value>>,
+    /// An error by its reason in 1.0, like `TASK_NOT_FOUND`; after the events, if there are any.
+    pub error: Option<String>,
+    /// The body as it is, or the whole answer if it begins with `HTTP/`. None of the above is looked at.
+    pub raw: Option<String>,
+    /// Another HTTP status.
+    pub status: Option<u16>,
+    /// Headers, in place of those of the same name. An empty value leaves one out.
+    pub headers: Map<String, Value>,
+    /// Changes of the JSON that is written.
+    pub edit: Edit,
+    /// How events are written as Server-Sent Events.
+    pub frame: Frame,
+    /// In what pieces, and when.
+    pub wire: Wire,
+    /// How the answer ends.
+    pub close: Close,
+}
+
+/// Changes of the JSON that is written.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Edit {
+    /// Members of the outermost object (RFC 7396).
+    pub merge: Map<String, Value>,
+    /// By name, like `status`: members of every object of that name.
+    pub add: Map<String, Value>,
+    /// By path, like `status.state`: set wherever there is one.
+    pub put: Map<String, Value>,
+    /// Only in the event of this number, from 1.
+    pub event: Option<usize>,
+    /// Members in the opposite order, with blanks.
+    pub shuffled: bool,
+}
+
+/// How events are written as Server-Sent Events.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Frame {
+    /// What ends a line.
+    pub line_end: String,
+    /// Begins with a byte order mark.
+    pub mark: bool,
+    /// A comment before each event.
+    pub comment: Option<String>,
+    /// An `id:` line, numbers from 1; so by default.
+    pub id: bool,
+    /// An `event:` line.
+    pub event: Option<String>,
+    /// A `retry:` line.
+    pub retry: Option<u64>,
+    /// The JSON over several `data:` lines.
+    pub lines: bool,
+    /// No blank after the colon.
+    pub tight: bool,
+    /// The last event lacks its blank line.
+    pub unfinished: bool,
+}
+
+impl Default for Frame {
+    fn default() -> Self {
+        Self {
+            line_end: "\n".to_owned(),
+            mark: false,
+            comment: None,
+            id: true,
+            event: None,
+            retry: None,
+            lines: false,
+            tight: false,
+            unfinished: false,
+        }
+    }
+}
+
+/// In what pieces the body of an answer comes, and when.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Wire {
+    /// So many bytes at a time.
+    pub chunk: Option<usize>,
+    /// `Transfer-Encoding: chunked`, where the length would be told otherwise.
+    pub chunked: bool,
+    /// After so many events, or after the head if zero, waits.
+    pub hold: Option<Hold>,
+    /// Ends the body by so many bytes of the same.
+    pub flood: Option<Flood>,
+    /// Sends only so many events.
+    pub only: Option<usize>,
+}
+
+/// A pause.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hold {
+    /// After so many events.
+    pub after: usize,
+    /// Until the client has asked for this, by the name of the operation in 1.0.
+    #[serde(default)]
+    pub asked: Option<String>,
+    /// For so many milliseconds: where time is the point.
+    #[serde(default)]
+    pub ms: Option<u64>,
+}
+
+/// A body that does not end soon.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flood {
+    /// What it begins with.
+    pub start: String,
+    /// How many bytes follow, all of them `x`.
+    pub bytes: u64,
+}
+
+/// How an answer ends.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Close {
+    /// As HTTP has it.
+    #[default]
+    Done,
+    /// The connection ends although more was promised.
+    Cut,
+    /// The connection is reset.
+    Reset,
+    /// It does not: the connection stays open until the client closes it.
+    Open,
+}
+
+/// A [`Level`] as it is written.
+#[derive(JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is used")]
+enum LevelName {
+    Must,
+    Should,
+    May,
+}
+
+/// A [`Dialect`] as it is written.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
+pub enum DialectName {
+    /// 0.1
+    #[serde(rename = "0.1")]
+    V0_1,
+    /// 0.2
+    #[serde(rename = "0.2")]
+    V0_2,
+    /// 0.3
+    #[serde(rename = "0.3")]
+    V0_3,
+    /// 1.0
+    #[serde(rename = "1.0")]
+    V1_0,
+}
+
+/// A [`Binding`] as cards write it.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
+pub enum BindingName {
+    /// JSON-RPC.
+    #[serde(rename = "JSONRPC")]
+    JsonRpc,
+    /// HTTP+JSON.
+    #[serde(rename = "HTTP+JSON")]
+    HttpJson,
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Self {
+        match name {
+            DialectName::V0_1 => Self::V0_1,
+            DialectName::V0_2 => Self::V0_2,
+            DialectName::V0_3 => Self::V0_3,
+            DialectName::V1_0 => Self::V1_0,
+        }
+    }
+}
+
+impl From<BindingName> for Binding {
+    fn from(name: BindingName) -> Self {
+        match name {
+            BindingName::JsonRpc => Self::JsonRpc,
+            BindingName::HttpJson => Self::HttpJson,
+        }
+    }
+}
+
+impl Case {
+    /// Every generation and binding in which it applies.
+    pub fn ways(&self) -> impl Iterator<Item = Way> + '_ {
+        WAYS.iter().copied().filter(|way| {
+            let dialect = |name: &DialectName| Dialect::from(*name) == way.dialect;
+            let binding = |name: &BindingName| Binding::from(*name) == way.binding;
+            (self.dialects.is_empty() || self.dialects.iter().any(dialect))
+                && (self.bindings.is_empty() || self.bindings.iter().any(binding))
+        })
+    }
+}
+
+/// A generation by a binding.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Way {
+    /// The generation.
+    pub dialect: Dialect,
+    /// The binding.
+    pub binding: Binding,
+}
+
+impl std::fmt::Display for Way {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.binding, self.dialect)
+    }
+}
+
+/// Every generation by every binding that it has; the latest first.
+pub const WAYS: &[Way] = &[
+    way(Dialect::V1_0, Binding::JsonRpc),
+    way(Dialect::V1_0, Binding::HttpJson),
+    way(Dialect::V0_3, Binding::JsonRpc),
+    way(Dialect::V0_3, Binding::HttpJson),
+    way(Dialect::V0_2, Binding::JsonRpc),
+    way(Dialect::V0_1, Binding::JsonRpc),
+];
+
+const fn way(dialect: Dialect, binding: Binding) -> Way {
+    Way { dialect, binding }
+}

@@ -1,0 +1,58 @@
+//! A client as a process, with all that it starts.
+
+use std::io;
+use std::process::Stdio;
+
+use tokio::io::BufReader;
+use tokio::process::{Child, Command};
+
+use super::Conversation;
+
+/// A process with all that it has started: ended when this is dropped.
+pub(super) struct Process(pub(super) Child);
+
+impl Process {
+    pub(super) fn start(mut command: Command) -> io::Result<Self> {
+        #[cfg(unix)]
+        command.process_group(0);
+        command.kill_on_drop(true).spawn().map(Self)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(id) = self.0.id()
+            && let Ok(id) = i32::try_from(id)
+            && let Some(group) = rustix::process::Pid::from_raw(id)
+        {
+            // It may have ended by itself.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+/// What the shell makes of a command line.
+pub(super) fn shell(line: &str) -> Command {
+    #[cfg(unix)]
+    let (shell, flag) = ("sh", "-c");
+    #[cfg(not(unix))]
+    let (shell, flag) = ("cmd", "/C");
+    let mut command = Command::new(shell);
+    command.arg(flag).arg(line);
+    command
+}
+
+/// Starts a client that is talked to line by line.
+pub(super) fn talk(line: &str) -> io::Result<Conversation> {
+    let mut command = shell(line);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut process = Process::start(command)?;
+    let pipes = process.0.stdin.take().zip(process.0.stdout.take());
+    let (hears, says) = pipes.ok_or_else(|| io::Error::other("it has no pipes"))?;
+    Ok(Conversation {
+        says: Box::new(BufReader::new(says)),
+        hears: Box::new(hears),
+        life: Box::new(process),
+    })
+}

@@ -1,0 +1,161 @@
+//! What is made of what was seen.
+
+use super::case::Case;
+use super::errand::Told;
+use super::seen::{evidence, seen};
+use super::stage::Stage;
+use crate::case::pattern::mismatches;
+use crate::requirement::{Level, requirements};
+use crate::run::{CheckResult, Mismatch, Verdict};
+
+/// The result of one case, run one way.
+pub(super) fn judge(stage: &Stage, told: &Told, seconds: f64) -> CheckResult {
+    let case = &stage.case;
+    let mut result = blank(case, stage);
+    result.seconds = seconds;
+    let harness = stage.taken().into_iter().find_map(|taken| taken.harness);
+    if let Some(problem) = told.harness.clone().or(harness) {
+        result.verdict = Verdict::HarnessError;
+        result.reason = Some(problem);
+        return result;
+    }
+    if let Some(why) = &told.lacks {
+        result.verdict = match (case.feature, case.level) {
+            (None, Level::Must) => Verdict::Untestable,
+            _ => Verdict::NotApplicable,
+        };
+        result.reason = Some(format!("the client cannot do this: {why}"));
+        return result;
+    }
+    let (found, compared) = match compare(stage, told) {
+        Ok(compared) => compared,
+        Err(problem) => {
+            result.verdict = Verdict::HarnessError;
+            result.reason = Some(problem);
+            return result;
+        }
+    };
+    result.mismatches = found;
+    if compared == 0 && result.mismatches.is_empty() {
+        result.verdict = Verdict::NotApplicable;
+        result.reason = Some("only a client that tells what it got can show this".to_owned());
+        return result;
+    }
+    if !result.mismatches.is_empty() {
+        result.verdict = match case.level {
+            Level::Must => Verdict::Fail,
+            Level::Should => Verdict::Warn,
+            Level::May => Verdict::Note,
+        };
+        result.evidence = evidence(stage);
+    }
+    result
+}
+
+/// Where what was seen is not like the pattern, and how many of its members were compared.
+fn compare(stage: &Stage, told: &Told) -> Result<(Vec<Mismatch>, usize), String> {
+    let seen = seen(stage, told);
+    let mut found = Vec::new();
+    if told.late {
+        found.push(Mismatch {
+            place: "the client".to_owned(),
+            expected: format!("to be done in {} ms", stage.case.within),
+            found: "it was not".to_owned(),
+            evidence: None,
+        });
+    }
+    if told.exit.is_some_and(|code| code != 0) {
+        found.push(Mismatch {
+            place: "the client".to_owned(),
+            expected: "exit code 0: how the agent behaves is no failure of the program".to_owned(),
+            found: format!("exit code {}", told.exit.unwrap_or_default()),
+            evidence: None,
+        });
+    }
+    let mut compared = 0;
+    for (name, pattern) in &stage.case.expect {
+        if name == "reported" && told.reports.is_none() {
+            continue;
+        }
+        compared += 1;
+        let pattern = stage.names.fill(pattern)?;
+        found.extend(mismatches(&pattern, seen.get(name), name));
+    }
+    Ok((found, compared))
+}
+
+fn blank(case: &Case, stage: &Stage) -> CheckResult {
+    let covers = requirements(stage.way.dialect).iter();
+    let covers = covers.filter(|requirement| requirement.checks.contains(&case.id));
+    CheckResult {
+        id: case.id.clone(),
+        title: case.title.clone(),
+        level: case.level,
+        dialect: Some(stage.way.dialect.version().to_owned()),
+        binding: Some(stage.way.binding.to_string()),
+        requirements: covers.map(|requirement| requirement.id.clone()).collect(),
+        verdict: Verdict::Pass,
+        reason: None,
+        mismatches: Vec::new(),
+        evidence: Vec::new(),
+        seconds: 0.0,
+        explanation: String::new(),
+        unmet: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::pattern::unknown_operators;
+    use crate::client::cases;
+    use crate::mutant::client::mutants;
+    use serde_json::Value;
+
+    /// Members of a pattern that nothing seen has, and operators that no pattern has.
+    fn unknown_members(case: &Case) -> Vec<String> {
+        const KNOWN: &[&str] = &[
+            "requests",
+            "operations",
+            "cards",
+            "elsewhere",
+            "reported",
+            "webhook",
+            "exit",
+            "repeated",
+            "messages",
+        ];
+        let unknown = case
+            .expect
+            .keys()
+            .filter(|name| !KNOWN.contains(&name.as_str()));
+        let operators = unknown_operators(&Value::Object(case.expect.clone()));
+        unknown.cloned().chain(operators).collect()
+    }
+
+    #[test]
+    fn cases_are_well_formed() {
+        let cases = cases().unwrap();
+        let mut ids: Vec<_> = cases.iter().map(|case| case.id.as_str()).collect();
+        for case in cases {
+            assert_eq!(unknown_members(case), [""; 0], "{}", case.id);
+            assert!(
+                !case.expect.is_empty() && !case.ask.is_empty(),
+                "{}",
+                case.id
+            );
+            assert!(case.ways().next().is_some(), "{} applies nowhere", case.id);
+            let area = case.id.split('.').next();
+            assert!(matches!(area, Some("client" | "webhook")), "{}", case.id);
+        }
+        let count = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), count, "an id is used twice");
+        for mutant in mutants() {
+            for check in mutant.collateral.iter().chain([&mutant.caught_by]) {
+                assert!(ids.contains(check), "{}: no check `{check}`", mutant.id);
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The suite as the agent, against a client under test.
+//!
+//! A [`Case`] says what the client is told to do, how the suite answers, and what must have been seen:
+//! what the client sent, and, from clients that tell it, what it got. A [`Driver`] tells a client what
+//! to do; `docs/client-protocol.md` is for those who write one. [`Selection::run`] runs cases, each
+//! with an agent of its own, several at once.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), String> {
+//! use a2a_conformance::client::{Driver, Selection};
+//! use a2a_conformance::run::Verdict;
+//!
+//! let selection = Selection {
+//!     run: vec!["client.message-is-answered".to_owned()],
+//!     ..Selection::default()
+//! };
+//! let results = selection.run(&Driver::ours(), |_| {}).await?;
+//! assert!(results.iter().all(|result| result.verdict == Verdict::Pass));
+//! # Ok(()) }
+//! ```
+
+mod answering;
+mod card;
+mod case;
+mod certificate;
+mod driver;
+mod errand;
+mod judge;
+mod jws;
+mod listen;
+mod notify;
+mod ours;
+mod plain;
+mod question;
+mod seen;
+mod socket;
+mod stage;
+mod suite;
+mod written;
+
+pub use self::case::{Case, WAYS, Way};
+pub use self::driver::Driver;
+pub use self::listen::Reception;
+pub use self::ours::{converse, perform_once};
+pub use self::suite::{Selection, cases, schema};

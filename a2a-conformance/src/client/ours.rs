@@ -1,0 +1,199 @@
+//! Our own client as a client under test, and the model for others: it is told what to do line by
+//! line, and says what it got. `docs/client-protocol.md` is what it implements.
+
+mod digest;
+mod perform;
+mod receive;
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use a2a_transport::webhook::Jwk;
+use a2a_types::{Dialect, TaskPushNotificationConfig};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, Lines,
+};
+use tokio::sync::mpsc;
+
+use self::perform::Performer;
+use super::driver::Conversation;
+use crate::mutant::client::{Bug, Meddler};
+
+/// One thing to do.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Line {
+    id: Value,
+    op: String,
+    url: String,
+    dialect: String,
+    binding: String,
+    text: Option<String>,
+    task: Option<String>,
+    context: Option<String>,
+    config: Option<TaskPushNotificationConfig>,
+    history: Option<u32>,
+    extension: Option<String>,
+    credentials: Shown,
+    patience_ms: Option<u64>,
+    verify: bool,
+    keys: Keys,
+    ca: Option<String>,
+    require: Required,
+    /// Where to receive.
+    port: Option<u16>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Shown {
+    bearer: Option<String>,
+    api_key: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Keys {
+    keys: Vec<Jwk>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Required {
+    token: Option<String>,
+    jwt: Option<Published>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Published {
+    jwks: String,
+}
+
+impl Line {
+    fn dialect(&self) -> Dialect {
+        Dialect::from_version(&self.dialect).unwrap_or(Dialect::V1_0)
+    }
+}
+
+/// Our client in this process, perhaps with a bug, at the other end of a conversation.
+pub(super) fn talk(bug: Option<Bug>) -> Conversation {
+    let (near, far) = tokio::io::duplex(64 << 10);
+    let (far_reads, far_writes) = tokio::io::split(far);
+    let (near_reads, near_writes) = tokio::io::split(near);
+    // An error means that the suite has hung up.
+    let task =
+        tokio::spawn(
+            async move { drop(converse(BufReader::new(far_reads), far_writes, bug).await) },
+        );
+    Conversation {
+        says: Box::new(BufReader::new(near_reads)),
+        hears: Box::new(near_writes),
+        life: Box::new(Alive(task)),
+    }
+}
+
+/// A task that ends when this is dropped.
+struct Alive(tokio::task::JoinHandle<()>);
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Does what each line says until there are no more.
+///
+/// Errors: the other end cannot be read or written to.
+pub async fn converse(
+    input: impl AsyncBufRead + Unpin + Send,
+    mut output: impl AsyncWrite + Unpin + Send,
+    bug: Option<Bug>,
+) -> io::Result<()> {
+    let meddler = match bug.filter(|bug| bug.is_on_the_wire()) {
+        Some(bug) => Some(Arc::new(Meddler::start(bug).await?)),
+        None => None,
+    };
+    let performer = Performer {
+        bug,
+        meddler,
+        cards: Mutex::default(),
+    };
+    let mut input = input.lines();
+    while let Some(text) = input.next_line().await? {
+        let Ok(line) = serde_json::from_str::<Line>(&text) else {
+            continue;
+        };
+        if line.op == "receive" {
+            receive::receive(&line, bug, &mut input, &mut output).await?;
+            continue;
+        }
+        let (say, mut said) = mpsc::unbounded_channel();
+        let performing = performer.perform(&line, say);
+        let mut performing = std::pin::pin!(performing);
+        loop {
+            tokio::select! {
+                biased;
+                Some(value) = said.recv() => tell(&mut output, &line.id, value).await?,
+                end = &mut performing => {
+                    while let Ok(value) = said.try_recv() {
+                        tell(&mut output, &line.id, value).await?;
+                    }
+                    tell(&mut output, &line.id, end).await?;
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Does what a context says (`A2A_CONFORMANCE_CONTEXT`): the exit code.
+///
+/// Errors: nothing can be listened at.
+pub async fn perform_once(context: &Value) -> io::Result<i32> {
+    let asks = context["ask"].as_array().cloned().unwrap_or_default();
+    let port = &context["webhook_port"];
+    let lines = asks.into_iter().map(|mut ask| {
+        ask["port"] = port.clone();
+        format!("{ask}\n")
+    });
+    let lines: String = lines.collect();
+    // Who receives does so until it is ended.
+    let (_open, rest) = tokio::io::duplex(1);
+    let mut said = Vec::new();
+    match port.is_null() {
+        true => converse(lines.as_bytes(), &mut said, None).await?,
+        false => {
+            converse(
+                lines.as_bytes().chain(BufReader::new(rest)),
+                &mut said,
+                None,
+            )
+            .await?
+        }
+    }
+    let said = String::from_utf8_lossy(&said);
+    let lacks = said.contains(&format!("\"{}\"", super::errand::UNIMPLEMENTED));
+    Ok(if lacks { super::errand::LACKS } else { 0 })
+}
+
+/// What the suite says next while something goes on.
+type Input<R> = Lines<R>;
+
+async fn tell(
+    output: &mut (impl AsyncWrite + Unpin),
+    id: &Value,
+    mut value: Value,
+) -> io::Result<()> {
+    value["id"] = id.clone();
+    output.write_all(format!("{value}\n").as_bytes()).await?;
+    output.flush().await
+}
+
+/// What is told of something that this client does not have.
+fn unimplemented(what: &str) -> Value {
+    json!({"error": {"kind": super::errand::UNIMPLEMENTED, "message": what}})
+}

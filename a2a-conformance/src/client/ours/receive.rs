@@ -1,0 +1,133 @@
+//! Push notifications, received by our client.
+
+use std::convert::Infallible;
+use std::io;
+
+use a2a_client::webhook::{Keys, Notification, Receiver, Tokens};
+use a2a_transport::http::{ServeOptions, serve};
+use a2a_transport::webhook::TOKENS;
+use a2a_types::Dialect;
+use http::{HeaderValue, Request, StatusCode};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use super::{Input, Line, digest, tell, unimplemented};
+use crate::mutant::client::Bug;
+
+/// Receives until told to stop.
+pub(super) async fn receive(
+    line: &Line,
+    bug: Option<Bug>,
+    input: &mut Input<impl AsyncBufRead + Unpin>,
+    output: &mut (impl AsyncWrite + Unpin),
+) -> io::Result<()> {
+    let listener = TcpListener::bind(("127.0.0.1", line.port.unwrap_or_default())).await?;
+    let url = format!("http://{}/hook", listener.local_addr()?);
+    let (heard, mut events) = mpsc::unbounded_channel();
+    let Some(receivers) = Receivers::new(line, &url, heard) else {
+        return tell(output, &line.id, unimplemented("no such checks")).await;
+    };
+    let lasting = receivers.make();
+    let token = line
+        .require
+        .token
+        .clone()
+        .and_then(|token| HeaderValue::from_str(&token).ok());
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        let receiver = match bug {
+            Some(Bug::EveryDelivery) => receivers.make(),
+            _ => lasting.clone(),
+        };
+        if bug == Some(Bug::AnyToken)
+            && let Some(token) = &token
+        {
+            let headers = request.headers_mut();
+            TOKENS
+                .iter()
+                .filter(|name| headers.contains_key(*name))
+                .cloned()
+                .collect::<Vec<_>>()
+                .into_iter()
+                .for_each(|name| drop(headers.insert(name, token.clone())));
+        }
+        async move {
+            let mut response = match receiver {
+                Some(receiver) => receiver.handle(request).await,
+                None => http::Response::new(a2a_transport::http::Body::empty()),
+            };
+            if bug == Some(Bug::AlwaysOk) {
+                *response.status_mut() = StatusCode::OK;
+            }
+            Ok::<_, Infallible>(response)
+        }
+    });
+    let serving = serve(
+        listener,
+        service,
+        ServeOptions::default(),
+        std::future::pending(),
+    );
+    let mut serving = std::pin::pin!(serving);
+    tell(output, &line.id, json!({"listening": url})).await?;
+    loop {
+        tokio::select! {
+            biased;
+            Some(event) = events.recv() => tell(output, &line.id, event).await?,
+            _ = &mut serving => return Ok(()),
+            next = input.next_line() => {
+                let Some(_) = next? else { return Ok(()) };
+                while let Ok(event) = events.try_recv() {
+                    tell(output, &line.id, event).await?;
+                }
+                return tell(output, &line.id, json!({"done": true})).await;
+            }
+        }
+    }
+}
+
+/// Makes receivers that all check the same.
+#[derive(Clone)]
+struct Receivers {
+    token: Option<String>,
+    tokens: Option<Tokens>,
+    challenge: bool,
+    heard: mpsc::UnboundedSender<Value>,
+}
+
+impl Receivers {
+    fn new(line: &Line, url: &str, heard: mpsc::UnboundedSender<Value>) -> Option<Self> {
+        let jwt = line.require.jwt.as_ref();
+        let tokens = jwt.map(|published| Tokens::of(Keys::at(&published.jwks)).audience(url));
+        let receivers = Self {
+            token: line.require.token.clone(),
+            tokens,
+            challenge: line.dialect() == Dialect::V0_1,
+            heard,
+        };
+        receivers.make().map(|_| receivers)
+    }
+
+    fn make(&self) -> Option<Receiver> {
+        let heard = self.heard.clone();
+        let mut builder = Receiver::builder(move |notification: Notification| {
+            let event = notification.event.as_ref().map(digest::event);
+            // Nobody listens any more once the suite has hung up.
+            let _ = heard.send(json!({"event": event}));
+            async { Ok::<_, io::Error>(()) }
+        });
+        if let Some(token) = &self.token {
+            builder = builder.token(token);
+        }
+        if let Some(tokens) = &self.tokens {
+            builder = builder.tokens(tokens.clone());
+        }
+        if self.challenge {
+            builder = builder.challenge();
+        }
+        builder.build().ok()
+    }
+}

@@ -1,0 +1,306 @@
+//! One case while it runs: an agent that does as the case says, and all that was asked of it.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use a2a_transport::Binding;
+use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
+use a2a_types::Dialect;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::answering::converse;
+use super::card::{self, Signers};
+use super::case::{Case, Tls, Way};
+use super::certificate::Authority;
+use super::notify::Sender;
+use super::question::Asked;
+use super::socket::{Request, Socket};
+use crate::case::Names;
+
+/// One case while it runs.
+pub(super) struct Stage {
+    pub(super) case: Arc<Case>,
+    pub(super) way: Way,
+    /// What every template knows: places, the card.
+    pub(super) names: Names,
+    /// What the agent's URL has before its paths.
+    pub(super) prefix: String,
+    /// Where the client is to begin.
+    pub(super) url: String,
+    pub(super) card: Value,
+    pub(super) keys: Jwks,
+    pub(super) strange_keys: Jwks,
+    pub(super) sender: Sender,
+    began: Instant,
+    taken: Mutex<Vec<Taken>>,
+    /// How many requests have come.
+    count: watch::Sender<usize>,
+}
+
+/// A request that came, and what became of it.
+#[derive(Clone, Debug)]
+pub(super) struct Taken {
+    pub(super) listener: Listener,
+    pub(super) request: Request,
+    pub(super) asked: Asked,
+    /// Since the case began.
+    pub(super) at: Duration,
+    /// What was answered: the status and the body.
+    pub(super) answer: Option<(u16, String)>,
+    /// Whether the client took all of the answer.
+    pub(super) delivered: bool,
+    /// What in the case cannot be done.
+    pub(super) harness: Option<String>,
+}
+
+/// Which listener a request came to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Listener {
+    /// The agent.
+    Agent,
+    /// Somebody else, who answers like an agent.
+    Elsewhere,
+}
+
+/// A case with its own listeners. They close when this is dropped.
+pub(super) struct Running {
+    pub(super) stage: Arc<Stage>,
+    _listeners: JoinSet<()>,
+}
+
+impl Running {
+    /// Sets the stage; `base` is where the agent is if not at a listener of its own.
+    ///
+    /// Errors: what in the case cannot be done.
+    pub(super) async fn start(
+        case: Arc<Case>,
+        way: Way,
+        base: Option<(SocketAddr, String)>,
+    ) -> Result<Self, String> {
+        let bind = async || {
+            let listener = TcpListener::bind("127.0.0.1:0").await;
+            let listener = listener.map_err(|error| format!("cannot listen: {error}"))?;
+            let address = listener.local_addr().map_err(|error| error.to_string())?;
+            Ok::<_, String>((listener, address))
+        };
+        let (elsewhere, strange) = bind().await?;
+        let (agent, (own, prefix)) = match base {
+            Some(base) => (None, base),
+            None => {
+                let (listener, address) = bind().await?;
+                (Some(listener), (address, String::new()))
+            }
+        };
+        let stage = Stage::new(case, way, own, strange, prefix)?;
+        let stage = Arc::new(stage);
+        let mut listeners = JoinSet::new();
+        let tls = stage.case.agent.tls;
+        listeners.spawn(listen(
+            elsewhere,
+            Listener::Elsewhere,
+            None,
+            Arc::clone(&stage),
+        ));
+        if let Some(agent) = agent {
+            listeners.spawn(listen(agent, Listener::Agent, tls, Arc::clone(&stage)));
+        }
+        Ok(Self {
+            stage,
+            _listeners: listeners,
+        })
+    }
+}
+
+/// A state that no generation has, in the spelling of this one.
+fn strange_state(way: Way) -> &'static str {
+    match (way.dialect, way.binding) {
+        (Dialect::V1_0, _) | (_, Binding::HttpJson) => "TASK_STATE_PONDERING",
+        _ => "pondering",
+    }
+}
+
+/// Serves whoever comes, until it is dropped.
+async fn listen(listener: TcpListener, which: Listener, tls: Option<Tls>, stage: Arc<Stage>) {
+    let mut connections = JoinSet::new();
+    while let Ok((stream, _)) = listener.accept().await {
+        let stage = Arc::clone(&stage);
+        connections.spawn(async move {
+            // Small pieces are sent as they are.
+            let _ = stream.set_nodelay(true);
+            let socket = match tls {
+                None => Socket::plain(stream),
+                Some(tls) => match Authority::of(tls).accept(stream).await {
+                    Ok(stream) => Socket::tls(stream),
+                    // Who does not believe the certificate hangs up.
+                    Err(_) => return,
+                },
+            };
+            converse(socket, which, stage, None).await;
+        });
+    }
+}
+
+impl Stage {
+    fn new(
+        case: Arc<Case>,
+        way: Way,
+        own: SocketAddr,
+        strange: SocketAddr,
+        prefix: String,
+    ) -> Result<Self, String> {
+        let key = || SigningKey::generate(Algorithm::Es256).map_err(|error| error.to_string());
+        let (key, stranger) = (key()?, key()?);
+        let scheme = match case.agent.tls {
+            Some(_) => "https",
+            None => "http",
+        };
+        let url = format!("{scheme}://{own}{prefix}/");
+        let elsewhere = format!("http://{strange}");
+        let mut names = Names::default();
+        for (name, value) in [
+            ("url", url.as_str()),
+            ("origin", &format!("{scheme}://{own}")),
+            ("host", &own.to_string()),
+            ("elsewhere", &elsewhere),
+            ("endpoint", &card::endpoint(way, &url)),
+            ("binding", &way.binding.to_string()),
+            ("card_path", way.dialect.card_path()),
+            ("strange_state", strange_state(way)),
+            ("big", &"é".repeat(100_000)),
+            ("dialect", way.dialect.version()),
+            ("task", "task-1"),
+            ("context", "context-1"),
+        ] {
+            names.put(name, value.into());
+        }
+        let canonical = card::canonical(&case.agent, way, &url, &names)?;
+        names.put("card", json!(canonical));
+        let signers = Signers {
+            key: &key,
+            stranger: &stranger,
+            elsewhere: &elsewhere,
+        };
+        let card = card::written(&case.agent, way, canonical, &names, &signers)?;
+        Ok(Self {
+            sender: Sender::new()?,
+            keys: Jwks::of([&key]),
+            strange_keys: Jwks::of([&stranger]),
+            case,
+            way,
+            names,
+            prefix,
+            url,
+            card,
+            began: Instant::now(),
+            taken: Mutex::default(),
+            count: watch::Sender::new(0),
+        })
+    }
+
+    /// Where the card is.
+    pub(super) fn card_path(&self) -> &'static str {
+        self.way.dialect.card_path()
+    }
+
+    /// Writes down a request: its place in the list, and its number among those of its operation.
+    pub(super) fn take(
+        &self,
+        listener: Listener,
+        request: Request,
+        asked: Asked,
+    ) -> (usize, usize) {
+        let mut taken = self.lock();
+        let same =
+            |one: &&Taken| one.asked.operation == asked.operation && one.listener == listener;
+        let number = taken.iter().filter(same).count() + 1;
+        taken.push(Taken {
+            listener,
+            request,
+            asked,
+            at: self.began.elapsed(),
+            answer: None,
+            delivered: false,
+            harness: None,
+        });
+        self.count.send_replace(taken.len());
+        (taken.len() - 1, number)
+    }
+
+    /// Writes down what became of a request.
+    pub(super) fn note(&self, index: usize, change: impl FnOnce(&mut Taken)) {
+        if let Some(taken) = self.lock().get_mut(index) {
+            change(taken);
+        }
+    }
+
+    /// All requests so far.
+    pub(super) fn taken(&self) -> Vec<Taken> {
+        self.lock().clone()
+    }
+
+    /// Ready once the agent was asked for this.
+    pub(super) async fn asked(&self, operation: &str) {
+        let mut count = self.count.subscribe();
+        let has = |taken: &Taken| taken.asked.operation == Some(operation);
+        while !self.lock().iter().any(has) {
+            // The sender lives as long as this does.
+            if count.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The keys that push notifications are signed with, where the agent publishes them; those of
+    /// the card are the client's to know.
+    pub(super) fn published_keys(&self, listener: Listener) -> Vec<u8> {
+        match listener {
+            Listener::Agent => self.sender.keys().to_json(),
+            Listener::Elsewhere => self.strange_keys.to_json(),
+        }
+    }
+
+    /// What templates know when a request is answered.
+    pub(super) fn names_for(&self, asked: &Asked) -> Names {
+        let mut names = self.names.clone();
+        let text = |value: &Value| {
+            value
+                .as_str()
+                .filter(|text| !text.is_empty())
+                .map(str::to_owned)
+        };
+        let params = &asked.params;
+        // In 0.1 the caller names the task.
+        let task = match self.way.dialect {
+            Dialect::V0_1 => asked
+                .envelope
+                .as_ref()
+                .and_then(|envelope| envelope.task.clone()),
+            _ => None,
+        };
+        let task = task.map(|task| task.to_string());
+        let task = task.or_else(|| text(&params["message"]["taskId"]));
+        let task = task.or_else(|| text(&params["taskId"]));
+        let is_config = asked
+            .operation
+            .is_some_and(|name| name.contains("PushNotificationConfig"));
+        let task = task.or_else(|| text(&params["id"]).filter(|_| !is_config));
+        if let Some(task) = task {
+            names.put("task", task.into());
+        }
+        if let Some(context) = text(&params["message"]["contextId"]) {
+            names.put("context", context.into());
+        }
+        names.put("id", asked.body["id"].to_string().into());
+        names.put("params", params.clone());
+        names
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Taken>> {
+        // Every change is one step, so a panic elsewhere leaves the list whole.
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,275 @@
+//! Bugs on the wire: a proxy of the client's own that changes what goes through it.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use a2a_transport::sse::Decoder;
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, LOCATION, TRANSFER_ENCODING};
+use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Frame, Incoming};
+use hyper::client::conn::http1::SendRequest;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Mutex, mpsc, watch};
+use tokio::task::JoinHandle;
+
+use super::Bug;
+
+/// A proxy that changes what goes through it. It ends when this is dropped.
+pub(crate) struct Meddler {
+    url: String,
+    open: watch::Sender<usize>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Meddler {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Meddler {
+    pub(crate) async fn start(bug: Bug) -> io::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address: SocketAddr = listener.local_addr()?;
+        let open = watch::Sender::new(0);
+        let counted = open.clone();
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let open = counted.clone();
+                // An error means that one of the ends has hung up.
+                tokio::spawn(async move { drop(tunnel(stream, bug, open).await) });
+            }
+        });
+        let url = format!("http://{address}");
+        Ok(Self { url, open, task })
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Ready once every answer has come to its end.
+    pub(crate) async fn all_ended(&self) {
+        // The sender is ours.
+        let _ = self.open.subscribe().wait_for(|open| *open == 0).await;
+    }
+}
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+async fn tunnel(
+    mut client: TcpStream,
+    bug: Bug,
+    open: watch::Sender<usize>,
+) -> Result<(), BoxError> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") && head.len() < 4096 {
+        head.push(client.read_u8().await?);
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let host = head.split(' ').nth(1).unwrap_or_default().to_owned();
+    let mut agent = match TcpStream::connect(&host).await {
+        Ok(agent) => agent,
+        Err(_) => return Ok(client.write_all(b"HTTP/1.1 502 -\r\n\r\n").await?),
+    };
+    client.set_nodelay(true)?;
+    client.write_all(b"HTTP/1.1 200 -\r\n\r\n").await?;
+    let mut first = [0];
+    client.peek(&mut first).await?;
+    if first == [TLS_HANDSHAKE] {
+        tokio::io::copy_bidirectional(&mut client, &mut agent).await?;
+        return Ok(());
+    }
+    let (agent, connection) = hyper::client::conn::http1::handshake(TokioIo::new(agent)).await?;
+    tokio::spawn(connection);
+    let agent = Arc::new(Mutex::new(agent));
+    let service = service_fn(move |request| pass(request, bug, Arc::clone(&agent), open.clone()));
+    hyper::server::conn::http1::Builder::new()
+        .serve_connection(TokioIo::new(client), service)
+        .await?;
+    Ok(())
+}
+
+const TLS_HANDSHAKE: u8 = 0x16;
+
+async fn pass(
+    mut request: Request<Incoming>,
+    bug: Bug,
+    agent: Arc<Mutex<SendRequest<Full<Bytes>>>>,
+    open: watch::Sender<usize>,
+) -> Result<Response<Body>, BoxError> {
+    if bug == Bug::NoVersion {
+        request.headers_mut().remove("a2a-version");
+    }
+    let is_card = request.uri().path().contains("/.well-known/");
+    let (head, body) = request.into_parts();
+    let said = body.collect().await?.to_bytes();
+    let asked = Request::from_parts(head.clone(), Full::from(said.clone()));
+    let mut response = agent.lock().await.send_request(asked).await?;
+    if bug == Bug::FollowRedirects && response.headers().contains_key(LOCATION) {
+        response = elsewhere(head, said, &response).await?;
+    }
+    let status = response.status();
+    if bug == Bug::AnyStatus && !is_card && (status.is_client_error() || status.is_server_error()) {
+        *response.status_mut() = StatusCode::OK;
+    }
+    let is_stream = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
+    if bug == Bug::AlwaysStreams && is_card {
+        let (mut head, body) = response.into_parts();
+        let text = String::from_utf8_lossy(&body.collect().await?.to_bytes()).into_owned();
+        let text = text.replace("\"streaming\":false", "\"streaming\":true");
+        head.headers.remove(TRANSFER_ENCODING);
+        head.headers
+            .insert(CONTENT_LENGTH, HeaderValue::from(text.len()));
+        return Ok(Response::from_parts(head, Body::of(text)));
+    }
+    let (mut head, body) = response.into_parts();
+    if is_stream {
+        head.headers.remove(TRANSFER_ENCODING);
+        head.headers.remove(CONTENT_LENGTH);
+    }
+    Ok(Response::from_parts(
+        head,
+        Body::through(body, bug, is_stream, open),
+    ))
+}
+
+/// Asks where a redirect leads, with everything.
+async fn elsewhere(
+    mut head: http::request::Parts,
+    said: Bytes,
+    response: &Response<Incoming>,
+) -> Result<Response<Incoming>, BoxError> {
+    let location = response
+        .headers()
+        .get(LOCATION)
+        .ok_or("no Location")?
+        .to_str()?;
+    let location: Uri = location.parse()?;
+    let host = location.authority().ok_or("no host")?.to_string();
+    let stream = TcpStream::connect(&host).await?;
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(connection);
+    head.headers.insert(HOST, HeaderValue::from_str(&host)?);
+    head.uri = location
+        .path_and_query()
+        .map_or("/", |path| path.as_str())
+        .parse()?;
+    if response.status() == StatusCode::SEE_OTHER {
+        head.method = Method::GET;
+    }
+    let request = Request::from_parts(head, Full::<Bytes>::from(said));
+    Ok(sender.send_request(request).await?)
+}
+
+/// What goes back to the client.
+struct Body(mpsc::Receiver<Result<Bytes, BoxError>>);
+
+impl Body {
+    fn of(text: String) -> Self {
+        let (give, take) = mpsc::channel(1);
+        // There is room for one.
+        let _ = give.try_send(Ok(text.into()));
+        Self(take)
+    }
+
+    /// A body as it comes, changed; the end of it is counted.
+    fn through(mut body: Incoming, bug: Bug, is_stream: bool, open: watch::Sender<usize>) -> Self {
+        let (give, take) = mpsc::channel(1);
+        open.send_modify(|open| *open += 1);
+        tokio::spawn(async move {
+            let mut change = Change::new(bug, is_stream);
+            while let Some(frame) = body.frame().await {
+                let data = match frame {
+                    Ok(frame) => frame.into_data().unwrap_or_default(),
+                    Err(error) => {
+                        let _ = give.send(Err(error.into())).await;
+                        break;
+                    }
+                };
+                let changed = change.change(data);
+                let is_over = changed.is_err();
+                let gone = give.send(changed).await.is_err();
+                // One with this bug reads on although nobody wants it.
+                if is_over || gone && bug != Bug::NeverDone {
+                    break;
+                }
+            }
+            open.send_modify(|open| *open -= 1);
+        });
+        Self(take)
+    }
+}
+
+impl hyper::body::Body for Body {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let next = self.0.poll_recv(cx);
+        next.map(|data| data.map(|data| data.map(Frame::data)))
+    }
+}
+
+/// What becomes of the bytes of a stream.
+struct Change {
+    bug: Option<Bug>,
+    decoder: Decoder,
+    line_begins: bool,
+}
+
+impl Change {
+    fn new(bug: Bug, is_stream: bool) -> Self {
+        Self {
+            bug: Some(bug).filter(|_| is_stream),
+            decoder: Decoder::default(),
+            line_begins: true,
+        }
+    }
+
+    fn change(&mut self, data: Bytes) -> Result<Bytes, BoxError> {
+        match self.bug {
+            Some(Bug::SplitText) => Ok(String::from_utf8_lossy(&data).into_owned().into()),
+            Some(Bug::NumberedOnly) => {
+                let mut kept = Vec::new();
+                for event in self.decoder.push(&data)? {
+                    if let Some(id) = event.id {
+                        kept.extend_from_slice(format!("id: {id}\n").as_bytes());
+                        for line in event.data.split(|byte| *byte == b'\n') {
+                            kept.extend_from_slice(b"data: ");
+                            kept.extend_from_slice(line);
+                            kept.push(b'\n');
+                        }
+                        kept.push(b'\n');
+                    }
+                }
+                Ok(kept.into())
+            }
+            Some(Bug::NoComments) => {
+                for byte in &data {
+                    if self.line_begins && matches!(byte, b':' | 0xef) {
+                        return Err("expected a field".into());
+                    }
+                    self.line_begins = matches!(byte, b'\n' | b'\r');
+                }
+                Ok(data)
+            }
+            _ => Ok(data),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The bugs, one to a row.
+
+/// A client with a bug.
+#[derive(Clone, Copy, Debug)]
+pub struct Mutant {
+    /// Names it for ever.
+    pub id: &'static str,
+    /// The bug.
+    pub bug: Bug,
+    /// What it does wrong.
+    pub says: &'static str,
+    /// The check that must catch it, wherever it applies.
+    pub caught_by: &'static str,
+    /// Checks that may catch it, too.
+    pub collateral: &'static [&'static str],
+}
+
+macro_rules! bugs {
+    ($($id:literal $bug:ident $says:literal => $check:literal $([$($more:literal),*])?;)*) => {
+        /// A bug.
+        #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+        #[non_exhaustive]
+        pub enum Bug { $(#[doc = $says] $bug,)* }
+
+        /// All of them.
+        const ALL: &[Mutant] = &[$(Mutant {
+            id: $id,
+            bug: Bug::$bug,
+            says: $says,
+            caught_by: $check,
+            collateral: &[$($($more),*)?],
+        },)*];
+    };
+}
+
+#[rustfmt::skip]
+bugs! {
+    "C01" AnyStatus "takes every HTTP status for success" => "client.http-status-heeded" ["client.reads-errors", "client.html-is-no-answer", "client.no-silent-downgrade", "client.reads-any-status", "client.stream-refusal-told", "client.error-is-no-answer"];
+    "C02" ErrorIsSuccess "takes an error for an answer" => "client.error-is-no-answer" ["client.reads-errors", "client.no-silent-downgrade"];
+    "C03" AnyResponseId "takes any response for the one to its request" => "client.matches-id";
+    "C04" NumberedOnly "passes over events without an `id:` line" => "client.stream-without-ids" ["client.endless-line-refused"];
+    "C05" SplitText "decodes each chunk for itself" => "client.reads-stream" ["client.stream-large-event"];
+    "C06" NoComments "gives up at a comment or a byte order mark" => "client.stream-comments-and-mark";
+    "C07" NeverDone "reads on after the task has ended" => "client.stream-ends";
+    "C08" Unending "waits for a silent agent for ever" => "client.silent-stream-given-up" ["client.silent-answer-given-up"];
+    "C09" ReconnectStorm "reconnects at once, for ever" => "client.reconnects-with-measure";
+    "C10" WrongTask "follows another task after a cut" => "client.resumes-same-task" ["client.subscribes"];
+    "C11" FollowRedirects "follows redirects with all it has" => "client.redirect-drops-credentials";
+    "C12" ForeignOrigin "shows credentials to whomever the card names" => "client.credentials-only-to-origin";
+    "C13" AnyHeader "puts a key into any header that the card names" => "client.key-header-checked";
+    "C14" Downgrade "shows credentials without TLS when it was told `https`" => "client.https-not-downgraded";
+    "C15" BadSignature "takes a card whose signature is wrong" => "client.card-signature";
+    "C16" AnyAlgorithm "takes a card that is signed by `none`, or by HMAC with a public key" => "client.card-signature-algorithm" ["client.card-signature-none"];
+    "C17" AnyKeyUrl "fetches keys from wherever a signature says" => "client.card-key-url-not-followed";
+    "C18" UnboundedLine "keeps a line of any length" => "client.endless-line-refused";
+    "C19" UnboundedBody "keeps a body of any length" => "client.endless-body-refused";
+    "C20" KnownStatesOnly "refuses a state that it does not know" => "client.unknown-state-read";
+    "C21" AnyToken "takes notifications with any token" => "webhook.checks-credentials";
+    "C22" EveryDelivery "handles a notification as often as it is delivered" => "webhook.idempotent";
+    "C23" AlwaysOk "answers 200 before it has looked" => "webhook.refusal-has-status" ["webhook.checks-credentials", "webhook.missing-token-refused", "webhook.tampered-refused", "webhook.forged-refused", "webhook.replayed-late-refused"];
+    "C24" NoVersion "does not say which version it speaks" => "client.sends-version" ["client.request-valid", "client.history-length-asked", "client.list-request-valid", "client.push-requests-valid"];
+    "C25" AlwaysStreams "asks for streams though the card says that there are none" => "client.checks-capabilities";
+    "C26" Resends "sends a message again under another id" => "client.message-not-sent-twice";
+}
+
+/// Every client with a bug.
+pub fn mutants() -> &'static [Mutant] {
+    ALL
+}
+
+impl Bug {
+    /// Whether it is in what is sent and what comes back, not in what is made of it.
+    pub(crate) fn is_on_the_wire(self) -> bool {
+        matches!(
+            self,
+            Self::AnyStatus
+                | Self::NumberedOnly
+                | Self::SplitText
+                | Self::NoComments
+                | Self::NeverDone
+                | Self::FollowRedirects
+                | Self::NoVersion
+                | Self::AlwaysStreams
+        )
+    }
+}

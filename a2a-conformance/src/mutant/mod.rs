@@ -1,0 +1,3 @@
+//! Deliberate bugs: what proves that the checks can fail.
+
+pub mod client;

@@ -1,0 +1,237 @@
+//! A client can be told what to do in three ways, and in any language.
+
+use std::process::{Command, Output};
+
+use a2a_conformance::client::{Reception, Selection};
+use a2a_conformance::requirement::Level;
+use a2a_conformance::run::{CheckResult, Run, Verdict};
+use a2a_types::Dialect;
+use serde_json::{Value, json};
+
+const SUITE: &str = env!("CARGO_BIN_EXE_a2a-conformance");
+
+fn suite(arguments: &[&str]) -> Output {
+    let mut command = Command::new(SUITE);
+    command.arg("client").args(arguments).output().unwrap()
+}
+
+/// The report of a run that must have ended with this exit code.
+#[track_caller]
+fn report(code: i32, arguments: &[&str]) -> Run {
+    let output = suite(&[arguments, &["--json", "-"]].concat());
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(code),
+        "{arguments:?}: {out} {err}"
+    );
+    serde_json::from_str(&out).unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn only(run: &Run, verdict: Verdict) -> Vec<&str> {
+    let checks = run.checks.iter().filter(|check| check.verdict == verdict);
+    checks.map(|check| check.id.as_str()).collect()
+}
+
+#[test]
+fn a_command_for_each_case() {
+    let ours = format!("{SUITE} client --be-ours {{url}}");
+    let run = report(
+        0,
+        &["--exec", &ours, "--dialect", "1.0", "--timeout-scale", "3"],
+    );
+    let unmet: Vec<_> = run.unmet().collect();
+    assert!(unmet.is_empty(), "{unmet:#?}");
+    // What the client got is not seen.
+    assert!(only(&run, Verdict::NotApplicable).contains(&"client.reads-answers"));
+    assert!(only(&run, Verdict::Pass).contains(&"webhook.checks-credentials"));
+    assert!(only(&run, Verdict::Pass).contains(&"client.request-valid"));
+}
+
+#[test]
+fn a_command_that_is_talked_to() {
+    let ours = format!("{SUITE} client --be-ours");
+    let run = report(
+        0,
+        &[
+            "--stdio",
+            &ours,
+            "--run",
+            "client.reads-*",
+            "--run",
+            "webhook.*",
+        ],
+    );
+    assert_eq!(only(&run, Verdict::Pass).len(), run.checks.len());
+}
+
+#[test]
+fn what_a_client_cannot_do() {
+    let arguments = [
+        "--exec",
+        "exit 89; :",
+        "--dialect",
+        "1.0",
+        "--binding",
+        "jsonrpc",
+    ];
+    let run = report(1, &arguments);
+    // What every client has to do counts against it, what it need not have does not.
+    assert!(
+        only(&run, Verdict::Untestable).contains(&"client.message-is-answered"),
+        "{run:#?}"
+    );
+    assert!(only(&run, Verdict::NotApplicable).contains(&"webhook.idempotent"));
+}
+
+#[test]
+fn a_client_that_hangs_is_ended_with_what_it_started() {
+    let run = report(
+        1,
+        &[
+            "--exec",
+            "cat /dev/zero > /dev/null & wait; :",
+            "--run",
+            "client.silent-answer-given-up",
+            "--run",
+            "client.request-valid",
+            "--dialect",
+            "1.0",
+            "--timeout-scale",
+            "0.05",
+        ],
+    );
+    assert_eq!(
+        only(&run, Verdict::Fail),
+        ["client.request-valid"; 2],
+        "{run:#?}"
+    );
+}
+
+#[test]
+fn wrong_usage() {
+    for (code, arguments) in [
+        (2, &["--stdio", "cat", "--run", "no.such-check"][..]),
+        (2, &["--run", "client.*"]),
+        (
+            4,
+            &[
+                "--exec",
+                "/no/such/program",
+                "--run",
+                "client.request-valid",
+            ],
+        ),
+    ] {
+        let output = suite(arguments);
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{arguments:?} {}",
+            text(&output.stderr)
+        );
+    }
+}
+
+/// The shim in Python meets all that every client must. It is not run where there is no Python.
+#[test]
+fn the_shim_in_python() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("NOT RUN: there is no python3 here, so shims/client.py was not tested");
+        return;
+    }
+    let example = concat!("python3 ", env!("CARGO_MANIFEST_DIR"), "/shims/client.py");
+    let arguments = [
+        "--stdio",
+        example,
+        "--dialect",
+        "1.0",
+        "--binding",
+        "jsonrpc",
+        "--level",
+        "must",
+    ];
+    let run = report(0, &arguments);
+    let score = run.score(Level::Must, None, None);
+    assert!(score.met > 40 && score.met == score.scored, "{score:?}");
+}
+
+/// A client that goes through the cases by itself: here with the wire in its own hands.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_comes_by_itself() {
+    let selection = Selection {
+        run: vec![
+            "client.message-is-answered".to_owned(),
+            "client.fetches-card".to_owned(),
+        ],
+        dialects: vec![Dialect::V1_0],
+        ..Selection::default()
+    };
+    let reception = Reception::open("127.0.0.1:0".parse().unwrap(), &selection)
+        .await
+        .unwrap();
+    let place = format!("http://{}", reception.address());
+    let results = tokio::spawn(reception.receive());
+    let keys = ask("GET", &format!("{place}/cases"), Value::Null).await;
+    let keys = keys.as_array().unwrap();
+    assert_eq!(keys.len(), 4, "{keys:?}");
+    for key in keys.iter().filter_map(Value::as_str) {
+        let about = format!("{place}/case/{key}");
+        let context = ask("GET", &about, Value::Null).await;
+        assert_eq!(context["url"], format!("{about}/"));
+        let status = ask("GET", &format!("{place}/status/{key}"), Value::Null).await;
+        assert_eq!(status["running"], true);
+        let reported = use_agent(&context).await;
+        let verdict = ask(
+            "POST",
+            &format!("{about}/done"),
+            json!({"reports": [reported]}),
+        )
+        .await;
+        assert_eq!(verdict["verdict"], "pass", "{verdict:#}");
+    }
+    ask("POST", &format!("{place}/end"), Value::Null).await;
+    let results: Vec<CheckResult> = results.await.unwrap();
+    assert_eq!(results.len(), 4);
+}
+
+/// Does what a context says by our client.
+async fn use_agent(context: &Value) -> Value {
+    let dialect = Dialect::from_version(context["ask"][0]["dialect"].as_str().unwrap()).unwrap();
+    let binding = match context["ask"][0]["binding"].as_str() {
+        Some("HTTP+JSON") => a2a_transport::Binding::HttpJson,
+        _ => a2a_transport::Binding::JsonRpc,
+    };
+    let client = a2a_client::Client::builder(context["url"].as_str().unwrap());
+    let client = client
+        .dialect(dialect)
+        .binding(binding)
+        .connect()
+        .await
+        .unwrap();
+    let answer = client.send("hello").await.unwrap();
+    let a2a_client::SendMessageResponse::Task(task) = answer else {
+        panic!("{answer:?}")
+    };
+    let text: String = task.artifacts[0]
+        .parts
+        .iter()
+        .filter_map(|part| part.as_text())
+        .collect();
+    json!({"result": {"task": {"state": "completed", "artifacts": [{"text": text}]}}})
+}
+
+async fn ask(method: &str, url: &str, body: Value) -> Value {
+    use http_body_util::{BodyExt, Full};
+    let client = hyper_util::client::legacy::Client::builder(hyper_util::rt::TokioExecutor::new());
+    let client = client.build_http::<Full<bytes::Bytes>>();
+    let request = http::Request::builder().method(method).uri(url);
+    let request = request.body(Full::from(body.to_string())).unwrap();
+    let answer = client.request(request).await.unwrap();
+    let body = answer.into_body().collect().await.unwrap().to_bytes();
+    serde_json::from_slice(&body).unwrap_or_else(|_| panic!("{url}: {body:?}"))
+}
