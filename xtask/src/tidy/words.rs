@@ -68,6 +68,8 @@ const EXCEPTIONS: &[Exception] = &[
         path: "a2a-conformance/src/client/driver/command.rs",
         word: "sleep",
         reason: "nothing tells when a process of somebody else listens",
+    },
+    Exception {
         path: "a2a-client/src/follow.rs",
         word: "sleep",
         reason: "pauses between attempts, and how long silence is no sign: steps of a state machine",
