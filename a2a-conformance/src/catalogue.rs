@@ -41,6 +41,17 @@ mod tests {
         for case in &cases {
             assert_eq!(case.problems(), [""; 0], "{}", case.id);
             assert!(ids.insert(&case.id), "{} is there twice", case.id);
+            let rules = case
+                .steps
+                .iter()
+                .filter_map(|step| step.expect.rule.as_deref());
+            for rule in rules {
+                assert!(
+                    crate::agent::is_rule(rule),
+                    "{}: `{rule}` is no rule",
+                    case.id
+                );
+            }
         }
     }
 }

@@ -13,89 +13,56 @@ impl Lane {
     /// Holds an answer against everything that holds for all answers.
     pub(super) fn judge(&self, envelope: &Envelope, answered: &Answered) {
         let evidence = &answered.evidence;
-        let see = |id, found| self.observed.see(id, found, evidence);
-        let Some(json) = &answered.json else {
-            let empty = matches!(answered.outcome, Outcome::Result(_));
-            let body = evidence
-                .response
-                .as_ref()
-                .map_or("", |half| half.body.as_str());
-            return see("json.readable", unless(empty, "the body", "JSON", body));
-        };
-        see("json.readable", None);
         self.judge_media_type(answered);
-        match self.binding {
-            Binding::JsonRpc => {
-                let id = envelope
-                    .id
-                    .as_ref()
-                    .and_then(|id| serde_json::to_value(id).ok());
-                self.judge_envelope(json, &id.unwrap_or_default(), evidence);
-                let refused = [401, 403, 429, 503].contains(&answered.status);
-                let is_ok = answered.status == 200 || refused;
-                see(
-                    "rpc.http-status",
-                    unless(is_ok, "HTTP status", "200", answered.status),
-                );
+        let Some(json) = &answered.json else { return };
+        if self.binding == Binding::JsonRpc {
+            let id = envelope.id.as_ref();
+            let id = id.and_then(|id| serde_json::to_value(id).ok());
+            let mut id = id.unwrap_or_default();
+            // Who is not let in may be told so before the body is read.
+            if [401, 403, 413, 429, 503].contains(&answered.status) && json["id"].is_null() {
+                id = Value::Null;
             }
-            Binding::HttpJson => self.judge_status(answered, json),
+            self.judge_envelope(json, &id, evidence);
         }
-        match &answered.outcome {
-            Outcome::Error { message, .. } => {
-                see("error.no-internals", internals(message, json));
-            }
-            _ => {
-                let found = self.against_schema(envelope.operation, json, "the answer");
-                see("result.schema", found);
-                let result = match self.binding {
-                    Binding::JsonRpc => json.get("result").unwrap_or(&Value::Null),
-                    Binding::HttpJson => json,
-                };
-                self.judge_content(result, evidence);
-            }
+        if let Outcome::Error { .. } = &answered.outcome {
+            return self.judge_error(answered);
         }
+        if self.binding == Binding::HttpJson {
+            let is_ok = (200..300).contains(&answered.status);
+            let found = unless(is_ok, "HTTP status", "200", answered.status);
+            self.observed.see("error.status", found, evidence);
+        }
+        let found = self.against_schema(envelope.operation, json, "the answer");
+        self.observed.see("task.shape", found, evidence);
+        let result = match self.binding {
+            Binding::JsonRpc => json.get("result").unwrap_or(&Value::Null),
+            Binding::HttpJson => json,
+        };
+        self.judge_content(result, evidence);
     }
 
     /// What JSON-RPC puts around results and errors.
-    pub(super) fn judge_envelope(&self, json: &Value, id: &Value, evidence: &Evidence) {
+    fn judge_envelope(&self, json: &Value, id: &Value, evidence: &Evidence) {
+        let has = |name: &str| match json.get(name) {
+            Some(_) => format!("`{name}`"),
+            None => format!("no `{name}`"),
+        };
+        let version = &json["jsonrpc"];
+        let one = json.get("result").is_some() != json.get("error").is_some();
+        let holds = version == "2.0" && one && json.get("id").is_some();
+        let expected = "`jsonrpc: \"2.0\"`, `id`, and either `result` or `error`";
+        let found = format!(
+            "`jsonrpc: {version}`, {}, {}, {}",
+            has("id"),
+            has("result"),
+            has("error")
+        );
         let see = |check, found| self.observed.see(check, found, evidence);
-        let version = json.get("jsonrpc").unwrap_or(&Value::Null);
-        see(
-            "rpc.version",
-            unless(version == "2.0", "$.jsonrpc", "\"2.0\"", version),
-        );
+        see("rpc.envelope", unless(holds, "$", expected, found));
         let found = json.get("id").unwrap_or(&Value::Null);
-        see(
-            "rpc.id-echoed",
-            unless(found == id, "$.id", id.to_string(), found),
-        );
-        let (result, error) = (json.get("result"), json.get("error"));
-        let both = format!(
-            "{} and {}",
-            if result.is_some() {
-                "a result"
-            } else {
-                "no result"
-            },
-            if error.is_some() {
-                "an error"
-            } else {
-                "no error"
-            },
-        );
-        let one = result.is_some() != error.is_some();
-        see(
-            "rpc.result-or-error",
-            unless(one, "$", "either `result` or `error`", both),
-        );
-        if let Some(error) = error {
-            let shaped = error["code"].is_i64() && error["message"].is_string();
-            let expected = "an integer `code` and a text `message`";
-            see(
-                "rpc.error-shape",
-                unless(shaped, "$.error", expected, error),
-            );
-        }
+        let found = unless(found == id, "$.id", id.to_string(), found);
+        see("rpc.id-echoed", found);
     }
 
     fn judge_media_type(&self, answered: &Answered) {
@@ -103,39 +70,30 @@ impl Lane {
             .as_str()
             .unwrap_or("nothing");
         let essence = media_type.split(';').next().unwrap_or_default().trim();
-        let is_json = essence == "application/json" || essence.ends_with("+json");
-        let found = unless(is_json, "Content-Type", "application/json", media_type);
-        self.observed
-            .see("http.content-type", found, &answered.evidence);
-    }
-
-    /// HTTP+JSON tells by the status whether it went well; errors say by a name which it was.
-    fn judge_status(&self, answered: &Answered, json: &Value) {
-        let see = |check, found| self.observed.see(check, found, &answered.evidence);
-        let status = answered.status;
-        match &answered.outcome {
-            Outcome::Error { kind, .. } => {
-                let expected = kind.http_status_in(self.dialect);
-                let named = match self.dialect {
-                    Dialect::V1_0 => json["error"]["status"].is_string(),
-                    _ => true,
-                };
-                let same = status == expected && named;
-                let found = format!("status {status}, {}", json["error"]);
-                let expected = format!("status {expected}, and `error.status` (1.0)");
-                see(
-                    "rest.error-shape",
-                    unless(same, "HTTP status", expected, found),
-                );
-            }
-            _ => {
-                let is_ok = (200..300).contains(&status);
-                see(
-                    "rest.http-status",
-                    unless(is_ok, "HTTP status", "200", status),
-                );
-            }
+        let has_body = answered.json.is_some();
+        // What has no body has no type.
+        if !has_body && matches!(answered.outcome, Outcome::Result(_)) {
+            return;
         }
+        let (check, is_json) = match (self.binding, self.dialect) {
+            (Binding::JsonRpc, _) => ("rpc.content-type", essence == "application/json"),
+            (Binding::HttpJson, Dialect::V1_0) => {
+                let known = ["application/a2a+json", "application/json"];
+                ("rest.content-type", known.contains(&essence))
+            }
+            (Binding::HttpJson, _) => ("rest.content-type", essence == "application/json"),
+        };
+        let told = match has_body {
+            true => media_type.to_owned(),
+            false => format!("{media_type}, and no JSON"),
+        };
+        let found = unless(
+            is_json && has_body,
+            "Content-Type",
+            "application/json, and JSON",
+            told,
+        );
+        self.observed.see(check, found, &answered.evidence);
     }
 
     /// What a result or an event is by the schema.
@@ -162,6 +120,7 @@ impl Lane {
     pub(super) fn judge_content(&self, result: &Value, evidence: &Evidence) {
         let mut tasks = Vec::new();
         find_tasks(result, "$", &mut tasks);
+        self.judge_extensions(result, evidence);
         for (place, task) in tasks {
             let context = match self.dialect {
                 Dialect::V0_1 => Some("sessionId"),
@@ -173,15 +132,59 @@ impl Lane {
             let expected = format!("`id` and `{}`", context.unwrap_or_default());
             let shown = json!({"id": task["id"], "contextId": task["contextId"]});
             let found = unless(holds, &place, expected, shown);
-            self.observed.see("task.has-ids", found, evidence);
+            self.observed.see("task.shape", found, evidence);
             if let Some(time) = task["status"].get("timestamp") {
                 let text = time.as_str().unwrap_or_default();
-                let zoned = text.ends_with('Z') || text.rfind(['+', '-']).is_some_and(|at| at > 10);
+                let zoned = text.rfind(['+', '-']).is_some_and(|at| at > 10);
+                let is_1_0 = self.dialect == Dialect::V1_0;
+                let read = text.parse::<jiff::Timestamp>().is_ok();
+                let holds = read && (text.ends_with('Z') || zoned && !is_1_0);
                 let place = format!("{place}.status.timestamp");
-                let found = unless(zoned, &place, "ISO 8601 with a zone", time);
+                let expected = match is_1_0 {
+                    true => "ISO 8601 in UTC, with `Z`",
+                    false => "ISO 8601 with a zone",
+                };
+                let found = unless(holds, &place, expected, time);
                 self.observed.see("task.timestamps", found, evidence);
             }
         }
+    }
+}
+
+impl Lane {
+    fn judge_extensions(&self, result: &Value, evidence: &Evidence) {
+        let mut lists = Vec::new();
+        find_extensions(result, "$", &mut lists);
+        for (place, list) in lists {
+            let is_uri = |value: &Value| value.as_str().is_some_and(|text| text.contains(':'));
+            let holds = list.as_array().is_some_and(|list| list.iter().all(is_uri));
+            let found = unless(holds, &place, "URIs", list);
+            self.observed.see("extension.in-metadata", found, evidence);
+        }
+    }
+}
+
+/// The lists of extensions of every message and artifact in a value, with their paths.
+fn find_extensions<'a>(value: &'a Value, place: &str, lists: &mut Vec<(String, &'a Value)>) {
+    match value {
+        Value::Object(members) => {
+            let has_parts = members.contains_key("parts");
+            for (name, inner) in members {
+                let place = format!("{place}.{name}");
+                match name.as_str() {
+                    "extensions" if has_parts => lists.push((place, inner)),
+                    // What people put there is theirs.
+                    "metadata" | "data" => {}
+                    _ => find_extensions(inner, &place, lists),
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (index, inner) in items.iter().enumerate() {
+                find_extensions(inner, &format!("{place}[{index}]"), lists);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -198,7 +201,7 @@ fn find_tasks<'a>(value: &'a Value, place: &str, tasks: &mut Vec<(String, &'a Va
             if is_task {
                 tasks.push((place.to_owned(), value));
             }
-            for (name, inner) in members {
+            for (name, inner) in members.iter().filter(|(name, _)| *name != "data") {
                 find_tasks(inner, &format!("{place}.{name}"), tasks);
             }
         }
@@ -209,33 +212,6 @@ fn find_tasks<'a>(value: &'a Value, place: &str, tasks: &mut Vec<(String, &'a Va
         }
         _ => {}
     }
-}
-
-/// Whether an error tells of the inside of the agent: files, code, a stack.
-fn internals(message: &str, json: &Value) -> Option<Mismatch> {
-    let all = format!("{message}\n{json}");
-    let signs = [
-        "Traceback (most recent call last)",
-        "panicked at",
-        ".py\", line ",
-        "node_modules/",
-        "\tat ",
-        "\\n    at ",
-        "/usr/lib/",
-        "/home/",
-        "goroutine ",
-        ".rs:",
-        ".java:",
-        ".go:",
-        "SELECT ",
-    ];
-    let sign = signs.iter().find(|sign| all.contains(**sign));
-    unless(
-        sign.is_none(),
-        "the error",
-        "nothing of the agent's inside",
-        all.trim(),
-    )
 }
 
 /// The kind of an error by its name.

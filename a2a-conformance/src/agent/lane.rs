@@ -5,15 +5,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use a2a_jsonrpc::{Id, Limits};
-use a2a_transport::binding::{Asking, read_reply, write_call};
+use a2a_transport::binding::{Asking, EventReader, read_reply, write_call};
 use a2a_transport::http::HttpClient;
 use a2a_transport::{Binding, Envelope, Error};
 use a2a_types::reading::Mode;
-use a2a_types::{Dialect, ErrorKind, Request, Response};
+use a2a_types::{Dialect, ErrorKind, Operation, Request, Response};
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Map, Value, json};
+use tokio::sync::OnceCell;
 
 use super::observed::Observed;
 use super::stream::Streaming;
@@ -26,12 +27,16 @@ pub(crate) struct Lane {
     pub(crate) binding: Binding,
     /// The interface.
     pub(crate) url: String,
+    /// What is repeated in every request to it.
+    pub(crate) tenant: Option<String>,
     pub(crate) http: HttpClient,
     pub(crate) callers: Arc<Callers>,
     /// How long the agent may take.
     pub(crate) patience: Duration,
     pub(crate) observed: Observed,
     pub(crate) next_id: AtomicU64,
+    /// Whether it accepts webhooks of ours, and why not.
+    pub(crate) webhooks: OnceCell<Result<(), String>>,
 }
 
 /// What shows who calls.
@@ -41,16 +46,34 @@ pub(crate) struct Callers {
     pub(crate) second: HeaderMap,
 }
 
+impl Callers {
+    /// Somebody who has the first one's headers, and none of the secrets.
+    fn wrong(&self) -> HeaderMap {
+        let wrong = |value: &HeaderValue| {
+            let scheme = value.to_str().ok().and_then(|text| text.split_once(' '));
+            let text = match scheme {
+                Some((scheme, _)) => format!("{scheme} d3Jvbmc6d3Jvbmc="),
+                None => "d3Jvbmc6d3Jvbmc=".to_owned(),
+            };
+            HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("wrong"))
+        };
+        let headers = self.first.iter();
+        headers
+            .map(|(name, value)| (name.clone(), wrong(value)))
+            .collect()
+    }
+}
+
 /// What came back for a request that is answered once.
 pub(crate) struct Answered {
     pub(crate) evidence: Evidence,
+    pub(crate) dialect: Dialect,
     pub(crate) status: u16,
     /// By their names in lower case.
     pub(crate) headers: Value,
     /// The body, if it is JSON.
     pub(crate) json: Option<Value>,
     pub(crate) outcome: Outcome,
-    pub(crate) took: Duration,
 }
 
 /// What an answer says.
@@ -139,15 +162,14 @@ impl Lane {
         outgoing: Outgoing,
         caller: Caller,
     ) -> (Answered, Bytes) {
-        let began = Instant::now();
         let (mut evidence, response) = self.send(step, outgoing, caller).await;
         let mut answered = Answered {
             evidence: Evidence::default(),
+            dialect: self.dialect,
             status: 0,
             headers: Value::Null,
             json: None,
             outcome: Outcome::Nothing(String::new()),
-            took: Duration::ZERO,
         };
         let mut body = Bytes::new();
         match response {
@@ -174,7 +196,6 @@ impl Lane {
                 }
             }
         }
-        answered.took = began.elapsed();
         if let Outcome::Nothing(problem) = &answered.outcome
             && !problem.is_empty()
         {
@@ -228,6 +249,33 @@ impl Lane {
         Streaming::begin(self, envelope, evidence, response, began).await
     }
 
+    /// What a webhook was told, and what that says in protocol 1.0.
+    pub(crate) fn told(&self, mut delivery: Value) -> Value {
+        let body = &delivery["body"];
+        let event = match self.dialect {
+            Dialect::V1_0 => {
+                let operation = Operation::SendStreamingMessage;
+                let envelope = Envelope::new(Dialect::V1_0, Binding::HttpJson, operation);
+                let mut reader = EventReader::new(envelope, Mode::Lenient, Limits::default());
+                let read = reader.read(body.to_string().as_bytes()).ok();
+                read.and_then(|read| serde_json::to_value(read.value.event).ok())
+            }
+            dialect => {
+                let envelope = Envelope {
+                    id: Some(Id::number(1)),
+                    ..Envelope::new(dialect, Binding::JsonRpc, Operation::GetTask)
+                };
+                let whole = json!({"jsonrpc": "2.0", "id": 1, "result": body}).to_string();
+                match self.read(&envelope, 200, whole.as_bytes()) {
+                    Outcome::Result(task) => Some(json!({ "task": task })),
+                    _ => None,
+                }
+            }
+        };
+        delivery["event"] = event.unwrap_or_default();
+        delivery
+    }
+
     async fn send(
         &self,
         step: usize,
@@ -240,10 +288,15 @@ impl Lane {
             mut headers,
             body,
         } = outgoing;
+        let wrong;
         let shows = match caller {
             Caller::First => Some(&self.callers.first),
             Caller::Second => Some(&self.callers.second),
             Caller::Nobody => None,
+            Caller::Wrong => {
+                wrong = self.callers.wrong();
+                Some(&wrong)
+            }
         };
         for (name, value) in shows.into_iter().flatten() {
             headers.insert(name.clone(), value.clone());

@@ -18,6 +18,8 @@ pub(crate) struct Invariant {
     pub(crate) binding: Option<Binding>,
     /// The first generation in which it applies.
     pub(crate) since: Dialect,
+    /// The last.
+    pub(crate) until: Dialect,
 }
 
 const fn must(id: &'static str, title: &'static str) -> Invariant {
@@ -27,6 +29,7 @@ const fn must(id: &'static str, title: &'static str) -> Invariant {
         level: Level::Must,
         binding: None,
         since: Dialect::V0_1,
+        until: Dialect::V1_0,
     }
 }
 
@@ -37,12 +40,12 @@ const fn by(binding: Binding, id: &'static str, title: &'static str) -> Invarian
     }
 }
 
-/// All of them.
+/// All of them. An id that a case has, too, is met if both are.
 pub(crate) const INVARIANTS: &[Invariant] = &[
     by(
         Binding::JsonRpc,
-        "rpc.version",
-        "Every answer says `\"jsonrpc\": \"2.0\"`",
+        "rpc.envelope",
+        "Every answer says `\"jsonrpc\": \"2.0\"`, and has an id and either a result or an error",
     ),
     by(
         Binding::JsonRpc,
@@ -51,92 +54,123 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
     ),
     by(
         Binding::JsonRpc,
-        "rpc.result-or-error",
-        "Every answer has either a result or an error",
+        "rpc.content-type",
+        "Every answer that is no stream is JSON, and says so",
     ),
+    Invariant {
+        until: Dialect::V0_3,
+        ..by(
+            Binding::HttpJson,
+            "rest.content-type",
+            "Every answer that is no stream is JSON, and says so",
+        )
+    },
+    Invariant {
+        since: Dialect::V1_0,
+        level: Level::Should,
+        ..by(
+            Binding::HttpJson,
+            "rest.content-type",
+            "Every answer that is no stream is JSON, and says so",
+        )
+    },
     by(
-        Binding::JsonRpc,
-        "rpc.error-shape",
-        "Every error has an integer code and a message",
-    ),
-    by(
-        Binding::JsonRpc,
-        "rpc.http-status",
-        "An answer of JSON-RPC comes with HTTP status 200",
+        Binding::HttpJson,
+        "error.status",
+        "The HTTP status tells whether it went well, and which error it is",
     ),
     by(
         Binding::HttpJson,
-        "rest.http-status",
-        "An answer that succeeds comes with a status of success",
+        "error.body",
+        "Every error has the one form of its generation",
     ),
-    by(
-        Binding::HttpJson,
-        "rest.error-shape",
-        "An error comes with its status and says what it is",
-    ),
-    must("http.content-type", "JSON comes as JSON"),
-    must("json.readable", "Every answer is JSON"),
+    must("error.object", "Every error has a code and a message"),
     must(
-        "result.schema",
+        "error.codes",
+        "Every error has a code that its generation knows",
+    ),
+    Invariant {
+        since: Dialect::V1_0,
+        level: Level::Should,
+        ..by(
+            Binding::JsonRpc,
+            "error.info",
+            "Errors of A2A have an ErrorInfo",
+        )
+    },
+    Invariant {
+        since: Dialect::V1_0,
+        ..by(
+            Binding::HttpJson,
+            "error.info",
+            "Errors of A2A have an ErrorInfo",
+        )
+    },
+    Invariant {
+        since: Dialect::V1_0,
+        ..must("error.details-typed", "Every detail of an error has a type")
+    },
+    must(
+        "error.no-internals",
+        "Errors tell nothing of the inside of the agent",
+    ),
+    must(
+        "task.shape",
         "Every result is what the schema of its generation says",
     ),
+    must("task.timestamps", "Times are ISO 8601, in 1.0 UTC"),
+    must("task.ended-stays", "A task that has ended stays so"),
     must(
-        "stream.content-type",
-        "A stream comes as `text/event-stream`",
+        "extension.in-metadata",
+        "Messages and artifacts name their extensions by URIs",
     ),
-    must("stream.framing", "A stream is made of Server-Sent Events"),
+    must("stream.media-type", "A stream comes as `text/event-stream`"),
     must(
-        "stream.event-schema",
-        "Every event is what the schema of its generation says",
+        "stream.framing",
+        "A stream is made of Server-Sent Events, each with one JSON document",
+    ),
+    must(
+        "stream.event-shapes",
+        "Every event is what the schema of its generation says, about the task of the stream",
     ),
     by(
         Binding::JsonRpc,
         "stream.envelope",
         "Every event is an answer of JSON-RPC with the id of the request",
     ),
-    must(
-        "stream.one-task",
-        "All events of a stream are about one task and one conversation",
-    ),
-    must("stream.legal-states", "A task that has ended stays so"),
-    must(
-        "stream.nothing-after-the-end",
-        "Nothing is told after the task has ended",
+    by(
+        Binding::HttpJson,
+        "rest.stream-frames",
+        "Every event is bare, without an envelope of JSON-RPC",
     ),
     must(
         "stream.closes",
-        "A stream is closed when the task has ended",
+        "A stream is closed when the task has ended, and nothing is told after that",
     ),
     must(
         "stream.chunks",
         "Chunks are added to artifacts that were begun",
     ),
-    must(
-        "stream.final",
-        "The last status of a stream, and only that, is final",
-    ),
+    Invariant {
+        until: Dialect::V0_3,
+        ..must(
+            "stream.final",
+            "The last status of a stream, and only that, is final",
+        )
+    },
     Invariant {
         since: Dialect::V1_0,
         ..must(
-            "stream.begins-with-the-task",
+            "stream.begins-with-task",
             "A stream begins with a task or a message",
         )
     },
-    must(
-        "task.has-ids",
-        "Every task has an id, and a conversation where the generation wants one",
-    ),
-    must("task.timestamps", "Times are ISO 8601 with a zone"),
-    must(
-        "error.no-internals",
-        "Errors tell nothing of the inside of the agent",
-    ),
 ];
 
 impl Invariant {
     pub(crate) fn applies(&self, dialect: Dialect, binding: Binding) -> bool {
-        let of_final = self.id != "stream.final" || dialect != Dialect::V1_0;
-        self.binding.is_none_or(|own| own == binding) && dialect >= self.since && of_final
+        let spoken = (self.since..=self.until).contains(&dialect);
+        self.binding.is_none_or(|own| own == binding) && spoken
     }
 }
 

@@ -30,6 +30,10 @@ pub(crate) struct Streaming {
     pub(crate) folded: Option<Task>,
     /// Whether the agent closed it.
     pub(crate) closed: bool,
+    /// The generation.
+    pub(crate) dialect: Dialect,
+    /// The id of the last event of Server-Sent Events that had one.
+    pub(crate) last_id: String,
     body: Option<AnyBody>,
     decoder: Decoder,
     ready: Vec<ServerSentEvent>,
@@ -39,6 +43,8 @@ pub(crate) struct Streaming {
     /// The task has ended, or the agent answered by a message.
     ended: bool,
     last: Option<bool>,
+    /// It goes on where another one broke off.
+    resumes: bool,
     begun_artifacts: Vec<String>,
 }
 
@@ -51,6 +57,8 @@ impl Streaming {
         began: Instant,
     ) -> Self {
         let reader = EventReader::new(envelope.clone(), Mode::Lenient, Limits::default());
+        let mut headers = evidence.request.headers.iter();
+        let resumes = headers.any(|(name, _)| name == "last-event-id");
         let mut stream = Self {
             evidence,
             status: 0,
@@ -59,6 +67,8 @@ impl Streaming {
             events: Vec::new(),
             folded: None,
             closed: false,
+            dialect: lane.dialect,
+            last_id: String::new(),
             body: None,
             decoder: Decoder::new(Bounds::default()),
             ready: Vec::new(),
@@ -67,6 +77,7 @@ impl Streaming {
             began,
             ended: false,
             last: None,
+            resumes,
             begun_artifacts: Vec::new(),
         };
         let response = match response {
@@ -82,7 +93,7 @@ impl Streaming {
         let media_type = stream.headers["content-type"].as_str().unwrap_or_default();
         if media_type.starts_with("text/event-stream") {
             lane.observed
-                .see("stream.content-type", None, &stream.evidence);
+                .see("stream.media-type", None, &stream.evidence);
             stream.body = Some(body);
             return stream;
         }
@@ -102,7 +113,7 @@ impl Streaming {
         if !matches!(outcome, Outcome::Error { .. }) {
             let found = unless(false, "Content-Type", "text/event-stream", media_type);
             lane.observed
-                .see("stream.content-type", found, &stream.evidence);
+                .see("stream.media-type", found, &stream.evidence);
         }
         stream.refused = Some(outcome);
         stream.closed = true;
@@ -110,11 +121,19 @@ impl Streaming {
     }
 
     /// Reads on; yields the events that came, and a problem if they did not come in time.
-    pub(crate) async fn read(&mut self, lane: &Lane, until: Until) -> (Vec<Value>, Option<String>) {
+    pub(crate) async fn read(
+        &mut self,
+        lane: &Lane,
+        until: &Until,
+    ) -> (Vec<Value>, Option<String>) {
         let before = self.events.len();
         let deadline = tokio::time::Instant::now() + lane.patience;
         let enough = |stream: &Self| match until {
-            Until::Events(count) => stream.events.len() - before >= count,
+            Until::Events(count) => stream.events.len() - before >= *count,
+            Until::Status(state) => {
+                let folded = stream.folded.as_ref();
+                folded.is_some_and(|task| task.status.state.as_str() == state)
+            }
             Until::End => false,
         };
         let mut problem = None;
@@ -169,8 +188,8 @@ impl Streaming {
         (self.events[before..].to_vec(), problem)
     }
 
-    fn judge_end(&mut self, lane: &Lane, until: Until, late: bool) {
-        if until != Until::End || self.refused.is_some() {
+    fn judge_end(&mut self, lane: &Lane, until: &Until, late: bool) {
+        if *until != Until::End || self.refused.is_some() {
             return;
         }
         if self.ended {
@@ -196,6 +215,9 @@ impl Streaming {
     }
 
     fn take(&mut self, lane: &Lane, event: &ServerSentEvent) {
+        if let Some(id) = &event.id {
+            self.last_id.clone_from(id);
+        }
         let text = String::from_utf8_lossy(&event.data).into_owned();
         let after = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let Some(half) = &mut self.evidence.response
@@ -222,10 +244,15 @@ impl Streaming {
             let expected = format!("`jsonrpc: \"2.0\"` and `id: {id}`");
             see("stream.envelope", unless(sealed, &place, expected, &json));
         }
+        if lane.binding == Binding::HttpJson {
+            let bare = json.get("jsonrpc").is_none() && json.get("result").is_none();
+            let expected = "an event, without `jsonrpc` and `result`";
+            see("rest.stream-frames", unless(bare, &place, expected, &json));
+        }
         let operation = self.envelope.operation;
         if json.get("error").is_none() {
             see(
-                "stream.event-schema",
+                "stream.event-shapes",
                 lane.against_schema(operation, &json, &place),
             );
         }
@@ -240,7 +267,7 @@ impl Streaming {
             Err(error) => {
                 let found = unless(false, &place, "an event of this generation", &error);
                 lane.observed
-                    .see("stream.event-schema", found, &self.evidence);
+                    .see("stream.event-shapes", found, &self.evidence);
                 self.events.push(json!({"unreadable": text}));
             }
         }
@@ -249,16 +276,16 @@ impl Streaming {
     fn apply(&mut self, lane: &Lane, event: &Event, last: bool, place: &str) {
         let see = |check, found| lane.observed.see(check, found, &self.evidence);
         let told = serde_json::to_value(event).unwrap_or_default();
-        if lane.dialect == Dialect::V1_0 && self.events.is_empty() {
+        if lane.dialect == Dialect::V1_0 && self.events.is_empty() && !self.resumes {
             let begins = matches!(event, Event::Task(_) | Event::Message(_));
             let expected = "a task or a message";
             see(
-                "stream.begins-with-the-task",
+                "stream.begins-with-task",
                 unless(begins, place, expected, &told),
             );
         }
         see(
-            "stream.nothing-after-the-end",
+            "stream.closes",
             unless(!self.ended, place, "nothing", &told),
         );
         let ids = |task: &Task| (task.id.clone(), task.context_id.clone());
@@ -275,13 +302,13 @@ impl Streaming {
                 context.is_some() && event_context.is_some() && event_context != context;
             let expected = format!("task {id}, conversation {context:?}");
             let same = !other_id && !other_context;
-            see("stream.one-task", unless(same, place, expected, &told));
+            see("stream.event-shapes", unless(same, place, expected, &told));
             if let Some(status) = event.status() {
                 let before = known.status.state;
                 let legal = !before.is_terminal() || status.state == before;
                 let expected = format!("still {}", before.as_str());
                 see(
-                    "stream.legal-states",
+                    "task.ended-stays",
                     unless(legal, place, expected, status.state.as_str()),
                 );
             }
@@ -289,7 +316,7 @@ impl Streaming {
         if let Event::ArtifactUpdate(update) = event {
             let id = update.artifact.artifact_id.to_string();
             let known = self.begun_artifacts.contains(&id);
-            let begun = !update.append || known || self.folded_has(&id);
+            let begun = !update.append || self.resumes || known || self.folded_has(&id);
             see(
                 "stream.chunks",
                 unless(begun, place, "an artifact that was begun", &told),

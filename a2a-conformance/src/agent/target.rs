@@ -2,95 +2,156 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use a2a_client::Cards;
 use a2a_transport::Binding;
-use a2a_transport::http::HttpClient;
 use a2a_types::{AgentCard, Dialect};
+use serde_json::Value;
+use tokio::sync::OnceCell;
 
 use super::lane::{Callers, Lane, causes};
 use super::observed::Observed;
-use crate::case::{Case, Need};
+use super::options::Options;
+use super::webhook::Webhooks;
 
 /// The agent under test.
 pub(crate) struct Target {
     pub(crate) card: Arc<AgentCard>,
+    /// The card as it came.
+    pub(crate) document: Value,
+    /// Where the card is.
+    pub(crate) place: String,
+    /// What it calls itself in headers.
+    pub(crate) server: Option<String>,
+    /// What is tested.
     pub(crate) lanes: Vec<Lane>,
-}
-
-/// Which lanes are wanted.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Wanted {
-    pub(crate) dialects: Vec<Dialect>,
-    pub(crate) bindings: Vec<Binding>,
+    /// What the card offers besides.
+    pub(crate) other_lanes: Vec<Lane>,
+    /// Webhooks that it can reach.
+    pub(crate) webhooks: Option<Webhooks>,
 }
 
 impl Target {
     /// Finds the card, and every interface on it that can be tested.
-    pub(crate) async fn find(
-        url: &str,
-        http: &HttpClient,
-        callers: &Arc<Callers>,
-        wanted: &Wanted,
-        patience: Duration,
-    ) -> Result<Self, String> {
-        let cards = Cards::new(http.clone()).headers(callers.first.clone());
-        let card = cards.find(url).await.map_err(|error| causes(&error))?;
-        let mut lanes: Vec<Lane> = Vec::new();
+    pub(crate) async fn find(options: &Options, callers: &Arc<Callers>) -> Result<Self, String> {
+        let cards = Cards::new(options.http.clone()).headers(callers.first.clone());
+        let card = cards.find(&options.url).await;
+        let card = card.map_err(|error| causes(&error))?;
+        let began = Instant::now();
+        let (place, document, server) = document(options, callers).await;
+        let patience = patience(options, began.elapsed());
+        let (mut lanes, mut other_lanes): (Vec<Lane>, Vec<Lane>) = Default::default();
         for interface in &card.supported_interfaces {
             let (Some(dialect), Some(binding)) = (interface.dialect(), Binding::of(interface))
             else {
                 continue;
             };
-            let known = lanes
-                .iter()
-                .any(|lane| (lane.dialect, lane.binding) == (dialect, binding));
-            let dialect_wanted = wanted.dialects.is_empty() || wanted.dialects.contains(&dialect);
-            let binding_wanted = wanted.bindings.is_empty() || wanted.bindings.contains(&binding);
-            if !known && dialect_wanted && binding_wanted {
-                lanes.push(Lane {
-                    dialect,
-                    binding,
-                    url: interface.url.clone(),
-                    http: http.clone(),
-                    callers: Arc::clone(callers),
-                    patience,
-                    observed: Observed::default(),
-                    next_id: AtomicU64::new(1),
-                });
+            let mut known = lanes.iter().chain(&other_lanes);
+            if known.any(|lane| (lane.dialect, lane.binding) == (dialect, binding)) {
+                continue;
+            }
+            let lane = Lane {
+                dialect,
+                binding,
+                url: interface.url.clone(),
+                tenant: interface.tenant.clone(),
+                http: options.http.clone(),
+                callers: Arc::clone(callers),
+                patience,
+                observed: Observed::default(),
+                next_id: AtomicU64::new(1),
+                webhooks: OnceCell::new(),
+            };
+            let dialect_wanted = options.dialects.is_empty() || options.dialects.contains(&dialect);
+            let binding_wanted = options.bindings.is_empty() || options.bindings.contains(&binding);
+            match dialect_wanted && binding_wanted {
+                true => lanes.push(lane),
+                false => other_lanes.push(lane),
             }
         }
         lanes.sort_by_key(|lane| (lane.dialect, lane.binding.to_string()));
-        Ok(Self { card, lanes })
+        let offers_webhooks = card.capabilities.push_notifications == Some(true);
+        let host = match (&options.webhook_host, is_here(&place)) {
+            (Some(host), _) => Some(host.as_str()),
+            (None, true) => Some("127.0.0.1"),
+            (None, false) => None,
+        };
+        let webhooks = match host.filter(|_| offers_webhooks) {
+            Some(host) => {
+                let listening = Webhooks::listen(host).await;
+                Some(listening.map_err(|error| format!("no webhook can be opened: {error}"))?)
+            }
+            None => None,
+        };
+        Ok(Self {
+            card,
+            document,
+            place,
+            server,
+            lanes,
+            other_lanes,
+            webhooks,
+        })
     }
 
-    /// What a case needs and the card does not offer, or nobody has given.
-    pub(crate) fn lacks(&self, case: &Case, callers: &Callers) -> Option<String> {
-        let capabilities = &self.card.capabilities;
-        let lack = |need: &Need| {
-            let (has, told) = match need {
-                Need::Streaming => (capabilities.streaming == Some(true), "streams"),
-                Need::NoStreaming => (capabilities.streaming != Some(true), "no streams"),
-                Need::Push => (capabilities.push_notifications == Some(true), "webhooks"),
-                Need::NoPush => (capabilities.push_notifications != Some(true), "no webhooks"),
-                Need::ExtendedCard => (
-                    capabilities.extended_agent_card == Some(true),
-                    "an extended card",
-                ),
-                Need::SecondCaller => {
-                    (!callers.second.is_empty(), "credentials of a second caller")
-                }
-                Need::Authentication => (
-                    !self.card.security_requirements.is_empty(),
-                    "that callers show who they are",
-                ),
-            };
-            (!has).then(|| match need {
-                Need::SecondCaller => format!("{told} were not given (--second-header)"),
-                _ => format!("the card does not say: {told}"),
-            })
-        };
-        case.needs.iter().find_map(lack)
+    /// Everything that the card offers, whether it is tested or not.
+    pub(crate) fn all_lanes(&self) -> impl Iterator<Item = &Lane> {
+        self.lanes.iter().chain(&self.other_lanes)
     }
+
+    pub(crate) fn serves(&self, dialect: Dialect, binding: Binding) -> bool {
+        self.all_lanes()
+            .any(|lane| (lane.dialect, lane.binding) == (dialect, binding))
+    }
+
+    /// What the paths of cards follow.
+    pub(crate) fn base(&self) -> &str {
+        let paths = Dialect::ALL.iter().map(|dialect| dialect.card_path());
+        let mut bases = paths.filter_map(|path| self.place.strip_suffix(path));
+        bases.next().unwrap_or(&self.place)
+    }
+}
+
+/// How long the agent may take, which is more if it is far away.
+fn patience(options: &Options, round_trip: Duration) -> Duration {
+    let whole = options.patience + round_trip * 20;
+    whole.mul_f64(options.scale.clamp(0.01, 1000.0))
+}
+
+/// The card as it comes, where it comes from, and from what server.
+async fn document(options: &Options, callers: &Callers) -> (String, Value, Option<String>) {
+    let base = options.url.trim_end_matches('/');
+    let scheme = base.find("://").map_or(0, |end| end + 3);
+    let origin = base[scheme..].find('/').map(|slash| scheme + slash);
+    let origin = origin.map_or(base, |end| &base[..end]);
+    let mut places = vec![base.to_owned()];
+    for base in [base, origin] {
+        for dialect in [Dialect::V1_0, Dialect::V0_2] {
+            places.push(format!("{base}{}", dialect.card_path()));
+        }
+    }
+    for place in places {
+        let fetched = options.http.get(&place, &callers.first).await;
+        if let Ok(fetched) = fetched
+            && let Ok(document) = serde_json::from_slice::<Value>(&fetched.body)
+            && document["name"].is_string()
+        {
+            let server = fetched.headers.get("server");
+            let server = server.and_then(|value| value.to_str().ok());
+            return (place, document, server.map(str::to_owned));
+        }
+    }
+    (options.url.clone(), Value::Null, None)
+}
+
+/// Whether a URL leads to this machine.
+fn is_here(url: &str) -> bool {
+    let Ok(uri) = url.parse::<http::Uri>() else {
+        return false;
+    };
+    let host = uri.host().unwrap_or_default();
+    let host = host.trim_matches(['[', ']']);
+    let address = host.parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }

@@ -1,8 +1,12 @@
 //! Cases as data: what is said, and what has to come.
 
+mod expect;
 mod model;
+mod patch;
 pub mod pattern;
 mod template;
 
-pub use self::model::{Caller, Case, Expect, Http, Need, Profile, Step, Until};
+pub use self::expect::Expect;
+pub use self::model::{Caller, Case, Http, Need, Per, Profile, Step, Until};
+pub use self::patch::lay_over;
 pub use self::template::Names;

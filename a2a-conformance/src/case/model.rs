@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Expect;
 use super::pattern::unknown_operators;
 use crate::requirement::Level;
 
@@ -34,8 +35,27 @@ pub struct Case {
     /// What the card must offer.
     #[serde(default)]
     pub needs: Vec<Need>,
+    /// How often it is made.
+    #[serde(default)]
+    pub per: Per,
+    /// It is made when all others are done.
+    #[serde(default)]
+    pub last: bool,
     /// What is said, one after the other.
     pub steps: Vec<Step>,
+}
+
+/// How often a case is made.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Per {
+    /// In every generation and binding.
+    #[default]
+    Lane,
+    /// In every generation, whatever the binding.
+    Generation,
+    /// Once.
+    Agent,
 }
 
 /// Which agents can be asked.
@@ -61,16 +81,38 @@ pub enum Need {
     Push,
     /// The card says that there are no webhooks.
     NoPush,
+    /// Webhooks, and one of ours that the agent reaches and accepts.
+    Webhook,
     /// An extended card.
     ExtendedCard,
+    /// The card says that there is no extended card.
+    NoExtendedCard,
     /// Credentials of a second caller.
     SecondCaller,
     /// Callers must show who they are.
     Authentication,
+    /// JSON-RPC and HTTP+JSON in this generation.
+    BothBindings,
+    /// An extension.
+    Extension,
+    /// An extension without which nobody is served.
+    RequiredExtension,
+    /// No extension without which nobody is served.
+    NoRequiredExtension,
+    /// An interface with a tenant.
+    Tenant,
+    /// Signatures on the card.
+    Signatures,
+    /// A generation before 1.0 is served.
+    OldGeneration,
+    /// No generation before 1.0 is served.
+    NoOldGeneration,
+    /// The agent is reached by `https`.
+    Https,
 }
 
-/// Something that is said or done. One of `call`, `stream`, `http`, `next`, `close` and `together` says
-/// what.
+/// Something that is said or done. One of `call`, `stream`, `http`, `next`, `close`, `notified`, `see` and
+/// `together` says what.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Step {
@@ -84,11 +126,26 @@ pub struct Step {
     pub next: Option<String>,
     /// Closes the stream of this name, without reading on.
     pub close: Option<String>,
+    /// Waits for what the webhook below `{{webhook}}` at this path is told, like `/a`; empty is the
+    /// webhook itself.
+    pub notified: Option<String>,
+    /// Looks at a value that is known, like `{{card}}`.
+    pub see: Option<Value>,
     /// Steps that are done at once.
     pub together: Vec<Step>,
+    /// The step is taken once for each of these values, which it calls `{{it}}`.
+    pub for_each: Vec<Value>,
     /// What the operation is asked with, in protocol 1.0. Of a message `role` and `messageId` may be
     /// left out.
     pub params: Value,
+    /// What is then changed in the params as they go over the wire: members that are laid over them
+    /// (RFC 7386), so that `null` leaves one out; `{$null: true}` says null. Where they are no body,
+    /// they are queries.
+    pub alter: Option<Value>,
+    /// What is changed in the envelope of JSON-RPC, likewise.
+    pub envelope: Option<Value>,
+    /// The HTTP method, where it is not the usual one of HTTP+JSON.
+    pub verb: Option<String>,
     /// The JSON-RPC id; a number by default.
     pub id: Option<Value>,
     /// Headers in addition; an empty value leaves one out that would be sent.
@@ -105,6 +162,14 @@ pub struct Step {
     pub eventually: bool,
     /// Only in these generations.
     pub only: Vec<String>,
+    /// Only in these bindings.
+    pub bindings: Vec<String>,
+    /// In this binding of the generation, instead of the one that is tested.
+    pub by: Option<String>,
+    /// Why the case does not apply if what comes is not as expected.
+    pub otherwise: Option<String>,
+    /// What may come instead: not as preferred, but allowed.
+    pub lenient: Option<Expect>,
 }
 
 /// A request as it goes over the wire.
@@ -113,10 +178,13 @@ pub struct Step {
 pub struct Http {
     /// The method; `POST` by default.
     pub method: Option<String>,
-    /// What follows the URL of the interface; begins with `/` if it follows the origin.
+    /// What follows the URL of the interface; begins with `//` if it follows the origin, and with
+    /// `http` if it is a whole URL.
     pub path: String,
     /// The body: a text as it is, anything else as JSON.
     pub body: Option<Value>,
+    /// The body as hexadecimal bytes, for what is no text.
+    pub bytes: Option<String>,
     /// The body, repeated so often between what stands before and after it.
     pub repeat: Option<(String, usize, String)>,
 }
@@ -132,44 +200,20 @@ pub enum Caller {
     Second,
     /// Without any.
     Nobody,
+    /// With the first ones, of which the secret is wrong.
+    Wrong,
 }
 
 /// How far a stream is read.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Until {
     /// So many events more.
     Events(usize),
+    /// Until the task is in this state.
+    Status(String),
     /// Until the agent closes it.
     End,
-}
-
-/// What has to come: [patterns](super::pattern).
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Expect {
-    /// The task, whether it is the answer or in it.
-    pub task: Option<Value>,
-    /// The message that is the answer.
-    pub message: Option<Value>,
-    /// The answer, in protocol 1.0.
-    pub result: Option<Value>,
-    /// The error: its name like `TaskNotFound`, or several of which one has to come.
-    pub error: Option<Value>,
-    /// The events of a stream that were read in this step, in protocol 1.0.
-    pub events: Option<Value>,
-    /// The task as the events that were read so far make it.
-    pub folded: Option<Value>,
-    /// The body as it came over the wire.
-    pub body: Option<Value>,
-    /// The HTTP status.
-    pub status: Option<Value>,
-    /// The headers, by their names in lower case.
-    pub headers: Option<Value>,
-    /// Whether the agent closed the stream.
-    pub closed: Option<bool>,
-    /// How many milliseconds it took.
-    pub milliseconds: Option<Value>,
 }
 
 impl Case {
@@ -214,12 +258,13 @@ impl Step {
             self.http.is_some(),
             self.next.is_some(),
             self.close.is_some(),
+            self.notified.is_some(),
+            self.see.is_some(),
             !self.together.is_empty(),
         ];
         if kinds.iter().filter(|is| **is).count() != 1 {
-            problems.push(
-                "expected one of `call`, `stream`, `http`, `next`, `close`, `together`".to_owned(),
-            );
+            let names = "`call`, `stream`, `http`, `next`, `close`, `notified`, `see`, `together`";
+            problems.push(format!("expected one of {names}"));
         }
         let streams = |name: &str| {
             let known = Operation::ALL
@@ -235,7 +280,8 @@ impl Step {
             }
         }
         problems.extend(self.together.iter().flat_map(Self::problems));
-        for pattern in self.expect.patterns() {
+        let lenient = self.lenient.iter().flat_map(Expect::patterns);
+        for pattern in self.expect.patterns().chain(lenient) {
             let unknown = unknown_operators(pattern);
             problems.extend(
                 unknown
@@ -244,35 +290,5 @@ impl Step {
             );
         }
         problems
-    }
-}
-
-impl Expect {
-    fn patterns(&self) -> impl Iterator<Item = &Value> {
-        let Self {
-            task,
-            message,
-            result,
-            error: _,
-            events,
-            folded,
-            body,
-            status,
-            headers,
-            closed: _,
-            milliseconds,
-        } = self;
-        let all = [
-            task,
-            message,
-            result,
-            events,
-            folded,
-            body,
-            status,
-            headers,
-            milliseconds,
-        ];
-        all.into_iter().flatten()
     }
 }

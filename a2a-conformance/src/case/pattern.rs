@@ -18,7 +18,14 @@
 //! | `$each` | is an array whose items are all like this |
 //! | `$first`, `$last` | is an array whose first, last item is like this |
 //! | `$exactly` | is equal, members and all |
+//! | `$all` | is like all of these patterns |
+//! | `$distinct` | is an array in whose items what stands at this path differs |
+//! | `$descending` | is an array in whose items what stands at this path never grows |
+//! | `$ends` | is an array, not empty, like the last items of this one |
+//! | `$decoded` | is a text of base64url, without padding; decoded it is JSON like this |
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use regex::Regex;
 use serde_json::{Map, Value};
 
@@ -173,12 +180,60 @@ fn operate(
                 fail(told(operand));
             }
         }
+        "$all" => {
+            for pattern in operand.as_array().into_iter().flatten() {
+                compare(pattern, found, place, all);
+            }
+        }
+        "$distinct" | "$descending" => {
+            let path = operand.as_str().unwrap_or_default();
+            let items: Vec<_> = items
+                .into_iter()
+                .flatten()
+                .map(|item| at(item, path))
+                .collect();
+            let holds = found.is_some_and(Value::is_array)
+                && match operator {
+                    "$distinct" => (1..items.len()).all(|end| !items[..end].contains(&items[end])),
+                    _ => items.is_sorted_by(|one, next| text_of(*one) >= text_of(*next)),
+                };
+            if !holds {
+                let word = operator.trim_start_matches('$');
+                let found: Vec<_> = items.iter().map(|item| text_of(*item)).collect();
+                all.push(mismatch(
+                    place,
+                    format!("{word} `{path}`"),
+                    found.join(", "),
+                ));
+            }
+        }
+        "$ends" => {
+            let whole = operand.as_array().map_or(&[][..], Vec::as_slice);
+            let length = items.map_or(0, Vec::len);
+            match whole.len().checked_sub(length) {
+                Some(start) if length > 0 => {
+                    compare(&Value::from(&whole[start..]), found, place, all);
+                }
+                _ => fail(format!("the last of {}", told(operand))),
+            }
+        }
+        "$decoded" => {
+            let bytes = found
+                .and_then(Value::as_str)
+                .map(|text| URL_SAFE_NO_PAD.decode(text));
+            let json = bytes.and_then(Result::ok);
+            let json = json.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+            match json {
+                Some(json) => compare(operand, Some(&json), &format!("{place} decoded"), all),
+                None => fail("base64url of JSON".to_owned()),
+            }
+        }
         unknown => fail(format!("a pattern that is known: `{unknown}` is not")),
     }
 }
 
 /// The operators that there are.
-pub const OPERATORS: [&str; 14] = [
+pub const OPERATORS: [&str; 19] = [
     "$any",
     "$type",
     "$one_of",
@@ -193,6 +248,11 @@ pub const OPERATORS: [&str; 14] = [
     "$first",
     "$last",
     "$exactly",
+    "$all",
+    "$distinct",
+    "$descending",
+    "$ends",
+    "$decoded",
 ];
 
 /// Every operator in a pattern that there is not.
@@ -207,6 +267,23 @@ pub fn unknown_operators(pattern: &Value) -> Vec<String> {
         }
         Value::Array(items) => items.iter().flat_map(unknown_operators).collect(),
         _ => Vec::new(),
+    }
+}
+
+/// What stands at a path like `status.timestamp`; the item itself at an empty one.
+fn at<'v>(item: &'v Value, path: &str) -> Option<&'v Value> {
+    let mut names = path.split('.').filter(|name| !name.is_empty());
+    names.try_fold(item, |value, name| match name.parse::<usize>() {
+        Ok(index) => value.get(index),
+        Err(_) => value.get(name),
+    })
+}
+
+fn text_of(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+        None => String::new(),
     }
 }
 
@@ -345,6 +422,32 @@ mod tests {
                 json!({"$exactly": {"a": 1}}),
                 json!({"a": 1}),
                 Some(json!({"a": 1, "b": 2})),
+            ),
+            (
+                json!({"$all": [{"a": 1}, {"b": 2}]}),
+                json!({"a": 1, "b": 2}),
+                Some(json!({"a": 1})),
+            ),
+            (
+                json!({"$distinct": "id"}),
+                json!([{"id": 1}, {"id": 2}]),
+                Some(json!([{"id": 1}, {"id": 2}, {"id": 1}])),
+            ),
+            (
+                json!({"$descending": "a.0"}),
+                json!([{"a": ["3"]}, {"a": ["3"]}, {"a": ["1"]}]),
+                Some(json!([{"a": ["1"]}, {"a": ["2"]}])),
+            ),
+            (
+                json!({"$ends": [1, 2, 3]}),
+                json!([2, 3]),
+                Some(json!([1, 2])),
+            ),
+            (json!({"$ends": [1]}), json!([1]), Some(json!([]))),
+            (
+                json!({"$decoded": {"alg": "ES256"}}),
+                json!("eyJhbGciOiJFUzI1NiJ9"),
+                Some(json!("eyJhbGciOiJub25lIn0")),
             ),
             (json!({"$nonsense": 1}), json!(null), Some(json!(1))),
         ];

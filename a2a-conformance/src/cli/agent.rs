@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use a2a_conformance::agent::{NoRun, Options, Selection, run};
+use a2a_conformance::agent::{NoRun, Options, Process, Selection, run};
 use a2a_conformance::case::Profile;
 use a2a_conformance::requirement::Level;
 use a2a_conformance::run::{Run, Verdict};
@@ -21,6 +21,7 @@ Examples:
   a2a-conformance agent http://127.0.0.1:8080
   a2a-conformance agent https://agent.example --black-box --prompt 'summarize: hello'
   a2a-conformance agent http://127.0.0.1:8080 --dialect 1.0 --run 'stream.*' --repeat 50
+  a2a-conformance agent --exec './my-agent --port {port}' --black-box
   a2a-conformance agent https://agent.example -H 'Authorization: Bearer …' --second-header 'Authorization: Bearer …'
 
 An agent that keeps the behaviour contract does what the first word of a message says (`a2a-conformance
@@ -30,8 +31,11 @@ Exit codes: 0 all that is required is met, 1 something is not, 2 usage or nothin
 reached, 4 the suite itself is broken.")]
 pub(crate) struct Arguments {
     /// The agent: its origin, base or card.
-    #[arg(value_name = "URL")]
-    url: String,
+    #[arg(value_name = "URL", required_unless_present = "exec")]
+    url: Option<String>,
+    /// Start the agent by this command, in which `{port}` is where it has to listen, and end it afterwards.
+    #[arg(long, value_name = "COMMAND", conflicts_with = "url")]
+    exec: Option<String>,
     /// The agent keeps no contract: only what every agent must do.
     #[arg(long)]
     black_box: bool,
@@ -62,6 +66,12 @@ pub(crate) struct Arguments {
     /// How long the agent may take to answer.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     timeout: u64,
+    /// What all deadlines are multiplied by.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    timeout_scale: f64,
+    /// The host by which the agent reaches webhooks of this machine.
+    #[arg(long, value_name = "HOST")]
+    webhook_host: Option<String>,
     /// How many checks are made at once.
     #[arg(long, value_name = "N", default_value_t = 8)]
     jobs: usize,
@@ -105,7 +115,19 @@ fn read_header(text: &str) -> Result<(HeaderName, HeaderValue), String> {
 
 pub(crate) async fn command(arguments: Arguments) -> ExitCode {
     let json = arguments.json;
-    let options = arguments.options();
+    let patience = Duration::from_secs(arguments.timeout * 3);
+    let process = match &arguments.exec {
+        None => None,
+        Some(command) => match Process::start(command, patience).await {
+            Ok(process) => Some(process),
+            Err(problem) => {
+                eprintln!("the agent cannot be started: {problem}");
+                return ExitCode::from(3);
+            }
+        },
+    };
+    let place = process.as_ref().map(|process| process.url().to_owned());
+    let options = arguments.options(place);
     let terminal = std::io::stderr().is_terminal();
     let tested = run(&options, |done, total| {
         if terminal {
@@ -145,11 +167,11 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
 }
 
 impl Arguments {
-    fn options(self) -> Options {
+    fn options(self, place: Option<String>) -> Options {
         let headers =
             |pairs: Vec<(HeaderName, HeaderValue)>| pairs.into_iter().collect::<HeaderMap>();
         Options {
-            url: self.url,
+            url: place.or(self.url).unwrap_or_default(),
             profile: match self.black_box {
                 true => Profile::BlackBox,
                 false => Profile::Instrumented,
@@ -180,6 +202,8 @@ impl Arguments {
             headers: headers(self.headers),
             second_headers: headers(self.second_headers),
             patience: Duration::from_secs(self.timeout),
+            scale: self.timeout_scale,
+            webhook_host: self.webhook_host,
             jobs: self.jobs,
             repeat: self.repeat,
             http: HttpClient::default(),

@@ -67,6 +67,13 @@ pub(super) fn written(written: Written, media_type: &'static str) -> Response<Bo
     response
 }
 
+/// Keeps an extended card from whoever keeps answers for others. Specification 1.0 §13.3.
+pub(super) fn for_caller_only(mut response: Response<Body>) -> Response<Body> {
+    let cached = HeaderValue::from_static("private, no-cache");
+    response.headers_mut().insert(CACHE_CONTROL, cached);
+    response
+}
+
 /// Tells a caller that it is worth asking again, and when. JSON-RPC answers with status 200 even
 /// then, and has no other word for it that every generation knows.
 pub(super) fn retry_later(mut response: Response<Body>) -> Response<Body> {

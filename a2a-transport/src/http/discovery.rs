@@ -134,6 +134,13 @@ pub fn card_document(card: &AgentCard) -> Value {
             merge(scheme, json!({"type": "oauth2", "flows": {}}));
         }
     }
+    // 0.3 §5.6.2: who lists further interfaces lists the main one, too.
+    let main = json!({"url": document["url"], "transport": document["preferredTransport"]});
+    if let Some(Value::Array(interfaces)) = document.get_mut("additionalInterfaces")
+        && !interfaces.contains(&main)
+    {
+        interfaces.insert(0, main);
+    }
     for skill in document["skills"].as_array_mut().into_iter().flatten() {
         for (member, fallback) in [
             ("inputModes", &card.default_input_modes),
@@ -202,6 +209,24 @@ mod tests {
         assert_eq!(of_1_0.security_schemes, card.security_schemes);
         assert_eq!(document["securitySchemes"]["b"]["type"], "http");
         assert_eq!(document["skills"][0]["inputModes"], json!(["text/plain"]));
+    }
+
+    #[test]
+    fn the_main_interface_is_among_those_of_0_3() {
+        let document = card_document(&AgentCard::new("n", "d").at("http://h/"));
+        let expected = json!([
+            {"url": "http://h/", "transport": "JSONRPC"},
+            {"url": "http://h/rest", "transport": "HTTP+JSON"},
+        ]);
+        assert_eq!(document["additionalInterfaces"], expected);
+        let only = AgentCard {
+            supported_interfaces: vec![a2a_types::AgentInterface::json_rpc(
+                "http://h/",
+                Dialect::V0_3,
+            )],
+            ..AgentCard::new("n", "d")
+        };
+        assert!(card_document(&only)["additionalInterfaces"].is_null());
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! One question and its answer, by JSON-RPC or by HTTP+JSON.
 
 use a2a_jsonrpc::Id;
-use a2a_types::{Dialect, Error as A2aError, ErrorKind};
+use a2a_types::{Dialect, Error as A2aError, ErrorKind, Response as A2aResponse};
 use bytes::Bytes;
 use http::header::{ALLOW, HeaderMap, HeaderValue, USER_AGENT};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
-use super::answer::{JSON, deny, event_stream, retry_later, status, written};
+use super::answer::{JSON, deny, event_stream, for_caller_only, retry_later, status, written};
 use super::body::{Body, Incomplete, collect};
 use super::service::HttpService;
 use super::{extensions, media};
@@ -185,6 +185,9 @@ impl<T: Transport> HttpService<T> {
                     self.settings.keep_alive,
                 ))
             }
+            Ok(Answer::Once(response @ A2aResponse::GetExtendedAgentCard(_))) => for_caller_only(
+                written(write_reply(&envelope, Ok(response)), manner.media_type),
+            ),
             Ok(Answer::Once(response)) => {
                 written(write_reply(&envelope, Ok(response)), manner.media_type)
             }

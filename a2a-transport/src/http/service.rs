@@ -13,7 +13,7 @@ use http::header::{CACHE_CONTROL, HeaderValue};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 
-use super::answer::{BEARER, deny, json, not_allowed, plain, retry_later, typed};
+use super::answer::{BEARER, deny, for_caller_only, json, not_allowed, plain, retry_later, typed};
 use super::auth::{Anyone, Authenticator, Denied};
 use super::body::{Body, Pace};
 use super::discovery::PublicCard;
@@ -197,7 +197,7 @@ impl<T: Transport> HttpService<T> {
             Ok(Answer::Once(A2aResponse::GetExtendedAgentCard(card))) => {
                 let card =
                     serde_json::to_vec(&v0_2::AgentCard::from(card).of_0_2()).unwrap_or_default();
-                json(StatusCode::OK, card)
+                for_caller_only(json(StatusCode::OK, card))
             }
             Ok(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "internal error"),
             Err(error) => match error.into_answer().kind {

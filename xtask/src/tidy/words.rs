@@ -90,7 +90,7 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "text is collected for a while: nothing tells that no more will come",
     },
     Exception {
-        path: "a2a-conformance/src/agent/judge.rs",
+        path: "a2a-conformance/src/agent/errors.rs",
         word: "/home/",
         reason: "what an error of a peer must not tell",
     },

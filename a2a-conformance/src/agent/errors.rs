@@ -1,0 +1,183 @@
+//! Whether an error is what errors have to be.
+
+use a2a_transport::Binding;
+use a2a_types::{Dialect, ErrorKind};
+use serde_json::Value;
+
+use super::lane::{Answered, Lane, Outcome};
+use super::observed::unless;
+use crate::run::{Evidence, Mismatch};
+
+impl Lane {
+    /// Holds an error against everything that holds for all errors.
+    pub(super) fn judge_error(&self, answered: &Answered) {
+        let (Outcome::Error { kind, message }, Some(json)) = (&answered.outcome, &answered.json)
+        else {
+            return;
+        };
+        let evidence = &answered.evidence;
+        let see = |check, found| self.observed.see(check, found, evidence);
+        see("error.no-internals", internals(message, json));
+        // A proxy or a guard before the agent may refuse in words of its own.
+        let Some(error) = json.get("error").filter(|error| error.is_object()) else {
+            if self.binding == Binding::HttpJson && self.dialect == Dialect::V1_0 {
+                let found = unless(
+                    false,
+                    "$",
+                    "`error` with `code`, `status` and `message`",
+                    json,
+                );
+                see("error.body", found);
+            }
+            return;
+        };
+        match self.binding {
+            Binding::JsonRpc => self.judge_object(error, *kind, evidence),
+            Binding::HttpJson => self.judge_body(answered, error, *kind),
+        }
+        if self.dialect == Dialect::V1_0 {
+            self.judge_details(error, *kind, evidence);
+        }
+    }
+
+    fn judge_object(&self, error: &Value, kind: ErrorKind, evidence: &Evidence) {
+        let see = |check, found| self.observed.see(check, found, evidence);
+        let data_fits = match (self.dialect, error.get("data")) {
+            (_, None) => true,
+            (Dialect::V0_1, Some(data)) => data.is_object() || data.is_null(),
+            (Dialect::V1_0, Some(data)) => data.is_array(),
+            _ => true,
+        };
+        let is_said = error["message"]
+            .as_str()
+            .is_some_and(|text| !text.trim().is_empty());
+        let shaped = error["code"].is_i64() && is_said && data_fits;
+        let expected = match self.dialect {
+            Dialect::V0_1 => "an integer `code`, a `message`, and `data` an object if there",
+            Dialect::V1_0 => "an integer `code`, a `message`, and `data` an array if there",
+            _ => "an integer `code` and a `message`",
+        };
+        see("error.object", unless(shaped, "$.error", expected, error));
+        let code = error["code"].as_i64().unwrap_or_default();
+        let of_generation = ErrorKind::ALL
+            .iter()
+            .any(|known| known.code_in(self.dialect) == code);
+        // JSON-RPC keeps these for itself, and A2A the first few of those for servers.
+        let reserved = (-32768..=-32100).contains(&code) || (-32009..=-32001).contains(&code);
+        let known = of_generation || !reserved || self.dialect == Dialect::V0_1;
+        let expected = format!("a code of {}", self.dialect);
+        let found = format!("{code} ({kind:?})");
+        see(
+            "error.codes",
+            unless(known, "$.error.code", expected, found),
+        );
+    }
+
+    fn judge_body(&self, answered: &Answered, error: &Value, kind: ErrorKind) {
+        let see = |check, found| self.observed.see(check, found, &answered.evidence);
+        let (status, expected) = (answered.status, kind.http_status());
+        // What 1.0.0 had for some of them.
+        let earlier = match kind {
+            ErrorKind::TaskNotCancelable => 409,
+            ErrorKind::ContentTypeNotSupported => 415,
+            ErrorKind::InvalidAgentResponse => 502,
+            _ => expected,
+        };
+        // HTTP has words of its own for what is no matter of A2A.
+        let of_http = [404, 405, 406, 408, 413, 415, 429, 431, 503].contains(&status);
+        let same = match self.dialect {
+            Dialect::V1_0 if is_of_a2a(kind) => status == expected || status == earlier,
+            Dialect::V1_0 => status == expected || of_http,
+            _ => status / 100 == expected / 100,
+        };
+        see(
+            "error.status",
+            unless(
+                same,
+                "HTTP status",
+                format!("{expected} for {kind:?}"),
+                status,
+            ),
+        );
+        if self.dialect == Dialect::V1_0 {
+            let is_name = |text: &str| {
+                !text.is_empty()
+                    && text
+                        .bytes()
+                        .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+            };
+            let holds = error["code"] == status
+                && error["status"].as_str().is_some_and(is_name)
+                && error["message"]
+                    .as_str()
+                    .is_some_and(|text| !text.is_empty())
+                && error.get("details").is_none_or(Value::is_array);
+            let expected =
+                format!("`code` {status}, `status` like NOT_FOUND, `message`, `details`");
+            see("error.body", unless(holds, "$.error", expected, error));
+            let object = error["code"].is_i64() && error["message"].is_string();
+            let expected = "an integer `code` and a `message`";
+            see("error.object", unless(object, "$.error", expected, error));
+        }
+    }
+
+    fn judge_details(&self, error: &Value, kind: ErrorKind, evidence: &Evidence) {
+        let see = |check, found| self.observed.see(check, found, evidence);
+        let name = match self.binding {
+            Binding::JsonRpc => "data",
+            Binding::HttpJson => "details",
+        };
+        let place = format!("$.error.{name}");
+        let details = error[name].as_array().map_or(&[][..], Vec::as_slice);
+        for (index, detail) in details.iter().enumerate() {
+            let place = format!("{place}[{index}]");
+            let typed = detail["@type"].is_string();
+            see(
+                "error.details-typed",
+                unless(typed, &place, "`@type`", detail),
+            );
+        }
+        if is_of_a2a(kind) {
+            let is_info = |detail: &&Value| detail["@type"] == INFO;
+            let info = details.iter().find(is_info).unwrap_or(&Value::Null);
+            let holds = info["domain"] == DOMAIN && info["reason"] == kind.reason();
+            let expected = format!("an ErrorInfo with {} of {DOMAIN}", kind.reason());
+            see("error.info", unless(holds, &place, expected, &error[name]));
+        }
+    }
+}
+
+/// Whether A2A has a code of its own for it.
+fn is_of_a2a(kind: ErrorKind) -> bool {
+    (-32009..=-32001).contains(&kind.code())
+}
+
+const INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";
+const DOMAIN: &str = "a2a-protocol.org";
+
+/// Whether an error tells of the inside of the agent: files, code, a stack.
+fn internals(message: &str, json: &Value) -> Option<Mismatch> {
+    let all = format!("{message}\n{json}");
+    let signs = [
+        "Traceback (most recent call last)",
+        "panicked at",
+        ".py\", line ",
+        "node_modules/",
+        "\tat ",
+        "\\n    at ",
+        "/usr/lib/",
+        "/home/",
+        "goroutine ",
+        ".rs:",
+        ".java:",
+        ".go:",
+        "SELECT ",
+    ];
+    let sign = signs.iter().find(|sign| all.contains(**sign));
+    unless(
+        sign.is_none(),
+        "the error",
+        "nothing of the agent's inside",
+        all.trim(),
+    )
+}

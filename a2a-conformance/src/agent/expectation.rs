@@ -1,0 +1,157 @@
+//! What came, held against what had to come.
+
+use a2a_types::{Dialect, ErrorKind};
+use serde_json::Value;
+
+use super::conversation::{Conversation, Stop};
+use super::judge::error_kind;
+use super::lane::{Answered, Outcome};
+use super::rules;
+use crate::case::{Expect, pattern};
+use crate::run::Mismatch;
+
+impl Conversation<'_> {
+    /// Everything that is not what it should be.
+    pub(super) fn check(
+        &self,
+        expect: &Expect,
+        answered: &Answered,
+    ) -> Result<Vec<Mismatch>, Stop> {
+        let answer = |expected: String, found: String| Mismatch {
+            place: self.place("the answer"),
+            expected,
+            found,
+            evidence: None,
+        };
+        let mut found = Vec::new();
+        if let Outcome::Nothing(problem) = &answered.outcome {
+            // Status 0 stands for a connection that is closed without an answer.
+            let closed = Value::from(0);
+            let allows = |wanted: &Value| pattern::is_like(wanted, Some(&closed));
+            if expect.status.as_ref().is_some_and(allows) {
+                return Ok(found);
+            }
+            found.push(answer("an answer".to_owned(), problem.clone()));
+            return Ok(found);
+        }
+        let result = match &answered.outcome {
+            Outcome::Result(value) => Some(value),
+            _ => None,
+        };
+        let wants_result =
+            expect.task.is_some() || expect.message.is_some() || expect.result.is_some();
+        match (&expect.error, &answered.outcome) {
+            (Some(wanted), Outcome::Error { kind, .. }) => {
+                found.extend(self.check_error(answered.dialect, wanted, *kind));
+            }
+            (Some(wanted), other) => {
+                found.push(answer(format!("the error {wanted}"), told(other)));
+            }
+            (None, other) if wants_result && result.is_none() => {
+                found.push(answer("a result".to_owned(), told(other)));
+            }
+            (None, _) => {}
+        }
+        let status = answered.status.into();
+        let message = result.and_then(|value| value.get("message"));
+        let mut values = vec![
+            ("HTTP status", &expect.status, Some(&status)),
+            ("headers", &expect.headers, Some(&answered.headers)),
+            ("the body", &expect.body, answered.json.as_ref()),
+        ];
+        if result.is_some() {
+            values.push(("the task", &expect.task, result.and_then(task_of)));
+            values.push(("the message", &expect.message, message));
+            values.push(("the result", &expect.result, result));
+        }
+        for (what, wanted, value) in values {
+            found.extend(self.against(wanted.as_ref(), value, what)?);
+        }
+        Ok(found)
+    }
+
+    pub(super) fn check_value(
+        &self,
+        expect: &Expect,
+        value: Option<&Value>,
+    ) -> Result<Vec<Mismatch>, Stop> {
+        let mut found = self.against(expect.value.as_ref(), value, "$")?;
+        if let Some(name) = &expect.rule {
+            let rule = rules::named(name);
+            let rule = rule.ok_or_else(|| Stop::Nonsense(format!("`{name}` is no rule")))?;
+            let value = value.unwrap_or(&Value::Null);
+            let broken = rule(self.target, self.lane.dialect, value).into_iter();
+            found.extend(broken.map(|mismatch| Mismatch {
+                place: self.place(&mismatch.place),
+                ..mismatch
+            }));
+        }
+        Ok(found)
+    }
+
+    pub(super) fn check_notifications(
+        &self,
+        expect: &Expect,
+        list: &Value,
+    ) -> Result<Vec<Mismatch>, Stop> {
+        self.against(expect.notifications.as_ref(), Some(list), "notifications")
+    }
+
+    /// A value against a pattern in which names stand.
+    pub(super) fn against(
+        &self,
+        wanted: Option<&Value>,
+        value: Option<&Value>,
+        what: &str,
+    ) -> Result<Vec<Mismatch>, Stop> {
+        let Some(wanted) = wanted else {
+            return Ok(Vec::new());
+        };
+        let wanted = self.fill(wanted)?;
+        Ok(pattern::mismatches(&wanted, value, &self.place(what)))
+    }
+
+    pub(super) fn check_error(
+        &self,
+        dialect: Dialect,
+        wanted: &Value,
+        kind: ErrorKind,
+    ) -> Option<Mismatch> {
+        // Older generations have fewer codes.
+        let named = |wanted: &Value| {
+            let name = wanted.as_str().unwrap_or_default();
+            let code = error_kind(name).map(|kind| kind.code_in(dialect));
+            name == "any" || code == Some(kind.code_in(dialect))
+        };
+        let holds = match wanted {
+            Value::Array(names) => names.iter().any(named),
+            name => named(name),
+        };
+        (!holds).then(|| Mismatch {
+            place: self.place("the error"),
+            expected: wanted.to_string(),
+            found: format!("{kind:?} ({})", kind.code_in(dialect)),
+            evidence: None,
+        })
+    }
+}
+
+/// The task of a result: it itself, or what is in it.
+pub(super) fn task_of(result: &Value) -> Option<&Value> {
+    match result.get("task") {
+        Some(task) => Some(task),
+        None => result.get("status").map(|_| result),
+    }
+}
+
+pub(super) fn told(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Result(value) => {
+            let text = value.to_string();
+            format!("the result {}", text.chars().take(300).collect::<String>())
+        }
+        Outcome::Error { kind, message } => format!("the error {kind:?}: {message}"),
+        Outcome::Unreadable(problem) => format!("something else: {problem}"),
+        Outcome::Nothing(problem) => problem.clone(),
+    }
+}

@@ -1,0 +1,140 @@
+//! Streams in a case: begun, read on, held against what has to come.
+
+use serde_json::{Value, json};
+
+use super::conversation::{Conversation, Stop};
+use super::expectation::told;
+use super::lane::Outcome;
+use super::stream::Streaming;
+use crate::case::{Expect, Step, Until};
+use crate::run::Mismatch;
+
+/// What was read of a stream in a step.
+struct Seen {
+    events: Vec<Value>,
+    folded: Value,
+    problem: Option<String>,
+    until: Until,
+}
+
+impl<'t> Conversation<'t> {
+    pub(super) async fn stream(&mut self, step: &Step, name: &str) -> Result<(), Stop> {
+        let lane = self.lane_of(step)?;
+        let (outgoing, envelope) = self.write(lane, step, name)?;
+        let mut stream = lane
+            .follow(self.number(), outgoing, envelope, step.caller)
+            .await;
+        let read = self.read_on(step, &mut stream).await;
+        match &step.r#as {
+            Some(name) => drop(self.streams.insert(name.clone(), stream)),
+            None => self.evidence.push(stream.evidence),
+        }
+        read
+    }
+
+    /// Reads on in a stream.
+    pub(super) async fn next(&mut self, step: &Step, name: &str) -> Result<(), Stop> {
+        let Some(mut stream) = self.streams.remove(name) else {
+            return Err(Stop::Nonsense(format!("there is no stream `{name}`")));
+        };
+        let read = self.read_on(step, &mut stream).await;
+        self.streams.insert(name.to_owned(), stream);
+        read
+    }
+
+    async fn read_on(&mut self, step: &Step, stream: &mut Streaming) -> Result<(), Stop> {
+        let until = step.until.clone().unwrap_or(Until::End);
+        let (events, problem) = stream.read(self.lane_of(step)?, &until).await;
+        let seen = Seen {
+            events,
+            folded: serde_json::to_value(&stream.folded).unwrap_or_default(),
+            problem,
+            until,
+        };
+        let found = self.settle(step, |this, expect| {
+            this.check_stream(expect, stream, &seen)
+        })?;
+        self.mismatches.extend(found);
+        if let Some(name) = step.r#as.as_ref().or(step.next.as_ref()) {
+            let id = stream.folded.as_ref().map(|task| task.id.to_string());
+            let value =
+                json!({"events": stream.events, "task": seen.folded, "last_id": stream.last_id});
+            self.names.put(name, value);
+            if let Some(id) = id {
+                self.names.put(&format!("{name}_task"), id.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn check_stream(
+        &self,
+        expect: &Expect,
+        stream: &Streaming,
+        seen: &Seen,
+    ) -> Result<Vec<Mismatch>, Stop> {
+        let mut found = Vec::new();
+        let mut miss = |what: &str, expected: String, found_there: String| {
+            found.push(Mismatch {
+                place: self.place(what),
+                expected,
+                found: found_there,
+                evidence: None,
+            });
+        };
+        match (&stream.refused, &expect.error) {
+            (Some(Outcome::Error { kind, .. }), Some(wanted)) => {
+                let lane = stream.dialect;
+                found.extend(self.check_error(lane, wanted, *kind));
+            }
+            (Some(refused), wanted) => {
+                let expected = match wanted {
+                    Some(wanted) => format!("the error {wanted}"),
+                    None => "a stream".to_owned(),
+                };
+                miss("the answer", expected, told(refused));
+            }
+            (None, Some(wanted)) => miss(
+                "the answer",
+                format!("the error {wanted}"),
+                format!("a stream: {}", Value::from(seen.events.as_slice())),
+            ),
+            (None, None) => {}
+        }
+        if let (Some(problem), None) = (&seen.problem, &stream.refused) {
+            let expected = match &seen.until {
+                Until::Events(count) => format!("{count} events more"),
+                Until::Status(state) => format!("the state {state}"),
+                Until::End => "the end".to_owned(),
+            };
+            found.push(Mismatch {
+                place: self.place("the stream"),
+                expected,
+                found: problem.clone(),
+                evidence: None,
+            });
+        }
+        let events = Value::from(seen.events.as_slice());
+        let status = stream.status.into();
+        for (what, wanted, value) in [
+            ("events", &expect.events, &events),
+            ("the task as told", &expect.folded, &seen.folded),
+            ("HTTP status", &expect.status, &status),
+            ("headers", &expect.headers, &stream.headers),
+        ] {
+            found.extend(self.against(wanted.as_ref(), Some(value), what)?);
+        }
+        if let Some(wanted) = expect.closed
+            && wanted != stream.closed
+        {
+            let word = |closed: bool| if closed { "closed" } else { "open" }.to_owned();
+            found.push(Mismatch {
+                place: self.place("the stream"),
+                expected: word(wanted),
+                found: word(stream.closed),
+                evidence: None,
+            });
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,95 @@
+//! How an agent is tested.
+
+use std::time::Duration;
+
+use a2a_transport::Binding;
+use a2a_transport::http::HttpClient;
+use a2a_types::Dialect;
+use http::header::HeaderMap;
+
+use crate::case::Profile;
+use crate::requirement::Level;
+
+/// How an agent is tested.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Its URL.
+    pub url: String,
+    /// Whether it keeps the behaviour contract.
+    pub profile: Profile,
+    /// Only these generations; all that its card offers if none is named.
+    pub dialects: Vec<Dialect>,
+    /// Only these bindings; all that its card offers if none is named.
+    pub bindings: Vec<Binding>,
+    /// Which checks.
+    pub selection: Selection,
+    /// What is said to an agent that keeps no contract.
+    pub prompt: String,
+    /// What shows who calls.
+    pub headers: HeaderMap,
+    /// What shows a second caller.
+    pub second_headers: HeaderMap,
+    /// How long it may take to answer, on top of twenty times what a round trip takes.
+    pub patience: Duration,
+    /// What all deadlines are multiplied by.
+    pub scale: f64,
+    /// The host by which the agent reaches webhooks of ours; by default this machine for agents that
+    /// run on it, and none for others.
+    pub webhook_host: Option<String>,
+    /// How many checks are made at once.
+    pub jobs: usize,
+    /// How often each is made.
+    pub repeat: u32,
+    /// How it is reached.
+    pub http: HttpClient,
+}
+
+/// Which checks are made.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Only those that one of these matches, like `send.*`.
+    pub run: Vec<String>,
+    /// None of those that one of these matches.
+    pub skip: Vec<String>,
+    /// Only those of these levels.
+    pub levels: Vec<Level>,
+}
+
+impl Selection {
+    /// Whether a check is made.
+    pub fn wants(&self, id: &str, level: Level) -> bool {
+        let any = |patterns: &[String]| patterns.iter().any(|pattern| is_like(pattern, id));
+        (self.run.is_empty() || any(&self.run))
+            && !any(&self.skip)
+            && (self.levels.is_empty() || self.levels.contains(&level))
+    }
+}
+
+/// Whether a name is like a pattern, in which `*` is anything.
+pub fn is_like(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
+            (0..=rest.len())
+                .filter(|start| rest.is_char_boundary(*start))
+                .any(|start| is_like(after, &rest[start..]))
+        }),
+    }
+}
+
+/// Why there was no run.
+#[derive(Debug, thiserror::Error)]
+pub enum NoRun {
+    /// The agent is not there, or has no card.
+    #[error("the agent cannot be reached: {0}")]
+    Unreachable(String),
+    /// It offers nothing that was asked for.
+    #[error("the card offers no interface that was asked for: it offers {0}")]
+    NoLane(String),
+    /// No check was chosen.
+    #[error("no check was chosen: `a2a-conformance list` shows which there are")]
+    NothingChosen,
+    /// The suite itself is broken.
+    #[error("the suite is broken: {0}")]
+    Broken(String),
+}

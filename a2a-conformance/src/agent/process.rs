@@ -1,0 +1,85 @@
+//! An agent that is started to be tested.
+
+use std::io;
+use std::process::Stdio;
+use std::time::Duration;
+
+use a2a_client::Cards;
+use a2a_transport::http::HttpClient;
+use tokio::process::{Child, Command};
+
+/// An agent that is started to be tested, in a process group of its own, which ends with this value.
+pub struct Process {
+    child: Child,
+    url: String,
+}
+
+impl Process {
+    /// Starts a command in which `{port}` stands for the port to listen at, and waits for the card
+    /// at that port of 127.0.0.1.
+    ///
+    /// Errors: the command cannot be started, it ends, or there is no card in time.
+    pub async fn start(command: &str, patience: Duration) -> io::Result<Self> {
+        let port = free_port()?;
+        let text = command.replace("{port}", &port.to_string());
+        let mut shell = match cfg!(windows) {
+            true => Command::new("cmd"),
+            false => Command::new("sh"),
+        };
+        shell
+            .arg(if cfg!(windows) { "/C" } else { "-c" })
+            .arg(&text);
+        shell.stdin(Stdio::null()).stdout(Stdio::null());
+        #[cfg(unix)]
+        shell.process_group(0);
+        let mut process = Self {
+            child: shell.kill_on_drop(true).spawn()?,
+            url: format!("http://127.0.0.1:{port}"),
+        };
+        let ready = async {
+            let cards = Cards::new(HttpClient::default());
+            let mut ticks = tokio::time::interval(Duration::from_millis(50));
+            loop {
+                ticks.tick().await;
+                if let Some(status) = process.child.try_wait()? {
+                    let problem = format!("`{text}` ended before it could be asked: {status}");
+                    return Err(io::Error::other(problem));
+                }
+                if cards.find(&process.url).await.is_ok() {
+                    return Ok(());
+                }
+            }
+        };
+        let late = || {
+            let problem = format!("`{text}` has no card at 127.0.0.1:{port} after {patience:?}");
+            io::Error::new(io::ErrorKind::TimedOut, problem)
+        };
+        tokio::time::timeout(patience, ready)
+            .await
+            .map_err(|_| late())??;
+        Ok(process)
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(id) = self.child.id()
+            && let Ok(id) = i32::try_from(id)
+            && let Some(group) = rustix::process::Pid::from_raw(id)
+        {
+            // With all that it has started; it may have ended by itself.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+fn free_port() -> io::Result<u16> {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+    Ok(listener.local_addr()?.port())
+}

@@ -1,0 +1,94 @@
+//! What comes of a check.
+
+use super::lane::Lane;
+use super::observed::Invariant;
+use crate::requirement::{Level, requirements};
+use crate::run::{CheckResult, Verdict};
+
+/// What was seen of an invariant in a lane.
+pub(super) fn seen(invariant: &Invariant, lane: &Lane) -> CheckResult {
+    let seen = lane.observed.of(invariant.id);
+    let mut result = empty(invariant.id, invariant.title, invariant.level, lane);
+    result.verdict = match (seen.times, seen.mismatches.is_empty()) {
+        (0, _) => Verdict::NotApplicable,
+        (_, true) => Verdict::Pass,
+        (_, false) => unmet(invariant.level),
+    };
+    if seen.times == 0 {
+        result.reason = Some("nothing was said in which it could hold".to_owned());
+    }
+    result.mismatches = seen.mismatches;
+    result.evidence = seen.evidence;
+    result
+}
+
+/// Adds what was seen of an invariant: to the result of the case of that id, if there is one.
+pub(super) fn merged(results: &mut Vec<CheckResult>, seen: CheckResult) {
+    let same = |result: &&mut CheckResult| {
+        (&result.id, &result.dialect, &result.binding) == (&seen.id, &seen.dialect, &seen.binding)
+    };
+    let Some(result) = results.iter_mut().find(same) else {
+        return results.push(seen);
+    };
+    if seen.mismatches.is_empty() {
+        return;
+    }
+    let shown = result.evidence.len();
+    if result.verdict.is_met() || result.verdict == Verdict::NotApplicable {
+        (result.verdict, result.reason) = (seen.verdict, None);
+    }
+    result.evidence.extend(seen.evidence);
+    let mismatches = seen.mismatches.into_iter().map(|mut mismatch| {
+        mismatch.evidence = mismatch.evidence.map(|index| shown + index);
+        mismatch
+    });
+    result.mismatches.extend(mismatches);
+}
+
+/// What came of making a check several times.
+pub(super) fn repeated(mut results: Vec<CheckResult>) -> CheckResult {
+    let is_unmet = |result: &&CheckResult| {
+        !result.verdict.is_met() && result.verdict != Verdict::NotApplicable
+    };
+    let count = results.len();
+    let unmet = results.iter().filter(is_unmet).count();
+    // What went wrong is what is worth being shown.
+    let worst = results.iter().position(|result| is_unmet(&result));
+    let mut result = results.swap_remove(worst.unwrap_or(0));
+    if count > 1 {
+        result.unmet = Some((unmet as u32, count as u32));
+        if unmet > 0 && unmet < count {
+            result.verdict = Verdict::Flaky;
+        }
+    }
+    result
+}
+
+pub(super) fn unmet(level: Level) -> Verdict {
+    match level {
+        Level::Must => Verdict::Fail,
+        Level::Should => Verdict::Warn,
+        Level::May => Verdict::Note,
+    }
+}
+
+pub(super) fn empty(id: &str, title: &str, level: Level, lane: &Lane) -> CheckResult {
+    let covered = requirements(lane.dialect)
+        .iter()
+        .filter(|requirement| requirement.checks.iter().any(|check| check == id));
+    CheckResult {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        level,
+        dialect: Some(lane.dialect.version().to_owned()),
+        binding: Some(lane.binding.to_string()),
+        requirements: covered.map(|requirement| requirement.id.clone()).collect(),
+        verdict: Verdict::Pass,
+        reason: None,
+        mismatches: Vec::new(),
+        evidence: Vec::new(),
+        explanation: String::new(),
+        seconds: 0.0,
+        unmet: None,
+    }
+}

@@ -1,0 +1,260 @@
+//! Rules that patterns cannot say, by their names in cases.
+
+use a2a_types::Dialect;
+use http::Uri;
+use serde_json::Value;
+
+use super::observed::unless;
+use super::target::Target;
+use crate::documents::validate;
+use crate::run::Mismatch;
+
+/// Every place where a value breaks the rule.
+pub(super) type Rule = fn(&Target, Dialect, &Value) -> Vec<Mismatch>;
+
+/// All rules.
+const RULES: &[(&str, Rule)] = &[
+    ("card-valid", card_valid),
+    ("card-https", card_https),
+    ("card-no-secrets", card_no_secrets),
+    ("card-security-declared", card_security_declared),
+    ("card-no-conflicting-urls", card_no_conflicting_urls),
+    ("card-extends", card_extends),
+    ("absolute-uris", absolute_uris),
+    ("counts-to-20", counts_to_20),
+];
+
+/// The rule of that name.
+pub(super) fn named(name: &str) -> Option<Rule> {
+    let rule = RULES.iter().find(|(known, _)| *known == name);
+    rule.map(|(_, rule)| *rule)
+}
+
+/// Whether there is such a rule.
+#[cfg(test)]
+pub(crate) fn is_known(name: &str) -> bool {
+    named(name).is_some()
+}
+
+/// What the schema and the text say about a card.
+fn card_valid(_: &Target, dialect: Dialect, card: &Value) -> Vec<Mismatch> {
+    let mut broken = Vec::new();
+    if let Err(problem) = validate(dialect, "AgentCard", card) {
+        broken.extend(unless(false, "$", "what `AgentCard` says", problem));
+    }
+    for (place, url) in urls(card) {
+        let absolute = url.parse::<Uri>().is_ok_and(|uri| uri.scheme().is_some());
+        broken.extend(unless(absolute, &place, "an absolute URL", url));
+    }
+    let skills = items(&card["skills"]);
+    for (index, skill) in skills.iter().enumerate() {
+        let before = skills.iter().take(index);
+        let unique = before.clone().all(|other| other["id"] != skill["id"]);
+        let place = format!("$.skills[{index}].id");
+        broken.extend(unless(unique, &place, "an id of its own", &skill["id"]));
+    }
+    if dialect == Dialect::V1_0 {
+        let some = !items(&card["supportedInterfaces"]).is_empty();
+        broken.extend(unless(
+            some,
+            "$.supportedInterfaces",
+            "an interface",
+            "none",
+        ));
+        for (name, scheme) in members(&card["securitySchemes"]) {
+            let kinds = members(scheme).filter(|(kind, _)| kind.ends_with("SecurityScheme"));
+            let place = format!("$.securitySchemes.{name}");
+            let kinds: Vec<_> = kinds.map(|(kind, _)| kind.as_str()).collect();
+            let found = kinds.join(", ");
+            broken.extend(unless(kinds.len() == 1, &place, "exactly one kind", found));
+        }
+    }
+    broken
+}
+
+/// Nothing but this machine is reached in the clear.
+fn card_https(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
+    let broken = urls(card).into_iter().filter_map(|(place, url)| {
+        let uri = url.parse::<Uri>().ok()?;
+        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+        let address = host.parse::<std::net::IpAddr>();
+        let is_here = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
+        let holds = uri.scheme_str() == Some("https") || is_here;
+        unless(holds, &place, "https", url)
+    });
+    broken.collect()
+}
+
+/// What everybody may read tells nothing that opens doors.
+fn card_no_secrets(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
+    let mut texts = Vec::new();
+    find_texts(card, "$", &mut texts);
+    let broken = texts.into_iter().filter_map(|(place, text)| {
+        let is_signature = place.contains(".signatures[");
+        let token = || {
+            let heads = ["sk-", "ghp_", "AKIA", "xoxb-", "-----BEGIN"];
+            let is_jwt = text.starts_with("eyJ") && text.matches('.').count() == 2;
+            is_jwt || heads.iter().any(|head| text.starts_with(head))
+        };
+        let userinfo = || {
+            let uri = text.parse::<Uri>().ok();
+            let uri = uri.filter(|uri| uri.scheme().is_some());
+            let authority = uri.and_then(|uri| uri.authority().cloned());
+            authority.is_some_and(|authority| authority.as_str().contains('@'))
+        };
+        let name = place.rsplit('.').next().unwrap_or_default().to_lowercase();
+        let named = [
+            "password",
+            "clientsecret",
+            "client_secret",
+            "apikeyvalue",
+            "credentials",
+        ];
+        // 0.1 has a member of that name for how to get some.
+        let is_named = named.contains(&name.as_str()) && !text.starts_with('{') && !text.is_empty();
+        let holds = is_signature || !(token() || userinfo() || is_named);
+        unless(
+            holds,
+            &place,
+            "nothing secret",
+            "something that looks like a secret",
+        )
+    });
+    broken.collect()
+}
+
+/// Schemes that are required are described.
+fn card_security_declared(_: &Target, dialect: Dialect, card: &Value) -> Vec<Mismatch> {
+    let mut broken = Vec::new();
+    let mut owners = vec![("$".to_owned(), card)];
+    let skills = items(&card["skills"]).iter().enumerate();
+    owners.extend(skills.map(|(index, skill)| (format!("$.skills[{index}]"), skill)));
+    for (place, owner) in owners {
+        let (member, inner) = match dialect {
+            Dialect::V1_0 => ("securityRequirements", "schemes"),
+            _ => ("security", ""),
+        };
+        for (index, requirement) in items(&owner[member]).iter().enumerate() {
+            let schemes = if inner.is_empty() {
+                requirement
+            } else {
+                &requirement[inner]
+            };
+            for (name, _) in members(schemes) {
+                let known = card["securitySchemes"].get(name).is_some();
+                let place = format!("{place}.{member}[{index}]");
+                broken.extend(unless(known, &place, "a scheme of `securitySchemes`", name));
+            }
+        }
+    }
+    broken
+}
+
+/// One URL does not have two transports (0.3 §5.6.4).
+fn card_no_conflicting_urls(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
+    let own = (
+        &card["url"],
+        card["preferredTransport"].as_str().unwrap_or("JSONRPC"),
+    );
+    let others = items(&card["additionalInterfaces"]).iter();
+    let others = others.map(|other| {
+        (
+            &other["url"],
+            other["transport"].as_str().unwrap_or_default(),
+        )
+    });
+    let all: Vec<_> = std::iter::once(own).chain(others).collect();
+    let broken = all
+        .iter()
+        .enumerate()
+        .filter_map(|(index, (url, transport))| {
+            let other = all.iter().take(index).find(|(other, _)| other == url)?;
+            let place = format!("$.additionalInterfaces[{}]", index.saturating_sub(1));
+            let expected = format!("{} for {url}, as before", other.1);
+            unless(other.1 == *transport, &place, expected, transport)
+        });
+    broken.collect()
+}
+
+/// An extended card says no less than the public one.
+fn card_extends(target: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
+    let mut broken = Vec::new();
+    for skill in &target.card.skills {
+        let found = items(&card["skills"])
+            .iter()
+            .any(|other| other["id"] == skill.id.as_str());
+        broken.extend(unless(
+            found,
+            "$.skills",
+            format!("`{}`", skill.id),
+            "it is not there",
+        ));
+    }
+    let name = &card["name"];
+    let same = *name == target.card.name.as_str();
+    broken.extend(unless(same, "$.name", &target.card.name, name));
+    broken
+}
+
+/// Every text is an absolute URI.
+fn absolute_uris(_: &Target, _: Dialect, list: &Value) -> Vec<Mismatch> {
+    let broken = items(list).iter().enumerate().filter_map(|(index, uri)| {
+        let text = uri["uri"].as_str().unwrap_or_default();
+        let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
+        let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+        let holds = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme.bytes().all(legal);
+        unless(holds, &format!("$[{index}].uri"), "an absolute URI", uri)
+    });
+    broken.collect()
+}
+
+/// Parts whose texts are `1 2 … 20 `, however they were put together on their way.
+fn counts_to_20(_: &Target, _: Dialect, parts: &Value) -> Vec<Mismatch> {
+    let texts = items(parts).iter().filter_map(|part| part["text"].as_str());
+    let whole: String = texts.collect();
+    let expected: String = (1..=20).map(|number| format!("{number} ")).collect();
+    unless(whole == expected, "the pieces", &expected, &whole)
+        .into_iter()
+        .collect()
+}
+
+/// The URLs of a card by which somebody is called, with their paths.
+fn urls(card: &Value) -> Vec<(String, &str)> {
+    let mut urls = Vec::new();
+    if let Some(url) = card["url"].as_str() {
+        urls.push(("$.url".to_owned(), url));
+    }
+    for list in ["supportedInterfaces", "additionalInterfaces"] {
+        for (index, interface) in items(&card[list]).iter().enumerate() {
+            let url = interface["url"].as_str().unwrap_or_default();
+            urls.push((format!("$.{list}[{index}].url"), url));
+        }
+    }
+    urls
+}
+
+fn items(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+fn find_texts<'a>(value: &'a Value, place: &str, texts: &mut Vec<(String, &'a str)>) {
+    match value {
+        Value::String(text) => texts.push((place.to_owned(), text)),
+        Value::Object(members) => {
+            for (name, inner) in members {
+                find_texts(inner, &format!("{place}.{name}"), texts);
+            }
+        }
+        Value::Array(items) => {
+            for (index, inner) in items.iter().enumerate() {
+                find_texts(inner, &format!("{place}[{index}]"), texts);
+            }
+        }
+        _ => {}
+    }
+}

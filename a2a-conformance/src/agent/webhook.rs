@@ -1,0 +1,174 @@
+//! Webhooks of ours, which the agent tells how its tasks go on.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::lane::headers_as_json;
+
+/// Takes what agents tell. Every case has a webhook of its own, at the path `/KEY`; what follows the
+/// key says how it answers:
+///
+/// | path | answer |
+/// |---|---|
+/// | `/KEY…` | 200; to a GET with `validationToken` that token |
+/// | `/KEY…/fail-N…` | 500 to the first N requests, 200 from then on |
+/// | `/KEY…/redirect…` | 302 to `/KEY/redirected` |
+/// | `/KEY…/deny…` | another text to a GET with `validationToken` |
+pub(super) struct Webhooks {
+    base: String,
+    told: Arc<Told>,
+    _listening: JoinSet<()>,
+}
+
+struct Told {
+    /// By the key of the case.
+    deliveries: Mutex<BTreeMap<String, Vec<Value>>>,
+    changed: watch::Sender<()>,
+}
+
+impl Webhooks {
+    /// Listens, for agents that reach this machine as `host`.
+    pub(super) async fn listen(host: &str) -> std::io::Result<Self> {
+        let local = matches!(host, "127.0.0.1" | "localhost");
+        // What agents must not call is at 127.0.0.2: there somebody listens, too.
+        let listener = match TcpListener::bind("0.0.0.0:0").await {
+            Ok(listener) => listener,
+            Err(_) if local => TcpListener::bind("127.0.0.1:0").await?,
+            Err(error) => return Err(error),
+        };
+        let port = listener.local_addr()?.port();
+        let told = Arc::new(Told {
+            deliveries: Mutex::default(),
+            changed: watch::Sender::new(()),
+        });
+        let mut listening = JoinSet::new();
+        listening.spawn(accept(listener, Arc::clone(&told)));
+        Ok(Self {
+            base: format!("http://{host}:{port}"),
+            told,
+            _listening: listening,
+        })
+    }
+
+    /// The URL of a webhook.
+    pub(super) fn url(&self, key: &str) -> String {
+        format!("{}/{key}", self.base)
+    }
+
+    /// The port at which it listens.
+    pub(super) fn port(&self) -> &str {
+        self.base.rsplit_once(':').map_or("", |(_, port)| port)
+    }
+
+    /// What a webhook was told so far, in order.
+    pub(super) fn told(&self, key: &str) -> Vec<Value> {
+        let deliveries = self.told.deliveries.lock();
+        let deliveries = deliveries.unwrap_or_else(PoisonError::into_inner);
+        deliveries.get(key).cloned().unwrap_or_default()
+    }
+
+    /// Wakes when any webhook is told more.
+    pub(super) fn changes(&self) -> watch::Receiver<()> {
+        self.told.changed.subscribe()
+    }
+}
+
+async fn accept(listener: TcpListener, told: Arc<Told>) {
+    let mut connections = JoinSet::new();
+    loop {
+        let connection = tokio::select! {
+            accepted = listener.accept() => accepted,
+            Some(_) = connections.join_next() => continue,
+        };
+        let Ok((connection, _)) = connection else {
+            continue;
+        };
+        let told = Arc::clone(&told);
+        connections.spawn(async move {
+            let service = service_fn(|request| answer(Arc::clone(&told), request));
+            let connection = TokioIo::new(connection);
+            // A connection that breaks off has told nothing.
+            let _ = hyper::server::conn::http1::Builder::new()
+                .serve_connection(connection, service)
+                .await;
+        });
+    }
+}
+
+async fn answer(
+    told: Arc<Told>,
+    request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let (head, body) = request.into_parts();
+    let body = Limited::new(body, LONGEST).collect().await;
+    let body = body.map(http_body_util::Collected::to_bytes);
+    let body = body.unwrap_or_default();
+    let path = head.uri.path().trim_start_matches('/');
+    let (key, rest) = path.split_at(path.find('/').unwrap_or(path.len()));
+    let delivery = json!({
+        "path": rest,
+        "method": head.method.as_str(),
+        "headers": headers_as_json(&head.headers),
+        "body": serde_json::from_slice::<Value>(&body).unwrap_or_default(),
+    });
+    let before = {
+        let mut deliveries = told
+            .deliveries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let deliveries = deliveries.entry(key.to_owned()).or_default();
+        let before = deliveries.iter().filter(|earlier| earlier["path"] == rest);
+        let before = before.count();
+        if deliveries.len() < MOST {
+            deliveries.push(delivery);
+        }
+        before
+    };
+    told.changed.send_replace(());
+    let mut response = Response::new(Full::default());
+    let segment = |name: &str| {
+        rest.split('/')
+            .find_map(|segment| segment.strip_prefix(name))
+    };
+    let failures = segment("fail-").and_then(|number| number.parse().ok());
+    if before < failures.unwrap_or(0) {
+        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+    } else if segment("redirect") == Some("") {
+        *response.status_mut() = StatusCode::FOUND;
+        if let Ok(place) = format!("/{key}/redirected").parse() {
+            response.headers_mut().insert("location", place);
+        }
+    } else if head.method == Method::GET
+        && let Some(token) = validation_token(head.uri.query().unwrap_or_default())
+    {
+        let text = match segment("deny") {
+            Some(_) => "no".to_owned(),
+            None => token.to_owned(),
+        };
+        *response.body_mut() = Full::from(text);
+    }
+    Ok(response)
+}
+
+/// What is to be repeated by a webhook that is verified (0.1, push notifications).
+fn validation_token(query: &str) -> Option<&str> {
+    let mut pairs = query.split('&');
+    pairs.find_map(|pair| pair.strip_prefix("validationToken="))
+}
+
+/// How long a notification may be.
+const LONGEST: usize = 8 << 20;
+/// How many notifications of a case are kept.
+const MOST: usize = 1000;

@@ -1,0 +1,188 @@
+//! The suite against agents: ours, which has to pass all of it, and a small one in Python.
+
+use std::time::Duration;
+
+use a2a_conformance::agent::{Options, Process, Selection, run};
+use a2a_conformance::case::Profile;
+use a2a_conformance::requirement::Level;
+use a2a_conformance::run::{Run, Verdict};
+use a2a_server::demo::Reference;
+use a2a_server::{Server, WebhookPolicy};
+use a2a_transport::http::{Authenticator, Denied, HttpClient};
+use a2a_transport::{BoxFuture, Principal};
+use a2a_types::{AgentCard, AgentExtension, AgentSkill};
+use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use http::request::Parts;
+use serde_json::json;
+
+/// Two accounts.
+struct Accounts;
+
+impl Authenticator for Accounts {
+    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
+        let shown = head.headers.get(AUTHORIZATION);
+        let known = match shown.and_then(|value| value.to_str().ok()) {
+            Some("Bearer first") => Ok(Principal::named("first")),
+            Some("Bearer second") => Ok(Principal::named("second")),
+            _ => Err(Denied::Unauthenticated {
+                challenge: "Bearer".to_owned(),
+            }),
+        };
+        Box::pin(std::future::ready(known))
+    }
+}
+
+fn bearer(token: &str) -> HeaderMap {
+    let value = HeaderValue::from_str(&format!("Bearer {token}")).unwrap();
+    HeaderMap::from_iter([(AUTHORIZATION, value)])
+}
+
+fn options(url: &str) -> Options {
+    Options {
+        url: url.to_owned(),
+        profile: Profile::Instrumented,
+        dialects: Vec::new(),
+        bindings: Vec::new(),
+        selection: Selection::default(),
+        prompt: "hello".to_owned(),
+        headers: HeaderMap::new(),
+        second_headers: HeaderMap::new(),
+        patience: Duration::from_secs(20),
+        scale: 1.0,
+        webhook_host: None,
+        jobs: 8,
+        repeat: 1,
+        http: HttpClient::default(),
+    }
+}
+
+/// A card that offers everything.
+fn card() -> AgentCard {
+    let mut card = Reference::card();
+    card.capabilities.push_notifications = Some(true);
+    card.capabilities.extended_agent_card = Some(true);
+    card.capabilities.extensions = vec![AgentExtension {
+        uri: "https://extensions.example/mood/v1".to_owned(),
+        ..AgentExtension::default()
+    }];
+    let scheme = json!({"token": {"httpAuthSecurityScheme": {"scheme": "Bearer"}}});
+    card.security_schemes = serde_json::from_value(scheme).unwrap();
+    let requirement = json!([{"schemes": {"token": {"list": []}}}]);
+    card.security_requirements = serde_json::from_value(requirement).unwrap();
+    card
+}
+
+/// Everything that is not met, for people.
+fn told(run: &Run) -> String {
+    let unmet = run
+        .checks
+        .iter()
+        .filter(|result| !result.verdict.is_met() && result.verdict != Verdict::NotApplicable);
+    let lines = unmet.map(|result| {
+        let lane = (result.dialect.as_deref(), result.binding.as_deref());
+        let (verdict, id) = (result.verdict, &result.id);
+        format!(
+            "{verdict:?} {id} {lane:?}: {:?} {:#?}",
+            result.reason, result.mismatches
+        )
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn our_server_passes_everything() {
+    let card = card();
+    let mut extended = card.clone();
+    extended.skills.push(AgentSkill {
+        id: "secret".to_owned(),
+        name: "More".to_owned(),
+        ..AgentSkill::default()
+    });
+    let server = Server::builder(card, Reference)
+        .extended_card(extended)
+        .webhooks(WebhookPolicy::default().allow_hosts(["127.0.0.1"]))
+        .retry_webhooks([Duration::from_millis(200); 3])
+        .build()
+        .unwrap();
+    let bound = server.bind("127.0.0.1:0").await.unwrap();
+    let bound = bound.authenticator(Accounts);
+    let url = bound.url();
+    let serving = tokio::spawn(bound.run(std::future::pending()));
+    let options = Options {
+        headers: bearer("first"),
+        second_headers: bearer("second"),
+        ..options(&url)
+    };
+    let run = run(&options, |_, _| {}).await.unwrap();
+    serving.abort();
+    let problems = told(&run);
+    assert!(problems.is_empty(), "{problems}");
+    let lanes = ["0.1", "0.2", "0.3", "1.0"];
+    for lane in lanes {
+        let score = run.score(Level::Must, Some(lane), Some("JSONRPC"));
+        assert_eq!(score.untestable, 0, "{lane}");
+        assert!(score.met > 60, "{lane}: {score:?}");
+    }
+}
+
+/// What a server that offers nothing must say is asked of it, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_offers_little_passes() {
+    let mut card = Reference::card();
+    card.capabilities.streaming = None;
+    let server = Server::builder(card, Reference).build().unwrap();
+    let bound = server.bind("127.0.0.1:0").await.unwrap();
+    let url = bound.url();
+    let serving = tokio::spawn(bound.run(std::future::pending()));
+    let selection = Selection {
+        run: vec!["*not-offered*".to_owned(), "extension.*".to_owned()],
+        ..Selection::default()
+    };
+    let options = Options {
+        selection,
+        ..options(&url)
+    };
+    let run = run(&options, |_, _| {}).await.unwrap();
+    serving.abort();
+    let problems = told(&run);
+    assert!(problems.is_empty(), "{problems}");
+    let passed = |id: &str| {
+        let mut results = run.checks.iter();
+        results.any(|result| result.id == id && result.verdict == Verdict::Pass)
+    };
+    for id in ["stream", "push", "card.extended"].map(|area| match area {
+        "card.extended" => "card.extended-not-offered".to_owned(),
+        area => format!("{area}.not-offered-refused"),
+    }) {
+        assert!(passed(&id), "{id}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_small_agent_in_python_passes_what_any_agent_must() {
+    let python = std::process::Command::new("python3")
+        .arg("--version")
+        .output();
+    if python.is_err() {
+        eprintln!("there is no python3: nothing is tested");
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/agent.py");
+    let command = format!("exec python3 {script} {{port}}");
+    let agent = Process::start(&command, Duration::from_secs(30))
+        .await
+        .unwrap();
+    let options = Options {
+        profile: Profile::BlackBox,
+        selection: Selection {
+            levels: vec![Level::Must],
+            ..Selection::default()
+        },
+        ..options(agent.url())
+    };
+    let run = run(&options, |_, _| {}).await.unwrap();
+    let problems = told(&run);
+    assert!(problems.is_empty(), "{problems}");
+    let score = run.score(Level::Must, Some("1.0"), Some("JSONRPC"));
+    assert!(score.met > 30 && score.untestable == 0, "{score:?}");
+}
