@@ -1,0 +1,257 @@
+//! Every check can fail: servers that are wrong in everything make each of them say so.
+
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use a2a_conformance::agent::{Options, Selection, run};
+use a2a_conformance::case::Profile;
+use a2a_conformance::catalogue::agent_cases;
+use a2a_conformance::run::Verdict;
+use a2a_server::demo::Reference;
+use a2a_server::{Server, WebhookPolicy};
+use a2a_transport::http::{Authenticator, Denied, HttpClient, HttpService};
+use a2a_transport::{BoxFuture, Principal};
+use a2a_types::{AgentCard, AgentExtension};
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use http::request::Parts;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+
+/// In what a server is wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Break {
+    /// It refuses everything.
+    Refuses,
+    /// It says yes to everything, with the same task.
+    Agrees,
+    /// It says yes to everything, with a new task each time.
+    Varies,
+    /// Its answers are pages.
+    Pages,
+    /// Its card says what it should not.
+    Card,
+    /// Everybody is let in as one.
+    LetsIn,
+}
+
+/// Takes the name that is shown for a name.
+struct Names(bool);
+
+impl Authenticator for Names {
+    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
+        let shown = head.headers.get(AUTHORIZATION);
+        let known = match shown.and_then(|value| value.to_str().ok()) {
+            _ if self.0 => Ok(Principal::named("all")),
+            Some(name @ ("Bearer first" | "Bearer second")) => Ok(Principal::named(name)),
+            _ => Err(Denied::Unauthenticated {
+                challenge: "Bearer".to_owned(),
+            }),
+        };
+        Box::pin(std::future::ready(known))
+    }
+}
+
+fn bearer(token: &str) -> HeaderMap {
+    let value = HeaderValue::from_str(&format!("Bearer {token}")).unwrap();
+    HeaderMap::from_iter([(AUTHORIZATION, value)])
+}
+
+/// A card that offers everything, or nothing.
+fn card(everything: bool) -> AgentCard {
+    let mut card = Reference::card();
+    let capabilities = &mut card.capabilities;
+    capabilities.streaming = Some(everything);
+    capabilities.push_notifications = Some(everything);
+    capabilities.extended_agent_card = Some(everything);
+    if everything {
+        capabilities.extensions = vec![AgentExtension {
+            uri: "https://extensions.example/mood/v1".to_owned(),
+            ..AgentExtension::default()
+        }];
+        let scheme = json!({"token": {"httpAuthSecurityScheme": {"scheme": "Bearer"}}});
+        card.security_schemes = serde_json::from_value(scheme).unwrap();
+        let requirement = json!([{"schemes": {"token": {"list": []}}}]);
+        card.security_requirements = serde_json::from_value(requirement).unwrap();
+    }
+    card
+}
+
+/// What a card says that is wrong in everything, and can be read.
+fn spoiled(mut card: Value) -> Value {
+    let skill = card["skills"][0].clone();
+    card["skills"].as_array_mut().unwrap().push(skill);
+    card["description"] = json!("sk-0123456789abcdef");
+    card["documentationUrl"] = json!("https://user:password@agent.example/");
+    card["security"] = json!([{"nobody": []}]);
+    card["securityRequirements"] = json!([{"schemes": {"nobody": {"list": []}}}]);
+    card["protocolVersion"] = json!("latest");
+    card["capabilities"]["extensions"] = json!([{"uri": "mood"}]);
+    card["signatures"] = json!([{"protected": "eyJhbGciOiJub25lIn0", "signature": "!"}]);
+    card["preferredTransport"] = json!("x");
+    let url = card["url"].clone();
+    card["additionalInterfaces"] = json!([{"url": url, "transport": "HTTP+JSON"}, {"url": "http://agent.example/", "transport": "x"}]);
+    let wrong =
+        json!({"url": "http://agent.example/", "protocolBinding": "x", "protocolVersion": "1.0.3"});
+    card["supportedInterfaces"]
+        .as_array_mut()
+        .unwrap()
+        .push(wrong);
+    card
+}
+
+async fn answer(
+    service: HttpService<Server>,
+    is: Break,
+    request: Request<Incoming>,
+) -> Response<Full<Bytes>> {
+    let (head, body) = request.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    let is_card = head.uri.path().contains("/.well-known/");
+    let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let request = Request::from_parts(head.clone(), Full::from(body));
+    let response = match (is, is_card) {
+        (Break::Card, true) | (Break::LetsIn, _) | (_, true) => service.handle(request).await,
+        _ => return Response::new(Full::from(broken(is, &head, &asked))),
+    };
+    let (mut head, body) = response.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    if !is_card || is != Break::Card {
+        return Response::from_parts(head, Full::from(body));
+    }
+    for name in ["content-length", "etag", "last-modified", "cache-control"] {
+        head.headers.remove(name);
+    }
+    let page = HeaderValue::from_static("text/html");
+    head.headers.insert("content-type", page);
+    let body = serde_json::from_slice(&body)
+        .map(spoiled)
+        .unwrap_or_default();
+    Response::from_parts(head, Full::from(body.to_string()))
+}
+
+/// An answer that is never right.
+fn broken(is: Break, head: &Parts, asked: &Value) -> String {
+    if is == Break::Pages {
+        return "<html>at Main.java:7</html>".to_owned();
+    }
+    let is_1_0 = head.headers.contains_key("a2a-version");
+    let id = match is {
+        Break::Varies => uuid::Uuid::new_v4().to_string(),
+        _ => "t".to_owned(),
+    };
+    let task = match is_1_0 {
+        true => json!({"id": id, "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}}),
+        false => {
+            json!({"kind": "task", "id": id, "contextId": "c", "sessionId": "c", "status": {"state": "completed"}})
+        }
+    };
+    let sends = asked["method"] == "SendMessage" || head.uri.path().contains("message:");
+    let result = match is_1_0 && sends {
+        true => json!({ "task": task }),
+        false => task,
+    };
+    let error = json!({"code": -32603, "message": "no"});
+    let by_rpc = asked.get("jsonrpc").is_some() || !head.uri.path().contains("/rest");
+    let whole = match (is, by_rpc) {
+        (Break::Refuses, true) => json!({"jsonrpc": "2.0", "id": asked["id"], "error": error}),
+        (Break::Refuses, false) => {
+            json!({"error": {"code": 500, "status": "INTERNAL", "message": "no"}})
+        }
+        (_, true) => json!({"jsonrpc": "2.0", "id": 1, "result": result}),
+        (_, false) => result,
+    };
+    whole.to_string()
+}
+
+/// The checks that a broken server does not pass.
+async fn unmet(is: Break, everything: bool) -> BTreeSet<String> {
+    let server = Server::builder(card(everything), Reference)
+        .webhooks(WebhookPolicy::default().allow_hosts(["127.0.0.1"]));
+    let server = match everything {
+        true => server.extended_card(card(true)),
+        false => server,
+    };
+    let bound = server.build().unwrap().bind("127.0.0.1:0").await.unwrap();
+    let bound = bound.authenticator(Names(is == Break::LetsIn)).any_host();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let service = bound.public_url(&url).service();
+    let serving = tokio::spawn(async move {
+        loop {
+            let (connection, _) = listener.accept().await.unwrap();
+            let service = service.clone();
+            tokio::spawn(async move {
+                let broken = hyper::service::service_fn(|request| {
+                    let service = service.clone();
+                    async move { Ok::<_, Infallible>(answer(service, is, request).await) }
+                });
+                let http = hyper::server::conn::http1::Builder::new();
+                // Whoever has seen enough goes.
+                let _ = http
+                    .serve_connection(TokioIo::new(connection), broken)
+                    .await;
+            });
+        }
+    });
+    let options = Options {
+        url,
+        profile: Profile::Instrumented,
+        dialects: Vec::new(),
+        bindings: Vec::new(),
+        selection: Selection::default(),
+        prompt: "hello".to_owned(),
+        headers: bearer("first"),
+        second_headers: bearer("second"),
+        patience: Duration::from_millis(150),
+        scale: 1.0,
+        webhook_host: None,
+        jobs: 32,
+        repeat: 1,
+        http: HttpClient::default(),
+    };
+    let run = run(&options, |_, _| {}).await.unwrap();
+    serving.abort();
+    let unmet = run.checks.into_iter().filter(|result| {
+        let missed = !result.mismatches.is_empty();
+        assert!(missed || result.verdict != Verdict::Fail, "{result:?}");
+        missed
+    });
+    unmet.map(|result| result.id).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_check_can_fail() {
+    let mut failed = BTreeSet::new();
+    for is in [
+        Break::Refuses,
+        Break::Agrees,
+        Break::Varies,
+        Break::Pages,
+        Break::Card,
+        Break::LetsIn,
+    ] {
+        failed.extend(unmet(is, true).await);
+    }
+    for is in [Break::Refuses, Break::Agrees] {
+        failed.extend(unmet(is, false).await);
+    }
+    let cases = agent_cases().unwrap();
+    let never = cases.iter().filter(|case| !failed.contains(&case.id));
+    // What no server of ours offers.
+    let unreachable = [
+        "auth.hsts",
+        "extension.required-refused",
+        "send.tenant",
+        "version.empty-refused",
+    ];
+    let never: Vec<_> = never
+        .map(|case| case.id.as_str())
+        .filter(|id| !unreachable.contains(id))
+        .collect();
+    assert_eq!(never, [""; 0], "they pass whatever a server does");
+}
