@@ -167,7 +167,7 @@ async fn a_small_agent_in_python_passes_what_any_agent_must() {
         eprintln!("there is no python3: nothing is tested");
         return;
     }
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/agent.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/shims/agent.py");
     let command = format!("exec python3 {script} {{port}}");
     let agent = Process::start(&command, Duration::from_secs(30))
         .await
