@@ -39,26 +39,44 @@ async fn every_fault_is_noticed() {
         .filter(|fault| fault.side() == Side::Agent);
     assert!(agents.count() >= 10);
     // Most of a replay with a fault is waiting for what does not come: some wait together.
-    let replays = Fault::ALL
+    let noticed = Fault::ALL
         .iter()
-        .map(|&fault| async move { (fault, outcomes(Some(fault)).await) });
-    let mut replays = stream::iter(replays).buffered(4);
-    while let Some((fault, outcomes)) = replays.next().await {
-        let problems: Vec<_> = outcomes
-            .iter()
-            .flat_map(|outcome| &outcome.problems)
-            .collect();
-        let named = |problem: &str| {
-            let example = problem.split(':').next().unwrap_or_default();
-            let names_example = example.len() == 6 && example.as_bytes()[3] == b'-';
-            names_example && (problem.contains(": $") || problem.contains(": content-type"))
-        };
+        .map(|&fault| async move { (fault, notice(fault).await) });
+    let mut noticed = stream::iter(noticed).buffered(4);
+    while let Some((fault, problems)) = noticed.next().await {
         assert!(
-            problems.iter().any(|problem| named(problem)),
+            problems.iter().any(|problem| is_named(problem)),
             "{}: no complaint names the example and the path: {problems:#?}",
             fault.name()
         );
     }
+}
+
+/// What is said of a fault: of one document, if that is enough to notice it, else of all.
+async fn notice(fault: Fault) -> Vec<String> {
+    let mut problems = Vec::new();
+    for only in [Some("001"), Some("000"), None] {
+        let options = Options {
+            only: only.map(str::to_owned),
+            fault: Some(fault),
+        };
+        let outcomes = replay(&Corpus::embedded().unwrap(), &options, |_, _| {}).await;
+        problems = outcomes
+            .into_iter()
+            .flat_map(|outcome| outcome.problems)
+            .collect();
+        if problems.iter().any(|problem| is_named(problem)) {
+            break;
+        }
+    }
+    problems
+}
+
+/// Whether a complaint names an example, and the path or header.
+fn is_named(problem: &str) -> bool {
+    let example = problem.split(':').next().unwrap_or_default();
+    let names_example = example.len() == 6 && example.as_bytes()[3] == b'-';
+    names_example && (problem.contains(": $") || problem.contains(": content-type"))
 }
 
 /// Where the documents are at hand, the printed texts are theirs, byte for byte.
