@@ -22,7 +22,7 @@ pub struct Client {
 
 impl Client {
     /// A client of anything that is a [`Transport`]: a server in the same process, an
-    /// [`HttpTransport`], middleware.
+    /// [`HttpTransport`](crate::HttpTransport), middleware.
     pub fn new(transport: impl Transport) -> Self {
         Self {
             transport: Retrying::new(Arc::new(transport), Retries::default()),

@@ -44,7 +44,7 @@ pub struct Case {
     /// What is sent to the client's webhook.
     #[serde(default)]
     pub notify: Vec<super::notify::Notify>,
-    /// What must have been seen: a pattern of what [`Seen`](super::seen) makes of it.
+    /// What must have been seen: a pattern of everything that was seen.
     pub expect: Map<String, Value>,
     /// How many milliseconds the client may take for everything; 10000 by default.
     #[serde(default = "usual_time")]

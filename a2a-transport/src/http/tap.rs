@@ -12,8 +12,7 @@ use hyper::body::Incoming;
 
 /// Hears what goes over the wire: a recorder, a log, a person who wants to see it.
 ///
-/// Values of headers that are secret are marked so ([`HeaderValue::is_sensitive`]
-/// (http::HeaderValue::is_sensitive)); a URL or a body may hold secrets, too.
+/// Values of headers that are secret are marked as sensitive; a URL or a body may hold secrets, too.
 pub trait Tap: Debug + Send + Sync + 'static {
     /// A request goes out. What this yields hears what comes back.
     fn request(&self, head: &request::Parts, body: &Bytes) -> Box<dyn Hearer>;
