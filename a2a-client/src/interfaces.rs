@@ -21,8 +21,9 @@ pub struct Interfaces {
 struct Spoken {
     interface: AgentInterface,
     transport: HttpTransport,
-    /// What it turned out to speak: a card of 0.1 may look like one of 0.2.
-    proven: OnceLock<Dialect>,
+    /// A card of 0.1 may look like one of 0.2: once it is known, the transport that speaks 0.1 if that
+    /// is what is spoken there.
+    older: OnceLock<Option<HttpTransport>>,
 }
 
 impl Interfaces {
@@ -36,10 +37,15 @@ impl Interfaces {
         for interface in &card.supported_interfaces {
             match HttpTransport::to(interface) {
                 Some(Ok(transport)) => {
+                    let transport = dress(interface, transport);
+                    let older = match transport.dialect() {
+                        Dialect::V0_2 => OnceLock::new(),
+                        _ => OnceLock::from(None),
+                    };
                     spoken.push(Spoken {
                         interface: interface.clone(),
-                        transport: dress(interface, transport),
-                        proven: OnceLock::new(),
+                        transport,
+                        older,
                     });
                 }
                 Some(Err(problem)) => drop(first_problem.get_or_insert(problem)),
@@ -89,16 +95,19 @@ impl Transport for Interfaces {
 
 impl Spoken {
     async fn call(&self, call: Call) -> Result<Reply, Error> {
-        if let Some(&dialect) = self.proven.get() {
-            return self.transport.clone().speaking(dialect).call(call).await;
+        match self.older.get() {
+            Some(Some(older)) => older.call(call).await,
+            Some(None) => self.transport.call(call).await,
+            None => self.find_out(call).await,
         }
+    }
+
+    /// Asks in 0.2, and in 0.1 if nobody knows the method.
+    async fn find_out(&self, call: Call) -> Result<Reply, Error> {
         let reply = self.transport.call(call.clone()).await;
-        if self.transport.dialect() != Dialect::V0_2 {
-            return reply;
-        }
         if !is_unknown(&reply) {
             if matches!(reply, Ok(_) | Err(Error::Agent(_))) {
-                self.proven.get_or_init(|| Dialect::V0_2);
+                self.older.get_or_init(|| None);
             }
             return reply;
         }
@@ -108,7 +117,7 @@ impl Spoken {
         match is_unknown(&again) || matches!(again, Err(Error::NotSupported { .. })) {
             true => reply,
             false => {
-                self.proven.get_or_init(|| Dialect::V0_1);
+                self.older.get_or_init(|| Some(older));
                 again
             }
         }

@@ -25,6 +25,7 @@ pub mod coverage;
 pub mod documents;
 pub mod lint;
 pub mod mutant;
+mod names;
 pub mod recorded;
 pub mod report;
 pub mod requirement;

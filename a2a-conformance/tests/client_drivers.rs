@@ -18,14 +18,13 @@ fn suite(arguments: &[&str]) -> Output {
 /// The report of a run that must have ended with this exit code.
 #[track_caller]
 fn report(code: i32, arguments: &[&str]) -> Run {
-    let output = suite(&[arguments, &["--json", "-"]].concat());
+    let output = suite(&[arguments, &["--json"]].concat());
     let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(
-        output.status.code(),
-        Some(code),
-        "{arguments:?}: {out} {err}"
-    );
-    serde_json::from_str(&out).unwrap()
+    let run: Run = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out} {err}"));
+    let unmet: Vec<_> = run.unmet().collect();
+    let ended = output.status.code();
+    assert_eq!(ended, Some(code), "{arguments:?}: {unmet:#?} {err}");
+    run
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -42,7 +41,7 @@ fn a_command_for_each_case() {
     let ours = format!("{SUITE} client --be-ours {{url}}");
     let run = report(
         0,
-        &["--exec", &ours, "--dialect", "1.0", "--timeout-scale", "3"],
+        &["--exec", &ours, "--dialect", "1.0", "--timeout-scale", "10"],
     );
     let unmet: Vec<_> = run.unmet().collect();
     assert!(unmet.is_empty(), "{unmet:#?}");
@@ -94,7 +93,7 @@ fn a_client_that_hangs_is_ended_with_what_it_started() {
         1,
         &[
             "--exec",
-            "cat /dev/zero > /dev/null & wait; :",
+            "tail -f /dev/null & wait; :",
             "--run",
             "client.silent-answer-given-up",
             "--run",

@@ -8,6 +8,7 @@ use a2a_types::Dialect;
 use http::header::HeaderMap;
 
 use crate::case::Profile;
+use crate::names::is_like;
 use crate::requirement::Level;
 
 /// How an agent is tested.
@@ -62,18 +63,6 @@ impl Selection {
         (self.run.is_empty() || any(&self.run))
             && !any(&self.skip)
             && (self.levels.is_empty() || self.levels.contains(&level))
-    }
-}
-
-/// Whether a name is like a pattern, in which `*` is anything.
-pub fn is_like(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
-            (0..=rest.len())
-                .filter(|start| rest.is_char_boundary(*start))
-                .any(|start| is_like(after, &rest[start..]))
-        }),
     }
 }
 

@@ -1,18 +1,20 @@
 //! `a2a-conformance agent`.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use a2a_conformance::agent::{NoRun, Options, Process, Selection, run};
 use a2a_conformance::case::Profile;
 use a2a_conformance::requirement::Level;
-use a2a_conformance::run::{Run, Verdict};
 use a2a_transport::Binding;
 use a2a_transport::http::HttpClient;
 use a2a_types::Dialect;
 use clap::{Args, ValueEnum};
 use http::header::{HeaderMap, HeaderName, HeaderValue};
+
+use super::complain;
+use super::reports::ReportOptions;
 
 /// Which agent, and what is checked.
 #[derive(Args)]
@@ -22,13 +24,14 @@ Examples:
   a2a-conformance agent https://agent.example --black-box --prompt 'summarize: hello'
   a2a-conformance agent http://127.0.0.1:8080 --dialect 1.0 --run 'stream.*' --repeat 50
   a2a-conformance agent --exec './my-agent --port {port}' --black-box
+  a2a-conformance agent http://127.0.0.1:8080 --report html,junit -o reports/ --waivers known.yaml
   a2a-conformance agent https://agent.example -H 'Authorization: Bearer …' --second-header 'Authorization: Bearer …'
 
 An agent that keeps the behaviour contract does what the first word of a message says (`a2a-conformance
 explain contract`); any other is tested by --black-box.
 
 Exit codes: 0 all that is required is met, 1 something is not, 2 usage or nothing was checked, 3 the agent cannot be
-reached, 4 the suite itself is broken.")]
+reached, 4 the suite itself is broken, 5 only waivers are out of date.")]
 pub(crate) struct Arguments {
     /// The agent: its origin, base or card.
     #[arg(value_name = "URL", required_unless_present = "exec")]
@@ -78,9 +81,8 @@ pub(crate) struct Arguments {
     /// Make every check so often: one that is not always met is flaky.
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeat: u32,
-    /// Print report.json.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    reports: ReportOptions,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -114,7 +116,14 @@ fn read_header(text: &str) -> Result<(HeaderName, HeaderValue), String> {
 }
 
 pub(crate) async fn command(arguments: Arguments) -> ExitCode {
-    let json = arguments.json;
+    let reports = arguments.reports.clone();
+    let known = match reports.prepare() {
+        Ok(known) => known,
+        Err(error) => {
+            complain(&error);
+            return ExitCode::from(error.exit_code());
+        }
+    };
     let patience = Duration::from_secs(arguments.timeout * 3);
     let process = match &arguments.exec {
         None => None,
@@ -138,31 +147,16 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
     if terminal {
         eprint!("\r\x1b[K");
     }
-    let run = match tested {
-        Ok(run) => run,
+    match tested {
+        Ok(run) => reports.conclude(run, &known),
         Err(problem) => {
-            eprintln!("{problem}");
-            return ExitCode::from(match problem {
+            complain(&problem);
+            ExitCode::from(match problem {
                 NoRun::Unreachable(_) => 3,
                 NoRun::Broken(_) => 4,
                 NoRun::NoLane(_) | NoRun::NothingChosen => 2,
-            });
+            })
         }
-    };
-    let mut out = anstream::stdout();
-    let told = match json {
-        true => writeln!(out, "{:#}", run.to_json()),
-        false => tell(&run, &mut out),
-    };
-    let broken = run
-        .checks
-        .iter()
-        .any(|result| result.verdict == Verdict::HarnessError);
-    match (told, broken, run.unmet().count()) {
-        (Err(_), ..) => ExitCode::from(2),
-        (Ok(()), true, _) => ExitCode::from(4),
-        (Ok(()), false, 0) => ExitCode::SUCCESS,
-        (Ok(()), false, _) => ExitCode::FAILURE,
     }
 }
 
@@ -209,53 +203,4 @@ impl Arguments {
             http: HttpClient::default(),
         }
     }
-}
-
-fn tell(run: &Run, out: &mut impl Write) -> std::io::Result<()> {
-    for result in &run.checks {
-        if result.verdict.is_met() || result.verdict == Verdict::NotApplicable {
-            continue;
-        }
-        let lane = (result.dialect.as_deref(), result.binding.as_deref());
-        let (dialect, binding) = (lane.0.unwrap_or_default(), lane.1.unwrap_or_default());
-        writeln!(
-            out,
-            "{:?} {} ({dialect} {binding}): {}",
-            result.verdict, result.id, result.title
-        )?;
-        if let Some(reason) = &result.reason {
-            writeln!(out, "    {reason}")?;
-        }
-        for mismatch in &result.mismatches {
-            writeln!(
-                out,
-                "    {}: expected {}, found {}",
-                mismatch.place, mismatch.expected, mismatch.found
-            )?;
-        }
-    }
-    let mut lanes: Vec<_> = run
-        .checks
-        .iter()
-        .map(|result| (result.dialect.clone(), result.binding.clone()))
-        .collect();
-    lanes.sort();
-    lanes.dedup();
-    for (dialect, binding) in lanes {
-        let (dialect, binding) = (dialect.as_deref(), binding.as_deref());
-        let must = run.score(Level::Must, dialect, binding);
-        let should = run.score(Level::Should, dialect, binding);
-        writeln!(
-            out,
-            "{} {:10} {}/{} MUST  {}/{} SHOULD  {} not applicable",
-            dialect.unwrap_or_default(),
-            binding.unwrap_or_default(),
-            must.met,
-            must.scored,
-            should.met,
-            should.scored,
-            must.not_applicable + should.not_applicable,
-        )?;
-    }
-    writeln!(out, "{:.1} s", run.seconds)
 }

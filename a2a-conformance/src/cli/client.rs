@@ -1,18 +1,20 @@
 //! `a2a-conformance client`: the suite as the agent, against a client.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use a2a_conformance::client::{Driver, Reception, Selection, cases};
 use a2a_conformance::requirement::{Level, Role};
-use a2a_conformance::run::{CheckResult, FORMAT, Run, Settings, Target, Verdict};
+use a2a_conformance::run::{CheckResult, FORMAT, Run, Settings, Target};
 use a2a_transport::Binding;
 use a2a_types::{Dialect, Timestamp};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
+
+use super::complain;
+use super::reports::ReportOptions;
 
 /// Which client to test, and by which cases.
 #[derive(Args)]
@@ -57,9 +59,8 @@ pub(crate) struct Arguments {
     /// How much longer than usual the client may take.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     timeout_scale: f64,
-    /// Writes the report as JSON, to this file or (`-`) to the output.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    reports: ReportOptions,
 }
 
 fn levels() -> impl TypedValueParser<Value = Level> {
@@ -102,6 +103,13 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
             Err(_) => ExitCode::FAILURE,
         };
     }
+    let known = match arguments.reports.prepare() {
+        Ok(known) => known,
+        Err(error) => {
+            complain(&error);
+            return ExitCode::from(error.exit_code());
+        }
+    };
     let selection = Selection {
         run: arguments.run.clone(),
         skip: arguments.skip.clone(),
@@ -128,7 +136,10 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
         (None, None) => (Driver::ours(), "ours".to_owned()),
     };
     if let Some(address) = arguments.listen {
-        return receive(address, &selection, arguments.json.as_deref()).await;
+        return match receive(address, &selection).await {
+            Ok(run) => arguments.reports.conclude(run, &known),
+            Err((code, problem)) => failed(code, &problem),
+        };
     }
     let (began, clock) = (Timestamp::now(), Instant::now());
     let terminal = std::io::stderr().is_terminal();
@@ -147,10 +158,8 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
     if terminal {
         eprint!("\r\x1b[K");
     }
-    tell(
-        &run_of(place, began, clock, checks),
-        arguments.json.as_deref(),
-    )
+    let run = run_of(place, began, clock, checks);
+    arguments.reports.conclude(run, &known)
 }
 
 fn run_of(place: String, began: Timestamp, clock: Instant, checks: Vec<CheckResult>) -> Run {
@@ -175,82 +184,21 @@ fn run_of(place: String, began: Timestamp, clock: Instant, checks: Vec<CheckResu
 }
 
 /// Waits for a client that goes through the cases by itself.
-async fn receive(address: SocketAddr, selection: &Selection, json: Option<&Path>) -> ExitCode {
+async fn receive(address: SocketAddr, selection: &Selection) -> Result<Run, (u8, String)> {
     let (began, clock) = (Timestamp::now(), Instant::now());
-    let reception = match Reception::open(address, selection).await {
-        Ok(reception) => reception,
-        Err(error) => return failed(4, &format!("cannot listen at {address}: {error}")),
-    };
+    let reception = Reception::open(address, selection)
+        .await
+        .map_err(|error| (4, format!("cannot listen at {address}: {error}")))?;
     let place = format!("http://{}", reception.address());
     eprintln!("GET {place}/cases tells what to do; POST {place}/end ends it");
     let checks = tokio::select! {
         checks = reception.receive() => checks,
-        _ = tokio::signal::ctrl_c() => return failed(130, "interrupted"),
+        _ = tokio::signal::ctrl_c() => return Err((130, "interrupted".to_owned())),
     };
     match checks.is_empty() {
-        true => failed(2, "no case was finished"),
-        false => tell(&run_of(place, began, clock, checks), json),
+        true => Err((2, "no case was finished".to_owned())),
+        false => Ok(run_of(place, began, clock, checks)),
     }
-}
-
-fn tell(run: &Run, json: Option<&Path>) -> ExitCode {
-    let mut out = anstream::stdout();
-    let written = match json {
-        Some(path) if path.as_os_str() == "-" => writeln!(out, "{:#}", run.to_json()),
-        Some(path) => std::fs::write(path, format!("{:#}\n", run.to_json()))
-            .and_then(|()| print(run, &mut out)),
-        None => print(run, &mut out),
-    };
-    if let Err(error) = written {
-        return failed(4, &format!("the report cannot be written: {error}"));
-    }
-    let has = |verdict| run.checks.iter().any(|result| result.verdict == verdict);
-    match (has(Verdict::HarnessError), run.unmet().next()) {
-        (true, _) => ExitCode::from(4),
-        (false, Some(_)) => ExitCode::FAILURE,
-        (false, None) => ExitCode::SUCCESS,
-    }
-}
-
-fn print(run: &Run, out: &mut impl Write) -> std::io::Result<()> {
-    for result in &run.checks {
-        if matches!(result.verdict, Verdict::Pass) {
-            continue;
-        }
-        writeln!(out, "{}", heading(result))?;
-        if let Some(reason) = &result.reason {
-            writeln!(out, "    {reason}")?;
-        }
-        for mismatch in &result.mismatches {
-            writeln!(
-                out,
-                "    {}: expected {}, found {}",
-                mismatch.place, mismatch.expected, mismatch.found
-            )?;
-        }
-    }
-    for level in [Level::Must, Level::Should, Level::May] {
-        let score = run.score(level, None, None);
-        if score.scored + score.not_applicable > 0 {
-            writeln!(
-                out,
-                "{level:?}: {}/{} met, {} not applicable, {} not testable",
-                score.met, score.scored, score.not_applicable, score.untestable
-            )?;
-        }
-    }
-    writeln!(out, "{} checks in {:.1} s", run.checks.len(), run.seconds)
-}
-
-fn heading(result: &CheckResult) -> String {
-    format!(
-        "{:?} {} ({} {}): {}",
-        result.verdict,
-        result.id,
-        result.binding.as_deref().unwrap_or("-"),
-        result.dialect.as_deref().unwrap_or("-"),
-        result.title
-    )
 }
 
 fn failed(code: u8, problem: &str) -> ExitCode {

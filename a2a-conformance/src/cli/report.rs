@@ -28,13 +28,7 @@ impl Report {
     }
 
     fn make(&self) -> Result<ExitCode, Error> {
-        let redaction = self.reports.redaction()?;
-        let waivers = self.reports.waivers()?;
-        let mut run = read(&self.run)?;
-        redaction.target(&mut run.target);
-        for result in &mut run.checks {
-            redaction.check(result);
-        }
-        Ok(self.reports.conclude(run, &waivers))
+        let known = self.reports.prepare()?;
+        Ok(self.reports.conclude(read(&self.run)?, &known))
     }
 }

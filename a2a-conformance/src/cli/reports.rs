@@ -11,7 +11,7 @@ use clap::Args;
 use super::complain;
 
 /// Reports of a run.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Reports")]
 pub(crate) struct ReportOptions {
     /// Reports to write.
@@ -32,31 +32,39 @@ pub(crate) struct ReportOptions {
     json: bool,
 }
 
-impl ReportOptions {
-    /// What is secret: to be asked before a run is made.
-    pub(crate) fn redaction(&self) -> Result<Redaction, Error> {
-        let add = |redaction: Redaction, pattern: &String| redaction.pattern(pattern);
-        self.redact.iter().try_fold(Redaction::default(), add)
-    }
+/// What is secret, and what need not be met.
+pub(crate) struct Known {
+    redaction: Redaction,
+    waivers: Waivers,
+}
 
-    /// What need not be met: to be asked before a run is made.
-    pub(crate) fn waivers(&self) -> Result<Waivers, Error> {
-        match &self.waivers {
-            Some(path) => Waivers::read(path),
-            None => Ok(Waivers::default()),
-        }
+impl ReportOptions {
+    /// Reads what is to be known before a run is made: what is wrong with it is told before, too.
+    pub(crate) fn prepare(&self) -> Result<Known, Error> {
+        let add = |redaction: Redaction, pattern: &String| redaction.pattern(pattern);
+        Ok(Known {
+            redaction: self.redact.iter().try_fold(Redaction::default(), add)?,
+            waivers: match &self.waivers {
+                Some(path) => Waivers::read(path)?,
+                None => Waivers::default(),
+            },
+        })
     }
 
     /// Writes the reports; where they are.
-    pub(crate) fn write(&self, run: &Run) -> Result<Vec<PathBuf>, Error> {
+    fn write(&self, run: &Run) -> Result<Vec<PathBuf>, Error> {
         let forms = self.report.iter();
         forms.map(|form| write(run, *form, &self.output)).collect()
     }
 
-    /// Waives what is waived, writes the reports, prints what came of the run: with what the program
-    /// ends.
-    pub(crate) fn conclude(&self, mut run: Run, waivers: &Waivers) -> ExitCode {
-        waivers.apply(&mut run);
+    /// Takes out what is secret, waives what is waived, writes the reports, prints what came of the
+    /// run: with what the program ends.
+    pub(crate) fn conclude(&self, mut run: Run, known: &Known) -> ExitCode {
+        known.redaction.target(&mut run.target);
+        for result in &mut run.checks {
+            known.redaction.check(result);
+        }
+        known.waivers.apply(&mut run);
         run.cite();
         let written = self.write(&run);
         // Whoever reads our output may have had enough of it: the reports are written.

@@ -6,7 +6,6 @@ use std::time::Instant;
 use a2a_transport::Binding;
 use a2a_types::Dialect;
 use futures_util::{StreamExt, stream};
-use regex::Regex;
 use rust_embed::RustEmbed;
 use serde_json::json;
 
@@ -15,6 +14,7 @@ use super::driver::Driver;
 use super::errand::Errand;
 use super::judge::judge;
 use super::stage::Running;
+use crate::names::is_like;
 use crate::requirement::Level;
 use crate::run::{CheckResult, Verdict};
 
@@ -82,15 +82,12 @@ impl Selection {
     ///
     /// Errors: a file of cases that cannot be read.
     pub fn chosen(&self) -> Result<Vec<(Arc<Case>, Way)>, String> {
-        let is_like = |id: &str, patterns: &[String]| {
-            patterns
-                .iter()
-                .any(|pattern| glob(pattern).is_some_and(|glob| glob.is_match(id)))
-        };
+        let any =
+            |patterns: &[String], id: &str| patterns.iter().any(|pattern| is_like(pattern, id));
         let is_chosen = |case: &&Arc<Case>| {
             case.level <= self.level
-                && (self.run.is_empty() || is_like(&case.id, &self.run))
-                && !is_like(&case.id, &self.skip)
+                && (self.run.is_empty() || any(&self.run, &case.id))
+                && !any(&self.skip, &case.id)
         };
         let mut chosen = Vec::new();
         for case in cases()?.iter().filter(is_chosen) {
@@ -150,9 +147,4 @@ async fn run_one(case: Arc<Case>, way: Way, driver: &Driver, scale: f64) -> Chec
             unmet: None,
         },
     }
-}
-
-fn glob(pattern: &str) -> Option<Regex> {
-    let parts: Vec<_> = pattern.split('*').map(regex::escape).collect();
-    Regex::new(&format!("^{}$", parts.join(".*"))).ok()
 }

@@ -6,7 +6,6 @@ mod console;
 mod curl;
 mod error;
 mod form;
-mod glob;
 mod html;
 mod json;
 mod junit;

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use super::glob::Names;
+use crate::names::Names;
 use crate::run::{CheckResult, Run, Verdict};
 
 /// What a target is known not to meet: a YAML file with a list.
