@@ -41,6 +41,8 @@ enum Command {
     Agent(cli::agent::Arguments),
     /// Tests a client: the suite is the agent.
     Client(cli::client::Arguments),
+    /// Tests the suite itself, by agents that are wrong on purpose.
+    SelfTest(cli::self_test::Arguments),
     /// Reads every example, sends it to our server, plays it to our client.
     Replay(replay::Args),
     /// What is required, and which checks there are.
@@ -62,6 +64,7 @@ async fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Agent(arguments) => cli::agent::command(arguments).await,
         Command::Client(arguments) => cli::client::run(arguments).await,
+        Command::SelfTest(arguments) => cli::self_test::command(arguments).await,
         Command::Replay(args) => replay::run(args).await,
         Command::List(args) => list::run(&args),
         Command::Explain(args) => explain::run(&args),

@@ -12,6 +12,7 @@ pub(crate) mod recordings;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod reports;
+pub(crate) mod self_test;
 pub(crate) mod verify_card;
 
 use std::error::Error;

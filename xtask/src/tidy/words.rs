@@ -100,6 +100,16 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "a black box tells nobody when something has come to be: it is asked again",
     },
     Exception {
+        path: "a2a-conformance/src/mutant/agent/memory.rs",
+        word: "sleep",
+        reason: "a bug that shows when messages meet: nothing tells that no more will come",
+    },
+    Exception {
+        path: "a2a-conformance/src/mutant/agent/odd.rs",
+        word: "sleep",
+        reason: "an agent that is slow on purpose",
+    },
+    Exception {
         path: "a2a-server/src/upkeep.rs",
         word: "sleep",
         reason: "what has to be done from time to time",

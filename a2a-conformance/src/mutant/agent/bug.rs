@@ -1,0 +1,178 @@
+//! The bugs.
+
+use a2a_transport::Binding;
+use a2a_types::Dialect;
+
+/// A generation in a binding.
+pub type Place = (Dialect, Binding);
+
+/// What is known of a bug.
+#[derive(Clone, Copy, Debug)]
+pub struct Story {
+    /// What the agent does wrong.
+    pub says: &'static str,
+    /// Where it shows: the suite is run there.
+    pub places: &'static [Place],
+    /// The checks that must turn red, in every one of these places in which they are made.
+    pub kills: &'static [&'static str],
+    /// The checks that may: what the bug breaks in passing. In them `*` is anything.
+    pub allows: &'static [&'static str],
+    /// Checks are made one after the other: the bug is about what happens at once.
+    pub alone: bool,
+}
+
+macro_rules! bugs {
+    ($($bug:ident: $says:literal, $places:expr, [$($kill:literal),* $(,)?] $(, allows [$($allow:literal),* $(,)?])? $(=> $alone:ident)?;)*) => {
+        /// A way in which an agent is wrong.
+        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+        pub enum Bug { $(#[doc = $says] $bug,)* }
+
+        impl Bug {
+            /// Every one.
+            pub const ALL: &[Self] = &[$(Self::$bug,)*];
+
+            /// Its name, like `S07`.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$bug => stringify!($bug),)* }
+            }
+
+            /// What is known of it.
+            pub fn story(self) -> Story {
+                match self {
+                    $(Self::$bug => Story {
+                        says: $says,
+                        places: $places,
+                        kills: &[$($kill),*],
+                        allows: &[$($($allow),*)?],
+                        alone: bugs!(@alone $($alone)?),
+                    },)*
+                }
+            }
+        }
+    };
+    (@alone) => { false };
+    (@alone alone) => { true };
+}
+
+/// Every generation in every binding that it has.
+pub const PLACES: &[Place] = &[
+    RPC_1_0,
+    REST_1_0,
+    RPC_0_3,
+    (Dialect::V0_3, Binding::HttpJson),
+    RPC_0_2,
+    RPC_0_1,
+];
+
+const RPC_1_0: Place = (Dialect::V1_0, Binding::JsonRpc);
+const REST_1_0: Place = (Dialect::V1_0, Binding::HttpJson);
+const RPC_0_3: Place = (Dialect::V0_3, Binding::JsonRpc);
+const RPC_0_2: Place = (Dialect::V0_2, Binding::JsonRpc);
+const RPC_0_1: Place = (Dialect::V0_1, Binding::JsonRpc);
+
+bugs! {
+    S01: "the id of an answer is a text where that of the request is a number",
+        &[RPC_1_0], ["rpc.id-echoed"];
+    S02: "answers do not say `jsonrpc`",
+        &[RPC_0_3], ["rpc.version"], allows ["result.schema", "stream.event-schema", "stream.envelope"];
+    S03: "a result has an error beside it, and an error a result; they are null",
+        &[RPC_1_0], ["rpc.result-or-error"], allows ["rpc.error-shape"];
+    S04: "what is no JSON is answered as an invalid request",
+        &[RPC_0_2], ["rpc.parse-error"];
+    S05: "a notification is answered",
+        &[RPC_1_0], ["rpc.id-less"];
+    S06: "an unknown method is answered by a page of HTML",
+        &[RPC_1_0], ["rpc.method-not-found"];
+    S07: "a message to a task that has ended is taken",
+        &[RPC_1_0], ["send.ended-task-refused"];
+    S08: "canceling a task that has ended succeeds",
+        &[REST_1_0], ["cancel.ended-refused"];
+    S09: "canceling a task that never was is answered as wrong parameters",
+        &[RPC_0_3], ["cancel.unknown"];
+    S10: "a task that has ended is at work again when it is read once more",
+        &[RPC_0_2], ["task.ended-stays"];
+    S11: "a stream does not begin with the task",
+        &[RPC_1_0], ["stream.begins-with-the-task"];
+    S12: "a stream stays open when the task has ended",
+        &[RPC_1_0], ["stream.closes"];
+    S13: "something is told after the task has ended",
+        &[RPC_1_0], ["stream.nothing-after-the-end"];
+    S14: "who follows a task later misses an event",
+        &[RPC_1_0], ["stream.same-for-all"];
+    S15: "when a stream is closed, the other streams of its task end",
+        &[RPC_1_0], ["stream.independent"];
+    S16: "when a stream is closed, its task is canceled",
+        &[RPC_1_0], ["stream.cut-leaves-task"];
+    S17: "events come without an envelope",
+        &[RPC_0_2], ["stream.envelope"], allows ["stream.*"];
+    S18: "a stream says that it is plain text",
+        &[RPC_0_1], ["stream.content-type"], allows ["stream.*"];
+    S19: "a state is spelled as in 0.3",
+        &[RPC_1_0], ["result.schema"];
+    S20: "a request with a member that nobody knows is refused",
+        &[RPC_1_0], ["send.unknown-members-ignored"];
+    S21: "history is told to who wants none",
+        &[RPC_1_0], ["task.history"];
+    S22: "tasks are listed with the oldest first",
+        &[RPC_1_0], ["list.sorted"];
+    S23: "the last page has no `nextPageToken`",
+        &[REST_1_0], ["list.shape"];
+    S24: "tasks are listed with artifacts that nobody wants",
+        &[RPC_1_0], ["list.artifacts"];
+    S25: "a page token shows one tenant the tasks of another",
+        &[RPC_1_0], ["list.token-of-tenant"];
+    S26: "other callers read a task",
+        &[RPC_1_0], ["task.foreign-hidden"];
+    S27: "other callers follow and cancel a task",
+        &[REST_1_0], ["task.foreign-hidden"];
+    S28: "other callers read the webhooks of a task",
+        &[RPC_1_0], ["task.foreign-hidden"];
+    S29: "webhooks at addresses of the agent's own network are called",
+        &[RPC_1_0], ["push.private-refused"];
+    S30: "a webhook that points elsewhere is followed there",
+        &[RPC_1_0], ["push.redirect-not-followed"];
+    S31: "webhooks are told without credentials and token",
+        &[RPC_1_0], ["push.credentials", "push.token"];
+    S32: "line breaks of a token make headers",
+        &[RPC_1_0], ["push.no-header-injection"];
+    S33: "a webhook that fails is not told again",
+        &[RPC_1_0], ["push.retried"];
+    S34: "a webhook is told twice, and the second time something else",
+        &[RPC_1_0], ["push.same-body-again"];
+    S35: "a message of any size is taken",
+        &[RPC_1_0], ["send.size-limited"] => alone;
+    S36: "deep JSON ends the process",
+        &[RPC_1_0], ["send.depth-limited"] => alone;
+    S37: "errors tell where in the source they were made",
+        &[REST_1_0], ["error.no-internals"];
+    S38: "of two messages at once one is lost",
+        &[RPC_1_0], ["send.two-at-once-both-kept"] => alone;
+    S39: "the card promises streams, and nobody knows the method",
+        &[RPC_0_3], ["rpc.methods"], allows ["stream.*"];
+    S40: "the card is signed over its signatures, too",
+        &[RPC_1_0], ["card.signature-verifies"];
+}
+
+impl Bug {
+    /// Whether it is what webhooks are told.
+    pub(super) fn is_about_webhooks(self) -> bool {
+        matches!(
+            self,
+            Self::S29 | Self::S30 | Self::S31 | Self::S32 | Self::S33 | Self::S34
+        )
+    }
+}
+
+/// The name is that of no bug.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("there is no mutant `{0}`")]
+pub struct NoSuchBug(String);
+
+impl std::str::FromStr for Bug {
+    type Err = NoSuchBug;
+
+    fn from_str(name: &str) -> Result<Self, NoSuchBug> {
+        let found = Self::ALL.iter().copied().find(|bug| bug.name() == name);
+        found.ok_or_else(|| NoSuchBug(name.to_owned()))
+    }
+}

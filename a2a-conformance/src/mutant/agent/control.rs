@@ -1,0 +1,120 @@
+//! The agents that are odd, but right.
+
+use a2a_server::demo::Reference;
+use a2a_server::{Agent, Failure, Server, ServerBuilder, Turn};
+use a2a_types::{AgentCard, Dialect, Message};
+
+use crate::case::Profile;
+
+use super::stand::card;
+
+macro_rules! controls {
+    ($($control:ident = $name:literal: $says:literal;)*) => {
+        /// A way in which an agent is odd, but right.
+        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+        pub enum Control { $(#[doc = $says] $control,)* }
+
+        impl Control {
+            /// Every one.
+            pub const ALL: &[Self] = &[$(Self::$control,)*];
+
+            /// A short name.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$control => $name,)* }
+            }
+
+            /// What is odd.
+            pub fn says(self) -> &'static str {
+                match self { $(Self::$control => $says,)* }
+            }
+        }
+    };
+}
+
+controls! {
+    UnknownMembers = "unknown-members": "tasks, messages and artifacts have members that nobody knows";
+    KeyOrder = "key-order": "members come in another order";
+    Pretty = "pretty": "JSON is written over many lines";
+    CarriageReturns = "crlf": "lines of streams end by CR and LF";
+    Comments = "comments": "streams have comments, `retry:`, ids and names of events";
+    ByteOrderMark = "bom": "streams begin with a byte order mark";
+    Bytes = "one-byte-chunks": "every body comes byte by byte";
+    Chunked = "chunked": "no answer tells its length";
+    Http2 = "http2": "it is called by HTTP/2";
+    EmptyMetadata = "empty-metadata": "there is metadata, and nothing in it";
+    Slow = "slow": "the first byte takes its time";
+    Offsets = "offsets": "times are told with the offset +00:00";
+    Nanoseconds = "nanoseconds": "times are told in nanoseconds";
+    MessageOnly = "message-only": "every answer is a message";
+    Rejecting = "rejecting": "every message is refused";
+    Plain = "plain": "there are no streams, no webhooks and no extended card";
+    MediaTypes = "media-types": "media types have parameters, and are written in other letters";
+    Language = "language": "errors are told in Japanese";
+    Headers = "headers": "answers have many headers that nobody asked for";
+    LongIds = "long-ids": "ids of tasks are long";
+}
+
+impl Control {
+    /// What its agent keeps.
+    pub fn profile(self) -> Profile {
+        match self {
+            Self::MessageOnly | Self::Rejecting => Profile::BlackBox,
+            _ => Profile::Instrumented,
+        }
+    }
+
+    /// The generations in which it is right.
+    pub fn dialects(self) -> &'static [Dialect] {
+        match self {
+            // 1.0 has times in UTC only, with a Z.
+            Self::Offsets => &[Dialect::V0_1, Dialect::V0_2, Dialect::V0_3],
+            // In 0.1 callers name tasks.
+            Self::LongIds => &[Dialect::V0_2, Dialect::V0_3, Dialect::V1_0],
+            // In 0.1 every answer is a task.
+            Self::MessageOnly => &[Dialect::V0_2, Dialect::V0_3, Dialect::V1_0],
+            _ => Dialect::ALL,
+        }
+    }
+
+    pub(super) fn card(self) -> AgentCard {
+        let mut card = card();
+        let capabilities = &mut card.capabilities;
+        match self {
+            Self::Plain => {
+                capabilities.streaming = None;
+                capabilities.push_notifications = Some(false);
+                capabilities.extended_agent_card = None;
+            }
+            // Webhooks are told the ids as they are.
+            Self::LongIds => capabilities.push_notifications = None,
+            _ => {}
+        }
+        card
+    }
+
+    pub(super) fn server(self, card: AgentCard) -> ServerBuilder {
+        match self {
+            Self::MessageOnly => Server::builder(card, Answering),
+            Self::Rejecting => Server::builder(card, Rejecting),
+            _ => Server::builder(card, Reference),
+        }
+    }
+}
+
+/// Answers by a message, whatever it is told.
+struct Answering;
+
+impl Agent for Answering {
+    async fn run(&self, turn: Turn) -> Result<(), Failure> {
+        Ok(turn.reply(Message::agent("what do you mean?")).await?)
+    }
+}
+
+/// Wants nothing to do with anything.
+struct Rejecting;
+
+impl Agent for Rejecting {
+    async fn run(&self, turn: Turn) -> Result<(), Failure> {
+        Ok(turn.reject("not today").await?)
+    }
+}

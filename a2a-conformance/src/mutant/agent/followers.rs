@@ -1,0 +1,112 @@
+//! Streams that do something when their reader is gone.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, ready};
+
+use a2a_transport::{Error, Update, UpdateStream};
+use a2a_types::TaskId;
+use futures_util::Stream;
+use tokio::sync::watch;
+
+use super::memory::lock;
+
+/// The streams of each task.
+#[derive(Debug, Default)]
+pub(super) struct Followers {
+    gone: Mutex<HashMap<TaskId, watch::Sender<bool>>>,
+}
+
+impl Followers {
+    /// The same stream, which ends when another of its task is closed by its reader.
+    pub(super) fn of_one_fate(self: &Arc<Self>, updates: UpdateStream) -> UpdateStream {
+        let followers = Arc::clone(self);
+        let closed = OnDrop::new(updates, move |task| {
+            followers.of(&task).send_replace(true);
+        });
+        let followers = Arc::clone(self);
+        Box::pin(OneFate {
+            updates: closed,
+            followers,
+            gone: None,
+        })
+    }
+
+    fn of(&self, task: &TaskId) -> watch::Sender<bool> {
+        let mut gone = lock(&self.gone);
+        gone.entry(task.clone()).or_default().clone()
+    }
+}
+
+/// A stream that ends with the others of its task.
+struct OneFate {
+    updates: OnDrop,
+    followers: Arc<Followers>,
+    gone: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl Stream for OneFate {
+    type Item = Result<Update, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Some(gone) = &mut self.gone
+            && gone.as_mut().poll(cx).is_ready()
+        {
+            return Poll::Ready(None);
+        }
+        let polled = Pin::new(&mut self.updates).poll_next(cx);
+        if self.gone.is_none()
+            && let Some(task) = &self.updates.task
+        {
+            let mut gone = self.followers.of(task).subscribe();
+            let waiting = async move {
+                if gone.wait_for(|gone| *gone).await.is_err() {
+                    std::future::pending().await
+                }
+            };
+            self.gone = Some(Box::pin(waiting));
+            cx.waker().wake_by_ref();
+        }
+        polled
+    }
+}
+
+/// Updates, and what is done when they are dropped before their end.
+pub(super) struct OnDrop {
+    updates: UpdateStream,
+    task: Option<TaskId>,
+    then: Option<Box<dyn FnOnce(TaskId) + Send>>,
+}
+
+impl OnDrop {
+    pub(super) fn new(updates: UpdateStream, then: impl FnOnce(TaskId) + Send + 'static) -> Self {
+        Self {
+            updates,
+            task: None,
+            then: Some(Box::new(then)),
+        }
+    }
+}
+
+impl Stream for OnDrop {
+    type Item = Result<Update, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let update = ready!(self.updates.as_mut().poll_next(cx));
+        match &update {
+            Some(Ok(update)) if self.task.is_none() => self.task = update.event.task_id().cloned(),
+            Some(_) => {}
+            None => self.then = None,
+        }
+        Poll::Ready(update)
+    }
+}
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        if let (Some(task), Some(then)) = (self.task.take(), self.then.take()) {
+            then(task);
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The bugs that show in what an agent does.
+
+use std::sync::Arc;
+
+use a2a_server::Server;
+use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport};
+use a2a_types::{
+    CancelTaskRequest, Dialect, ErrorKind, Event, GetTaskRequest, Operation, Request, Response,
+    SendMessageResponse, Task, TaskId, TaskState,
+};
+use futures_util::StreamExt;
+
+use super::bug::Bug;
+use super::followers::{Followers, OnDrop};
+use super::memory::{Memory, Owner};
+use super::relay::Relay;
+
+/// A server that may have a bug.
+#[derive(Clone)]
+pub(super) struct Inside {
+    server: Server,
+    bug: Option<Bug>,
+    memory: Arc<Memory>,
+    followers: Arc<Followers>,
+    /// What stands between the server and the webhooks.
+    relay: Option<Arc<Relay>>,
+}
+
+impl Inside {
+    pub(super) fn new(server: Server, bug: Option<Bug>, relay: Option<Arc<Relay>>) -> Self {
+        Self {
+            server,
+            bug,
+            memory: Arc::default(),
+            followers: Arc::default(),
+            relay,
+        }
+    }
+}
+
+impl Transport for Inside {
+    fn call(&self, mut call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+        Box::pin(async move {
+            let asked = call.clone();
+            if let Some(bug) = self.bug {
+                self.before(bug, &mut call).await;
+            }
+            if let Some(relay) = &self.relay {
+                relay.outbound(&mut call.request);
+            }
+            let reply = self.server.call(call).await;
+            let mut reply = match self.bug {
+                Some(bug) => self.after(bug, asked, reply).await,
+                None => reply,
+            };
+            if let (
+                Some(relay),
+                Ok(Reply {
+                    answer: Answer::Once(response),
+                    ..
+                }),
+            ) = (&self.relay, &mut reply)
+            {
+                relay.inbound(response);
+            }
+            reply
+        })
+    }
+}
+
+impl Inside {
+    /// What the server is asked instead.
+    async fn before(&self, bug: Bug, call: &mut Call) {
+        let operation = call.request.operation();
+        let foreign = match bug {
+            Bug::S26 => operation == Operation::GetTask,
+            Bug::S27 => {
+                matches!(
+                    operation,
+                    Operation::SubscribeToTask | Operation::CancelTask
+                )
+            }
+            Bug::S28 => matches!(
+                operation,
+                Operation::GetTaskPushNotificationConfig
+                    | Operation::ListTaskPushNotificationConfigs
+            ),
+            _ => false,
+        };
+        if let Some(owner) = call.request.task_id().and_then(|id| self.memory.owner(id))
+            && foreign
+        {
+            owner.pose(call);
+        }
+        match (bug, &mut call.request) {
+            (Bug::S21, Request::GetTask(params)) if params.history_length == Some(0) => {
+                params.history_length = None;
+            }
+            (Bug::S24, Request::ListTasks(params)) => params.include_artifacts = true,
+            (Bug::S25, Request::ListTasks(params)) => {
+                if let Some(owner) = self.memory.owner_of_token(&params.page_token) {
+                    owner.pose(call);
+                }
+            }
+            (Bug::S38, Request::SendMessage(params)) => {
+                params.message.parts = self.memory.desk.exchange(&params.message.parts).await;
+            }
+            _ => {}
+        }
+    }
+
+    /// What is made of its answer.
+    async fn after(
+        &self,
+        bug: Bug,
+        asked: Call,
+        reply: Result<Reply, Error>,
+    ) -> Result<Reply, Error> {
+        let owner = Owner::of(&asked);
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(error) => return self.after_error(bug, asked, error).await,
+        };
+        let created_in = reply.created_in;
+        let answer = match reply.answer {
+            Answer::Once(mut response) => {
+                self.spoil(bug, &owner, &mut response);
+                Answer::Once(response)
+            }
+            Answer::Stream(_) if bug == Bug::S39 => {
+                return Err(ErrorKind::MethodNotFound.into());
+            }
+            Answer::Stream(updates) => {
+                let memory = Arc::clone(&self.memory);
+                let updates = updates.inspect(move |update| {
+                    if let Some(id) = update
+                        .as_ref()
+                        .ok()
+                        .and_then(|update| update.event.task_id())
+                    {
+                        memory.note(id, &owner);
+                    }
+                });
+                Answer::Stream(self.stream(bug, &asked, Box::pin(updates)).await)
+            }
+        };
+        Ok(Reply { answer, created_in })
+    }
+
+    async fn after_error(&self, bug: Bug, asked: Call, error: Error) -> Result<Reply, Error> {
+        let Error::Agent(mut said) = error else {
+            return Err(error);
+        };
+        match (bug, &asked.request, said.kind) {
+            (Bug::S07, Request::SendMessage(_) | Request::SendStreamingMessage(_), _) => {
+                if let Some(task) = self.task(&asked).await
+                    && task.status.state.is_terminal()
+                {
+                    return Ok(match asked.request {
+                        Request::SendMessage(_) => {
+                            Reply::once(Response::SendMessage(SendMessageResponse::Task(task)))
+                        }
+                        _ => {
+                            let update = a2a_transport::Update {
+                                event: Event::Task(task),
+                                generation: None,
+                            };
+                            Reply::stream(tokio_stream::once(Ok(update)))
+                        }
+                    });
+                }
+            }
+            (Bug::S08, Request::CancelTask(_), ErrorKind::TaskNotCancelable) => {
+                if let Some(task) = self.task(&asked).await {
+                    return Ok(Reply::once(Response::CancelTask(task)));
+                }
+            }
+            (Bug::S09, Request::CancelTask(_), ErrorKind::TaskNotFound) => {
+                said.kind = ErrorKind::InvalidParams;
+            }
+            (Bug::S37, ..) => said.message.push_str(TRACE),
+            _ => {}
+        }
+        Err(Error::Agent(said))
+    }
+
+    /// The task that a call is about, as the server has it.
+    async fn task(&self, asked: &Call) -> Option<Task> {
+        let request = GetTaskRequest {
+            id: asked.request.task_id()?.clone(),
+            history_length: None,
+            tenant: asked.request.tenant().map(str::to_owned),
+        };
+        let call = Call {
+            request: request.into(),
+            context: asked.context.clone(),
+        };
+        match self.server.call(call).await.ok()?.answer {
+            Answer::Once(Response::GetTask(task)) => Some(task),
+            _ => None,
+        }
+    }
+
+    fn spoil(&self, bug: Bug, owner: &Owner, response: &mut Response) {
+        if !matches!(response, Response::ListTasks(_)) {
+            let tasks = response.tasks_mut();
+            tasks.for_each(|task| self.memory.note(&task.id, owner));
+        }
+        match (bug, response) {
+            (Bug::S10, Response::GetTask(task))
+                if task.status.state.is_terminal() && self.memory.has_read(&task.id) =>
+            {
+                task.status.state = TaskState::Working;
+            }
+            (Bug::S22, Response::ListTasks(list)) => list.tasks.reverse(),
+            (Bug::S25, Response::ListTasks(list)) => {
+                self.memory.note_token(&list.next_page_token, owner);
+            }
+            _ => {}
+        }
+    }
+
+    async fn stream(
+        &self,
+        bug: Bug,
+        asked: &Call,
+        updates: a2a_transport::UpdateStream,
+    ) -> a2a_transport::UpdateStream {
+        let is_task = |event: &Event| matches!(event, Event::Task(_));
+        match bug {
+            Bug::S11 if asked.context.dialect == Dialect::V1_0 => {
+                let skipped = updates.enumerate().filter_map(move |(number, update)| {
+                    let is_first =
+                        number == 0 && update.as_ref().is_ok_and(|update| is_task(&update.event));
+                    std::future::ready((!is_first).then_some(update))
+                });
+                Box::pin(skipped)
+            }
+            Bug::S12 => Box::pin(updates.chain(futures_util::stream::pending())),
+            Bug::S13 => Box::pin(updates.flat_map(|update| {
+                let ends = |event: &Event| {
+                    let Event::StatusUpdate(update) = event else {
+                        return false;
+                    };
+                    update.status.state.is_terminal()
+                };
+                let again = update.as_ref().ok().filter(|update| ends(&update.event));
+                let again = again.cloned().map(Ok);
+                futures_util::stream::iter(std::iter::once(update).chain(again))
+            })),
+            Bug::S14 if asked.request.operation() == Operation::SubscribeToTask => {
+                let missed = updates.enumerate().filter_map(|(number, update)| {
+                    std::future::ready((number != 1).then_some(update))
+                });
+                Box::pin(missed)
+            }
+            Bug::S15 => self.followers.of_one_fate(updates),
+            Bug::S16 => {
+                let (server, asked) = (self.server.clone(), asked.clone());
+                let cancel = move |id: TaskId| {
+                    let request = CancelTaskRequest {
+                        id,
+                        tenant: asked.request.tenant().map(str::to_owned),
+                        metadata: None,
+                    };
+                    let call = Call {
+                        request: request.into(),
+                        context: asked.context.clone(),
+                    };
+                    drop(tokio::spawn(
+                        async move { server.call(call).await.map(drop) },
+                    ));
+                };
+                Box::pin(OnDrop::new(updates, cancel))
+            }
+            _ => updates,
+        }
+    }
+}
+
+/// What interpreters say, and agents should keep to themselves.
+const TRACE: &str =
+    "\nTraceback (most recent call last):\n  File \"/srv/agent/executor.py\", line 88, in run";

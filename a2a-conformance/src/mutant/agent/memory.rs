@@ -1,0 +1,86 @@
+//! What a wrong agent remembers, to be wrong by it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use a2a_transport::{Call, Principal};
+use a2a_types::{Part, TaskId};
+
+/// What a wrong agent remembers.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    owners: Mutex<HashMap<TaskId, Owner>>,
+    tokens: Mutex<HashMap<String, Owner>>,
+    read: Mutex<HashSet<TaskId>>,
+    pub(super) desk: Desk,
+}
+
+/// Whose something is.
+#[derive(Clone, Debug)]
+pub(super) struct Owner {
+    principal: Principal,
+    tenant: Option<String>,
+}
+
+impl Owner {
+    pub(super) fn of(call: &Call) -> Self {
+        Self {
+            principal: call.context.principal.clone(),
+            tenant: call.request.tenant().map(str::to_owned),
+        }
+    }
+
+    /// Makes a call look like one of this owner.
+    pub(super) fn pose(self, call: &mut Call) {
+        call.context.principal = self.principal;
+        call.request.set_tenant(self.tenant);
+    }
+}
+
+impl Memory {
+    /// The task is this caller's, unless it is known to be another's.
+    pub(super) fn note(&self, task: &TaskId, owner: &Owner) {
+        let mut owners = lock(&self.owners);
+        owners.entry(task.clone()).or_insert_with(|| owner.clone());
+    }
+
+    pub(super) fn owner(&self, task: &TaskId) -> Option<Owner> {
+        lock(&self.owners).get(task).cloned()
+    }
+
+    pub(super) fn note_token(&self, token: &str, owner: &Owner) {
+        if !token.is_empty() {
+            lock(&self.tokens).insert(token.to_owned(), owner.clone());
+        }
+    }
+
+    pub(super) fn owner_of_token(&self, token: &str) -> Option<Owner> {
+        lock(&self.tokens).get(token).cloned()
+    }
+
+    /// Whether the task was read before; from now on it was.
+    pub(super) fn has_read(&self, task: &TaskId) -> bool {
+        !lock(&self.read).insert(task.clone())
+    }
+}
+
+/// A place for one message, where several are put at once.
+#[derive(Debug, Default)]
+pub(super) struct Desk(Mutex<Vec<Part>>);
+
+impl Desk {
+    /// Puts a message down and takes up the one that lies there a moment later.
+    pub(super) async fn exchange(&self, parts: &[Part]) -> Vec<Part> {
+        *lock(&self.0) = parts.to_vec();
+        tokio::time::sleep(MOMENT).await;
+        lock(&self.0).clone()
+    }
+}
+
+/// Long enough for what is sent at once to meet.
+const MOMENT: Duration = Duration::from_millis(60);
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

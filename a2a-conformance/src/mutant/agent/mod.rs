@@ -1,0 +1,26 @@
+//! Agents that are wrong on purpose, and agents that are odd but right.
+//!
+//! ```text
+//! Stand ─ Wired (bugs of the wire, oddities) ─ HttpService ─ Inside (bugs of what it does) ─ Server
+//!                                              webhooks ◄── Relay (bugs of what they are told) ◄──┘
+//! ```
+
+mod bug;
+mod control;
+mod followers;
+mod generated;
+mod inside;
+mod memory;
+mod odd;
+mod outside;
+mod proof;
+mod relay;
+mod shape;
+mod stand;
+mod wire;
+
+pub use self::bug::{Bug, NoSuchBug, PLACES, Place, Story};
+pub use self::control::Control;
+pub use self::generated::{Mutation, Trial, mutations, try_out};
+pub use self::proof::{Proof, Red, prove};
+pub use self::stand::{Stand, Subject, credentials};

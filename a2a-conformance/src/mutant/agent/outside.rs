@@ -1,0 +1,202 @@
+//! The bugs that show between the agent and the wire.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::{Response, StatusCode};
+use serde_json::{Value, json};
+
+use super::bug::Bug;
+use super::wire::{Asked, Wire};
+
+/// Spoils what passes.
+#[derive(Debug)]
+pub(super) struct Outside {
+    bug: Bug,
+    /// The process is gone.
+    is_down: AtomicBool,
+}
+
+impl Outside {
+    pub(super) fn new(bug: Bug) -> Self {
+        Self {
+            bug,
+            is_down: AtomicBool::new(false),
+        }
+    }
+}
+
+impl Wire for Outside {
+    fn question(&self, asked: &mut Asked) {
+        // What has no id gets one, and so an answer.
+        if self.bug == Bug::S05
+            && let Some(Value::Object(members)) = &mut asked.json
+            && members.contains_key("method")
+            && !members.contains_key("id")
+        {
+            members.insert("id".to_owned(), Value::Null);
+            asked.body = asked
+                .json
+                .as_ref()
+                .map(Value::to_string)
+                .unwrap_or_default()
+                .into();
+        }
+    }
+
+    fn instead(&self, asked: &Asked) -> Option<Response<Bytes>> {
+        match self.bug {
+            Bug::S20 => {
+                let member = unknown_member(asked.json.as_ref()?.get("params")?)?;
+                let id = asked.json.as_ref().map(|json| json["id"].clone());
+                let error = json!({"code": -32602, "message": format!("unknown field `{member}`")});
+                let body = json!({"jsonrpc": "2.0", "id": id, "error": error});
+                Some(document(
+                    StatusCode::OK,
+                    "application/json",
+                    body.to_string(),
+                ))
+            }
+            Bug::S36 => {
+                // Whoever starts it again does so when the next caller has noticed.
+                if depth(&asked.body) > 500 {
+                    self.is_down.store(true, Ordering::SeqCst);
+                } else if !self.is_down.swap(false, Ordering::SeqCst) {
+                    return None;
+                }
+                let text = "upstream connect error or disconnect before headers";
+                Some(document(
+                    StatusCode::BAD_GATEWAY,
+                    "text/plain",
+                    text.to_owned(),
+                ))
+            }
+            _ => None,
+        }
+    }
+
+    fn answer(&self, _: &Asked, answer: &mut Response<Bytes>) {
+        let Ok(mut json) = serde_json::from_slice::<Value>(answer.body()) else {
+            return;
+        };
+        let code = json["error"]["code"].as_i64();
+        match (self.bug, code) {
+            (Bug::S01, _) if json["id"].is_number() => json["id"] = json!(json["id"].to_string()),
+            (Bug::S02, _) => without(&mut json, "jsonrpc"),
+            (Bug::S03, Some(_)) => json["result"] = Value::Null,
+            (Bug::S03, None) if json.get("result").is_some() => json["error"] = Value::Null,
+            (Bug::S04, Some(-32700)) => json["error"]["code"] = json!(-32600),
+            (Bug::S06, Some(-32601)) => {
+                let page = "<html><body><h1>404 Not Found</h1></body></html>";
+                *answer = document(StatusCode::NOT_FOUND, "text/html", page.to_owned());
+                return;
+            }
+            (Bug::S19, _) => spell_as_before(&mut json),
+            (Bug::S23, _) => {
+                let page = match json.get("result") {
+                    Some(_) => &mut json["result"],
+                    None => &mut json,
+                };
+                if page.get("nextPageToken").is_some_and(|token| token == "") {
+                    without(page, "nextPageToken");
+                }
+            }
+            _ => return,
+        }
+        *answer.body_mut() = json.to_string().into();
+    }
+
+    fn head(&self, head: &mut HeaderMap) {
+        if self.bug == Bug::S18 {
+            head.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+        }
+    }
+
+    fn event(&self, _: &Asked, event: &mut Value) {
+        match self.bug {
+            Bug::S17 => *event = event["result"].take(),
+            Bug::S19 => spell_as_before(event),
+            _ => {}
+        }
+    }
+}
+
+fn document(status: StatusCode, media_type: &'static str, body: String) -> Response<Bytes> {
+    let mut answer = Response::new(body.into());
+    *answer.status_mut() = status;
+    let media_type = HeaderValue::from_static(media_type);
+    answer.headers_mut().insert(CONTENT_TYPE, media_type);
+    answer
+}
+
+fn without(json: &mut Value, member: &str) {
+    if let Some(members) = json.as_object_mut() {
+        members.remove(member);
+    }
+}
+
+fn spell_as_before(json: &mut Value) {
+    match json {
+        Value::String(text) if text == "TASK_STATE_COMPLETED" => "completed".clone_into(text),
+        Value::Object(members) => members.values_mut().for_each(spell_as_before),
+        Value::Array(items) => items.iter_mut().for_each(spell_as_before),
+        _ => {}
+    }
+}
+
+/// A member of the params, the message or a part that no generation knows.
+fn unknown_member(params: &Value) -> Option<&str> {
+    let (message, configuration) = (params.get("message"), params.get("configuration"));
+    let parts = message.and_then(|message| message["parts"].as_array());
+    let objects = [
+        (Some(params), PARAMS),
+        (message, MESSAGE),
+        (configuration, CONFIGURATION),
+    ];
+    let parts = parts.into_iter().flatten().map(|part| (Some(part), PART));
+    objects
+        .into_iter()
+        .chain(parts)
+        .find_map(|(object, known)| {
+            let members = object?.as_object()?;
+            let unknown = |name: &&String| !known.contains(&name.as_str());
+            members.keys().find(unknown).map(String::as_str)
+        })
+}
+
+#[rustfmt::skip]
+const PARAMS: &[&str] = &[
+    "message", "configuration", "metadata", "tenant", "id", "taskId", "contextId", "historyLength", "pageSize",
+    "pageToken", "status", "statusTimestampAfter", "includeArtifacts", "url", "token", "authentication",
+];
+#[rustfmt::skip]
+const MESSAGE: &[&str] = &[
+    "messageId", "contextId", "taskId", "role", "parts", "metadata", "extensions", "referenceTaskIds",
+];
+#[rustfmt::skip]
+const CONFIGURATION: &[&str] = &[
+    "acceptedOutputModes", "taskPushNotificationConfig", "historyLength", "returnImmediately",
+];
+const PART: &[&str] = &[
+    "text",
+    "raw",
+    "url",
+    "data",
+    "metadata",
+    "filename",
+    "mediaType",
+];
+
+/// How deep the brackets of a text are nested.
+fn depth(text: &[u8]) -> usize {
+    let depths = text.iter().scan(0_usize, |depth, byte| {
+        match byte {
+            b'[' | b'{' => *depth += 1,
+            b']' | b'}' => *depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        Some(*depth)
+    });
+    depths.max().unwrap_or(0)
+}

@@ -1,0 +1,226 @@
+//! What stands between a server that calls webhooks as it should and the webhooks, and spoils what
+//! they are told.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use a2a_transport::http::{ServeOptions, serve};
+use a2a_types::{Request, Response, TaskPushNotificationConfig};
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, HeaderMap, LOCATION};
+use http::{StatusCode, Uri};
+use http_body_util::{BodyExt, Empty};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::bug::Bug;
+use super::memory::lock;
+
+/// The server calls the relay, and the relay the webhooks.
+#[derive(Debug)]
+pub(super) struct Relay {
+    bug: Bug,
+    local: SocketAddr,
+    hooks: Mutex<HashMap<String, Hook>>,
+    next: AtomicUsize,
+}
+
+/// A webhook as its owner registered it.
+#[derive(Clone, Debug)]
+struct Hook {
+    url: String,
+    token: Option<String>,
+}
+
+impl Relay {
+    /// A relay that listens until the task that opened it ends.
+    pub(super) async fn open(bug: Bug) -> io::Result<(Arc<Self>, tokio::task::JoinHandle<()>)> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let relay = Arc::new(Self {
+            bug,
+            local: listener.local_addr()?,
+            hooks: Mutex::default(),
+            next: AtomicUsize::new(1),
+        });
+        let passing = Arc::clone(&relay);
+        let service = service_fn(move |request: http::Request<Incoming>| {
+            let relay = Arc::clone(&passing);
+            async move {
+                let mut answer = http::Response::new(Empty::<Bytes>::new());
+                *answer.status_mut() = relay.pass(request).await;
+                Ok::<_, Infallible>(answer)
+            }
+        });
+        let serving = serve(
+            listener,
+            service,
+            ServeOptions::default(),
+            std::future::pending(),
+        );
+        Ok((relay, tokio::spawn(serving)))
+    }
+
+    /// Has the server call the relay.
+    pub(super) fn outbound(&self, request: &mut Request) {
+        match request {
+            Request::CreateTaskPushNotificationConfig(config) => self.hide(config),
+            Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
+                let configuration = params.configuration.as_mut();
+                let config = configuration
+                    .and_then(|configuration| configuration.task_push_notification_config.as_mut());
+                if let Some(config) = config {
+                    self.hide(config);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn hide(&self, config: &mut TaskPushNotificationConfig) {
+        // Whoever checks addresses looks at the right ones.
+        let unchecked = self.bug == Bug::S29 && config.url.starts_with("http");
+        if !unchecked && !config.url.starts_with("http://127.0.0.1:") {
+            return;
+        }
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let place = format!("http://{}/{number}", self.local);
+        let hook = Hook {
+            url: std::mem::replace(&mut config.url, place.clone()),
+            token: config.token.clone(),
+        };
+        if self.bug == Bug::S32 {
+            // The server would refuse it.
+            config.token = config
+                .token
+                .take()
+                .map(|token| token.replace(['\r', '\n', ' ', ':'], "-"));
+        }
+        lock(&self.hooks).insert(place, hook);
+    }
+
+    /// Shows owners what they registered.
+    pub(super) fn inbound(&self, response: &mut Response) {
+        match response {
+            Response::CreateTaskPushNotificationConfig(config)
+            | Response::GetTaskPushNotificationConfig(config) => self.show(config),
+            Response::ListTaskPushNotificationConfigs(list) => {
+                list.configs.iter_mut().for_each(|config| self.show(config));
+            }
+            _ => {}
+        }
+    }
+
+    fn show(&self, config: &mut TaskPushNotificationConfig) {
+        if let Some(hook) = lock(&self.hooks).get(&config.url) {
+            config.url.clone_from(&hook.url);
+            config.token.clone_from(&hook.token);
+        }
+    }
+
+    async fn pass(&self, request: http::Request<Incoming>) -> StatusCode {
+        let (head, body) = request.into_parts();
+        let place = format!("http://{}{}", self.local, head.uri.path());
+        let hook = lock(&self.hooks).get(&place).cloned();
+        let (Some(hook), Ok(body)) = (hook, body.collect().await) else {
+            return StatusCode::NOT_FOUND;
+        };
+        let body = body.to_bytes();
+        let headers = self.headers(&head.headers, &hook);
+        let told = tell(&hook.url, &headers, &body).await;
+        match self.bug {
+            Bug::S33 => StatusCode::OK,
+            Bug::S34 => {
+                let mut other = body.to_vec();
+                let end = other.iter().rposition(|byte| *byte == b'}').unwrap_or(0);
+                other.splice(end..end, br#","deliveryAttempt":2"#.iter().copied());
+                let again = tell(&hook.url, &headers, &other).await;
+                again.map_or(StatusCode::BAD_GATEWAY, |told| told.status)
+            }
+            Bug::S30 => match told {
+                Ok(Told {
+                    location: Some(elsewhere),
+                    ..
+                }) => {
+                    let followed = tell(&elsewhere, &headers, &body).await;
+                    followed.map_or(StatusCode::BAD_GATEWAY, |told| told.status)
+                }
+                told => told.map_or(StatusCode::BAD_GATEWAY, |told| told.status),
+            },
+            _ => told.map_or(StatusCode::BAD_GATEWAY, |told| told.status),
+        }
+    }
+
+    /// The head of a request, line by line.
+    fn headers(&self, headers: &HeaderMap, hook: &Hook) -> String {
+        let mut lines = String::new();
+        for (name, value) in headers {
+            let is_token = name.as_str().ends_with("a2a-notification-token");
+            if name == http::header::HOST
+                || self.bug == Bug::S31 && (is_token || name == AUTHORIZATION)
+            {
+                continue;
+            }
+            let value = match (&hook.token, is_token) {
+                (Some(token), true) => token.clone(),
+                _ => String::from_utf8_lossy(value.as_bytes()).into_owned(),
+            };
+            lines.push_str(&format!("{name}: {value}\r\n"));
+        }
+        lines
+    }
+}
+
+/// What a webhook answered.
+struct Told {
+    status: StatusCode,
+    location: Option<String>,
+}
+
+/// Tells a webhook, without any of the care that this takes.
+async fn tell(url: &str, headers: &str, body: &[u8]) -> io::Result<Told> {
+    let bad = |_| io::Error::from(io::ErrorKind::InvalidInput);
+    let uri: Uri = url.parse().map_err(bad)?;
+    let authority = uri.authority().ok_or(io::ErrorKind::InvalidInput)?;
+    let address = (
+        authority.host().trim_matches(['[', ']']),
+        authority.port_u16().unwrap_or(80),
+    );
+    let mut stream = TcpStream::connect(address).await?;
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    // The headers have the length of the body as the server wrote it.
+    let lines = headers
+        .split_inclusive("\r\n")
+        .filter(|line| !line.starts_with("content-length"));
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: {authority}\r\n{}Content-Length: {}\r\nConnection: close\r\n\r\n",
+        lines.collect::<String>(),
+        body.len(),
+    );
+    stream.write_all(head.as_bytes()).await?;
+    stream.write_all(body).await?;
+    let mut answer = Vec::new();
+    stream.take(LONGEST).read_to_end(&mut answer).await?;
+    let answer = String::from_utf8_lossy(&answer);
+    let status = answer
+        .split(' ')
+        .nth(1)
+        .and_then(|status| status.parse().ok());
+    let location = answer.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case(LOCATION.as_str())
+            .then(|| value.trim().to_owned())
+    });
+    Ok(Told {
+        status: status.unwrap_or(StatusCode::BAD_GATEWAY),
+        location,
+    })
+}
+
+/// How much of an answer is read.
+const LONGEST: u64 = 64 << 10;

@@ -1,0 +1,175 @@
+//! An agent at an address of this machine.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_server::demo::Reference;
+use a2a_server::{Authenticator, Denied, Principal, Server, WebhookPolicy};
+use a2a_transport::BoxFuture;
+use a2a_transport::binding::Reading;
+use a2a_transport::http::{HttpService, ServeOptions, serve};
+use a2a_types::{
+    AgentCard, AgentSkill, HttpAuthSecurityScheme, SecurityRequirement, SecurityScheme, StringList,
+};
+use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use http::request::Parts;
+use tokio::net::TcpListener;
+use tokio::task::{AbortHandle, JoinHandle};
+
+use super::bug::Bug;
+use super::control::Control;
+use super::inside::Inside;
+use super::odd::Odd;
+use super::outside::Outside;
+use super::relay::Relay;
+use super::wire::{Untouched, Wire, Wired};
+
+/// An agent at an address of this machine, as long as this lives.
+#[derive(Debug)]
+pub struct Stand {
+    /// Where it is.
+    pub url: String,
+    running: Vec<AbortHandle>,
+}
+
+/// What is special about an agent.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// Nothing.
+    Reference,
+    /// It is wrong.
+    Mutant(Bug),
+    /// It is odd, but right.
+    Control(Control),
+}
+
+impl Stand {
+    /// Opens one. It must be called within a runtime.
+    pub async fn open(subject: &Subject) -> io::Result<Self> {
+        let wire: Arc<dyn Wire> = match subject {
+            Subject::Reference => Arc::new(Untouched),
+            Subject::Mutant(bug) => Arc::new(Outside::new(*bug)),
+            Subject::Control(control) => Arc::new(Odd::new(*control)),
+        };
+        Self::behind(wire, subject).await
+    }
+
+    /// Opens one behind a [`Wire`].
+    pub(super) async fn behind(wire: Arc<dyn Wire>, subject: &Subject) -> io::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let url = format!("http://{}/", listener.local_addr()?);
+        let (bug, control) = match subject {
+            Subject::Reference => (None, None),
+            Subject::Mutant(bug) => (Some(*bug), None),
+            Subject::Control(control) => (None, Some(*control)),
+        };
+        let card = control.map_or_else(card, Control::card).at(&url);
+        let server = server(&card, control).map_err(io::Error::other)?;
+        let mut running = Vec::new();
+        let relay = match bug {
+            Some(bug) if bug.is_about_webhooks() => {
+                let (relay, serving) = Relay::open(bug).await?;
+                running.push(serving.abort_handle());
+                Some(relay)
+            }
+            _ => None,
+        };
+        let mut reading = Reading::default();
+        if bug == Some(Bug::S35) {
+            reading.limits.bytes = 256 << 20;
+        }
+        let service = HttpService::new(Inside::new(server, bug, relay))
+            .card(&card)
+            .reading(reading)
+            .authenticator(Callers);
+        let wired = Wired::new(service, wire);
+        let serving: JoinHandle<()> = tokio::spawn(serve(
+            listener,
+            wired,
+            ServeOptions::default(),
+            std::future::pending(),
+        ));
+        running.push(serving.abort_handle());
+        Ok(Self { url, running })
+    }
+}
+
+impl Drop for Stand {
+    fn drop(&mut self) {
+        self.running.iter().for_each(AbortHandle::abort);
+    }
+}
+
+/// What shows that one of two callers asks.
+pub fn credentials(second: bool) -> HeaderMap {
+    let text = if second { SECOND } else { FIRST };
+    let mut value = HeaderValue::from_static(text);
+    value.set_sensitive(true);
+    HeaderMap::from_iter([(AUTHORIZATION, value)])
+}
+
+const FIRST: &str = "Bearer first";
+const SECOND: &str = "Bearer second";
+
+/// Knows two callers.
+struct Callers;
+
+impl Authenticator for Callers {
+    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
+        let shown = head
+            .headers
+            .get(AUTHORIZATION)
+            .and_then(|value| value.to_str().ok());
+        let known = match shown {
+            Some(FIRST) => Ok(Principal::named("first")),
+            Some(SECOND) => Ok(Principal::named("second")),
+            _ => Err(Denied::Unauthenticated {
+                challenge: "Bearer".to_owned(),
+            }),
+        };
+        Box::pin(std::future::ready(known))
+    }
+}
+
+/// A card that offers everything.
+pub(super) fn card() -> AgentCard {
+    let mut card = Reference::card();
+    card.capabilities.push_notifications = Some(true);
+    card.capabilities.extended_agent_card = Some(true);
+    let scheme = HttpAuthSecurityScheme {
+        scheme: "bearer".to_owned(),
+        ..HttpAuthSecurityScheme::default()
+    };
+    let scheme = SecurityScheme::HttpAuthSecurityScheme(scheme);
+    card.security_schemes.insert("bearer".to_owned(), scheme);
+    card.security_requirements = vec![SecurityRequirement {
+        schemes: [("bearer".to_owned(), StringList::default())].into(),
+    }];
+    card
+}
+
+fn server(card: &AgentCard, control: Option<Control>) -> Result<Server, a2a_server::BuildError> {
+    let builder = match control {
+        Some(control) => control.server(card.clone()),
+        None => Server::builder(card.clone(), Reference),
+    };
+    let builder = match card.capabilities.extended_agent_card {
+        Some(true) => {
+            let mut extended = card.clone();
+            extended.skills.push(AgentSkill {
+                id: "more".to_owned(),
+                name: "more".to_owned(),
+                description: "What only known callers see".to_owned(),
+                tags: vec!["demo".to_owned()],
+                ..AgentSkill::default()
+            });
+            builder.extended_card(extended)
+        }
+        _ => builder,
+    };
+    builder
+        .webhooks(WebhookPolicy::default().allow_hosts(["127.0.0.1"]))
+        .retry_webhooks([100, 200, 400].map(Duration::from_millis))
+        .build()
+}
