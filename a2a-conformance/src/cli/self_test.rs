@@ -69,7 +69,8 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
     if subjects.is_empty() {
         subjects.push(Subject::Reference);
         subjects.extend(Control::ALL.iter().copied().map(Subject::Control));
-        subjects.extend(Bug::ALL.iter().copied().map(Subject::Mutant));
+        let built = Bug::ALL.iter().filter(|bug| bug.story().pending.is_none());
+        subjects.extend(built.copied().map(Subject::Mutant));
     }
     let total = subjects.len();
     let terminal = std::io::stderr().is_terminal();
@@ -137,6 +138,11 @@ fn tell(proofs: &[Proof], seconds: f64, out: &mut impl Write) -> std::io::Result
     }
     let (controls, mutants): (Vec<&Proof>, Vec<_>) =
         proofs.iter().partition(|proof| proof.wanted.is_empty());
+    for bug in Bug::ALL {
+        if let Some(reason) = bug.story().pending {
+            writeln!(out, "{:16} not built  {reason}", bug.name())?;
+        }
+    }
     let held = |proofs: &[&Proof]| proofs.iter().filter(|proof| proof.holds()).count();
     writeln!(
         out,

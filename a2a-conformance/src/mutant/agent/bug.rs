@@ -19,10 +19,12 @@ pub struct Story {
     pub allows: &'static [&'static str],
     /// Checks are made one after the other: the bug is about what happens at once.
     pub alone: bool,
+    /// Why it cannot be tried out yet.
+    pub pending: Option<&'static str>,
 }
 
 macro_rules! bugs {
-    ($($bug:ident: $says:literal, $places:expr, [$($kill:literal),* $(,)?] $(, allows [$($allow:literal),* $(,)?])? $(=> $alone:ident)?;)*) => {
+    ($($bug:ident: $says:literal, $places:expr, [$($kill:literal),* $(,)?] $(, allows [$($allow:literal),* $(,)?])? $(=> $alone:ident)? $(? $pending:literal)?;)*) => {
         /// A way in which an agent is wrong.
         #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
         pub enum Bug { $(#[doc = $says] $bug,)* }
@@ -45,6 +47,7 @@ macro_rules! bugs {
                         kills: &[$($kill),*],
                         allows: &[$($($allow),*)?],
                         alone: bugs!(@alone $($alone)?),
+                        pending: bugs!(@pending $($pending)?),
                     },)*
                 }
             }
@@ -52,6 +55,8 @@ macro_rules! bugs {
     };
     (@alone) => { false };
     (@alone alone) => { true };
+    (@pending) => { None };
+    (@pending $reason:literal) => { Some($reason) };
 }
 
 /// Every generation in every binding that it has.
@@ -150,7 +155,8 @@ bugs! {
     S39: "the card promises streams, and nobody knows the method",
         &[RPC_0_3], ["rpc.methods"], allows ["stream.*"];
     S40: "the card is signed over its signatures, too",
-        &[RPC_1_0], ["card.signature-verifies"];
+        &[RPC_1_0], ["card.signature-verifies"]
+        ? "no check verifies signatures of cards: nobody can tell the suite the keys";
 }
 
 impl Bug {
