@@ -77,83 +77,86 @@ const RPC_0_1: Place = (Dialect::V0_1, Binding::JsonRpc);
 
 bugs! {
     S01: "the id of an answer is a text where that of the request is a number",
-        &[RPC_1_0], ["rpc.id-echoed"];
+        &[RPC_1_0], ["rpc.id-echoed"], allows ["rpc.*"];
     S02: "answers do not say `jsonrpc`",
-        &[RPC_0_3], ["rpc.version"], allows ["result.schema", "stream.event-schema", "stream.envelope"];
+        &[RPC_0_3], ["rpc.envelope"], allows ["task.shape", "rpc.*", "card.*"];
     S03: "a result has an error beside it, and an error a result; they are null",
-        &[RPC_1_0], ["rpc.result-or-error"], allows ["rpc.error-shape"];
+        &[RPC_1_0], ["rpc.envelope"], allows ["error.object", "task.shape"];
     S04: "what is no JSON is answered as an invalid request",
         &[RPC_0_2], ["rpc.parse-error"];
     S05: "a notification is answered",
-        &[RPC_1_0], ["rpc.id-less"];
+        &[RPC_1_0], ["rpc.notification-unanswered"];
     S06: "an unknown method is answered by a page of HTML",
-        &[RPC_1_0], ["rpc.method-not-found"];
+        &[RPC_1_0], ["rpc.method-not-found"], allows ["rpc.content-type", "error.*"];
     S07: "a message to a task that has ended is taken",
-        &[RPC_1_0], ["send.ended-task-refused"];
+        &[RPC_1_0], ["send.ended-task-refused"],
+        allows ["send.every-end-refuses", "stream.ended-task-refused", "task.ended-stays"];
     S08: "canceling a task that has ended succeeds",
-        &[REST_1_0], ["cancel.ended-refused"];
+        &[REST_1_0], ["cancel.ended-refused"], allows ["rest.same-as-rpc", "task.ended-stays"];
     S09: "canceling a task that never was is answered as wrong parameters",
-        &[RPC_0_3], ["cancel.unknown"];
+        &[RPC_0_3], ["cancel.unknown"], allows ["task.foreign-hidden"];
     S10: "a task that has ended is at work again when it is read once more",
-        &[RPC_0_2], ["task.ended-stays"];
+        &[RPC_0_2], ["task.ended-stays"], allows ["send.*", "push.*", "stream.*"];
     S11: "a stream does not begin with the task",
-        &[RPC_1_0], ["stream.begins-with-the-task"];
+        &[RPC_1_0], ["stream.begins-with-task"], allows ["stream.*"];
     S12: "a stream stays open when the task has ended",
-        &[RPC_1_0], ["stream.closes"];
+        &[RPC_1_0], ["stream.closes"], allows ["stream.*", "cancel.*"];
     S13: "something is told after the task has ended",
-        &[RPC_1_0], ["stream.nothing-after-the-end"];
+        &[RPC_1_0], ["stream.closes"], allows ["stream.*"];
     S14: "who follows a task later misses an event",
-        &[RPC_1_0], ["stream.same-for-all"];
+        &[RPC_1_0], ["stream.same-for-all"], allows ["stream.*"];
     S15: "when a stream is closed, the other streams of its task end",
         &[RPC_1_0], ["stream.independent"];
     S16: "when a stream is closed, its task is canceled",
-        &[RPC_1_0], ["stream.cut-leaves-task"];
+        &[RPC_1_0], ["stream.cut-leaves-task"], allows ["stream.*", "cancel.*"];
     S17: "events come without an envelope",
         &[RPC_0_2], ["stream.envelope"], allows ["stream.*"];
     S18: "a stream says that it is plain text",
-        &[RPC_0_1], ["stream.content-type"], allows ["stream.*"];
+        &[RPC_0_1], ["stream.media-type"], allows ["stream.*", "cancel.*", "push.*"];
+    // Nobody can read a task that has ended: whatever needs one fails.
     S19: "a state is spelled as in 0.3",
-        &[RPC_1_0], ["result.schema"];
+        &[RPC_1_0], ["task.shape"], allows ["*"];
     S20: "a request with a member that nobody knows is refused",
-        &[RPC_1_0], ["send.unknown-members-ignored"];
+        &[RPC_1_0], ["send.unknown-members-ignored"], allows ["task.enum-numbers"];
     S21: "history is told to who wants none",
         &[RPC_1_0], ["task.history"];
     S22: "tasks are listed with the oldest first",
-        &[RPC_1_0], ["list.sorted"];
+        &[RPC_1_0], ["list.sorted"], allows ["list.*"];
     S23: "the last page has no `nextPageToken`",
-        &[REST_1_0], ["list.shape"];
+        &[REST_1_0], ["list.shape"], allows ["task.shape"];
     S24: "tasks are listed with artifacts that nobody wants",
         &[RPC_1_0], ["list.artifacts"];
     S25: "a page token shows one tenant the tasks of another",
-        &[RPC_1_0], ["list.token-of-tenant"];
+        &[RPC_1_0], ["list.own-only"];
     S26: "other callers read a task",
         &[RPC_1_0], ["task.foreign-hidden"];
     S27: "other callers follow and cancel a task",
-        &[REST_1_0], ["task.foreign-hidden"];
+        &[REST_1_0], ["task.foreign-hidden", "task.foreign-stream-hidden"];
     S28: "other callers read the webhooks of a task",
-        &[RPC_1_0], ["task.foreign-hidden"];
+        &[RPC_1_0], ["task.foreign-push-hidden"];
     S29: "webhooks at addresses of the agent's own network are called",
-        &[RPC_1_0], ["push.private-refused"];
+        &[RPC_1_0], ["push.private-refused"], allows ["push.bad-url-refused"];
     S30: "a webhook that points elsewhere is followed there",
         &[RPC_1_0], ["push.redirect-not-followed"];
     S31: "webhooks are told without credentials and token",
         &[RPC_1_0], ["push.credentials", "push.token"];
     S32: "line breaks of a token make headers",
-        &[RPC_1_0], ["push.no-header-injection"];
+        &[RPC_1_0], ["push.bad-token-refused"];
     S33: "a webhook that fails is not told again",
         &[RPC_1_0], ["push.retried"];
-    S34: "a webhook is told twice, and the second time something else",
-        &[RPC_1_0], ["push.same-body-again"];
+    S34: "a webhook that is told again is told something else",
+        &[RPC_1_0], ["push.retried"];
     S35: "a message of any size is taken",
         &[RPC_1_0], ["send.size-limited"] => alone;
     S36: "deep JSON ends the process",
-        &[RPC_1_0], ["send.depth-limited"] => alone;
+        &[RPC_1_0], ["send.deep-json"], allows ["send.size-limited"] => alone;
     S37: "errors tell where in the source they were made",
         &[REST_1_0], ["error.no-internals"];
     S38: "of two messages at once one is lost",
-        &[RPC_1_0], ["send.two-at-once-both-kept"] => alone;
+        &[RPC_1_0], ["send.at-once"] => alone;
     S39: "the card promises streams, and nobody knows the method",
-        &[RPC_0_3], ["rpc.methods"], allows ["stream.*"];
+        &[RPC_0_3], ["rpc.streaming-methods"],
+        allows ["stream.*", "cancel.*", "push.*", "auth.stream-required", "task.foreign-stream-hidden"];
     S40: "the card is signed over its signatures, too",
         &[RPC_1_0], ["card.signature-verifies"]
         ? "no check verifies signatures of cards: nobody can tell the suite the keys";

@@ -127,9 +127,6 @@ impl Inside {
                 self.spoil(bug, &owner, &mut response);
                 Answer::Once(response)
             }
-            Answer::Stream(_) if bug == Bug::S39 => {
-                return Err(ErrorKind::MethodNotFound.into());
-            }
             Answer::Stream(updates) => {
                 let memory = Arc::clone(&self.memory);
                 let updates = updates.inspect(move |update| {

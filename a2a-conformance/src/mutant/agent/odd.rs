@@ -151,7 +151,7 @@ impl Wire for Odd {
 }
 
 /// How long the first byte takes.
-const SLOW: Duration = Duration::from_millis(150);
+const SLOW: Duration = Duration::from_millis(60);
 
 /// What ids of tasks begin with.
 const PREFIX: &str = "an-id-may-be-as-long-as-its-agent-likes-and-nobody-may-make-anything-of-what-it-says-0123456789-\

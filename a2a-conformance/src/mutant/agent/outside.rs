@@ -58,6 +58,20 @@ impl Wire for Outside {
                     body.to_string(),
                 ))
             }
+            Bug::S39
+                if asked
+                    .rpc_method()
+                    .is_some_and(|method| STREAMING.contains(&method)) =>
+            {
+                let id = asked.json.as_ref().map(|json| json["id"].clone());
+                let error = json!({"code": -32601, "message": "Method not found"});
+                let body = json!({"jsonrpc": "2.0", "id": id, "error": error});
+                Some(document(
+                    StatusCode::OK,
+                    "application/json",
+                    body.to_string(),
+                ))
+            }
             Bug::S36 => {
                 // Whoever starts it again does so when the next caller has noticed.
                 if depth(&asked.body) > 500 {
@@ -169,23 +183,25 @@ fn unknown_member(params: &Value) -> Option<&str> {
 const PARAMS: &[&str] = &[
     "message", "configuration", "metadata", "tenant", "id", "taskId", "contextId", "historyLength", "pageSize",
     "pageToken", "status", "statusTimestampAfter", "includeArtifacts", "url", "token", "authentication",
+    "pushNotificationConfig",
 ];
 #[rustfmt::skip]
 const MESSAGE: &[&str] = &[
-    "messageId", "contextId", "taskId", "role", "parts", "metadata", "extensions", "referenceTaskIds",
+    "messageId", "contextId", "taskId", "role", "parts", "metadata", "extensions", "referenceTaskIds", "kind",
 ];
 #[rustfmt::skip]
 const CONFIGURATION: &[&str] = &[
-    "acceptedOutputModes", "taskPushNotificationConfig", "historyLength", "returnImmediately",
+    "acceptedOutputModes", "taskPushNotificationConfig", "historyLength", "returnImmediately", "blocking",
+    "pushNotificationConfig",
 ];
+#[rustfmt::skip]
 const PART: &[&str] = &[
-    "text",
-    "raw",
-    "url",
-    "data",
-    "metadata",
-    "filename",
-    "mediaType",
+    "text", "raw", "url", "data", "metadata", "filename", "mediaType", "kind", "file",
+];
+
+#[rustfmt::skip]
+const STREAMING: &[&str] = &[
+    "tasks/sendSubscribe", "message/stream", "tasks/resubscribe", "SendStreamingMessage", "SubscribeToTask",
 ];
 
 /// How deep the brackets of a text are nested.

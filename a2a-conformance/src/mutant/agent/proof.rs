@@ -182,7 +182,7 @@ pub(super) fn options(stand: &Stand, subject: &Subject) -> Options {
         headers: credentials(false),
         second_headers: credentials(true),
         patience: match subject {
-            Subject::Mutant(Bug::S12) => IMPATIENT,
+            Subject::Mutant(bug) if *bug == Bug::S12 || bug.is_about_webhooks() => IMPATIENT,
             _ => PATIENT,
         },
         jobs: match subject {

@@ -60,7 +60,7 @@ pub(super) enum Pieces {
     AsTheyCome,
     /// Without telling the length before.
     Chunked,
-    /// One byte to each.
+    /// One byte to each, but for what is long.
     Bytes,
 }
 
@@ -203,9 +203,12 @@ fn cut(bytes: &Bytes, pieces: Pieces) -> Vec<Result<Frame<Bytes>, Infallible>> {
     let whole = |bytes: Bytes| Ok(Frame::data(bytes));
     match pieces {
         Pieces::AsTheyCome | Pieces::Chunked => vec![whole(bytes.clone())],
-        Pieces::Bytes => (0..bytes.len())
-            .map(|at| whole(bytes.slice(at..=at)))
-            .collect(),
+        Pieces::Bytes => {
+            let single = bytes.len().min(LONG);
+            let pieces = (0..single).map(|at| bytes.slice(at..=at));
+            let rest = (single < bytes.len()).then(|| bytes.slice(single..));
+            pieces.chain(rest).map(whole).collect()
+        }
     }
 }
 
@@ -226,6 +229,9 @@ where
 }
 
 const EVENTS: &str = "text/event-stream";
+
+/// After how many bytes cutting into single ones tells nothing new.
+const LONG: usize = 1000;
 
 /// How long a request may be.
 const LONGEST: usize = 128 << 20;
