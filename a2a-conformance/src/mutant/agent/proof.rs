@@ -9,8 +9,9 @@ use serde::Serialize;
 use super::bug::{Bug, Place};
 use super::control::Control;
 use super::stand::{Stand, Subject, credentials};
-use crate::agent::{NoRun, Options, Selection, is_like, run};
+use crate::agent::{NoRun, Options, Selection, run};
 use crate::case::Profile;
+use crate::names::is_like;
 use crate::run::{CheckResult, Run, Verdict};
 
 /// What came of a run against an agent of which it is known what has to be found.
@@ -190,6 +191,8 @@ pub(super) fn options(stand: &Stand, subject: &Subject) -> Options {
             _ => 8,
         },
         repeat: 1,
+        scale: 1.0,
+        webhook_host: None,
         http,
     }
 }
