@@ -43,7 +43,7 @@ bugs! {
     "C06" NoComments "gives up at a comment or a byte order mark" => "client.stream-comments-and-mark";
     "C07" NeverDone "reads on after the task has ended" => "client.stream-ends";
     "C08" Unending "waits for a silent agent for ever" => "client.silent-stream-given-up" ["client.silent-answer-given-up"];
-    "C09" ReconnectStorm "reconnects at once, for ever" => "client.reconnects-with-measure";
+    "C09" ReconnectStorm "reconnects at once, for ever" => "client.reconnects-with-measure" ["client.silent-stream-given-up"];
     "C10" WrongTask "follows another task after a cut" => "client.resumes-same-task" ["client.subscribes"];
     "C11" FollowRedirects "follows redirects with all it has" => "client.redirect-drops-credentials";
     "C12" ForeignOrigin "shows credentials to whomever the card names" => "client.credentials-only-to-origin";
