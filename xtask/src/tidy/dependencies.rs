@@ -137,7 +137,7 @@ mod tests {
     }
 
     fn broken() -> Workspace {
-        let package = |name: &str, rust: Option<&str>| json!({"id": name, "name": name, "version": "1.0.0", "rust_version": rust});
+        let package = |name: &str, rust: Option<&str>| json!({"id": name, "name": name, "version": "1.0.0", "rust_version": rust, "features": {}});
         let depends =
             |on: &str, kind: Option<&str>| json!({"pkg": on, "dep_kinds": [{"kind": kind}]});
         workspace(json!({
