@@ -8,14 +8,18 @@ use a2a_conformance::requirement::Level;
 use a2a_conformance::run::{Run, Verdict};
 use a2a_server::demo::Reference;
 use a2a_server::{Server, WebhookPolicy};
-use a2a_transport::http::{Authenticator, Denied, HttpClient};
+use a2a_transport::card_signature::sign;
+use a2a_transport::http::{Authenticator, Denied, HttpClient, ServeOptions, serve};
+use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
 use a2a_transport::{BoxFuture, Principal};
 use a2a_types::{AgentCard, AgentExtension, AgentSkill};
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use http::request::Parts;
 use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 
-/// Two accounts.
+/// Two accounts, and a guest who may do nothing.
 struct Accounts;
 
 impl Authenticator for Accounts {
@@ -24,6 +28,7 @@ impl Authenticator for Accounts {
         let known = match shown.and_then(|value| value.to_str().ok()) {
             Some("Bearer first") => Ok(Principal::named("first")),
             Some("Bearer second") => Ok(Principal::named("second")),
+            Some("Bearer guest") => Err(Denied::Forbidden),
             _ => Err(Denied::Unauthenticated {
                 challenge: "Bearer".to_owned(),
             }),
@@ -47,6 +52,8 @@ fn options(url: &str) -> Options {
         prompt: "hello".to_owned(),
         headers: HeaderMap::new(),
         second_headers: HeaderMap::new(),
+        forbidden_headers: HeaderMap::new(),
+        card_keys: None,
         patience: Duration::from_secs(20),
         scale: 1.0,
         webhook_host: None,
@@ -89,32 +96,63 @@ fn told(run: &Run) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// Our server, which offers everything, behind a card that is signed.
+struct Ours {
+    url: String,
+    keys: Jwks,
+    serving: JoinHandle<()>,
+}
+
+impl Ours {
+    async fn open() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let mut card = card().at(&url);
+        let mut extended = card.clone();
+        extended.skills.push(AgentSkill {
+            id: "secret".to_owned(),
+            name: "More".to_owned(),
+            ..AgentSkill::default()
+        });
+        let key = SigningKey::generate(Algorithm::Es256).unwrap();
+        card.signatures = vec![sign(&json!(card), &key, None).unwrap()];
+        let server = Server::builder(card, Reference)
+            .extended_card(extended)
+            .webhooks(WebhookPolicy::default().allow_hosts(["127.0.0.1"]))
+            .retry_webhooks([Duration::from_millis(200); 3])
+            .build()
+            .unwrap();
+        let bound = server.bind("127.0.0.1:0").await.unwrap();
+        let service = bound.authenticator(Accounts).service();
+        let serving = serve(
+            listener,
+            service,
+            ServeOptions::default(),
+            std::future::pending(),
+        );
+        Self {
+            url,
+            keys: Jwks::of([&key]),
+            serving: tokio::spawn(serving),
+        }
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            headers: bearer("first"),
+            second_headers: bearer("second"),
+            forbidden_headers: bearer("guest"),
+            card_keys: Some(self.keys.clone()),
+            ..options(&self.url)
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn our_server_passes_everything() {
-    let card = card();
-    let mut extended = card.clone();
-    extended.skills.push(AgentSkill {
-        id: "secret".to_owned(),
-        name: "More".to_owned(),
-        ..AgentSkill::default()
-    });
-    let server = Server::builder(card, Reference)
-        .extended_card(extended)
-        .webhooks(WebhookPolicy::default().allow_hosts(["127.0.0.1"]))
-        .retry_webhooks([Duration::from_millis(200); 3])
-        .build()
-        .unwrap();
-    let bound = server.bind("127.0.0.1:0").await.unwrap();
-    let bound = bound.authenticator(Accounts);
-    let url = bound.url();
-    let serving = tokio::spawn(bound.run(std::future::pending()));
-    let options = Options {
-        headers: bearer("first"),
-        second_headers: bearer("second"),
-        ..options(&url)
-    };
-    let run = run(&options, |_, _| {}).await.unwrap();
-    serving.abort();
+    let ours = Ours::open().await;
+    let run = run(&ours.options(), |_, _| {}).await.unwrap();
+    ours.serving.abort();
     let problems = told(&run);
     assert!(problems.is_empty(), "{problems}");
     let lanes = ["0.1", "0.2", "0.3", "1.0"];
@@ -123,6 +161,41 @@ async fn our_server_passes_everything() {
         assert_eq!(score.untestable, 0, "{lane}");
         assert!(score.met > 60, "{lane}: {score:?}");
     }
+    for id in ["card.signature-verifies", "auth.forbidden"] {
+        assert_eq!(verdict(&run, id), Some(Verdict::Pass), "{id}");
+    }
+}
+
+/// What came of a check in the last lane in which it was made.
+fn verdict(run: &Run, id: &str) -> Option<Verdict> {
+    let mut results = run.checks.iter().rev();
+    results
+        .find(|result| result.id == id)
+        .map(|result| result.verdict)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_card_counts_as_signed_by_keys_that_are_trusted_only() {
+    const CHECK: &str = "card.signature-verifies";
+    let ours = Ours::open().await;
+    let stranger = SigningKey::generate(Algorithm::Es256).unwrap();
+    for (keys, expected) in [
+        (Some(Jwks::of([&stranger])), Verdict::Fail),
+        (Some(ours.keys.clone()), Verdict::Pass),
+        (None, Verdict::NotApplicable),
+    ] {
+        let options = Options {
+            card_keys: keys,
+            selection: Selection {
+                run: vec![CHECK.to_owned()],
+                ..Selection::default()
+            },
+            ..ours.options()
+        };
+        let run = run(&options, |_, _| {}).await.unwrap();
+        assert_eq!(verdict(&run, CHECK), Some(expected), "{:#?}", run.checks);
+    }
+    ours.serving.abort();
 }
 
 /// What a server that offers nothing must say is asked of it, too.

@@ -11,6 +11,7 @@ use a2a_conformance::run::Verdict;
 use a2a_server::demo::Reference;
 use a2a_server::{Server, WebhookPolicy};
 use a2a_transport::http::{Authenticator, Denied, HttpClient, HttpService};
+use a2a_transport::webhook::Jwks;
 use a2a_transport::{BoxFuture, Principal};
 use a2a_types::{AgentCard, AgentExtension};
 use bytes::Bytes;
@@ -48,6 +49,7 @@ impl Authenticator for Names {
         let known = match shown.and_then(|value| value.to_str().ok()) {
             _ if self.0 => Ok(Principal::named("all")),
             Some(name @ ("Bearer first" | "Bearer second")) => Ok(Principal::named(name)),
+            Some("Bearer guest") => Err(Denied::Forbidden),
             _ => Err(Denied::Unauthenticated {
                 challenge: "Bearer".to_owned(),
             }),
@@ -207,6 +209,8 @@ async fn unmet(is: Break, everything: bool) -> BTreeSet<String> {
         prompt: "hello".to_owned(),
         headers: bearer("first"),
         second_headers: bearer("second"),
+        forbidden_headers: bearer("guest"),
+        card_keys: Some(Jwks::default()),
         patience: Duration::from_millis(150),
         scale: 1.0,
         webhook_host: None,

@@ -66,6 +66,15 @@ impl Target {
                 };
             }
             Need::SecondCaller => (true, ""),
+            Need::ForbiddenCaller if lane.callers.forbidden.is_empty() => {
+                let given = "credentials that may do nothing were not given (--forbidden-header)";
+                return not_applicable(given);
+            }
+            Need::ForbiddenCaller => (true, ""),
+            Need::CardKeys if self.card_keys.is_none() => {
+                return not_applicable("keys that are trusted were not given (--jwks)");
+            }
+            Need::CardKeys => (true, ""),
             Need::Authentication => (has_authentication, "that callers show who they are"),
             Need::BothBindings => (both(), "JSON-RPC and HTTP+JSON in this generation"),
             Need::Extension => (!capabilities.extensions.is_empty(), "an extension"),

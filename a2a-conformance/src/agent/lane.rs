@@ -44,6 +44,7 @@ pub(crate) struct Lane {
 pub(crate) struct Callers {
     pub(crate) first: HeaderMap,
     pub(crate) second: HeaderMap,
+    pub(crate) forbidden: HeaderMap,
 }
 
 impl Callers {
@@ -292,6 +293,7 @@ impl Lane {
         let shows = match caller {
             Caller::First => Some(&self.callers.first),
             Caller::Second => Some(&self.callers.second),
+            Caller::Forbidden => Some(&self.callers.forbidden),
             Caller::Nobody => None,
             Caller::Wrong => {
                 wrong = self.callers.wrong();

@@ -61,6 +61,7 @@ pub async fn run(options: &Options, mut progress: impl FnMut(usize, usize)) -> R
     let callers = Arc::new(Callers {
         first: options.headers.clone(),
         second: options.second_headers.clone(),
+        forbidden: options.forbidden_headers.clone(),
     });
     let target = Target::find(options, &callers).await;
     let target = target.map_err(NoRun::Unreachable)?;

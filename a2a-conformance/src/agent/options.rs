@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use a2a_transport::Binding;
 use a2a_transport::http::HttpClient;
+use a2a_transport::webhook::Jwks;
 use a2a_types::Dialect;
 use http::header::HeaderMap;
 
@@ -30,6 +31,10 @@ pub struct Options {
     pub headers: HeaderMap,
     /// What shows a second caller.
     pub second_headers: HeaderMap,
+    /// What shows a caller who is known, and may do nothing.
+    pub forbidden_headers: HeaderMap,
+    /// Keys that are trusted to sign the card.
+    pub card_keys: Option<Jwks>,
     /// How long it may take to answer, on top of twenty times what a round trip takes.
     pub patience: Duration,
     /// What all deadlines are multiplied by.

@@ -1,5 +1,6 @@
 //! Rules that patterns cannot say, by their names in cases.
 
+use a2a_transport::card_signature::verify;
 use a2a_types::Dialect;
 use http::Uri;
 use serde_json::Value;
@@ -20,6 +21,7 @@ const RULES: &[(&str, Rule)] = &[
     ("card-security-declared", card_security_declared),
     ("card-no-conflicting-urls", card_no_conflicting_urls),
     ("card-extends", card_extends),
+    ("card-signature", card_signature),
     ("absolute-uris", absolute_uris),
     ("counts-to-20", counts_to_20),
 ];
@@ -194,6 +196,17 @@ fn card_extends(target: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
     let same = *name == target.card.name.as_str();
     broken.extend(unless(same, "$.name", &target.card.name, name));
     broken
+}
+
+/// One of the card's signatures is over the card, by a key that is trusted (1.0 §8.4).
+fn card_signature(target: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
+    let keys = target.card_keys.clone().unwrap_or_default();
+    let problem = verify(card, &keys).err();
+    let broken = problem.and_then(|problem| {
+        let expected = "a signature over this card by a key that is trusted";
+        unless(false, "$.signatures", expected, problem.to_string())
+    });
+    broken.into_iter().collect()
 }
 
 /// Every text is an absolute URI.

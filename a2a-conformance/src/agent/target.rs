@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use a2a_client::Cards;
 use a2a_transport::Binding;
+use a2a_transport::webhook::Jwks;
 use a2a_types::{AgentCard, Dialect};
 use serde_json::Value;
 use tokio::sync::OnceCell;
@@ -22,6 +23,8 @@ pub(crate) struct Target {
     pub(crate) document: Value,
     /// Where the card is.
     pub(crate) place: String,
+    /// Whose signatures of the card are trusted.
+    pub(crate) card_keys: Option<Jwks>,
     /// What it calls itself in headers.
     pub(crate) server: Option<String>,
     /// What is tested.
@@ -88,6 +91,7 @@ impl Target {
             card,
             document,
             place,
+            card_keys: options.card_keys.clone(),
             server,
             lanes,
             other_lanes,

@@ -89,6 +89,8 @@ pub enum Need {
     NoExtendedCard,
     /// Credentials of a second caller.
     SecondCaller,
+    /// Credentials of a caller who is known, and may do nothing.
+    ForbiddenCaller,
     /// Callers must show who they are.
     Authentication,
     /// JSON-RPC and HTTP+JSON in this generation.
@@ -103,6 +105,8 @@ pub enum Need {
     Tenant,
     /// Signatures on the card.
     Signatures,
+    /// Keys that are trusted to sign the card.
+    CardKeys,
     /// A generation before 1.0 is served.
     OldGeneration,
     /// No generation before 1.0 is served.
@@ -198,6 +202,8 @@ pub enum Caller {
     First,
     /// With the second ones.
     Second,
+    /// With those of a caller who is known, and may do nothing.
+    Forbidden,
     /// Without any.
     Nobody,
     /// With the first ones, of which the secret is wrong.

@@ -9,11 +9,13 @@ use a2a_conformance::case::Profile;
 use a2a_conformance::requirement::Level;
 use a2a_transport::Binding;
 use a2a_transport::http::HttpClient;
+use a2a_transport::webhook::Jwks;
 use a2a_types::Dialect;
 use clap::{Args, ValueEnum};
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::complain;
+use super::document::read_keys;
 use super::reports::ReportOptions;
 
 /// Which agent, and what is checked.
@@ -66,6 +68,12 @@ pub(crate) struct Arguments {
     /// A header of every request of a second caller, who must not see what the first one has.
     #[arg(long = "second-header", value_name = "NAME: VALUE", value_parser = read_header)]
     second_headers: Vec<(HeaderName, HeaderValue)>,
+    /// A header of a caller who is known, and may do nothing: who has to be told so.
+    #[arg(long = "forbidden-header", value_name = "NAME: VALUE", value_parser = read_header)]
+    forbidden_headers: Vec<(HeaderName, HeaderValue)>,
+    /// The keys that are trusted to sign the card, as a JSON Web Key Set.
+    #[arg(long, value_name = "FILE|URL")]
+    jwks: Option<String>,
     /// How long the agent may take to answer.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     timeout: u64,
@@ -124,6 +132,13 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
             return ExitCode::from(error.exit_code());
         }
     };
+    let card_keys = match &arguments.jwks {
+        None => None,
+        Some(jwks) => match read_keys(jwks).await {
+            Ok(keys) => Some(keys),
+            Err(failed) => return failed.told(),
+        },
+    };
     let patience = Duration::from_secs(arguments.timeout * 3);
     let process = match &arguments.exec {
         None => None,
@@ -136,7 +151,7 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
         },
     };
     let place = process.as_ref().map(|process| process.url().to_owned());
-    let options = arguments.options(place);
+    let options = arguments.options(place, card_keys);
     let terminal = std::io::stderr().is_terminal();
     let tested = run(&options, |done, total| {
         if terminal {
@@ -161,7 +176,7 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
 }
 
 impl Arguments {
-    fn options(self, place: Option<String>) -> Options {
+    fn options(self, place: Option<String>, card_keys: Option<Jwks>) -> Options {
         let headers =
             |pairs: Vec<(HeaderName, HeaderValue)>| pairs.into_iter().collect::<HeaderMap>();
         Options {
@@ -195,6 +210,8 @@ impl Arguments {
             prompt: self.prompt,
             headers: headers(self.headers),
             second_headers: headers(self.second_headers),
+            forbidden_headers: headers(self.forbidden_headers),
+            card_keys,
             patience: Duration::from_secs(self.timeout),
             scale: self.timeout_scale,
             webhook_host: self.webhook_host,

@@ -6,13 +6,11 @@ use std::process::ExitCode;
 use a2a_conformance::card::{Inspected, Problem, inspect};
 use a2a_conformance::requirement::Level;
 use a2a_transport::card_signature::{Form, NotVerified, Verified, canonical, verify};
-use a2a_transport::http::{HttpClient, Timeouts};
-use a2a_transport::webhook::Jwks;
 use a2a_types::Dialect;
-use http::HeaderMap;
 use serde_json::json;
 
-use super::print::{BAD, BOLD, DIM, FAIR, GOOD, UNREACHABLE, USAGE, ended, print_json, refused};
+use super::document::{Failed, fetch, is_url, read_file, read_keys};
+use super::print::{BAD, BOLD, DIM, FAIR, GOOD, USAGE, ended, print_json};
 
 /// Which card, and whose keys.
 #[derive(clap::Args)]
@@ -63,26 +61,6 @@ pub(crate) async fn run(args: &Args) -> ExitCode {
     ended(&printed, u8::from(!is_fine))
 }
 
-/// Why there is nothing to look at.
-enum Failed {
-    /// A file that cannot be read, a key set that is none.
-    Usage(String),
-    /// A URL that does not answer with a document.
-    Unreachable(String),
-}
-
-impl Failed {
-    fn told(self) -> ExitCode {
-        match self {
-            Self::Usage(problem) => refused(&problem),
-            Self::Unreachable(problem) => {
-                eprintln!("{problem}");
-                ExitCode::from(UNREACHABLE)
-            }
-        }
-    }
-}
-
 async fn read_card(card: &str) -> Result<(String, String), Failed> {
     if !is_url(card) {
         return Ok((card.to_owned(), read_file(card)?));
@@ -102,33 +80,6 @@ async fn read_card(card: &str) -> Result<(String, String), Failed> {
         }
     }
     Err(Failed::Unreachable(problems.join("\n")))
-}
-
-async fn read_keys(jwks: &str) -> Result<Jwks, Failed> {
-    let text = match is_url(jwks) {
-        true => fetch(jwks).await.map_err(Failed::Unreachable)?,
-        false => read_file(jwks)?,
-    };
-    let read = Jwks::read(text.as_bytes());
-    read.map_err(|error| Failed::Usage(format!("{jwks}: it is no JSON Web Key Set: {error}")))
-}
-
-fn is_url(place: &str) -> bool {
-    place.starts_with("http://") || place.starts_with("https://")
-}
-
-fn read_file(file: &str) -> Result<String, Failed> {
-    std::fs::read_to_string(file).map_err(|error| Failed::Usage(format!("{file}: {error}")))
-}
-
-async fn fetch(url: &str) -> Result<String, String> {
-    let http = HttpClient::new(Timeouts::default());
-    let fetched = http.get(url, &HeaderMap::new()).await;
-    let fetched = fetched.map_err(|error| format!("{url}: {error}"))?;
-    if !fetched.status.is_success() {
-        return Err(format!("{url}: {}", fetched.status));
-    }
-    String::from_utf8(fetched.body.into()).map_err(|_| format!("{url}: it is no UTF-8"))
 }
 
 fn print_canonical(found: &Inspected) -> ExitCode {

@@ -141,6 +141,10 @@ pub fn card_document(card: &AgentCard) -> Value {
     {
         interfaces.insert(0, main);
     }
+    // 1.0 has these members, too: a signature over a card without them would be over another card.
+    if !card.signatures.is_empty() {
+        return document;
+    }
     for skill in document["skills"].as_array_mut().into_iter().flatten() {
         for (member, fallback) in [
             ("inputModes", &card.default_input_modes),
@@ -209,6 +213,30 @@ mod tests {
         assert_eq!(of_1_0.security_schemes, card.security_schemes);
         assert_eq!(document["securitySchemes"]["b"]["type"], "http");
         assert_eq!(document["skills"][0]["inputModes"], json!(["text/plain"]));
+    }
+
+    #[cfg(feature = "card-signature")]
+    #[test]
+    fn a_signature_is_over_the_document_too() {
+        use crate::card_signature::{sign, verify};
+        use crate::webhook::{Algorithm, Jwks, SigningKey};
+
+        let mut card: AgentCard = serde_json::from_value(json!({
+            "name": "n", "description": "d", "version": "1",
+            "capabilities": {"streaming": true, "extendedAgentCard": true, "extensions": [{"uri": "https://a.example/x/v1"}]},
+            "securitySchemes": {"b": {"httpAuthSecurityScheme": {"scheme": "bearer"}}, "k": {"apiKeySecurityScheme": {"location": "header", "name": "X-Key"}}},
+            "securityRequirements": [{"schemes": {"b": {"list": []}}}],
+            "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
+            "skills": [{"id": "s", "name": "s", "description": "", "tags": []}],
+        }))
+        .unwrap();
+        card = card.at("http://h/");
+        let key = SigningKey::generate(Algorithm::Es256).unwrap();
+        card.signatures = vec![sign(&json!(card), &key, None).unwrap()];
+        let document = card_document(&card);
+        assert_eq!(document["skills"][0].get("inputModes"), None);
+        assert!(document["url"].is_string());
+        verify(&document, &Jwks::of([&key])).unwrap();
     }
 
     #[test]

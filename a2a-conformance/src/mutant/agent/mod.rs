@@ -23,4 +23,4 @@ pub use self::bug::{Bug, NoSuchBug, PLACES, Place, Story};
 pub use self::control::Control;
 pub use self::generated::{Mutation, Trial, mutations, try_out};
 pub use self::proof::{Proof, Red, prove};
-pub use self::stand::{Stand, Subject, credentials};
+pub use self::stand::{Stand, Subject, credentials, forbidden};

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::bug::{Bug, Place};
 use super::control::Control;
-use super::stand::{Stand, Subject, credentials};
+use super::stand::{Stand, Subject, credentials, forbidden};
 use crate::agent::{NoRun, Options, Selection, run};
 use crate::case::Profile;
 use crate::names::is_like;
@@ -182,6 +182,8 @@ pub(super) fn options(stand: &Stand, subject: &Subject) -> Options {
         prompt: "hello".to_owned(),
         headers: credentials(false),
         second_headers: credentials(true),
+        forbidden_headers: forbidden(),
+        card_keys: Some(stand.keys.clone()),
         patience: match subject {
             Subject::Mutant(bug) if *bug == Bug::S12 || bug.is_about_webhooks() => IMPATIENT,
             _ => PATIENT,

@@ -8,12 +8,15 @@ use a2a_server::demo::Reference;
 use a2a_server::{Authenticator, Denied, Principal, Server, WebhookPolicy};
 use a2a_transport::BoxFuture;
 use a2a_transport::binding::Reading;
+use a2a_transport::card_signature::{NotSigned, sign};
 use a2a_transport::http::{HttpService, ServeOptions, serve};
+use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
 use a2a_types::{
     AgentCard, AgentSkill, HttpAuthSecurityScheme, SecurityRequirement, SecurityScheme, StringList,
 };
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use http::request::Parts;
+use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinHandle};
 
@@ -30,6 +33,8 @@ use super::wire::{Untouched, Wire, Wired};
 pub struct Stand {
     /// Where it is.
     pub url: String,
+    /// By which its card is signed.
+    pub keys: Jwks,
     running: Vec<AbortHandle>,
 }
 
@@ -66,6 +71,8 @@ impl Stand {
         };
         let card = control.map_or_else(card, Control::card).at(&url);
         let server = server(&card, control).map_err(io::Error::other)?;
+        let key = SigningKey::generate(Algorithm::Es256).map_err(io::Error::other)?;
+        let card = signed(card, &key).map_err(io::Error::other)?;
         let mut running = Vec::new();
         let relay = match bug {
             Some(bug) if bug.is_about_webhooks() => {
@@ -91,7 +98,11 @@ impl Stand {
             std::future::pending(),
         ));
         running.push(serving.abort_handle());
-        Ok(Self { url, running })
+        Ok(Self {
+            url,
+            keys: Jwks::of([&key]),
+            running,
+        })
     }
 }
 
@@ -109,8 +120,16 @@ pub fn credentials(second: bool) -> HeaderMap {
     HeaderMap::from_iter([(AUTHORIZATION, value)])
 }
 
+/// What shows a caller who is known, and may do nothing.
+pub fn forbidden() -> HeaderMap {
+    let mut value = HeaderValue::from_static(FORBIDDEN);
+    value.set_sensitive(true);
+    HeaderMap::from_iter([(AUTHORIZATION, value)])
+}
+
 const FIRST: &str = "Bearer first";
 const SECOND: &str = "Bearer second";
+const FORBIDDEN: &str = "Bearer guest";
 
 /// Knows two callers.
 struct Callers;
@@ -124,6 +143,7 @@ impl Authenticator for Callers {
         let known = match shown {
             Some(FIRST) => Ok(Principal::named("first")),
             Some(SECOND) => Ok(Principal::named("second")),
+            Some(FORBIDDEN) => Err(Denied::Forbidden),
             _ => Err(Denied::Unauthenticated {
                 challenge: "Bearer".to_owned(),
             }),
@@ -147,6 +167,12 @@ pub(super) fn card() -> AgentCard {
         schemes: [("bearer".to_owned(), StringList::default())].into(),
     }];
     card
+}
+
+/// The card with a signature over it (1.0 §8.4).
+fn signed(mut card: AgentCard, key: &SigningKey) -> Result<AgentCard, NotSigned> {
+    card.signatures = vec![sign(&json!(card), key, None)?];
+    Ok(card)
 }
 
 fn server(card: &AgentCard, control: Option<Control>) -> Result<Server, a2a_server::BuildError> {

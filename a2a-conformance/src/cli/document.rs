@@ -1,0 +1,58 @@
+//! Documents that a command is told of: files, and what stands at URLs.
+
+use std::process::ExitCode;
+
+use a2a_transport::http::{HttpClient, Timeouts};
+use a2a_transport::webhook::Jwks;
+use http::HeaderMap;
+
+use super::print::{UNREACHABLE, refused};
+
+/// Why there is nothing to look at.
+pub(super) enum Failed {
+    /// A file that cannot be read, a key set that is none.
+    Usage(String),
+    /// A URL that does not answer with a document.
+    Unreachable(String),
+}
+
+impl Failed {
+    pub(super) fn told(self) -> ExitCode {
+        match self {
+            Self::Usage(problem) => refused(&problem),
+            Self::Unreachable(problem) => {
+                eprintln!("{problem}");
+                ExitCode::from(UNREACHABLE)
+            }
+        }
+    }
+}
+
+/// The keys of a JSON Web Key Set.
+pub(super) async fn read_keys(jwks: &str) -> Result<Jwks, Failed> {
+    let text = match is_url(jwks) {
+        true => fetch(jwks).await.map_err(Failed::Unreachable)?,
+        false => read_file(jwks)?,
+    };
+    let read = Jwks::read(text.as_bytes());
+    read.map_err(|error| Failed::Usage(format!("{jwks}: it is no JSON Web Key Set: {error}")))
+}
+
+pub(super) fn is_url(place: &str) -> bool {
+    place.starts_with("http://") || place.starts_with("https://")
+}
+
+pub(super) fn read_file(file: &str) -> Result<String, Failed> {
+    std::fs::read_to_string(file).map_err(|error| Failed::Usage(format!("{file}: {error}")))
+}
+
+/// The text at a URL, or why there is none.
+pub(super) async fn fetch(url: &str) -> Result<String, String> {
+    let http = HttpClient::new(Timeouts::default());
+    let fetched = http.get(url, &HeaderMap::new()).await;
+    let fetched = fetched.map_err(|error| format!("{url}: {error}"))?;
+    if !fetched.status.is_success() {
+        return Err(format!("{url}: {}", fetched.status));
+    }
+    String::from_utf8(fetched.body.into()).map_err(|_| format!("{url}: it is no UTF-8"))
+}
