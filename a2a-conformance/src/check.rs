@@ -1,39 +1,81 @@
-//! The checks, as the data of their cases has them: of agents and of clients alike.
+//! Every check, of agents and of clients alike: those that are cases, and those that every exchange
+//! makes.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use a2a_transport::Binding;
 use a2a_types::Dialect;
 use rust_embed::RustEmbed;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::agent::INVARIANTS;
+use crate::mutant;
 use crate::requirement::{Level, Requirement, Role, requirements};
 
-/// A check: what is said to a peer, and what has to come of it.
+/// A check: what is said to a peer or seen of it, and what has to come of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
     /// Names it for ever, like `send.ended-task-refused`.
     pub id: String,
     /// What it checks, in a line.
     pub title: String,
-    /// What it counts as.
-    pub level: Option<Level>,
     /// Who is tested.
     pub role: Role,
-    /// The rest of the case: what is sent and expected.
-    pub case: Map<String, Value>,
+    /// What it is made of: a case, what holds in every exchange, or both.
+    pub parts: Vec<Part>,
 }
 
-/// Every check that has a case, in order of the files.
+/// A way in which a check is made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// What it counts as.
+    pub level: Level,
+    /// The generations in which it is made.
+    pub dialects: Vec<Dialect>,
+    /// The bindings in which it is made.
+    pub bindings: Vec<Binding>,
+    /// The text that asks for it, where A2A does not.
+    pub source: Option<String>,
+    /// What is sent and expected, if it is a case; else it holds in every exchange.
+    pub case: Option<Map<String, Value>>,
+}
+
+impl Check {
+    /// Whether it is made in a generation.
+    pub fn applies(&self, dialect: Dialect) -> bool {
+        self.parts
+            .iter()
+            .any(|part| part.dialects.contains(&dialect))
+    }
+
+    /// The levels that it counts as, by generation or binding; the strictest first.
+    pub fn levels(&self) -> BTreeSet<Level> {
+        self.parts.iter().map(|part| part.level).collect()
+    }
+
+    /// The text that asks for it, where A2A does not.
+    pub fn source(&self) -> Option<&str> {
+        self.parts.iter().find_map(|part| part.source.as_deref())
+    }
+}
+
+/// Every check, in order of their ids.
 pub fn checks() -> &'static [Check] {
     static ALL: LazyLock<Vec<Check>> = LazyLock::new(|| {
-        let is_data = |name: &Cow<'_, str>| name.ends_with(".yaml");
-        let mut names: Vec<_> = Cases::iter().filter(is_data).collect();
-        names.sort();
+        let mut all: Vec<Check> = Vec::new();
         // A test reads all of them: what is built in can be read.
-        let read = |name| read(name).unwrap_or_default();
-        names.iter().flat_map(|name| read(name)).collect()
+        let cases = names().flat_map(|name| read(&name).unwrap_or_default());
+        for check in cases.chain(invariants()) {
+            match all.iter_mut().find(|known| known.id == check.id) {
+                Some(known) => known.parts.extend(check.parts),
+                None => all.push(check),
+            }
+        }
+        all.sort_by(|one, other| one.id.cmp(&other.id));
+        all
     });
     &ALL
 }
@@ -43,11 +85,10 @@ pub fn check(id: &str) -> Option<&'static Check> {
     checks().iter().find(|check| check.id == id)
 }
 
-/// The ids of all checks, those that have no case yet included.
-pub fn check_ids() -> BTreeSet<&'static str> {
-    let named = all_requirements().flat_map(|requirement| &requirement.checks);
-    let written = checks().iter().map(|check| &check.id);
-    named.chain(written).map(String::as_str).collect()
+/// The ids of the checks that are made in a generation.
+pub fn ids_in(dialect: Dialect) -> BTreeSet<&'static str> {
+    let made = checks().iter().filter(|check| check.applies(dialect));
+    made.map(|check| check.id.as_str()).collect()
 }
 
 /// Who is tested by a check of that id.
@@ -58,19 +99,40 @@ pub fn role_of(id: &str) -> Role {
     }
 }
 
-/// What a check of that id covers.
-pub fn covered_by(id: &str) -> impl Iterator<Item = &'static Requirement> {
-    all_requirements().filter(move |requirement| requirement.checks.iter().any(|check| check == id))
+/// What a check of that id covers, by generation, the latest first.
+pub fn covered_by(id: &str) -> impl Iterator<Item = (Dialect, &'static Requirement)> {
+    let of = |dialect: &Dialect| {
+        let dialect = *dialect;
+        requirements(dialect).iter().map(move |one| (dialect, one))
+    };
+    let all = Dialect::ALL.iter().rev().flat_map(of);
+    all.filter(move |(_, requirement)| requirement.checks.iter().any(|check| check == id))
 }
 
-fn all_requirements() -> impl Iterator<Item = &'static Requirement> {
-    let of = |dialect: &Dialect| requirements(*dialect);
-    Dialect::ALL.iter().rev().flat_map(of)
+/// The agents and clients that are wrong on purpose so that this check has to find it: what each is
+/// called, and what it does.
+pub fn proofs_of(id: &str) -> Vec<(&'static str, &'static str)> {
+    let agents = mutant::agent::Bug::ALL.iter();
+    let agents = agents.filter(|bug| bug.story().kills.contains(&id));
+    let clients = mutant::client::mutants().iter();
+    let clients = clients.filter(|mutant| mutant.caught_by == id);
+    agents
+        .map(|bug| (bug.name(), bug.story().says))
+        .chain(clients.map(|mutant| (mutant.id, mutant.says)))
+        .collect()
 }
 
 #[derive(RustEmbed)]
 #[folder = "cases/"]
 struct Cases;
+
+fn names() -> impl Iterator<Item = Cow<'static, str>> {
+    let mut names: Vec<_> = Cases::iter()
+        .filter(|name| name.ends_with(".yaml"))
+        .collect();
+    names.sort();
+    names.into_iter()
+}
 
 fn read(name: &str) -> Result<Vec<Check>, String> {
     let file = Cases::get(name).ok_or("it is not there")?;
@@ -81,20 +143,101 @@ fn read(name: &str) -> Result<Vec<Check>, String> {
 }
 
 fn understand(mut case: Map<String, Value>) -> Result<Check, String> {
-    let mut text = |member: &str| match case.remove(member) {
-        Some(Value::String(text)) => Ok(text),
-        _ => Err(format!("a case without `{member}`")),
+    let id: String = required(&mut case, "id")?;
+    let title = required(&mut case, "title")?;
+    let level = required(&mut case, "level")?;
+    let role = role_of(&id);
+    let named: Vec<String> = optional(&mut case, "bindings")?;
+    let bindings = BINDINGS.into_iter().filter(|binding| {
+        let name = binding.to_string();
+        named.is_empty() || named.contains(&name)
+    });
+    let bindings: Vec<_> = bindings.collect();
+    let named: Vec<String> = optional(&mut case, "dialects")?;
+    let dialects = Dialect::ALL.iter().copied().filter(|dialect| {
+        let version = dialect.version();
+        let chosen = named.is_empty() || named.iter().any(|name| name == version);
+        chosen && does_something(&case, version) && has_one(*dialect, role, &bindings)
+    });
+    let part = Part {
+        level,
+        dialects: dialects.collect(),
+        bindings,
+        source: optional(&mut case, "source")?,
+        case: Some(case),
     };
-    let (id, title) = (text("id")?, text("title")?);
-    let level = case.remove("level");
     Ok(Check {
-        level: level.and_then(|level| serde_json::from_value(level).ok()),
-        role: role_of(&id),
         id,
         title,
-        case,
+        role,
+        parts: vec![part],
     })
 }
+
+fn required<T: DeserializeOwned>(case: &mut Map<String, Value>, member: &str) -> Result<T, String> {
+    let value = case.remove(member);
+    let value = value.ok_or_else(|| format!("a case without `{member}`"))?;
+    serde_json::from_value(value).map_err(|error| format!("`{member}`: {error}"))
+}
+
+fn optional<T: DeserializeOwned + Default>(
+    case: &mut Map<String, Value>,
+    member: &str,
+) -> Result<T, String> {
+    match case.contains_key(member) {
+        true => required(case, member),
+        false => Ok(T::default()),
+    }
+}
+
+/// Whether any step of a case is taken in a generation; a case without steps does something else.
+fn does_something(case: &Map<String, Value>, version: &str) -> bool {
+    let Some(Value::Array(steps)) = case.get("steps") else {
+        return true;
+    };
+    steps.iter().any(|step| match &step["only"] {
+        Value::Array(only) => only.iter().any(|name| name == version),
+        _ => true,
+    })
+}
+
+/// Whether a generation has one of these bindings, for who is tested: 0.1 is JSON-RPC, and clients of
+/// 0.2 are tested by that alone.
+fn has_one(dialect: Dialect, role: Role, bindings: &[Binding]) -> bool {
+    let http_json_since = match role {
+        Role::Client => Dialect::V0_3,
+        _ => Dialect::V0_2,
+    };
+    bindings.contains(&Binding::JsonRpc) || dialect >= http_json_since
+}
+
+/// What every exchange with an agent is held against.
+fn invariants() -> impl Iterator<Item = Check> {
+    INVARIANTS.iter().map(|invariant| {
+        let bindings = BINDINGS.into_iter();
+        let bindings: Vec<_> = bindings
+            .filter(|binding| invariant.binding.is_none_or(|own| own == *binding))
+            .collect();
+        let dialects = Dialect::ALL.iter().copied().filter(|dialect| {
+            (invariant.since..=invariant.until).contains(dialect)
+                && has_one(*dialect, Role::Agent, &bindings)
+        });
+        Check {
+            id: invariant.id.to_owned(),
+            title: invariant.title.to_owned(),
+            role: Role::Agent,
+            parts: vec![Part {
+                level: invariant.level,
+                dialects: dialects.collect(),
+                bindings,
+                source: None,
+                case: None,
+            }],
+        }
+    })
+}
+
+const BINDINGS: [Binding; 2] = [Binding::JsonRpc, Binding::HttpJson];
 
 #[cfg(test)]
 mod tests {
@@ -105,32 +248,59 @@ mod tests {
     #[test]
     fn every_case_can_be_read() {
         let mut ids = BTreeSet::new();
-        for name in Cases::iter().filter(|name| name.ends_with(".yaml")) {
+        for name in names() {
             let read = read(&name).unwrap_or_else(|problem| panic!("{name}: {problem}"));
             for check in read {
                 assert!(ids.insert(check.id.clone()), "{} is there twice", check.id);
+                let part = &check.parts[0];
+                assert!(!part.dialects.is_empty(), "{} is never made", check.id);
+                assert!(!part.bindings.is_empty(), "{} is never made", check.id);
             }
         }
-        assert_eq!(ids.len(), checks().len());
+        assert!(ids.len() < checks().len(), "some hold in every exchange");
     }
 
     #[test]
     fn a_case_is_understood_whatever_else_is_in_it() {
-        let case = json!({"id": "webhook.idempotent", "title": "Twice is once", "level": "should", "steps": [1]});
+        let case = json!({"id": "webhook.idempotent", "title": "Twice is once", "level": "should",
+            "dialects": ["0.3", "1.0"], "source": "RFC 1", "notify": [1]});
         let check = understand(serde_json::from_value(case).unwrap()).unwrap();
         assert_eq!(check.role, Role::Client);
-        assert_eq!(check.level, Some(Level::Should));
-        assert_eq!(Value::Object(check.case), json!({"steps": [1]}));
+        assert_eq!(check.levels(), BTreeSet::from([Level::Should]));
+        assert_eq!(check.source(), Some("RFC 1"));
+        let [part] = &check.parts[..] else { panic!() };
+        assert_eq!(part.dialects, [Dialect::V0_3, Dialect::V1_0]);
+        assert_eq!(part.case, json!({"notify": [1]}).as_object().cloned());
         let nameless = serde_json::from_value(json!({"id": "a.b"})).unwrap();
         assert_eq!(understand(nameless), Err("a case without `title`".into()));
     }
 
     #[test]
-    fn checks_know_what_they_cover() {
-        let mut covered = covered_by("send.session").map(|requirement| requirement.id.as_str());
-        assert_eq!(covered.next(), Some("A2A01-L-M1"));
-        assert_eq!(covered.next(), None);
-        assert!(check_ids().contains("send.session"));
+    fn a_case_is_made_where_it_has_steps_and_a_binding() {
+        let case =
+            json!({"id": "send.x", "title": "t", "level": "must", "steps": [{"only": ["0.2"]}]});
+        let check = understand(serde_json::from_value(case).unwrap()).unwrap();
+        assert_eq!(check.parts[0].dialects, [Dialect::V0_2]);
+        let case = json!({"id": "rest.x", "title": "t", "level": "must", "bindings": ["HTTP+JSON"], "steps": [{}]});
+        let check = understand(serde_json::from_value(case).unwrap()).unwrap();
+        assert!(!check.applies(Dialect::V0_1) && check.applies(Dialect::V0_2));
+    }
+
+    #[test]
+    fn checks_know_what_they_cover_and_what_proves_them() {
+        let mut covered = covered_by("send.session");
+        let (dialect, requirement) = covered.next().unwrap();
+        assert_eq!((dialect, &*requirement.id), (Dialect::V0_1, "A2A01-L-M1"));
+        assert!(covered.next().is_none());
+        assert!(ids_in(Dialect::V0_1).contains("send.session"));
+        assert!(!ids_in(Dialect::V1_0).contains("send.session"));
         assert_eq!(role_of("send.session"), Role::Agent);
+        assert_eq!(
+            proofs_of("send.at-once").first().map(|proof| proof.0),
+            Some("S38")
+        );
+        assert_eq!(proofs_of("client.matches-id")[0].0, "C03");
+        let both = check("rpc.id-echoed").unwrap();
+        assert_eq!(both.parts.len(), 2, "a case, and in every exchange");
     }
 }

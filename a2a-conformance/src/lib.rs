@@ -23,6 +23,7 @@ pub mod check;
 pub mod client;
 pub mod coverage;
 pub mod documents;
+pub mod gap;
 pub mod lint;
 pub mod mutant;
 mod names;

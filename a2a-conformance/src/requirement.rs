@@ -1,6 +1,6 @@
 //! What the specification requires, sentence by sentence, in our own words.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use a2a_types::Dialect;
@@ -87,18 +87,6 @@ pub fn requirement(id: &str) -> Option<&'static Requirement> {
     all.find(|requirement| requirement.id == id)
 }
 
-/// Which checks the requirements name that are not among these, each with the requirement.
-pub fn missing(checks: &BTreeSet<&str>) -> Vec<(&'static str, &'static str)> {
-    let all = Dialect::ALL
-        .iter()
-        .flat_map(|dialect| requirements(*dialect));
-    let named = all.flat_map(|requirement| {
-        let name = |check: &'static String| (requirement.id.as_str(), check.as_str());
-        requirement.checks.iter().map(name)
-    });
-    named.filter(|(_, check)| !checks.contains(check)).collect()
-}
-
 impl Level {
     /// Every level, the strictest first.
     pub const ALL: &[Self] = &[Self::Must, Self::Should, Self::May];
@@ -150,6 +138,8 @@ fn read(dialect: Dialect) -> Vec<Requirement> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn all() -> impl Iterator<Item = (Dialect, &'static Requirement)> {
@@ -249,16 +239,5 @@ mod tests {
             let twice: BTreeSet<_> = requirement.checks.iter().collect();
             assert_eq!(twice.len(), requirement.checks.len(), "{}", requirement.id);
         }
-    }
-
-    #[test]
-    fn what_is_missing_is_named() {
-        let named: BTreeSet<&str> = all()
-            .flat_map(|(_, requirement)| requirement.checks.iter().map(String::as_str))
-            .collect();
-        assert_eq!(missing(&named), []);
-        let mut fewer = named;
-        assert!(fewer.remove("send.session"));
-        assert_eq!(missing(&fewer), [("A2A01-L-M1", "send.session")]);
     }
 }

@@ -12,7 +12,7 @@ use a2a_transport::card_signature::sign;
 use a2a_transport::http::{Authenticator, Denied, HttpClient, ServeOptions, serve};
 use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
 use a2a_transport::{BoxFuture, Principal};
-use a2a_types::{AgentCard, AgentExtension, AgentSkill};
+use a2a_types::{AgentCard, AgentExtension, AgentSkill, Dialect};
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use http::request::Parts;
 use serde_json::json;
@@ -229,6 +229,55 @@ async fn a_server_that_offers_little_passes() {
     }) {
         assert!(passed(&id), "{id}");
     }
+}
+
+/// What came of checks of a server with that card, in that generation by JSON-RPC.
+async fn checked(card: AgentCard, checks: &[&str], dialect: Dialect) -> Run {
+    let bound = Server::builder(card.clone(), Reference).build().unwrap();
+    let bound = bound.bind("127.0.0.1:0").await.unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let mut card = card.at(&url);
+    card.supported_interfaces.retain(|interface| {
+        interface.dialect() == Some(dialect) && interface.protocol_binding == "JSONRPC"
+    });
+    let bound = bound.public_url(&url).authenticator(Accounts);
+    let service = bound.service().card(&card);
+    let serving = tokio::spawn(serve(
+        listener,
+        service,
+        ServeOptions::default(),
+        std::future::pending(),
+    ));
+    let selection = Selection {
+        run: checks.iter().map(|&check| check.to_owned()).collect(),
+        ..Selection::default()
+    };
+    let options = Options {
+        selection,
+        headers: bearer("first"),
+        ..options(&url)
+    };
+    let run = run(&options, |_, _| {}).await.unwrap();
+    serving.abort();
+    run
+}
+
+/// Our server says so when it has no extended card; that it speaks HTTP+JSON it says on its card only
+/// if it is told to.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_card_promises_is_there_and_what_is_there_is_on_the_card() {
+    const CHECKS: [&str; 2] = ["card.extended-not-configured", "card.bindings-declared"];
+    let mut card = Reference::card();
+    card.capabilities.extended_agent_card = Some(true);
+    for dialect in [Dialect::V0_3, Dialect::V1_0] {
+        let run = checked(card.clone(), &CHECKS, dialect).await;
+        let found = CHECKS.map(|check| verdict(&run, check));
+        let expected = [Some(Verdict::Pass), Some(Verdict::Fail)];
+        assert_eq!(found, expected, "{dialect}: {:#?}", run.checks);
+    }
+    let run = checked(card, &CHECKS[..1], Dialect::V0_2).await;
+    assert_eq!(verdict(&run, CHECKS[0]), Some(Verdict::Pass), "{run:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

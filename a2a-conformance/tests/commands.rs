@@ -58,6 +58,7 @@ fn list_tells_requirements_and_checks() {
     }
     let text = run(&["list", "--dialect", "0.1"], 0);
     assert!(text.contains("A2A01-6.1-M1") && text.contains("send.session"));
+    assert!(text.contains("error.codes") && !text.contains("list.pages"));
 }
 
 #[test]
@@ -94,7 +95,21 @@ fn explain_tells_requirements_checks_and_what_is_near() {
         "{excluded}"
     );
     let check = run(&["explain", "send.ended-task-refused"], 0);
-    assert!(check.contains("A2A10-3.1.1-M2"), "{check}");
+    for part in [
+        "A2A10-3.1.1-M2",
+        "must: a case, in 0.2, 0.3, 1.0, by JSONRPC and HTTP+JSON",
+        "§3.1.1 of 1.0",
+        "S07: a message to a task that has ended is taken",
+    ] {
+        assert!(check.contains(part), "{part} is not in {check}");
+    }
+    let seen = run(&["explain", "error.codes"], 0);
+    assert!(
+        seen.contains("Every exchange is held against it."),
+        "{seen}"
+    );
+    let named = run(&["explain", "client.chunked-answer-read"], 0);
+    assert!(named.contains("Source   RFC 9112 §7.1"), "{named}");
     let unknown = run(&["explain", "send.ended-task-accepted"], 2);
     assert!(unknown.contains("\n  send.ended-task-refused"), "{unknown}");
 }
@@ -119,7 +134,7 @@ fn coverage_counts_every_requirement() {
                 .sum::<u64>()
         };
         assert_eq!(
-            count("covered") + count("excluded") + count("missing"),
+            count("checked") + count("excluded") + count("missing"),
             listed
         );
     }
@@ -128,6 +143,14 @@ fn coverage_counts_every_requirement() {
         text.contains("A2A 1.0") && !text.contains("A2A 0.3"),
         "{text}"
     );
+    for role in ["agent", "client"] {
+        let line = text.lines().find(|line| line.starts_with(role));
+        let line = line.unwrap_or_else(|| panic!("nothing of {role} in {text}"));
+        assert!(
+            line.contains("MUST (") && line.contains(" excluded"),
+            "{line}"
+        );
+    }
 }
 
 fn file(name: &str, text: &str) -> (tempfile::TempDir, String) {

@@ -77,6 +77,7 @@ impl Target {
             Need::CardKeys => (true, ""),
             Need::Authentication => (has_authentication, "that callers show who they are"),
             Need::BothBindings => (both(), "JSON-RPC and HTTP+JSON in this generation"),
+            Need::OneBinding => (!both(), "only one binding in this generation"),
             Need::Extension => (!capabilities.extensions.is_empty(), "an extension"),
             Need::RequiredExtension => (required, "a required extension"),
             Need::NoRequiredExtension => (!required, "no required extension"),

@@ -30,7 +30,7 @@ use futures_util::stream::{self as streams, StreamExt};
 
 use self::conversation::{Conversation, Stop};
 use self::lane::{Callers, Lane};
-use self::observed::INVARIANTS;
+pub(crate) use self::observed::INVARIANTS;
 pub use self::options::{NoRun, Options, Selection};
 pub use self::process::Process;
 use self::result::{empty, merged, repeated, seen, unmet};

@@ -74,16 +74,22 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
             "Every answer that is no stream is JSON, and says so",
         )
     },
-    by(
-        Binding::HttpJson,
-        "error.status",
-        "The HTTP status tells whether it went well, and which error it is",
-    ),
-    by(
-        Binding::HttpJson,
-        "error.body",
-        "Every error has the one form of its generation",
-    ),
+    Invariant {
+        since: Dialect::V0_3,
+        ..by(
+            Binding::HttpJson,
+            "error.status",
+            "The HTTP status tells whether it went well, and which error it is",
+        )
+    },
+    Invariant {
+        since: Dialect::V0_3,
+        ..by(
+            Binding::HttpJson,
+            "error.body",
+            "Every error has the one form of its generation",
+        )
+    },
     must("error.object", "Every error has a code and a message"),
     must(
         "error.codes",
@@ -120,10 +126,13 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
     ),
     must("task.timestamps", "Times are ISO 8601, in 1.0 UTC"),
     must("task.ended-stays", "A task that has ended stays so"),
-    must(
-        "extension.in-metadata",
-        "Messages and artifacts name their extensions by URIs",
-    ),
+    Invariant {
+        since: Dialect::V0_2,
+        ..must(
+            "extension.in-metadata",
+            "Messages and artifacts name their extensions by URIs",
+        )
+    },
     must("stream.media-type", "A stream comes as `text/event-stream`"),
     must(
         "stream.framing",

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::observed::unless;
 use super::target::Target;
-use crate::documents::validate;
+use crate::card::problems;
+use crate::requirement::requirement;
 use crate::run::Mismatch;
 
 /// Every place where a value breaks the rule.
@@ -16,6 +17,7 @@ pub(super) type Rule = fn(&Target, Dialect, &Value) -> Vec<Mismatch>;
 /// All rules.
 const RULES: &[(&str, Rule)] = &[
     ("card-valid", card_valid),
+    ("card-recommended", card_recommended),
     ("card-https", card_https),
     ("card-no-secrets", card_no_secrets),
     ("card-security-declared", card_security_declared),
@@ -40,38 +42,26 @@ pub(crate) fn is_known(name: &str) -> bool {
 
 /// What the schema and the text say about a card.
 fn card_valid(_: &Target, dialect: Dialect, card: &Value) -> Vec<Mismatch> {
-    let mut broken = Vec::new();
-    if let Err(problem) = validate(dialect, "AgentCard", card) {
-        broken.extend(unless(false, "$", "what `AgentCard` says", problem));
-    }
-    for (place, url) in urls(card) {
-        let absolute = url.parse::<Uri>().is_ok_and(|uri| uri.scheme().is_some());
-        broken.extend(unless(absolute, &place, "an absolute URL", url));
-    }
-    let skills = items(&card["skills"]);
-    for (index, skill) in skills.iter().enumerate() {
-        let before = skills.iter().take(index);
-        let unique = before.clone().all(|other| other["id"] != skill["id"]);
-        let place = format!("$.skills[{index}].id");
-        broken.extend(unless(unique, &place, "an id of its own", &skill["id"]));
-    }
-    if dialect == Dialect::V1_0 {
-        let some = !items(&card["supportedInterfaces"]).is_empty();
-        broken.extend(unless(
-            some,
-            "$.supportedInterfaces",
-            "an interface",
-            "none",
-        ));
-        for (name, scheme) in members(&card["securitySchemes"]) {
-            let kinds = members(scheme).filter(|(kind, _)| kind.ends_with("SecurityScheme"));
-            let place = format!("$.securitySchemes.{name}");
-            let kinds: Vec<_> = kinds.map(|(kind, _)| kind.as_str()).collect();
-            let found = kinds.join(", ");
-            broken.extend(unless(kinds.len() == 1, &place, "exactly one kind", found));
-        }
-    }
+    let mut broken = card_problems("card.valid", dialect, card);
+    let some = dialect < Dialect::V1_0 || !items(&card["supportedInterfaces"]).is_empty();
+    let place = "$.supportedInterfaces";
+    broken.extend(unless(some, place, "an interface", "none"));
     broken
+}
+
+/// What the text recommends for a card.
+fn card_recommended(_: &Target, dialect: Dialect, card: &Value) -> Vec<Mismatch> {
+    card_problems("card.recommended", dialect, card)
+}
+
+/// What is wrong with a card by the requirements that a check covers.
+fn card_problems(check: &str, dialect: Dialect, card: &Value) -> Vec<Mismatch> {
+    let broken = problems(card, dialect).into_iter().filter_map(|problem| {
+        let required = requirement(problem.requirement)?;
+        let covered = required.checks.iter().any(|name| name == check);
+        unless(!covered, &problem.path, &required.says, problem.problem)
+    });
+    broken.collect()
 }
 
 /// Nothing but this machine is reached in the clear.

@@ -74,15 +74,20 @@ pub fn inspect(text: &str) -> Result<Inspected, String> {
     let dialects = dialects(&card);
     let mut found = Found::default();
     for dialect in &dialects {
-        found.strictly(&card, text, *dialect);
-        rules::apply(&card, *dialect, &mut found);
-        security::apply(&card, *dialect, &mut found);
+        found.look(&card, text, *dialect);
     }
     Ok(Inspected {
         dialects: dialects.iter().map(|dialect| dialect.version()).collect(),
         problems: found.0,
         card,
     })
+}
+
+/// What is wrong with a card as one of that generation, whatever others it is of.
+pub(crate) fn problems(card: &Value, dialect: Dialect) -> Vec<Problem> {
+    let mut found = Found::default();
+    found.look(card, &card.to_string(), dialect);
+    found.0
 }
 
 /// The generations whose members a card has: one document may be of several.
@@ -112,6 +117,12 @@ fn dialects(card: &Value) -> Vec<Dialect> {
 struct Found(Vec<Problem>);
 
 impl Found {
+    fn look(&mut self, card: &Value, text: &str, dialect: Dialect) {
+        self.strictly(card, text, dialect);
+        rules::apply(card, dialect, self);
+        security::apply(card, dialect, self);
+    }
+
     /// By the schema; if that lets it pass, by the types.
     fn strictly(&mut self, card: &Value, text: &str, dialect: Dialect) {
         let members = of(

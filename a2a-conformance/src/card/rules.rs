@@ -314,7 +314,7 @@ fn extensions(card: &Value, dialect: Dialect, found: &mut Found) {
         dialect,
         [
             "A2A01-5.5-M1",
-            "A2A02-T.extensions-M6",
+            "A2A02-5.5.2.1-M1",
             "A2A03-5.5.2.1-M1",
             "A2A10-4.6.1-M1",
         ],

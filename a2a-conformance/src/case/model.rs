@@ -23,6 +23,9 @@ pub struct Case {
     pub title: String,
     /// What it counts as.
     pub level: Level,
+    /// The text that asks for it, like `RFC 6797`, where none of A2A does.
+    #[serde(default)]
+    pub source: Option<String>,
     /// The generations in which it applies; all if none is named.
     #[serde(default)]
     pub dialects: Vec<String>,
@@ -95,6 +98,8 @@ pub enum Need {
     Authentication,
     /// JSON-RPC and HTTP+JSON in this generation.
     BothBindings,
+    /// JSON-RPC or HTTP+JSON in this generation, not both.
+    OneBinding,
     /// An extension.
     Extension,
     /// An extension without which nobody is served.

@@ -1,10 +1,9 @@
 //! `a2a-conformance coverage`: how much of the specification has checks.
 
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use a2a_conformance::check::checks;
+use a2a_conformance::check::ids_in;
 use a2a_conformance::coverage::{Cell, Cells, Coverage, coverage};
 use a2a_conformance::requirement::{Level, Role};
 use a2a_types::Dialect;
@@ -24,13 +23,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
-    let written: BTreeSet<&str> = checks().iter().map(|check| check.id.as_str()).collect();
     let wanted = |dialect: &&Dialect| args.dialect.is_none_or(|wanted| wanted == **dialect);
     let matrices: Vec<_> = Dialect::ALL
         .iter()
         .rev()
         .filter(wanted)
-        .map(|dialect| coverage(*dialect, &written))
+        .map(|dialect| coverage(*dialect, &ids_in(*dialect)))
         .collect();
     let printed = match args.json {
         true => print_json(&matrices),
@@ -65,7 +63,11 @@ fn print(coverage: &Coverage) -> io::Result<()> {
         )?;
     }
     print_row(&mut out, "total", &coverage.total, &roles, BOLD)?;
-    writeln!(out, "{DIM}covered/excluded/missing{DIM:#}\n")
+    writeln!(out, "{DIM}checked/excluded/missing{DIM:#}")?;
+    for role in &roles {
+        print_score(&mut out, *role, &coverage.total)?;
+    }
+    writeln!(out)
 }
 
 fn print_row(
@@ -86,19 +88,37 @@ fn print_row(
     writeln!(out)
 }
 
+/// What is checked of all that can be.
+fn print_score(out: &mut impl Write, role: Role, total: &Cells) -> io::Result<()> {
+    let levels = Level::ALL.iter().filter_map(|level| {
+        let Cell {
+            checked,
+            excluded,
+            missing,
+        } = total.get(&role)?.get(level).copied()?;
+        let (all, keyword) = (checked + missing, level.keyword());
+        let percent = (checked * 100).checked_div(all);
+        let percent = percent.map(|percent| format!("{checked} of {all} {keyword} ({percent} %)"));
+        let told = percent.unwrap_or_else(|| format!("no {keyword}"));
+        Some(format!("{told}, {excluded} excluded"))
+    });
+    let levels: Vec<_> = levels.collect();
+    writeln!(out, "{:<14}{}", role.name(), levels.join("; "))
+}
+
 fn told(cell: Cell) -> (String, Style) {
     let Cell {
-        covered,
+        checked,
         excluded,
         missing,
     } = cell;
     let style = match cell {
         _ if cell.total() == 0 => return ("·".to_owned(), DIM),
         Cell { missing: 0, .. } => GOOD,
-        Cell { covered: 0, .. } => BAD,
+        Cell { checked: 0, .. } => BAD,
         _ => FAIR,
     };
-    (format!("{covered}/{excluded}/{missing}"), style)
+    (format!("{checked}/{excluded}/{missing}"), style)
 }
 
 /// Columns that a cell takes.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use a2a_conformance::check::{Check, check, check_ids, covered_by, role_of};
+use a2a_conformance::check::{Check, Part, check, checks, covered_by, proofs_of};
 use a2a_conformance::requirement::{Requirement, requirement, requirements};
 use a2a_types::Dialect;
 
@@ -23,8 +23,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     if let Some(requirement) = requirement(id) {
         return ended(&explain_requirement(requirement), 0);
     }
-    if check_ids().contains(id) {
-        return ended(&explain_check(id, check(id)), 0);
+    if let Some(check) = check(id) {
+        return ended(&explain_check(check), 0);
     }
     let near: Vec<_> = near(id).into_iter().map(|id| format!("\n  {id}")).collect();
     let near = match near.is_empty() {
@@ -56,44 +56,59 @@ fn explain_requirement(requirement: &Requirement) -> io::Result<()> {
     }
     for (number, id) in requirement.checks.iter().enumerate() {
         let label = if number == 0 { "Checks" } else { "" };
-        match check(id) {
-            Some(case) => writeln!(out, "{label:<8} {id}: {}", case.title)?,
-            None => writeln!(out, "{label:<8} {id} {DIM}(no case yet){DIM:#}")?,
-        }
+        let title = check(id).map_or("", |check| &check.title);
+        writeln!(out, "{label:<8} {id}: {title}")?;
     }
     Ok(())
 }
 
-fn explain_check(id: &str, case: Option<&Check>) -> io::Result<()> {
+fn explain_check(check: &Check) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
-    writeln!(out, "{BOLD}{id}{BOLD:#}")?;
-    if let Some(case) = case {
-        writeln!(out, "{}", case.title)?;
+    let Check { id, title, .. } = check;
+    writeln!(out, "{BOLD}{id}{BOLD:#}\n{title}\n")?;
+    writeln!(out, "Tests    {}", check.role.name())?;
+    for (number, part) in check.parts.iter().enumerate() {
+        let label = if number == 0 { "Level" } else { "" };
+        writeln!(out, "{label:<8} {}", place(part))?;
     }
-    writeln!(out)?;
-    writeln!(out, "Tests    {}", role_of(id).name())?;
-    if let Some(level) = case.and_then(|case| case.level) {
-        writeln!(out, "Level    {}", level.name())?;
-    }
-    for (number, requirement) in covered_by(id).enumerate() {
+    for (number, (dialect, requirement)) in covered_by(id).enumerate() {
         let label = if number == 0 { "Covers" } else { "" };
-        writeln!(
-            out,
-            "{label:<8} {:<16} {}",
-            requirement.id, requirement.says
-        )?;
+        let Requirement {
+            id, section, says, ..
+        } = requirement;
+        let told = format!("{id:<19} {DIM}§{section} of {dialect}{DIM:#}");
+        writeln!(out, "{label:<8} {told} {says}")?;
     }
-    match case {
-        None => writeln!(out, "\n{DIM}It has no case yet.{DIM:#}"),
-        Some(case) => {
-            let text = serde_saphyr::to_string(&case.case).map_err(io::Error::other)?;
-            writeln!(
-                out,
-                "\nWhat is sent, and what has to come\n\n{}",
-                text.trim_end()
-            )
-        }
+    if let Some(source) = check.source() {
+        writeln!(out, "Source   {source}")?;
     }
+    for (number, (name, says)) in proofs_of(id).into_iter().enumerate() {
+        let label = if number == 0 { "Proof" } else { "" };
+        writeln!(out, "{label:<8} {name}: {says}")?;
+    }
+    for part in &check.parts {
+        let Some(case) = &part.case else {
+            writeln!(out, "\nEvery exchange is held against it.")?;
+            continue;
+        };
+        let text = serde_saphyr::to_string(case).map_err(io::Error::other)?;
+        let text = text.trim_end();
+        writeln!(out, "\nWhat is sent, and what has to come\n\n{text}")?;
+    }
+    Ok(())
+}
+
+/// What a part of a check counts as, and where it is made.
+fn place(part: &Part) -> String {
+    let dialects: Vec<_> = part.dialects.iter().map(|one| one.version()).collect();
+    let bindings: Vec<_> = part.bindings.iter().map(ToString::to_string).collect();
+    let made = match part.case {
+        Some(_) => "a case",
+        None => "every exchange",
+    };
+    let (level, dialects) = (part.level.name(), dialects.join(", "));
+    let bindings = bindings.join(" and ");
+    format!("{level}: {made}, in {dialects}, by {bindings}")
 }
 
 /// Ids that have something of what was asked for, at most eight.
@@ -113,7 +128,8 @@ fn near(id: &str) -> Vec<String> {
         let shared = words.iter().filter(|word| candidate.contains(**word));
         shared.count() + usize::from(same_section)
     };
-    let mut near: Vec<_> = check_ids().into_iter().chain(ids).collect();
+    let checks = checks().iter().map(|check| check.id.as_str());
+    let mut near: Vec<_> = checks.chain(ids).collect();
     near.retain(|candidate| likeness(candidate) > 0);
     near.sort_by_key(|candidate| Reverse(likeness(candidate)));
     near.into_iter().take(8).map(str::to_owned).collect()

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use a2a_conformance::check::{check, covered_by, role_of};
+use a2a_conformance::check::{Check, Part, checks, covered_by};
 use a2a_conformance::requirement::{Level, Requirement, Role, requirements};
 use a2a_types::Dialect;
 use serde_json::{Value, json};
 
 use super::print::{BOLD, DIM, dialects, ended, levels, print_json, refused, roles};
 
-/// Which requirements, and the checks that cover them.
+/// Which requirements, and which checks.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Only of this generation.
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         .map(|dialect| (*dialect, args.among(requirements(*dialect))))
         .filter(|(_, listed)| !listed.is_empty())
         .collect();
-    let checks = args.checks_of(&listed);
+    let checks = args.checks();
     if listed.is_empty() {
         return refused("no requirement is of that generation, party and level");
     }
@@ -60,16 +60,21 @@ impl Args {
         all.iter().filter(wanted).collect()
     }
 
-    /// What covers them, for that party: what binds both is covered by checks of either.
-    fn checks_of(&self, listed: &Listed) -> BTreeSet<&'static str> {
-        let requirements = listed.iter().flat_map(|(_, listed)| listed);
-        let named = requirements.flat_map(|requirement| &requirement.checks);
-        let of_role = |check: &&str| self.role.is_none_or(|role| role_of(check) == role);
-        named.map(String::as_str).filter(of_role).collect()
+    /// The checks of that party that count as that much in that generation.
+    fn checks(&self) -> Vec<&'static Check> {
+        let fits = |part: &Part| {
+            let dialect = |wanted| part.dialects.contains(&wanted);
+            self.dialect.is_none_or(dialect) && self.level.is_none_or(|level| level == part.level)
+        };
+        let wanted = |check: &&Check| {
+            let of_role = self.role.is_none_or(|role| role == check.role);
+            of_role && check.parts.iter().any(fits)
+        };
+        checks().iter().filter(wanted).collect()
     }
 }
 
-fn as_json(listed: &Listed, checks: &BTreeSet<&str>) -> Value {
+fn as_json(listed: &Listed, checks: &[&Check]) -> Value {
     let requirements = listed.iter().flat_map(|(dialect, listed)| {
         listed.iter().map(move |requirement| {
             let mut value = json!(requirement);
@@ -77,14 +82,22 @@ fn as_json(listed: &Listed, checks: &BTreeSet<&str>) -> Value {
             value
         })
     });
-    let checks = checks.iter().map(|id| {
-        let case = check(id);
-        let covered: Vec<_> = covered_by(id).map(|requirement| &requirement.id).collect();
+    let checks = checks.iter().map(|check| {
+        let covered = covered_by(&check.id).map(|(_, requirement)| &requirement.id);
+        let parts = check.parts.iter();
+        let bindings: BTreeSet<_> = parts
+            .flat_map(|part| &part.bindings)
+            .map(ToString::to_string)
+            .collect();
         json!({
-            "id": id,
-            "role": role_of(id),
-            "title": case.map(|case| &case.title),
-            "requirements": covered,
+            "id": check.id,
+            "role": check.role,
+            "title": check.title,
+            "levels": check.levels(),
+            "dialects": dialects_of(check),
+            "bindings": bindings,
+            "requirements": covered.collect::<Vec<_>>(),
+            "source": check.source(),
         })
     });
     json!({
@@ -93,7 +106,13 @@ fn as_json(listed: &Listed, checks: &BTreeSet<&str>) -> Value {
     })
 }
 
-fn print(listed: &Listed, checks: &BTreeSet<&str>) -> io::Result<()> {
+fn dialects_of(check: &Check) -> Vec<&'static str> {
+    let all = Dialect::ALL.iter();
+    let made = all.filter(|dialect| check.applies(**dialect));
+    made.map(|dialect| dialect.version()).collect()
+}
+
+fn print(listed: &Listed, checks: &[&Check]) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     for (dialect, listed) in listed {
         writeln!(
@@ -112,11 +131,14 @@ fn print(listed: &Listed, checks: &BTreeSet<&str>) -> io::Result<()> {
         writeln!(out)?;
     }
     writeln!(out, "{BOLD}{} checks{BOLD:#}", checks.len())?;
-    for id in checks {
-        match check(id) {
-            Some(case) => writeln!(out, "  {id:<34} {}", case.title)?,
-            None => writeln!(out, "  {id:<34} {DIM}no case yet{DIM:#}")?,
-        }
+    for check in checks {
+        let Check { id, title, .. } = check;
+        let levels: Vec<_> = check.levels().iter().map(|level| level.name()).collect();
+        let (levels, dialects) = (levels.join(", "), dialects_of(check).join(" "));
+        writeln!(
+            out,
+            "  {id:<34} {levels:<13} {DIM}{dialects:<16}{DIM:#}{title}"
+        )?;
     }
     Ok(())
 }

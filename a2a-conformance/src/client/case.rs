@@ -21,6 +21,9 @@ pub struct Case {
     pub level: Level,
     /// Why it is so, and where that is said.
     pub why: String,
+    /// The text that asks for it, like `RFC 9112 §8`, where none of A2A does.
+    #[serde(default)]
+    pub source: Option<String>,
     /// The generations it applies to; all if none is named.
     #[serde(default)]
     pub dialects: Vec<DialectName>,
