@@ -254,6 +254,9 @@ impl<'t> Conversation<'t> {
                 let found =
                     self.settle(step, |this, expect| this.check_notifications(expect, &list))?;
                 self.mismatches.extend(found);
+                for delivery in list.as_array().into_iter().flatten() {
+                    self.lane.judge_delivery(self.number(), delivery);
+                }
                 if let Some(name) = &step.r#as {
                     self.names.put(name, list);
                 }

@@ -40,7 +40,8 @@ impl Lane {
         }
     }
 
-    fn judge_object(&self, error: &Value, kind: ErrorKind, evidence: &Evidence) {
+    /// What every error object of JSON-RPC is.
+    pub(super) fn judge_object(&self, error: &Value, kind: ErrorKind, evidence: &Evidence) {
         let see = |check, found| self.observed.see(check, found, evidence);
         let data_fits = match (self.dialect, error.get("data")) {
             (_, None) => true,
@@ -121,7 +122,8 @@ impl Lane {
         }
     }
 
-    fn judge_details(&self, error: &Value, kind: ErrorKind, evidence: &Evidence) {
+    /// What stands in the details of errors, since 1.0.
+    pub(super) fn judge_details(&self, error: &Value, kind: ErrorKind, evidence: &Evidence) {
         let see = |check, found| self.observed.see(check, found, evidence);
         let name = match self.binding {
             Binding::JsonRpc => "data",

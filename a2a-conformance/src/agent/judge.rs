@@ -4,14 +4,16 @@ use a2a_transport::{Binding, Envelope};
 use a2a_types::{Dialect, ErrorKind, Operation, schema};
 use serde_json::{Value, json};
 
+use super::answer::Answer;
 use super::lane::{Answered, Lane, Outcome};
 use super::observed::unless;
+use super::protojson;
 use crate::documents::validate;
 use crate::run::{Evidence, Mismatch};
 
 impl Lane {
     /// Holds an answer against everything that holds for all answers.
-    pub(super) fn judge(&self, envelope: &Envelope, answered: &Answered) {
+    pub(super) fn judge(&self, envelope: &Envelope, asked: &Value, answered: &Answered) {
         let evidence = &answered.evidence;
         self.judge_media_type(answered);
         let Some(json) = &answered.json else { return };
@@ -20,7 +22,7 @@ impl Lane {
             let id = id.and_then(|id| serde_json::to_value(id).ok());
             let mut id = id.unwrap_or_default();
             // Who is not let in may be told so before the body is read.
-            if [401, 403, 413, 429, 503].contains(&answered.status) && json["id"].is_null() {
+            if GUARDS.contains(&answered.status) && json["id"].is_null() {
                 id = Value::Null;
             }
             self.judge_envelope(json, &id, evidence);
@@ -28,11 +30,13 @@ impl Lane {
         if let Outcome::Error { .. } = &answered.outcome {
             return self.judge_error(answered);
         }
-        if self.binding == Binding::HttpJson {
-            let is_ok = (200..300).contains(&answered.status);
-            let found = unless(is_ok, "HTTP status", "200", answered.status);
-            self.observed.see("error.status", found, evidence);
-        }
+        let is_ok = (200..300).contains(&answered.status);
+        let found = unless(is_ok, "HTTP status", "200", answered.status);
+        let check = match self.binding {
+            Binding::HttpJson => "error.status",
+            Binding::JsonRpc => "rpc.status",
+        };
+        self.observed.see(check, found, evidence);
         let found = self.against_schema(envelope.operation, json, "the answer");
         self.observed.see("task.shape", found, evidence);
         let result = match self.binding {
@@ -40,6 +44,52 @@ impl Lane {
             Binding::HttpJson => json,
         };
         self.judge_content(result, evidence);
+        if let Outcome::Result(canonical) = &answered.outcome {
+            let answer = Answer {
+                operation: envelope.operation,
+                asked,
+                result: canonical,
+                json: result,
+                date: answered.headers["date"].as_str(),
+            };
+            self.judge_answer(&answer, evidence);
+        }
+    }
+
+    /// Holds the answer to a request that was sent as it is against what holds for all answers, as far
+    /// as it can be told what was asked.
+    pub(super) fn judge_raw(&self, envelope: &Envelope, asked: &Raw<'_>, answered: &Answered) {
+        let Some(json) = answered.json.as_ref().filter(|json| json.is_object()) else {
+            return;
+        };
+        if !asked.is_of_interface {
+            return self.judge_error(answered);
+        }
+        if self.binding == Binding::JsonRpc {
+            self.judge_media_type(answered);
+            let own = asked.json.get("id").unwrap_or(&Value::Null);
+            let code = json["error"]["code"].as_i64();
+            // Whoever cannot read a request does not know its id.
+            let unread = matches!(code, Some(-32700 | -32600)) || GUARDS.contains(&answered.status);
+            let id = match unread && json["id"].is_null() {
+                true => &Value::Null,
+                false => own,
+            };
+            let id = if asked.json.is_object() { id } else { &json["id"] };
+            self.judge_envelope(json, id, &answered.evidence);
+        }
+        match &answered.outcome {
+            Outcome::Result(_) if asked.is_known => {
+                let found = self.against_schema(envelope.operation, json, "the answer");
+                self.observed.see("task.shape", found, &answered.evidence);
+                let result = match self.binding {
+                    Binding::JsonRpc => &json["result"],
+                    Binding::HttpJson => json,
+                };
+                self.judge_content(result, &answered.evidence);
+            }
+            _ => self.judge_error(answered),
+        }
     }
 
     /// What JSON-RPC puts around results and errors.
@@ -71,8 +121,9 @@ impl Lane {
             .unwrap_or("nothing");
         let essence = media_type.split(';').next().unwrap_or_default().trim();
         let has_body = answered.json.is_some();
-        // What has no body has no type.
-        if !has_body && matches!(answered.outcome, Outcome::Result(_)) {
+        // What has no body has no type, and a guard before the agent speaks as it likes.
+        let guarded = GUARDS.contains(&answered.status);
+        if !has_body && (guarded || matches!(answered.outcome, Outcome::Result(_))) {
             return;
         }
         let (check, is_json) = match (self.binding, self.dialect) {
@@ -103,9 +154,9 @@ impl Lane {
         json: &Value,
         place: &str,
     ) -> Option<Mismatch> {
-        // 0.3 has another JSON by HTTP, which has no schema of its own.
         if (self.binding, self.dialect) == (Binding::HttpJson, Dialect::V0_3) {
-            return None;
+            let problem = protojson::problem(operation, json)?;
+            return unless(false, place, "what 0.3 says by HTTP", problem);
         }
         let definition = schema::response_definition(self.dialect, operation)?;
         let whole = match self.binding {
@@ -115,104 +166,20 @@ impl Lane {
         let problem = validate(self.dialect, definition, &whole).err()?;
         unless(false, place, format!("what `{definition}` says"), problem)
     }
-
-    /// What is the same in every result and event: ids and times.
-    pub(super) fn judge_content(&self, result: &Value, evidence: &Evidence) {
-        let mut tasks = Vec::new();
-        find_tasks(result, "$", &mut tasks);
-        self.judge_extensions(result, evidence);
-        for (place, task) in tasks {
-            let context = match self.dialect {
-                Dialect::V0_1 => Some("sessionId"),
-                _ => Some("contextId"),
-            };
-            let has = |name: &str| task[name].as_str().is_some_and(|id| !id.is_empty());
-            let optional = self.dialect == Dialect::V0_1 || self.binding == Binding::HttpJson;
-            let holds = has("id") && (optional || context.is_none_or(has));
-            let expected = format!("`id` and `{}`", context.unwrap_or_default());
-            let shown = json!({"id": task["id"], "contextId": task["contextId"]});
-            let found = unless(holds, &place, expected, shown);
-            self.observed.see("task.shape", found, evidence);
-            if let Some(time) = task["status"].get("timestamp") {
-                let text = time.as_str().unwrap_or_default();
-                let zoned = text.rfind(['+', '-']).is_some_and(|at| at > 10);
-                let is_1_0 = self.dialect == Dialect::V1_0;
-                let read = text.parse::<jiff::Timestamp>().is_ok();
-                let holds = read && (text.ends_with('Z') || zoned && !is_1_0);
-                let place = format!("{place}.status.timestamp");
-                let expected = match is_1_0 {
-                    true => "ISO 8601 in UTC, with `Z`",
-                    false => "ISO 8601 with a zone",
-                };
-                let found = unless(holds, &place, expected, time);
-                self.observed.see("task.timestamps", found, evidence);
-            }
-        }
-    }
 }
 
-impl Lane {
-    fn judge_extensions(&self, result: &Value, evidence: &Evidence) {
-        let mut lists = Vec::new();
-        find_extensions(result, "$", &mut lists);
-        for (place, list) in lists {
-            let is_uri = |value: &Value| value.as_str().is_some_and(|text| text.contains(':'));
-            let holds = list.as_array().is_some_and(|list| list.iter().all(is_uri));
-            let found = unless(holds, &place, "URIs", list);
-            self.observed.see("extension.in-metadata", found, evidence);
-        }
-    }
+/// A request that was sent as it is.
+pub(super) struct Raw<'r> {
+    /// Whether it went to the interface, and not to some other place of the agent.
+    pub(super) is_of_interface: bool,
+    /// Whether it asks for an operation as the generation has it.
+    pub(super) is_known: bool,
+    /// What it says, if it is JSON.
+    pub(super) json: &'r Value,
 }
 
-/// The lists of extensions of every message and artifact in a value, with their paths.
-fn find_extensions<'a>(value: &'a Value, place: &str, lists: &mut Vec<(String, &'a Value)>) {
-    match value {
-        Value::Object(members) => {
-            let has_parts = members.contains_key("parts");
-            for (name, inner) in members {
-                let place = format!("{place}.{name}");
-                match name.as_str() {
-                    "extensions" if has_parts => lists.push((place, inner)),
-                    // What people put there is theirs.
-                    "metadata" | "data" => {}
-                    _ => find_extensions(inner, &place, lists),
-                }
-            }
-        }
-        Value::Array(items) => {
-            for (index, inner) in items.iter().enumerate() {
-                find_extensions(inner, &format!("{place}[{index}]"), lists);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Every task in a value, with its path.
-fn find_tasks<'a>(value: &'a Value, place: &str, tasks: &mut Vec<(String, &'a Value)>) {
-    match value {
-        Value::Object(members) => {
-            let is_task = members
-                .get("status")
-                .is_some_and(|status| status["state"].is_string())
-                && !members.contains_key("taskId")
-                && (members.contains_key("id") || members.contains_key("contextId"))
-                && !members.contains_key("final");
-            if is_task {
-                tasks.push((place.to_owned(), value));
-            }
-            for (name, inner) in members.iter().filter(|(name, _)| *name != "data") {
-                find_tasks(inner, &format!("{place}.{name}"), tasks);
-            }
-        }
-        Value::Array(items) => {
-            for (index, inner) in items.iter().enumerate() {
-                find_tasks(inner, &format!("{place}[{index}]"), tasks);
-            }
-        }
-        _ => {}
-    }
-}
+/// The statuses of what guards an agent, and may answer in its stead.
+const GUARDS: [u16; 5] = [401, 403, 413, 429, 503];
 
 /// The kind of an error by its name.
 pub(super) fn error_kind(name: &str) -> Option<ErrorKind> {

@@ -5,17 +5,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use a2a_jsonrpc::{Id, Limits};
-use a2a_transport::binding::{Asking, EventReader, read_reply, write_call};
+use a2a_transport::binding::{Asking, read_reply, write_call};
 use a2a_transport::http::HttpClient;
 use a2a_transport::{Binding, Envelope, Error};
 use a2a_types::reading::Mode;
-use a2a_types::{Dialect, ErrorKind, Operation, Request, Response};
+use a2a_types::{Dialect, ErrorKind, Request, Response};
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
+use super::known::Known;
 use super::observed::Observed;
 use super::stream::Streaming;
 use crate::case::Caller;
@@ -34,6 +35,8 @@ pub(crate) struct Lane {
     /// How long the agent may take.
     pub(crate) patience: Duration,
     pub(crate) observed: Observed,
+    /// What it told of its tasks.
+    pub(crate) known: Known,
     pub(crate) next_id: AtomicU64,
     /// Whether it accepts webhooks of ours, and why not.
     pub(crate) webhooks: OnceCell<Result<(), String>>,
@@ -96,6 +99,8 @@ pub(crate) struct Outgoing {
     pub(crate) url: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Option<Vec<u8>>,
+    /// The params in protocol 1.0, as far as they are what was asked for.
+    pub(crate) asked: Value,
 }
 
 impl Lane {
@@ -129,6 +134,7 @@ impl Lane {
             url: format!("{}{target}", self.base(&target)),
             headers,
             body,
+            asked: Value::Null,
         };
         Ok((outgoing, envelope))
     }
@@ -214,10 +220,11 @@ impl Lane {
         envelope: &Envelope,
         caller: Caller,
     ) -> Answered {
+        let asked = outgoing.asked.clone();
         let (mut answered, body) = self.exchange(step, outgoing, caller).await;
         if answered.evidence.failure.is_none() {
             answered.outcome = self.read(envelope, answered.status, &body);
-            self.judge(envelope, &answered);
+            self.judge(envelope, &asked, &answered);
         }
         answered
     }
@@ -246,35 +253,11 @@ impl Lane {
         caller: Caller,
     ) -> Streaming {
         let began = Instant::now();
+        let asked = outgoing.asked.clone();
         let (evidence, response) = self.send(step, outgoing, caller).await;
-        Streaming::begin(self, envelope, evidence, response, began).await
-    }
-
-    /// What a webhook was told, and what that says in protocol 1.0.
-    pub(crate) fn told(&self, mut delivery: Value) -> Value {
-        let body = &delivery["body"];
-        let event = match self.dialect {
-            Dialect::V1_0 => {
-                let operation = Operation::SendStreamingMessage;
-                let envelope = Envelope::new(Dialect::V1_0, Binding::HttpJson, operation);
-                let mut reader = EventReader::new(envelope, Mode::Lenient, Limits::default());
-                let read = reader.read(body.to_string().as_bytes()).ok();
-                read.and_then(|read| serde_json::to_value(read.value.event).ok())
-            }
-            dialect => {
-                let envelope = Envelope {
-                    id: Some(Id::number(1)),
-                    ..Envelope::new(dialect, Binding::JsonRpc, Operation::GetTask)
-                };
-                let whole = json!({"jsonrpc": "2.0", "id": 1, "result": body}).to_string();
-                match self.read(&envelope, 200, whole.as_bytes()) {
-                    Outcome::Result(task) => Some(json!({ "task": task })),
-                    _ => None,
-                }
-            }
-        };
-        delivery["event"] = event.unwrap_or_default();
-        delivery
+        let mut stream = Streaming::new(self, envelope, asked, evidence, began);
+        stream.begin(self, response).await;
+        stream
     }
 
     async fn send(
@@ -288,6 +271,7 @@ impl Lane {
             url,
             mut headers,
             body,
+            ..
         } = outgoing;
         let wrong;
         let shows = match caller {

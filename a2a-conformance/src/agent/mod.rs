@@ -5,16 +5,22 @@
 //!                                              └► invariants: what holds in every exchange
 //! ```
 
+mod answer;
+mod content;
 mod conversation;
+mod delivery;
 mod errors;
+mod event;
 mod expectation;
 mod following;
 mod judge;
+mod known;
 mod lack;
 mod lane;
 mod observed;
 mod options;
 mod process;
+mod protojson;
 mod result;
 mod rules;
 mod step;

@@ -40,6 +40,13 @@ const fn by(binding: Binding, id: &'static str, title: &'static str) -> Invarian
     }
 }
 
+const fn since_1_0(id: &'static str, title: &'static str) -> Invariant {
+    Invariant {
+        since: Dialect::V1_0,
+        ..must(id, title)
+    }
+}
+
 /// All of them. An id that a case has, too, is met if both are.
 pub(crate) const INVARIANTS: &[Invariant] = &[
     by(
@@ -56,6 +63,11 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         Binding::JsonRpc,
         "rpc.content-type",
         "Every answer that is no stream is JSON, and says so",
+    ),
+    by(
+        Binding::JsonRpc,
+        "rpc.status",
+        "A result comes with an HTTP status of success",
     ),
     Invariant {
         until: Dialect::V0_3,
@@ -124,6 +136,19 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         "task.shape",
         "Every result is what the schema of its generation says",
     ),
+    must(
+        "task.asked-for",
+        "An answer is about the task, the conversation and the webhook that were asked for",
+    ),
+    must(
+        "task.identities",
+        "What is in a task is of that task, and has an id of its own",
+    ),
+    must("task.speaker", "What the agent says is said as the agent"),
+    must(
+        "task.bytes",
+        "Bytes are Base64 of the usual letters, with padding",
+    ),
     must("task.timestamps", "Times are ISO 8601, in 1.0 UTC"),
     must("task.ended-stays", "A task that has ended stays so"),
     Invariant {
@@ -133,6 +158,34 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
             "Messages and artifacts name their extensions by URIs",
         )
     },
+    Invariant {
+        since: Dialect::V0_2,
+        ..must("send.names-new-task", "No two new tasks have one id")
+    },
+    must("task.history", "No answer has more history than was asked for"),
+    must(
+        "send.history-length",
+        "No answer has more history than was asked for",
+    ),
+    since_1_0(
+        "list.history-length",
+        "No task of a list has more history than was asked for",
+    ),
+    since_1_0("list.artifacts", "No artifacts are listed unasked"),
+    since_1_0("list.filters", "Only what was asked for is listed"),
+    since_1_0(
+        "list.sorted",
+        "Tasks are listed by the time of their status, the latest first",
+    ),
+    since_1_0(
+        "list.page-size",
+        "No page has more tasks than were asked for",
+    ),
+    must(
+        "push.body",
+        "A webhook is told what the schema of its generation says",
+    ),
+    must("stream.status", "A stream comes with the HTTP status 200"),
     must("stream.media-type", "A stream comes as `text/event-stream`"),
     must(
         "stream.framing",

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::conversation::{Conversation, Stop};
 use super::expectation::task_of;
+use super::judge::Raw;
 use super::lane::{Answered, Lane, Outcome, Outgoing, set_header};
 use crate::case::{Http, Step, lay_over};
 use crate::run::Mismatch;
@@ -50,12 +51,21 @@ impl<'t> Conversation<'t> {
             url,
             headers,
             body,
+            asked: Value::Null,
         };
-        let envelope = envelope_of(lane, outgoing.body.as_deref());
+        let json = outgoing.body.as_deref();
+        let json = json.and_then(|body| serde_json::from_slice::<Value>(body).ok());
+        let json = json.unwrap_or_default();
+        let (envelope, is_known) = envelope_of(lane, &outgoing, &json);
+        let raw = Raw {
+            is_of_interface: is_of_interface(lane, &outgoing),
+            is_known,
+            json: &json,
+        };
         let (mut answered, body) = lane.exchange(self.number(), outgoing, step.caller).await;
         if answered.evidence.failure.is_none() {
             answered.outcome = lane.read(&envelope, answered.status, &body);
-            lane.judge_error(&answered);
+            lane.judge_raw(&envelope, &raw, &answered);
         }
         let found = self.settle(step, |this, expect| this.check(expect, &answered));
         self.note(step, answered, found)
@@ -149,6 +159,8 @@ impl<'t> Conversation<'t> {
             let tenant = || tenant.as_str().into();
             params.entry("tenant").or_insert_with(tenant);
         }
+        complete(&mut params);
+        let asked = params.clone();
         let request = request(name, params).map_err(Stop::Nonsense)?;
         let id = step.id.as_ref().map(|id| self.fill(id)).transpose()?;
         let written = lane.write(request, id.as_ref());
@@ -156,6 +168,9 @@ impl<'t> Conversation<'t> {
             Error::NotSupported { .. } => Stop::NotSpoken,
             error => Stop::Nonsense(error.to_string()),
         })?;
+        if step.alter.is_none() && step.envelope.is_none() {
+            outgoing.asked = as_sent(lane, asked, &outgoing);
+        }
         if let Some(patch) = &step.alter {
             alter(lane.binding, &mut outgoing, &self.fill(patch)?);
         }
@@ -225,17 +240,64 @@ fn change(body: &mut Option<Vec<u8>>, change: impl FnOnce(&mut Value)) {
     }
 }
 
-/// What a request is that is sent as it is, so that its answer can be read.
-fn envelope_of(lane: &Lane, body: Option<&[u8]>) -> Envelope {
-    let body = body.and_then(|body| serde_json::from_slice::<Value>(body).ok());
-    let body = body.unwrap_or_default();
-    let method = body["method"].as_str().and_then(Dialect::of_method);
-    let operation = method.map_or(Operation::GetTask, |method| method.operation);
-    let id = serde_json::from_value(body["id"].clone());
-    Envelope {
+/// What a request is that is sent as it is, so that its answer can be read; and whether it is one of
+/// the generation.
+fn envelope_of(lane: &Lane, outgoing: &Outgoing, json: &Value) -> (Envelope, bool) {
+    let operation = match lane.binding {
+        Binding::JsonRpc => {
+            let method = json["method"].as_str().and_then(Dialect::of_method);
+            let method = method.filter(|method| method.dialects.contains(&lane.dialect));
+            method.map(|method| method.operation)
+        }
+        Binding::HttpJson => {
+            let path = outgoing.url.split('?').next().unwrap_or_default();
+            let route = ROUTES.iter().find(|(method, end, _)| {
+                *method == outgoing.method && path.ends_with(end)
+            });
+            route.map(|(_, _, operation)| *operation)
+        }
+    };
+    let id = serde_json::from_value(json["id"].clone());
+    let envelope = Envelope {
         id: Some(id.unwrap_or(a2a_jsonrpc::Id::Null)),
-        ..Envelope::new(lane.dialect, lane.binding, operation)
+        ..Envelope::new(
+            lane.dialect,
+            lane.binding,
+            operation.unwrap_or(Operation::GetTask),
+        )
+    };
+    (envelope, operation.is_some())
+}
+
+/// The routes by which cases ask in words of their own.
+const ROUTES: &[(&str, &str, Operation)] = &[
+    ("POST", "/message:send", Operation::SendMessage),
+    ("GET", "/tasks", Operation::ListTasks),
+];
+
+/// Whether a request goes to the interface, and not to the card or some other place.
+fn is_of_interface(lane: &Lane, outgoing: &Outgoing) -> bool {
+    let path = outgoing.url.split('?').next().unwrap_or_default();
+    let own = lane.url.split('?').next().unwrap_or_default();
+    match lane.binding {
+        Binding::JsonRpc => outgoing.method == "POST" && path == own,
+        Binding::HttpJson => path.starts_with(own) && !path.contains("/.well-known/"),
     }
+}
+
+/// The params of a request as they were sent: in 0.1 callers name tasks and sessions.
+fn as_sent(lane: &Lane, mut asked: Value, outgoing: &Outgoing) -> Value {
+    if let (Dialect::V0_1, Some(body)) = (lane.dialect, &outgoing.body)
+        && asked["message"].is_object()
+        && let Ok(json) = serde_json::from_slice::<Value>(body)
+    {
+        for (name, own) in [("taskId", "id"), ("contextId", "sessionId")] {
+            if let Some(id) = json["params"].get(own) {
+                asked["message"][name] = id.clone();
+            }
+        }
+    }
+    asked
 }
 
 fn origin(url: &str) -> &str {
@@ -246,16 +308,20 @@ fn origin(url: &str) -> &str {
     &url[..end]
 }
 
-/// A request of an operation.
-fn request(name: &str, mut params: Value) -> Result<Request, String> {
+/// Adds what cases leave out.
+fn complete(params: &mut Value) {
     if params.is_null() {
-        params = json!({});
+        *params = json!({});
     }
     if let Some(message) = params.get_mut("message").and_then(Value::as_object_mut) {
         message.entry("role").or_insert_with(|| "ROLE_USER".into());
         let id = || Value::from(Uuid::new_v4().to_string());
         message.entry("messageId").or_insert_with(id);
     }
+}
+
+/// A request of an operation.
+fn request(name: &str, params: Value) -> Result<Request, String> {
     let bad = |error: serde_json::Error| format!("the params of {name}: {error}");
     macro_rules! read {
         ($($operation:ident)*) => {

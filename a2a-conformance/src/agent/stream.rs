@@ -5,14 +5,15 @@ use std::time::Instant;
 use a2a_jsonrpc::Limits;
 use a2a_transport::binding::EventReader;
 use a2a_transport::sse::{Bounds, Decoder, ServerSentEvent};
-use a2a_transport::{Binding, Envelope, Error};
+use a2a_transport::Envelope;
 use a2a_types::reading::Mode;
-use a2a_types::{Dialect, Event, Task, TaskState};
+use a2a_types::{Dialect, Task, TaskState};
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use serde_json::{Value, json};
+use jiff::Timestamp;
+use serde_json::Value;
 
-use super::lane::{AnyBody, Lane, Outcome, headers_as_json, shown};
+use super::lane::{Answered, AnyBody, Lane, Outcome, headers_as_json, shown};
 use super::observed::unless;
 use crate::case::Until;
 use crate::run::Evidence;
@@ -37,29 +38,35 @@ pub(crate) struct Streaming {
     body: Option<AnyBody>,
     decoder: Decoder,
     ready: Vec<ServerSentEvent>,
-    envelope: Envelope,
-    reader: EventReader,
+    pub(super) envelope: Envelope,
+    pub(super) reader: EventReader,
     began: Instant,
     /// The task has ended, or the agent answered by a message.
-    ended: bool,
-    last: Option<bool>,
+    pub(super) ended: bool,
+    pub(super) last: Option<bool>,
     /// It goes on where another one broke off.
-    resumes: bool,
-    begun_artifacts: Vec<String>,
+    pub(super) resumes: bool,
+    pub(super) begun_artifacts: Vec<String>,
+    /// Those of them whose last chunk came.
+    pub(super) whole_artifacts: Vec<String>,
+    /// What was asked for, in protocol 1.0.
+    pub(super) asked: Value,
+    /// Since when the task has the status that was told last.
+    pub(super) since: Option<Timestamp>,
 }
 
 impl Streaming {
-    pub(super) async fn begin(
+    pub(super) fn new(
         lane: &Lane,
         envelope: Envelope,
+        asked: Value,
         evidence: Evidence,
-        response: Result<http::Response<AnyBody>, String>,
         began: Instant,
     ) -> Self {
         let reader = EventReader::new(envelope.clone(), Mode::Lenient, Limits::default());
         let mut headers = evidence.request.headers.iter();
         let resumes = headers.any(|(name, _)| name == "last-event-id");
-        let mut stream = Self {
+        Self {
             evidence,
             status: 0,
             headers: Value::Null,
@@ -79,23 +86,35 @@ impl Streaming {
             last: None,
             resumes,
             begun_artifacts: Vec::new(),
-        };
+            whole_artifacts: Vec::new(),
+            asked,
+            since: None,
+        }
+    }
+
+    /// Reads the head of what came, and all of it if it is no stream.
+    pub(super) async fn begin(
+        &mut self,
+        lane: &Lane,
+        response: Result<http::Response<AnyBody>, String>,
+    ) {
         let response = match response {
             Ok(response) => response,
             Err(problem) => {
-                stream.refused = Some(Outcome::Nothing(problem));
-                return stream;
+                self.refused = Some(Outcome::Nothing(problem));
+                return;
             }
         };
         let (head, body) = response.into_parts();
-        stream.status = head.status.as_u16();
-        stream.headers = headers_as_json(&head.headers);
-        let media_type = stream.headers["content-type"].as_str().unwrap_or_default();
+        self.status = head.status.as_u16();
+        self.headers = headers_as_json(&head.headers);
+        let media_type = self.headers["content-type"].as_str().unwrap_or_default();
         if media_type.starts_with("text/event-stream") {
-            lane.observed
-                .see("stream.media-type", None, &stream.evidence);
-            stream.body = Some(body);
-            return stream;
+            lane.observed.see("stream.media-type", None, &self.evidence);
+            let found = unless(self.status == 200, "HTTP status", "200", self.status);
+            lane.observed.see("stream.status", found, &self.evidence);
+            self.body = Some(body);
+            return;
         }
         let limited = http_body_util::Limited::new(body, 1 << 20);
         let whole = tokio::time::timeout(lane.patience, limited.collect()).await;
@@ -104,20 +123,28 @@ impl Streaming {
             .and_then(Result::ok)
             .map(http_body_util::Collected::to_bytes);
         let whole: Bytes = whole.unwrap_or_default();
-        if let Some(half) = &mut stream.evidence.response {
+        if let Some(half) = &mut self.evidence.response {
             half.body = shown(&whole);
         }
-        let mut envelope = stream.envelope.clone();
+        let mut envelope = self.envelope.clone();
         envelope.operation = a2a_types::Operation::GetTask;
-        let outcome = lane.read(&envelope, stream.status, &whole);
-        if !matches!(outcome, Outcome::Error { .. }) {
+        let answered = Answered {
+            evidence: self.evidence.clone(),
+            dialect: lane.dialect,
+            status: self.status,
+            headers: self.headers.clone(),
+            json: serde_json::from_slice(&whole).ok(),
+            outcome: lane.read(&envelope, self.status, &whole),
+        };
+        if matches!(answered.outcome, Outcome::Error { .. }) {
+            lane.judge(&envelope, &Value::Null, &answered);
+        } else {
             let found = unless(false, "Content-Type", "text/event-stream", media_type);
             lane.observed
-                .see("stream.media-type", found, &stream.evidence);
+                .see("stream.media-type", found, &self.evidence);
         }
-        stream.refused = Some(outcome);
-        stream.closed = true;
-        stream
+        self.refused = Some(answered.outcome);
+        self.closed = true;
     }
 
     /// Reads on; yields the events that came, and a problem if they did not come in time.
@@ -188,9 +215,29 @@ impl Streaming {
         (self.events[before..].to_vec(), problem)
     }
 
+    /// What came, for who wants to see it.
+    pub(super) fn show(&mut self, text: &str) {
+        let after = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        if let Some(half) = &mut self.evidence.response
+            && half.events.len() < MOST_EVENTS
+        {
+            half.events
+                .push((after, text.chars().take(LONGEST_EVENT).collect()));
+        }
+    }
+
     fn judge_end(&mut self, lane: &Lane, until: &Until, late: bool) {
         if *until != Until::End || self.refused.is_some() {
             return;
+        }
+        let state = self.folded.as_ref().map(|task| task.status.state);
+        // Some wait for authorization elsewhere.
+        if let (true, false, false, Some(state)) = (self.closed, self.ended, late, state)
+            && state != TaskState::AuthRequired
+        {
+            let expected = "more, until the task has ended";
+            let found = unless(false, "the stream", expected, state.as_str());
+            lane.observed.see("stream.closes", found, &self.evidence);
         }
         if self.ended {
             let told = if late {
@@ -212,155 +259,6 @@ impl Streaming {
                 lane.observed.see("stream.final", found, &self.evidence);
             }
         }
-    }
-
-    fn take(&mut self, lane: &Lane, event: &ServerSentEvent) {
-        if let Some(id) = &event.id {
-            self.last_id.clone_from(id);
-        }
-        let text = String::from_utf8_lossy(&event.data).into_owned();
-        let after = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        if let Some(half) = &mut self.evidence.response
-            && half.events.len() < MOST_EVENTS
-        {
-            half.events
-                .push((after, text.chars().take(LONGEST_EVENT).collect()));
-        }
-        let number = self.events.len() + 1;
-        let place = format!("event {number}");
-        let see = |check, found| lane.observed.see(check, found, &self.evidence);
-        let Ok(json) = serde_json::from_slice::<Value>(&event.data) else {
-            return see("stream.framing", unless(false, &place, "JSON", &text));
-        };
-        see("stream.framing", None);
-        if lane.binding == Binding::JsonRpc {
-            let id = self
-                .envelope
-                .id
-                .as_ref()
-                .and_then(|id| serde_json::to_value(id).ok());
-            let id = id.unwrap_or_default();
-            let sealed = json["jsonrpc"] == "2.0" && json.get("id") == Some(&id);
-            let expected = format!("`jsonrpc: \"2.0\"` and `id: {id}`");
-            see("stream.envelope", unless(sealed, &place, expected, &json));
-        }
-        if lane.binding == Binding::HttpJson {
-            let bare = json.get("jsonrpc").is_none() && json.get("result").is_none();
-            let expected = "an event, without `jsonrpc` and `result`";
-            see("rest.stream-frames", unless(bare, &place, expected, &json));
-        }
-        let operation = self.envelope.operation;
-        if json.get("error").is_none() {
-            see(
-                "stream.event-shapes",
-                lane.against_schema(operation, &json, &place),
-            );
-        }
-        lane.judge_content(&json, &self.evidence);
-        match self.reader.read(&event.data) {
-            Ok(read) => self.apply(lane, &read.value.event, read.value.last, &place),
-            Err(Error::Agent(error)) => {
-                self.ended = true;
-                self.events
-                    .push(json!({"error": format!("{:?}", error.kind)}));
-            }
-            Err(error) => {
-                let found = unless(false, &place, "an event of this generation", &error);
-                lane.observed
-                    .see("stream.event-shapes", found, &self.evidence);
-                self.events.push(json!({"unreadable": text}));
-            }
-        }
-    }
-
-    fn apply(&mut self, lane: &Lane, event: &Event, last: bool, place: &str) {
-        let see = |check, found| lane.observed.see(check, found, &self.evidence);
-        let told = serde_json::to_value(event).unwrap_or_default();
-        if lane.dialect == Dialect::V1_0 && self.events.is_empty() && !self.resumes {
-            let begins = matches!(event, Event::Task(_) | Event::Message(_));
-            let expected = "a task or a message";
-            see(
-                "stream.begins-with-task",
-                unless(begins, place, expected, &told),
-            );
-        }
-        see(
-            "stream.closes",
-            unless(!self.ended, place, "nothing", &told),
-        );
-        let ids = |task: &Task| (task.id.clone(), task.context_id.clone());
-        if let Some(known) = &self.folded {
-            let (id, context) = ids(known);
-            let other_id = event.task_id().is_some_and(|other| *other != id);
-            let event_context = match event {
-                Event::Task(task) => task.context_id.clone(),
-                Event::Message(message) => message.context_id.clone(),
-                Event::StatusUpdate(update) => update.context_id.clone(),
-                Event::ArtifactUpdate(update) => update.context_id.clone(),
-            };
-            let other_context =
-                context.is_some() && event_context.is_some() && event_context != context;
-            let expected = format!("task {id}, conversation {context:?}");
-            let same = !other_id && !other_context;
-            see("stream.event-shapes", unless(same, place, expected, &told));
-            if let Some(status) = event.status() {
-                let before = known.status.state;
-                let legal = !before.is_terminal() || status.state == before;
-                let expected = format!("still {}", before.as_str());
-                see(
-                    "task.ended-stays",
-                    unless(legal, place, expected, status.state.as_str()),
-                );
-            }
-        }
-        if let Event::ArtifactUpdate(update) = event {
-            let id = update.artifact.artifact_id.to_string();
-            let known = self.begun_artifacts.contains(&id);
-            let begun = !update.append || self.resumes || known || self.folded_has(&id);
-            see(
-                "stream.chunks",
-                unless(begun, place, "an artifact that was begun", &told),
-            );
-            self.begun_artifacts.push(id);
-        }
-        let state = event.status().map(|status| status.state);
-        if let (Event::StatusUpdate(_), Some(state), true) =
-            (event, state, lane.dialect != Dialect::V1_0)
-        {
-            self.last = Some(last);
-            if last {
-                let settled = state.is_settled() || state == TaskState::Unspecified;
-                let found = unless(settled, place, "final only at the end", state.as_str());
-                lane.observed.see("stream.final", found, &self.evidence);
-            }
-        }
-        let ends =
-            state.is_some_and(|state| state.is_terminal() || state == TaskState::InputRequired);
-        self.ended |= ends || last || matches!(event, Event::Message(_));
-        match (&mut self.folded, event) {
-            (_, Event::Task(task)) => self.folded = Some(task.clone()),
-            (Some(folded), event) => {
-                let _ = folded.apply(event);
-            }
-            (None, event) => {
-                if let Some(id) = event.task_id() {
-                    let mut task = Task {
-                        id: id.clone(),
-                        ..Task::default()
-                    };
-                    let _ = task.apply(event);
-                    self.folded = Some(task);
-                }
-            }
-        }
-        self.events.push(told);
-    }
-
-    fn folded_has(&self, id: &str) -> bool {
-        let artifacts = self.folded.iter().flat_map(|task| &task.artifacts);
-        artifacts
-            .into_iter()
-            .any(|artifact| artifact.artifact_id.as_str() == id)
     }
 }
 

@@ -11,6 +11,7 @@ use a2a_types::{AgentCard, Dialect};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
+use super::known::Known;
 use super::lane::{Callers, Lane, causes};
 use super::observed::Observed;
 use super::options::Options;
@@ -63,6 +64,7 @@ impl Target {
                 callers: Arc::clone(callers),
                 patience,
                 observed: Observed::default(),
+                known: Known::default(),
                 next_id: AtomicU64::new(1),
                 webhooks: OnceCell::new(),
             };

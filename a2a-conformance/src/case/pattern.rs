@@ -176,7 +176,7 @@ fn operate(
             compare(operand, item, &format!("{place}[{index}]"), all);
         }
         "$exactly" => {
-            if found != Some(operand) {
+            if !found.is_some_and(|found| equal(operand, found)) {
                 fail(told(operand));
             }
         }
@@ -298,9 +298,27 @@ fn mismatch(place: &str, expected: impl Into<String>, found: impl Into<String>) 
 
 /// Numbers are equal whatever they look like.
 fn same(pattern: &Value, found: &Value) -> bool {
+    if let (Some(pattern), Some(found)) = (pattern.as_i64(), found.as_i64()) {
+        return pattern == found;
+    }
     match (pattern.as_f64(), found.as_f64()) {
         (Some(pattern), Some(found)) => pattern == found,
         _ => pattern == found,
+    }
+}
+
+/// Equal, members and all.
+fn equal(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => {
+            let has = |(name, value)| other.get(name).is_some_and(|other| equal(value, other));
+            one.len() == other.len() && one.iter().all(has)
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            let mut pairs = one.iter().zip(other);
+            one.len() == other.len() && pairs.all(|(one, other)| equal(one, other))
+        }
+        _ => same(one, other),
     }
 }
 
@@ -420,8 +438,13 @@ mod tests {
             ),
             (
                 json!({"$exactly": {"a": 1}}),
-                json!({"a": 1}),
+                json!({"a": 1.0}),
                 Some(json!({"a": 1, "b": 2})),
+            ),
+            (
+                json!({"$exactly": [9_007_199_254_740_993_i64]}),
+                json!([9_007_199_254_740_993_i64]),
+                Some(json!([9_007_199_254_740_992_i64])),
             ),
             (
                 json!({"$all": [{"a": 1}, {"b": 2}]}),

@@ -1,0 +1,207 @@
+//! Whether an answer is about what was asked, and agrees with what was said before.
+
+use a2a_types::{Dialect, Operation};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::expectation::task_of;
+use super::lane::Lane;
+use super::observed::unless;
+use crate::run::Evidence;
+
+/// A result, and what it answers.
+pub(super) struct Answer<'a> {
+    pub(super) operation: Operation,
+    /// The params, in protocol 1.0; null if they were changed on their way.
+    pub(super) asked: &'a Value,
+    /// The result, in protocol 1.0.
+    pub(super) result: &'a Value,
+    /// The result as it came.
+    pub(super) json: &'a Value,
+    /// When it was given, by the agent's clock.
+    pub(super) date: Option<&'a str>,
+}
+
+impl Lane {
+    /// Holds a result against what was asked, and against what is known of its task.
+    pub(super) fn judge_answer(&self, answer: &Answer<'_>, evidence: &Evidence) {
+        let Answer {
+            operation,
+            asked,
+            result,
+            ..
+        } = answer;
+        self.judge_tasks(*operation, asked, result, evidence);
+        if asked.is_null() {
+            return;
+        }
+        for (place, wanted, found) in wanted(*operation, asked, result) {
+            let same = unless(found == wanted, place, wanted.to_string(), found);
+            self.observed.see("task.asked-for", same, evidence);
+        }
+        match operation {
+            Operation::ListTasks => self.judge_list(answer, evidence),
+            Operation::SendMessage => {
+                let length = asked["configuration"].get("historyLength");
+                let task = &result["task"];
+                self.judge_history("send.history-length", length, task, "$.task", evidence);
+                self.judge_clock(answer, evidence);
+            }
+            Operation::GetTask => {
+                let length = asked.get("historyLength");
+                self.judge_history("task.history", length, result, "$", evidence);
+            }
+            _ => {}
+        }
+    }
+
+    /// No more history than was asked for.
+    pub(super) fn judge_history(
+        &self,
+        check: &'static str,
+        length: Option<&Value>,
+        task: &Value,
+        place: &str,
+        evidence: &Evidence,
+    ) {
+        let Some(most) = length.and_then(Value::as_u64) else {
+            return;
+        };
+        // By HTTP+JSON 0.3 cannot tell 0 from nothing.
+        if most == 0 && self.cannot_say_0() {
+            return;
+        }
+        let history = items(&task["history"]).len() as u64;
+        let place = format!("{place}.history");
+        let expected = format!("at most {most} messages");
+        let found = unless(history <= most, &place, expected, history);
+        self.observed.see(check, found, evidence);
+    }
+
+    /// A page has what was asked for, and no more.
+    fn judge_list(&self, answer: &Answer<'_>, evidence: &Evidence) {
+        let (asked, tasks) = (answer.asked, items(&answer.result["tasks"]));
+        let see = |check, found| self.observed.see(check, found, evidence);
+        let most = asked["pageSize"].as_u64().unwrap_or(50);
+        let count = tasks.len() as u64;
+        let expected = format!("at most {most} tasks");
+        see(
+            "list.page-size",
+            unless(count <= most, "$.tasks", expected, count),
+        );
+        let since = time(&asked["statusTimestampAfter"]);
+        let mut before = None;
+        for (index, task) in tasks.iter().enumerate() {
+            let place = format!("$.tasks[{index}]");
+            let fits = |name: &str, found: &Value| {
+                let wanted = asked.get(name);
+                wanted.is_none_or(|wanted| wanted == found)
+            };
+            let at = time(&task["status"]["timestamp"]);
+            let holds = fits("contextId", &task["contextId"])
+                && fits("status", &task["status"]["state"])
+                && since.is_none_or(|since| at.is_some_and(|at| at >= since));
+            see(
+                "list.filters",
+                unless(holds, &place, asked.to_string(), task),
+            );
+            if let (Some(before), Some(at)) = (before, at) {
+                let expected = format!("a status of {before} or before");
+                see("list.sorted", unless(at <= before, &place, expected, at));
+            }
+            before = at.or(before);
+            let length = asked.get("historyLength");
+            self.judge_history("list.history-length", length, task, &place, evidence);
+        }
+        if asked["includeArtifacts"] != true {
+            let with = |task: &&Value| task.get("artifacts").is_some();
+            let found = items(&answer.json["tasks"]).iter().find(with);
+            let told = found.map_or_else(String::new, Value::to_string);
+            see(
+                "list.artifacts",
+                unless(found.is_none(), "$.tasks", "no `artifacts`", told),
+            );
+        }
+    }
+
+    /// A new task has its status since about now, by the clock of the agent itself.
+    fn judge_clock(&self, answer: &Answer<'_>, evidence: &Evidence) {
+        let is_new = answer.asked["message"].get("taskId").is_none();
+        let status = task_of(answer.result).map(|task| &task["status"]["timestamp"]);
+        let date = answer.date.and_then(|date| {
+            let read = jiff::fmt::rfc2822::parse(date).ok()?;
+            Some(read.timestamp())
+        });
+        if let (true, Some(date), Some(at)) = (is_new, date, status.and_then(time)) {
+            let near = at.duration_since(date).abs() < FAR;
+            let expected = format!("about {date}, as the header `Date` says");
+            let found = unless(near, "$.task.status.timestamp", expected, at);
+            self.observed.see("task.timestamps", found, evidence);
+        }
+    }
+
+    fn cannot_say_0(&self) -> bool {
+        let binding = a2a_transport::Binding::HttpJson;
+        (self.dialect, self.binding) == (Dialect::V0_3, binding)
+    }
+}
+
+/// What of a result has to be as it was asked for: the place, what was asked for, what came.
+fn wanted<'a>(
+    operation: Operation,
+    asked: &'a Value,
+    result: &'a Value,
+) -> Vec<(&'static str, &'a Value, &'a Value)> {
+    let pairs: Vec<(&'static str, &Value, &Value)> = match operation {
+        Operation::GetTask | Operation::CancelTask => vec![("$.id", &asked["id"], &result["id"])],
+        Operation::SendMessage => {
+            let (message, task, reply) = (&asked["message"], &result["task"], &result["message"]);
+            vec![
+                ("$.task.id", &message["taskId"], &task["id"]),
+                ("$.task.contextId", &message["contextId"], &task["contextId"]),
+                ("$.message.taskId", &message["taskId"], &reply["taskId"]),
+                (
+                    "$.message.contextId",
+                    &message["contextId"],
+                    &reply["contextId"],
+                ),
+            ]
+        }
+        Operation::CreateTaskPushNotificationConfig => {
+            vec![
+                ("$.taskId", &asked["taskId"], &result["taskId"]),
+                ("$.url", &asked["url"], &result["url"]),
+            ]
+        }
+        Operation::GetTaskPushNotificationConfig => {
+            vec![
+                ("$.taskId", &asked["taskId"], &result["taskId"]),
+                ("$.id", &asked["id"], &result["id"]),
+            ]
+        }
+        Operation::ListTaskPushNotificationConfigs => {
+            let configs = items(&result["configs"]).iter();
+            let of_task = |config: &'a Value| {
+                ("$.configs[*].taskId", &asked["taskId"], &config["taskId"])
+            };
+            configs.map(of_task).collect()
+        }
+        _ => Vec::new(),
+    };
+    // Nobody asked for it, or it is not said.
+    let is_said = |(_, wanted, found): &(&str, &Value, &Value)| {
+        wanted.is_string() && *wanted != "" && !found.is_null()
+    };
+    pairs.into_iter().filter(is_said).collect()
+}
+
+pub(super) fn time(value: &Value) -> Option<Timestamp> {
+    value.as_str()?.parse().ok()
+}
+
+pub(super) fn items(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// So far apart are no two clocks of one agent.
+const FAR: SignedDuration = SignedDuration::from_mins(10);

@@ -1,0 +1,211 @@
+//! What is the same in every result and event: whose it is, who speaks, bytes and times.
+
+use std::collections::BTreeSet;
+
+use a2a_transport::Binding;
+use a2a_types::Dialect;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::answer::items;
+use super::lane::Lane;
+use super::observed::unless;
+use crate::run::{Evidence, Mismatch};
+
+impl Lane {
+    /// Holds a result or an event against what holds for all of them.
+    pub(super) fn judge_content(&self, result: &Value, evidence: &Evidence) {
+        let see = |check, found| self.observed.see(check, found, evidence);
+        let mut things = Vec::new();
+        find(result, "$", &mut things);
+        for Thing { kind, place, value } in &things {
+            match kind {
+                Kind::Task => self.judge_task(place, value, evidence),
+                Kind::Message | Kind::Artifact => self.judge_utterance(place, value, evidence),
+                Kind::Other => {}
+            }
+            if value.get("status").is_some_and(Value::is_object) {
+                self.judge_status(place, value, evidence);
+            }
+            for name in ["raw", "bytes", "fileWithBytes"] {
+                if let Some(Value::String(text)) = value.get(name) {
+                    let read = STANDARD.decode(text).is_ok();
+                    let place = format!("{place}.{name}");
+                    see("task.bytes", unless(read, &place, "Base64", text));
+                }
+            }
+            if self.dialect == Dialect::V1_0 && value.get("kind").is_some() {
+                let found = unless(false, place, "no `kind`, which 1.0 does not have", value);
+                see("task.shape", found);
+            }
+        }
+        for (place, message) in [("$", result), ("$.message", &result["message"])] {
+            if kind_of(message) == Kind::Message {
+                see("task.speaker", said_by_agent(place, message));
+            }
+        }
+    }
+
+    /// A task has its ids, and what is in it is of that task.
+    fn judge_task(&self, place: &str, task: &Value, evidence: &Evidence) {
+        let see = |check, found| self.observed.see(check, found, evidence);
+        let context = match self.dialect {
+            Dialect::V0_1 => "sessionId",
+            _ => "contextId",
+        };
+        let has = |name: &str| task[name].as_str().is_some_and(|id| !id.is_empty());
+        let optional = match self.dialect {
+            Dialect::V0_1 => true,
+            Dialect::V1_0 => self.binding == Binding::HttpJson,
+            _ => false,
+        };
+        let holds = has("id") && (optional || has(context));
+        let shown = json!({"id": task["id"], "contextId": task["contextId"]});
+        let expected = format!("`id` and `{context}`");
+        see("task.shape", unless(holds, place, expected, shown));
+        if self.dialect == Dialect::V0_1 {
+            return;
+        }
+        for (list, id) in [("artifacts", "artifactId"), ("history", "messageId")] {
+            let ids = items(&task[list]).iter().map(|item| &item[id]);
+            let ids: Vec<_> = ids.filter_map(Value::as_str).collect();
+            let distinct: BTreeSet<_> = ids.iter().collect();
+            let place = format!("{place}.{list}");
+            let expected = format!("no `{id}` twice");
+            let found = unless(distinct.len() == ids.len(), &place, expected, ids.join(", "));
+            see("task.identities", found);
+        }
+        let messages = items(&task["history"]).iter().enumerate();
+        for (index, message) in messages {
+            let place = format!("{place}.history[{index}]");
+            see("task.identities", foreign(&place, task, message));
+        }
+    }
+
+    /// A status is since a time that can be read, and what is said with it is said by the agent.
+    fn judge_status(&self, place: &str, owner: &Value, evidence: &Evidence) {
+        let see = |check, found| self.observed.see(check, found, evidence);
+        let status = &owner["status"];
+        if let Some(time) = status.get("timestamp") {
+            let text = time.as_str().unwrap_or_default();
+            let zoned = text.rfind(['+', '-']).is_some_and(|at| at > 10);
+            let is_1_0 = self.dialect == Dialect::V1_0;
+            let read = text.parse::<jiff::Timestamp>().is_ok();
+            let holds = read && (text.ends_with('Z') || zoned && !is_1_0);
+            let place = format!("{place}.status.timestamp");
+            let expected = match is_1_0 {
+                true => "ISO 8601 in UTC, with `Z`",
+                false => "ISO 8601 with a zone",
+            };
+            see("task.timestamps", unless(holds, &place, expected, time));
+        }
+        let message = ["message", "update"].map(|name| status.get(name));
+        if let Some(message) = message.into_iter().flatten().next() {
+            let place = format!("{place}.status.message");
+            see("task.speaker", said_by_agent(&place, message));
+            if self.dialect != Dialect::V0_1 {
+                see("task.identities", foreign(&place, owner, message));
+            }
+        }
+    }
+
+    /// What messages and artifacts have in common.
+    fn judge_utterance(&self, place: &str, value: &Value, evidence: &Evidence) {
+        let see = |check, found| self.observed.see(check, found, evidence);
+        if let Some(list) = value.get("extensions") {
+            let is_uri = |value: &Value| value.as_str().is_some_and(|text| text.contains(':'));
+            let holds = list.as_array().is_some_and(|list| list.iter().all(is_uri));
+            let place = format!("{place}.extensions");
+            see("extension.in-metadata", unless(holds, &place, "URIs", list));
+        }
+        if self.dialect == Dialect::V1_0 {
+            let id = value.get("messageId").or_else(|| value.get("artifactId"));
+            let named = id.is_some_and(|id| id.as_str().is_some_and(|id| !id.is_empty()));
+            let full = !items(&value["parts"]).is_empty();
+            let expected = "an id, and at least one part";
+            let found = unless(named && full, place, expected, value);
+            see("task.shape", found);
+        }
+    }
+}
+
+/// Who speaks is the agent.
+fn said_by_agent(place: &str, message: &Value) -> Option<Mismatch> {
+    let role = &message["role"];
+    let holds = role == "agent" || role == "ROLE_AGENT";
+    let place = format!("{place}.role");
+    unless(holds, &place, "the agent", role)
+}
+
+/// A message that says that it is of another task or conversation than the one it is in.
+fn foreign(place: &str, owner: &Value, message: &Value) -> Option<Mismatch> {
+    let own = owner.get("taskId").or_else(|| owner.get("id"));
+    let pairs = [
+        ("taskId", own),
+        ("contextId", owner.get("contextId")),
+    ];
+    pairs.into_iter().find_map(|(name, own)| {
+        let (own, said) = (own?, message.get(name)?);
+        // ProtoJSON may say that there is none.
+        let holds = said == own || said == "";
+        unless(holds, &format!("{place}.{name}"), own.to_string(), said)
+    })
+}
+
+/// Something in a result, with its path.
+struct Thing<'a> {
+    kind: Kind,
+    place: String,
+    value: &'a Value,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Kind {
+    Task,
+    Message,
+    Artifact,
+    Other,
+}
+
+fn kind_of(value: &Value) -> Kind {
+    let Some(members) = value.as_object() else {
+        return Kind::Other;
+    };
+    let has = |name: &str| members.contains_key(name);
+    let is_task = value["status"]["state"].is_string()
+        && !has("taskId")
+        && (has("id") || has("contextId"))
+        && !has("final");
+    let has_parts = has("parts") || has("content");
+    match (is_task, has_parts) {
+        (true, _) => Kind::Task,
+        (false, true) if has("role") || has("messageId") => Kind::Message,
+        (false, true) => Kind::Artifact,
+        (false, false) => Kind::Other,
+    }
+}
+
+/// Every object of a result, but for those that people put there, which are theirs.
+fn find<'a>(value: &'a Value, place: &str, things: &mut Vec<Thing<'a>>) {
+    match value {
+        Value::Object(members) => {
+            things.push(Thing {
+                kind: kind_of(value),
+                place: place.to_owned(),
+                value,
+            });
+            let theirs = ["metadata", "data", "params"];
+            let members = members.iter();
+            for (name, inner) in members.filter(|(name, _)| !theirs.contains(&name.as_str())) {
+                find(inner, &format!("{place}.{name}"), things);
+            }
+        }
+        Value::Array(list) => {
+            for (index, inner) in list.iter().enumerate() {
+                find(inner, &format!("{place}[{index}]"), things);
+            }
+        }
+        _ => {}
+    }
+}

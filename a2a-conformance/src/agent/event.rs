@@ -1,0 +1,232 @@
+//! An event of a stream, held against what events have to be and against those before it.
+
+use a2a_transport::sse::ServerSentEvent;
+use a2a_transport::{Binding, Error};
+use a2a_types::{Dialect, Event, Task, TaskState};
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use super::answer::time;
+use super::lane::Lane;
+use super::observed::unless;
+use super::stream::Streaming;
+
+impl Streaming {
+    /// Reads an event, and judges it.
+    pub(super) fn take(&mut self, lane: &Lane, event: &ServerSentEvent) {
+        if let Some(id) = &event.id {
+            self.last_id.clone_from(id);
+        }
+        let text = String::from_utf8_lossy(&event.data).into_owned();
+        self.show(&text);
+        let place = format!("event {}", self.events.len() + 1);
+        let see = |check, found| lane.observed.see(check, found, &self.evidence);
+        let Ok(json) = serde_json::from_slice::<Value>(&event.data) else {
+            return see("stream.framing", unless(false, &place, "JSON", &text));
+        };
+        see("stream.framing", None);
+        self.judge_frame(lane, &json, &place);
+        let see = |check, found| lane.observed.see(check, found, &self.evidence);
+        match self.reader.read(&event.data) {
+            Ok(read) => self.apply(lane, &read.value.event, read.value.last, &place),
+            Err(Error::Agent(error)) => {
+                if let (Binding::JsonRpc, Some(said)) = (lane.binding, json.get("error")) {
+                    lane.judge_object(said, error.kind, &self.evidence);
+                    if lane.dialect == Dialect::V1_0 {
+                        lane.judge_details(said, error.kind, &self.evidence);
+                    }
+                }
+                self.ended = true;
+                self.events
+                    .push(json!({"error": format!("{:?}", error.kind)}));
+            }
+            Err(error) => {
+                let found = unless(false, &place, "an event of this generation", &error);
+                see("stream.event-shapes", found);
+                self.events.push(json!({"unreadable": text}));
+            }
+        }
+    }
+
+    /// What is around an event, and what it is by the schema.
+    fn judge_frame(&self, lane: &Lane, json: &Value, place: &str) {
+        let see = |check, found| lane.observed.see(check, found, &self.evidence);
+        let content = match lane.binding {
+            Binding::JsonRpc => {
+                let id = self.envelope.id.as_ref();
+                let id = id.and_then(|id| serde_json::to_value(id).ok());
+                let id = id.unwrap_or_default();
+                let one = json.get("result").is_some() != json.get("error").is_some();
+                let sealed = json["jsonrpc"] == "2.0" && json.get("id") == Some(&id) && one;
+                let expected =
+                    format!("`jsonrpc: \"2.0\"`, `id: {id}`, and either `result` or `error`");
+                see("stream.envelope", unless(sealed, place, expected, json));
+                &json["result"]
+            }
+            Binding::HttpJson => {
+                let bare = json.get("jsonrpc").is_none() && json.get("result").is_none();
+                let expected = "an event, without `jsonrpc` and `result`";
+                see("rest.stream-frames", unless(bare, place, expected, json));
+                json
+            }
+        };
+        if json.get("error").is_none() {
+            let found = lane.against_schema(self.envelope.operation, json, place);
+            see("stream.event-shapes", found);
+            lane.judge_content(content, &self.evidence);
+        }
+    }
+
+    fn apply(&mut self, lane: &Lane, event: &Event, last: bool, place: &str) {
+        let told = serde_json::to_value(event).unwrap_or_default();
+        self.judge_order(lane, event, &told, place);
+        self.judge_whose(lane, event, &told, place);
+        self.judge_chunk(lane, event, &told, place);
+        self.judge_time(lane, &told, place);
+        let see = |check, found| lane.observed.see(check, found, &self.evidence);
+        let state = event.status().map(|status| status.state);
+        if let (Event::StatusUpdate(_), Some(state), true) =
+            (event, state, lane.dialect != Dialect::V1_0)
+        {
+            self.last = Some(last);
+            if last {
+                let settled = state.is_settled() || state == TaskState::Unspecified;
+                let found = unless(settled, place, "final only at the end", state.as_str());
+                see("stream.final", found);
+            }
+        }
+        let ends =
+            state.is_some_and(|state| state.is_terminal() || state == TaskState::InputRequired);
+        self.ended |= ends || last || matches!(event, Event::Message(_));
+        self.fold(event);
+        self.events.push(told);
+    }
+
+    /// What begins a stream, and what may follow.
+    fn judge_order(&self, lane: &Lane, event: &Event, told: &Value, place: &str) {
+        let see = |check, found| lane.observed.see(check, found, &self.evidence);
+        if lane.dialect == Dialect::V1_0 && self.events.is_empty() && !self.resumes {
+            let begins = matches!(event, Event::Task(_) | Event::Message(_));
+            let expected = "a task or a message";
+            see(
+                "stream.begins-with-task",
+                unless(begins, place, expected, told),
+            );
+        }
+        see("stream.closes", unless(!self.ended, place, "nothing", told));
+        if let (Some(known), Some(status)) = (&self.folded, event.status()) {
+            let before = known.status.state;
+            let legal = !before.is_terminal() || status.state == before;
+            let expected = format!("still {}", before.as_str());
+            see(
+                "task.ended-stays",
+                unless(legal, place, expected, status.state.as_str()),
+            );
+        }
+    }
+
+    /// All events are about the task that was asked for, or the one that the first was about.
+    fn judge_whose(&self, lane: &Lane, event: &Event, told: &Value, place: &str) {
+        let text = |id: &dyn ToString| Value::from(id.to_string());
+        let id = event.task_id().map(|id| text(id));
+        let context = match event {
+            Event::Task(task) => task.context_id.as_ref(),
+            Event::Message(message) => message.context_id.as_ref(),
+            Event::StatusUpdate(update) => update.context_id.as_ref(),
+            Event::ArtifactUpdate(update) => update.context_id.as_ref(),
+        };
+        let context = context.map(|context| text(context));
+        let known = self.folded.as_ref();
+        let message = &self.asked["message"];
+        let ids = [
+            known.map(|task| text(&task.id)),
+            message.get("taskId").cloned(),
+            self.asked.get("id").cloned(),
+        ];
+        let contexts = [
+            known.and_then(|task| Some(text(task.context_id.as_ref()?))),
+            message.get("contextId").cloned(),
+        ];
+        let same = |found: &Option<Value>, wanted: &[Option<Value>]| {
+            let mut wanted = wanted.iter().flatten();
+            found
+                .as_ref()
+                .is_none_or(|found| wanted.all(|wanted| wanted == found))
+        };
+        let holds = same(&id, &ids) && same(&context, &contexts);
+        let [ids, contexts] = [ids.as_slice(), contexts.as_slice()].map(|wanted| {
+            let first = wanted.iter().flatten().next();
+            first.map_or_else(|| "any".to_owned(), Value::to_string)
+        });
+        let expected = format!("task {ids}, conversation {contexts}");
+        let found = unless(holds, place, expected, told);
+        lane.observed
+            .see("stream.event-shapes", found, &self.evidence);
+        let length = self.asked["configuration"].get("historyLength");
+        let task = &told["task"];
+        lane.judge_history("send.history-length", length, task, place, &self.evidence);
+    }
+
+    /// Chunks are added to what was begun and is not whole.
+    fn judge_chunk(&mut self, lane: &Lane, event: &Event, told: &Value, place: &str) {
+        let Event::ArtifactUpdate(update) = event else {
+            return;
+        };
+        let id = update.artifact.artifact_id.to_string();
+        let known = self.begun_artifacts.contains(&id);
+        let begun = !update.append || self.resumes || known || self.folded_has(&id);
+        let is_whole = update.append && self.whole_artifacts.contains(&id);
+        let expected = "an artifact that was begun, and whose last chunk did not come";
+        let found = unless(begun && !is_whole, place, expected, told);
+        lane.observed.see("stream.chunks", found, &self.evidence);
+        self.whole_artifacts.retain(|whole| *whole != id);
+        if update.last_chunk {
+            self.whole_artifacts.push(id.clone());
+        }
+        self.begun_artifacts.push(id);
+    }
+
+    /// A later status is not since an earlier time.
+    fn judge_time(&mut self, lane: &Lane, told: &Value, place: &str) {
+        let of = |member: &str| time(&told[member]["status"]["timestamp"]);
+        let Some(at) = of("task").or_else(|| of("statusUpdate")) else {
+            return;
+        };
+        if let Some(before) = self.since {
+            let later = at.duration_since(before) > -ROUNDED;
+            let expected = format!("{before} or later");
+            let found = unless(later, place, expected, at);
+            lane.observed.see("task.timestamps", found, &self.evidence);
+        }
+        self.since = Some(at);
+    }
+
+    fn fold(&mut self, event: &Event) {
+        match (&mut self.folded, event) {
+            (_, Event::Task(task)) => self.folded = Some(task.clone()),
+            (Some(folded), event) => {
+                let _ = folded.apply(event);
+            }
+            (None, event) => {
+                if let Some(id) = event.task_id() {
+                    let mut task = Task {
+                        id: id.clone(),
+                        ..Task::default()
+                    };
+                    let _ = task.apply(event);
+                    self.folded = Some(task);
+                }
+            }
+        }
+    }
+
+    fn folded_has(&self, id: &str) -> bool {
+        let artifacts = self.folded.iter().flat_map(|task| &task.artifacts);
+        artifacts
+            .into_iter()
+            .any(|artifact| artifact.artifact_id.as_str() == id)
+    }
+}
+
+/// Some times are told to the second.
+const ROUNDED: SignedDuration = SignedDuration::from_secs(1);

@@ -1,0 +1,104 @@
+//! What an agent has told of its tasks so far, which it has to stand by.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use a2a_types::{Dialect, Operation, TaskState};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::expectation::task_of;
+use super::lane::Lane;
+use super::observed::unless;
+use crate::run::Evidence;
+
+/// What an agent has told of its tasks so far.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    tasks: Mutex<BTreeMap<String, Told>>,
+}
+
+/// What was told of one task.
+#[derive(Clone, Debug, Default)]
+struct Told {
+    context: Option<Value>,
+    /// The task as it ended.
+    ended: Option<Value>,
+    /// The message for which it was made.
+    made_for: Option<String>,
+}
+
+impl Lane {
+    /// Holds the task of an answer against what was told of it before.
+    pub(super) fn judge_tasks(
+        &self,
+        operation: Operation,
+        asked: &Value,
+        result: &Value,
+        evidence: &Evidence,
+    ) {
+        // What is listed may have gone on while the list was on its way.
+        let tells = matches!(
+            operation,
+            Operation::SendMessage | Operation::GetTask | Operation::CancelTask
+        );
+        let Some(task) = task_of(result).filter(|_| tells) else {
+            return;
+        };
+        let Some(id) = task["id"].as_str() else {
+            return;
+        };
+        let see = |check, found| self.observed.see(check, found, evidence);
+        let tasks = self.known.tasks.lock();
+        let mut tasks = tasks.unwrap_or_else(PoisonError::into_inner);
+        let told = tasks.entry(id.to_owned()).or_default();
+        let message = &asked["message"];
+        let is_send = operation == Operation::SendMessage;
+        if self.dialect == Dialect::V0_1 {
+            if is_send {
+                // It may have begun anew.
+                told.ended = None;
+            }
+        } else if is_send && asked.is_object() && message.get("taskId").is_none() {
+            let new = message.get("contextId").is_none();
+            let made_for = message["messageId"].as_str().map(str::to_owned);
+            let first = told.made_for.get_or_insert(made_for.clone().unwrap_or_default());
+            if new && let Some(made_for) = made_for {
+                let expected = "an id that no other task has";
+                let found = unless(*first == made_for, "$.task.id", expected, id);
+                see("send.names-new-task", found);
+            }
+        }
+        if let Some(context) = task.get("contextId") {
+            let before = told.context.get_or_insert_with(|| context.clone());
+            let expected = format!("{before}, as before");
+            let found = unless(before == context, "contextId", expected, context);
+            see("task.identities", found);
+        }
+        match &told.ended {
+            Some(ended) => see("task.ended-stays", changed(operation, ended, task)),
+            None if has_ended(task) => told.ended = Some(task.clone()),
+            None => {}
+        }
+    }
+}
+
+fn has_ended(task: &Value) -> bool {
+    let state = TaskState::deserialize(&task["status"]["state"]);
+    state.is_ok_and(TaskState::is_terminal)
+}
+
+/// What of a task that has ended is not as it was.
+fn changed(operation: Operation, before: &Value, now: &Value) -> Option<crate::run::Mismatch> {
+    let (status, status_now) = (&before["status"], &now["status"]);
+    let mut places = vec![("status.state", &status["state"], &status_now["state"])];
+    if operation != Operation::CancelTask {
+        let time = (&status["timestamp"], &status_now["timestamp"]);
+        places.push(("status.timestamp", time.0, time.1));
+        places.push(("artifacts", &before["artifacts"], &now["artifacts"]));
+    }
+    places.into_iter().find_map(|(place, before, now)| {
+        let expected = format!("{before}, as it ended");
+        unless(before == now, place, expected, now)
+    })
+}

@@ -1,0 +1,125 @@
+//! What agents say by HTTP+JSON in 0.3, whose JSON is one of two: that of JSON-RPC (0.3 §3.2.3), or
+//! ProtoJSON (0.3 §3.2.2).
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use a2a_types::v0_3::Flavour;
+use a2a_types::{Dialect, Operation, schema};
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+use crate::documents::validate;
+
+/// What is wrong with an answer or an event; nothing, if it is right in one of the two.
+pub(super) fn problem(operation: Operation, json: &Value) -> Option<String> {
+    let proto = against_proto(operation, json)?;
+    let plain = against_plain(operation, json)?;
+    Some(match Flavour::of(&json.to_string()) {
+        Some(Flavour::Plain) => plain,
+        _ => proto,
+    })
+}
+
+fn against_proto(operation: Operation, json: &Value) -> Option<String> {
+    let name = definition(operation);
+    let Some(validator) = VALIDATORS.get(name) else {
+        return Some(format!("there is no schema of `{name}`"));
+    };
+    let error = validator.iter_errors(json).next()?;
+    let place = error.instance_path().to_string().replace('/', ".");
+    let told: String = error.to_string().chars().take(LONGEST).collect();
+    Some(format!("${place}: {told} ({name})"))
+}
+
+fn against_plain(operation: Operation, json: &Value) -> Option<String> {
+    let name = schema::response_definition(Dialect::V0_3, operation)?;
+    let members = ["task", "message", "statusUpdate", "artifactUpdate", "configs"];
+    // What JSON-RPC tells apart by `kind` may be wrapped here.
+    let inner = members.iter().find_map(|member| json.get(member));
+    let result = match (operation, json) {
+        (Operation::DeleteTaskPushNotificationConfig, Value::Object(_)) => &Value::Null,
+        _ => inner.unwrap_or(json),
+    };
+    let whole = json!({"jsonrpc": "2.0", "id": 1, "result": result});
+    validate(Dialect::V0_3, name, &whole).err()
+}
+
+fn definition(operation: Operation) -> &'static str {
+    match operation {
+        Operation::SendMessage => "SendMessageResponse",
+        Operation::SendStreamingMessage | Operation::SubscribeToTask => "StreamResponse",
+        Operation::GetTask | Operation::CancelTask => "Task",
+        Operation::ListTasks => "ListTasksResponse",
+        Operation::CreateTaskPushNotificationConfig
+        | Operation::GetTaskPushNotificationConfig => "TaskPushNotificationConfig",
+        Operation::ListTaskPushNotificationConfigs => "ListTaskPushNotificationConfigResponse",
+        Operation::GetExtendedAgentCard => "AgentCard",
+        _ => "Empty",
+    }
+}
+
+/// By the names of their definitions.
+static VALIDATORS: LazyLock<BTreeMap<String, Validator>> = LazyLock::new(|| {
+    let bundle: Value = serde_json::from_str(SCHEMA).unwrap_or_default();
+    let definitions = bundle["$defs"].as_object().into_iter().flatten();
+    let validators = definitions.filter_map(|(name, _)| {
+        let mut whole = bundle.clone();
+        whole["$ref"] = json!(format!("#/$defs/{name}"));
+        Some((name.clone(), jsonschema::validator_for(&whole).ok()?))
+    });
+    validators.collect()
+});
+
+const SCHEMA: &str = include_str!("../../schemas/0.3-http-json.json");
+
+/// Errors repeat what they are about.
+const LONGEST: usize = 300;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(operation: Operation, json: &Value, wrong: Option<&str>) {
+        let found = problem(operation, json);
+        let told = found.as_deref().unwrap_or("nothing");
+        match wrong {
+            None => assert_eq!(found, None, "{json}"),
+            Some(place) => assert!(told.contains(place), "{json}: {told}"),
+        }
+    }
+
+    #[test]
+    fn every_operation_has_a_schema() {
+        for operation in Operation::ALL {
+            let name = definition(*operation);
+            assert!(VALIDATORS.contains_key(name), "{operation:?}: {name}");
+        }
+    }
+
+    #[test]
+    fn both_kinds_of_json_are_right() {
+        let proto = json!({"task": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_CANCELLED"}}});
+        check(Operation::SendMessage, &proto, None);
+        let plain = json!({"task": {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "canceled"}}});
+        check(Operation::SendMessage, &plain, None);
+        check(Operation::SendMessage, &plain["task"], None);
+        check(Operation::DeleteTaskPushNotificationConfig, &json!({}), None);
+    }
+
+    #[test]
+    fn a_mixture_is_wrong() {
+        let status = |state: &str| json!({"id": "t", "contextId": "c", "status": {"state": state}});
+        check(Operation::GetTask, &status("canceled"), Some("kind"));
+        check(
+            Operation::GetTask,
+            &status("TASK_STATE_CANCELED"),
+            Some("$.status.state"),
+        );
+        let without = json!({"contextId": "c", "status": {"state": "TASK_STATE_WORKING"}});
+        check(Operation::GetTask, &without, Some("\"id\""));
+        let event = json!({"statusUpdate": {"taskId": 7, "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}});
+        check(Operation::SubscribeToTask, &event, Some("$.statusUpdate.taskId"));
+    }
+}
