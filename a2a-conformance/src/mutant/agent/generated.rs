@@ -13,6 +13,7 @@ use super::bug::Place;
 use super::memory::lock;
 use super::proof::{options, reds, told};
 use super::shape::{Change, Path, kind_of};
+use super::slip::{Slip, Slipping};
 use super::stand::{Stand, Subject};
 use super::wire::{Asked, Wire};
 use crate::agent::{NoRun, run};
@@ -94,6 +95,21 @@ pub async fn try_out(mutation: &Mutation) -> Result<Trial, String> {
         vital: mutation.path.is_vital(),
         red,
     })
+}
+
+/// Runs the suite in one place against an agent that makes a slip; nothing, if it does not show there.
+///
+/// Errors: why there was no run.
+pub async fn slipped(slip: Slip, place: Place) -> Result<Option<BTreeSet<String>>, String> {
+    let slipping = Arc::new(Slipping::new(slip));
+    let stand = Stand::behind(Arc::clone(&slipping) as Arc<dyn Wire>, &Subject::Reference).await;
+    let stand = stand.map_err(|error| error.to_string())?;
+    let red = match run(&in_place(&stand, place), |_, _| {}).await {
+        Ok(made) => reds(&made).map(|red| red.check).collect(),
+        Err(NoRun::Unreachable(_) | NoRun::NoLane(_)) => BTreeSet::from(["the card".to_owned()]),
+        Err(problem) => return Err(problem.to_string()),
+    };
+    Ok(slipping.has_shown().then_some(red))
 }
 
 fn in_place(stand: &Stand, (dialect, binding): Place) -> crate::agent::Options {

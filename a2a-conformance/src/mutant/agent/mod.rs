@@ -16,11 +16,13 @@ mod outside;
 mod proof;
 mod relay;
 mod shape;
+mod slip;
 mod stand;
 mod wire;
 
 pub use self::bug::{Bug, NoSuchBug, PLACES, Place, Story};
 pub use self::control::Control;
-pub use self::generated::{Mutation, Trial, mutations, try_out};
+pub use self::generated::{Mutation, Trial, mutations, slipped, try_out};
 pub use self::proof::{Proof, Red, prove};
+pub use self::slip::{SLIPS, Slip};
 pub use self::stand::{Stand, Subject, credentials, forbidden};
