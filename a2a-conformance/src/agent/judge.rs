@@ -119,7 +119,8 @@ impl Lane {
         let media_type = answered.headers["content-type"]
             .as_str()
             .unwrap_or("nothing");
-        let essence = media_type.split(';').next().unwrap_or_default().trim();
+        let essence = media_type.split(';').next().unwrap_or_default();
+        let essence = essence.trim().to_ascii_lowercase();
         let has_body = answered.json.is_some();
         // What has no body has no type, and a guard before the agent speaks as it likes.
         let guarded = GUARDS.contains(&answered.status);
@@ -130,7 +131,7 @@ impl Lane {
             (Binding::JsonRpc, _) => ("rpc.content-type", essence == "application/json"),
             (Binding::HttpJson, Dialect::V1_0) => {
                 let known = ["application/a2a+json", "application/json"];
-                ("rest.content-type", known.contains(&essence))
+                ("rest.content-type", known.contains(&essence.as_str()))
             }
             (Binding::HttpJson, _) => ("rest.content-type", essence == "application/json"),
         };

@@ -109,7 +109,8 @@ impl Streaming {
         self.status = head.status.as_u16();
         self.headers = headers_as_json(&head.headers);
         let media_type = self.headers["content-type"].as_str().unwrap_or_default();
-        if media_type.starts_with("text/event-stream") {
+        let told = media_type.to_ascii_lowercase();
+        if told.starts_with("text/event-stream") {
             lane.observed.see("stream.media-type", None, &self.evidence);
             let found = unless(self.status == 200, "HTTP status", "200", self.status);
             lane.observed.see("stream.status", found, &self.evidence);

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use a2a_conformance::client::{Driver, Reception, Selection, cases};
+use a2a_conformance::mutant::client::Subject;
 use a2a_conformance::requirement::{Level, Role};
 use a2a_conformance::run::{CheckResult, FORMAT, Run, Settings, Target};
 use a2a_transport::Binding;
@@ -97,7 +98,8 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
             };
         }
         let input = tokio::io::BufReader::new(tokio::io::stdin());
-        let talked = a2a_conformance::client::converse(input, tokio::io::stdout(), None).await;
+        let output = tokio::io::stdout();
+        let talked = a2a_conformance::client::converse(input, output, Subject::Ours).await;
         return match talked {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,

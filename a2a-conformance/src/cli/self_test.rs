@@ -4,29 +4,34 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use a2a_conformance::mutant::agent::{
-    Bug, Control, PLACES, Proof, Red, Subject, Trial, mutations, prove, try_out,
-};
+use a2a_conformance::mutant::agent::{Bug, PLACES, Trial, mutations, try_out};
+use a2a_conformance::mutant::{Extent, NoSuchSubject, Proof, Red, Subject, Tally};
+use a2a_conformance::requirement::Role;
 use clap::Args;
 use futures_util::stream::{self as streams, StreamExt};
 use serde_json::json;
+
+use super::print::{BAD, BOLD, DIM, GOOD, ended, print_json};
 
 /// Which mutants.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  a2a-conformance self-test                  every mutant, every control
-  a2a-conformance self-test --mutant S07     one bug
-  a2a-conformance self-test --mutant crlf    one control
+  a2a-conformance self-test                  every mutant, every control: agents and clients
+  a2a-conformance self-test --mutant S07     one agent with a bug
+  a2a-conformance self-test --mutant C11     one client with a bug
+  a2a-conformance self-test --mutant crlf    one agent that is odd, but right
+  a2a-conformance self-test --json > proof.json
   a2a-conformance self-test --generated 200 --seed 7
 
-A mutant has to be caught by the checks that are named for it, and by no others but those that its bug may break in
-passing. A control is odd, but right: no check may be red. A generated mutant is the reference agent with one place of
-one kind of answer left out, of another type, or with another value: those that no check notices are listed.
+A mutant has to be caught by the checks that are named for it, wherever its bug shows, and by no others but those
+that its bug may break in passing. A control is odd, but right: no check may be red, in any generation and binding. A
+generated mutant is the reference agent with one place of one kind of answer left out, of another type, or with
+another value: those that no check notices are listed.
 
-Exit codes: 0 all is as it should be, 1 something is not, 2 usage.")]
+Exit codes: 0 all is as it should be, 1 something is not, 2 usage, 4 the suite does not work.")]
 pub(crate) struct Arguments {
-    /// Only this mutant or control.
+    /// Only this mutant or control; may be repeated.
     #[arg(long, value_name = "NAME", value_parser = read_subject)]
     mutant: Vec<Subject>,
     /// Try out so many generated mutants instead.
@@ -43,15 +48,8 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-fn read_subject(name: &str) -> Result<Subject, String> {
-    if name == "reference" {
-        return Ok(Subject::Reference);
-    }
-    let bug = name.parse::<Bug>().ok().map(Subject::Mutant);
-    let mut controls = Control::ALL.iter();
-    let control = controls.find(|control| control.name() == name);
-    bug.or(control.copied().map(Subject::Control))
-        .ok_or_else(|| "there is no such mutant or control".to_owned())
+fn read_subject(name: &str) -> Result<Subject, NoSuchSubject> {
+    name.parse()
 }
 
 pub(crate) async fn command(arguments: Arguments) -> ExitCode {
@@ -65,94 +63,125 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
         };
     }
     let began = Instant::now();
-    let mut subjects = arguments.mutant;
-    if subjects.is_empty() {
-        subjects.push(Subject::Reference);
-        subjects.extend(Control::ALL.iter().copied().map(Subject::Control));
-        let built = Bug::ALL.iter().filter(|bug| bug.story().pending.is_none());
-        subjects.extend(built.copied().map(Subject::Mutant));
-    }
-    let total = subjects.len();
+    let subjects = match arguments.mutant.as_slice() {
+        [] => Subject::all(),
+        chosen => chosen.to_vec(),
+    };
+    let proofs = match prove(&subjects, arguments.jobs).await {
+        Ok(proofs) => proofs,
+        Err(problem) => {
+            eprintln!("{problem}");
+            return ExitCode::from(BROKEN);
+        }
+    };
+    let seconds = began.elapsed().as_secs_f64();
+    let tally: Tally = proofs.iter().collect();
+    let printed = match arguments.json {
+        true => print_json(&json!({"tally": tally, "seconds": seconds, "proofs": proofs})),
+        false => tell(&proofs, tally, seconds, &mut anstream::stdout()),
+    };
+    ended(&printed, u8::from(!tally.is_complete()))
+}
+
+/// Runs the suite against each, several at once; on a terminal it tells how far it is.
+async fn prove(subjects: &[Subject], jobs: usize) -> Result<Vec<Proof>, String> {
     let terminal = std::io::stderr().is_terminal();
-    let proving = subjects
-        .iter()
-        .map(|subject| async move { prove(subject).await });
-    let mut proving = std::pin::pin!(streams::iter(proving).buffered(arguments.jobs.max(1)));
+    let proving = subjects.iter().enumerate().map(async |(index, subject)| {
+        let proof = subject.prove(Extent::Whole).await;
+        let proof = proof.map_err(|problem| format!("{}: {problem}", subject.name()))?;
+        Ok::<_, String>((index, proof))
+    });
+    let mut proving = std::pin::pin!(streams::iter(proving).buffer_unordered(jobs.max(1)));
     let mut proofs = Vec::new();
     while let Some(proof) = proving.next().await {
-        match proof {
-            Ok(proof) => proofs.push(proof),
-            Err(problem) => {
-                eprintln!("{problem}");
-                return ExitCode::FAILURE;
-            }
-        }
+        proofs.push(proof?);
         if terminal {
-            eprint!("\r{} of {total}\x1b[K", proofs.len());
+            let wrong = proofs.iter().filter(|(_, proof)| !proof.holds()).count();
+            let (done, total) = (proofs.len(), subjects.len());
+            eprint!("\r{done} of {total}, {wrong} not as they should be\x1b[K");
         }
     }
     if terminal {
         eprint!("\r\x1b[K");
     }
-    let seconds = began.elapsed().as_secs_f64();
-    let mut out = anstream::stdout();
-    let printed = match arguments.json {
-        true => writeln!(out, "{:#}", json!({"proofs": proofs, "seconds": seconds})),
-        false => tell(&proofs, seconds, &mut out),
-    };
-    match (printed, proofs.iter().all(Proof::holds)) {
-        (Ok(()), true) => ExitCode::SUCCESS,
-        (Ok(()), false) => ExitCode::FAILURE,
-        (Err(_), _) => ExitCode::from(2),
-    }
+    proofs.sort_by_key(|(index, _)| *index);
+    Ok(proofs.into_iter().map(|(_, proof)| proof).collect())
 }
 
-fn tell(proofs: &[Proof], seconds: f64, out: &mut impl Write) -> std::io::Result<()> {
-    for proof in proofs {
-        let found = match (proof.holds(), proof.wanted.is_empty()) {
-            (true, true) => "green",
-            (true, false) => "caught",
-            (false, true) => "RED",
-            (false, false) if proof.caught.is_empty() => "SURVIVED",
-            (false, false) => "COLLATERAL",
-        };
-        writeln!(
-            out,
-            "{:16} {found:10} {:34} {} ({} green, {} red in passing, {:.1} s)",
-            proof.name,
-            proof.wanted.join(", "),
-            proof.says,
-            proof.green,
-            proof.allowed.len(),
-            proof.seconds,
-        )?;
-        if proof.holds() {
-            continue;
+fn tell(proofs: &[Proof], tally: Tally, seconds: f64, out: &mut impl Write) -> std::io::Result<()> {
+    for (role, is_of_mutant, title) in [
+        (Role::Agent, false, "Agents that are odd, but right"),
+        (Role::Agent, true, "Agents with a bug"),
+        (Role::Client, false, "Clients that are odd, but right"),
+        (Role::Client, true, "Clients with a bug"),
+    ] {
+        let mut of_kind = proofs
+            .iter()
+            .filter(|proof| (proof.role, proof.is_of_mutant()) == (role, is_of_mutant))
+            .peekable();
+        if of_kind.peek().is_some() {
+            writeln!(out, "{BOLD}{title}{BOLD:#}")?;
         }
-        for check in &proof.unknown {
-            writeln!(out, "    there is no check {check} there")?;
-        }
-        for Red { check, place, why } in &proof.collateral {
-            writeln!(out, "    {check} ({place}): {why}")?;
+        for proof in of_kind {
+            tell_one(proof, out)?;
         }
     }
-    let (controls, mutants): (Vec<&Proof>, Vec<_>) =
-        proofs.iter().partition(|proof| proof.wanted.is_empty());
     for bug in Bug::ALL {
         if let Some(reason) = bug.story().pending {
-            writeln!(out, "{:16} not built  {reason}", bug.name())?;
+            writeln!(out, "{} is not built: {reason}", bug.name())?;
         }
     }
-    let held = |proofs: &[&Proof]| proofs.iter().filter(|proof| proof.holds()).count();
+    let color = if tally.is_complete() { GOOD } else { BAD };
+    let Tally {
+        caught,
+        mutants,
+        green,
+        controls,
+    } = tally;
     writeln!(
         out,
-        "{} of {} mutants caught by the checks named for them, {} of {} controls green, {seconds:.1} s",
-        held(&mutants),
-        mutants.len(),
-        held(&controls),
-        controls.len(),
+        "{color}{caught} of {mutants} mutants caught by the check named for it, {green} of {controls} controls green{color:#}, {seconds:.1} s"
     )
 }
+
+fn tell_one(proof: &Proof, out: &mut impl Write) -> std::io::Result<()> {
+    let (color, found) = match (proof.holds(), proof.is_of_mutant()) {
+        (true, true) => (GOOD, "caught"),
+        (true, false) => (GOOD, "green"),
+        (false, true) if proof.caught.is_empty() => (BAD, "SURVIVED"),
+        (false, true) if !proof.survived.is_empty() => (BAD, "HALF CAUGHT"),
+        (false, true) => (BAD, "COLLATERAL"),
+        (false, false) => (BAD, "RED"),
+    };
+    let Proof {
+        name,
+        wanted,
+        says,
+        green,
+        seconds,
+        ..
+    } = proof;
+    let wanted = wanted.join(", ");
+    writeln!(
+        out,
+        "  {name:20} {color}{found:11}{color:#} {wanted:34} {says} {DIM}({green} green, {seconds:.1} s){DIM:#}"
+    )?;
+    if proof.holds() {
+        return Ok(());
+    }
+    for (reds, what) in [
+        (&proof.survived, "should be red"),
+        (&proof.collateral, "should be green"),
+    ] {
+        for Red { check, place, why } in reds {
+            writeln!(out, "      {check} ({place}) {what}: {why}")?;
+        }
+    }
+    Ok(())
+}
+
+/// The suite itself does not work.
+const BROKEN: u8 = 4;
 
 /// Tries out generated mutants.
 async fn try_some(count: usize, arguments: &Arguments) -> Result<(), String> {

@@ -7,7 +7,7 @@ mod process;
 pub(super) use self::lines::Conversation;
 use self::lines::Pool;
 use super::errand::{Errand, Told};
-use crate::mutant::client::Bug;
+use crate::mutant::client::Subject;
 
 /// How a client under test is told what to do.
 pub struct Driver(Kind);
@@ -31,12 +31,14 @@ impl Driver {
 
     /// Our own client, in this process.
     pub fn ours() -> Self {
-        Self::broken(None)
+        Self::of(Subject::Ours)
     }
 
-    /// Our own client with a bug.
-    pub fn broken(bug: Option<Bug>) -> Self {
-        Self(Kind::Lines(Pool::new(move || Ok(super::ours::talk(bug)))))
+    /// Our own client, wrong or odd.
+    pub fn of(subject: Subject) -> Self {
+        Self(Kind::Lines(Pool::new(move || {
+            Ok(super::ours::talk(subject))
+        })))
     }
 
     pub(super) async fn run(&self, errand: &Errand) -> Told {

@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 
 use self::perform::Performer;
 use super::driver::Conversation;
-use crate::mutant::client::{Bug, Meddler};
+use crate::mutant::client::{Meddler, Subject};
 
 /// One thing to do.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -78,16 +78,15 @@ impl Line {
     }
 }
 
-/// Our client in this process, perhaps with a bug, at the other end of a conversation.
-pub(super) fn talk(bug: Option<Bug>) -> Conversation {
+/// Our client in this process, perhaps wrong or odd, at the other end of a conversation.
+pub(super) fn talk(subject: Subject) -> Conversation {
     let (near, far) = tokio::io::duplex(64 << 10);
     let (far_reads, far_writes) = tokio::io::split(far);
     let (near_reads, near_writes) = tokio::io::split(near);
     // An error means that the suite has hung up.
-    let task =
-        tokio::spawn(
-            async move { drop(converse(BufReader::new(far_reads), far_writes, bug).await) },
-        );
+    let task = tokio::spawn(async move {
+        drop(converse(BufReader::new(far_reads), far_writes, subject).await);
+    });
     Conversation {
         says: Box::new(BufReader::new(near_reads)),
         hears: Box::new(near_writes),
@@ -110,14 +109,14 @@ impl Drop for Alive {
 pub async fn converse(
     input: impl AsyncBufRead + Unpin + Send,
     mut output: impl AsyncWrite + Unpin + Send,
-    bug: Option<Bug>,
+    subject: Subject,
 ) -> io::Result<()> {
-    let meddler = match bug.filter(|bug| bug.is_on_the_wire()) {
-        Some(bug) => Some(Arc::new(Meddler::start(bug).await?)),
-        None => None,
+    let meddler = match subject.is_on_the_wire() {
+        true => Some(Arc::new(Meddler::start(subject).await?)),
+        false => None,
     };
     let performer = Performer {
-        bug,
+        subject,
         meddler,
         cards: Mutex::default(),
     };
@@ -127,7 +126,7 @@ pub async fn converse(
             continue;
         };
         if line.op == "receive" {
-            receive::receive(&line, bug, &mut input, &mut output).await?;
+            receive::receive(&line, subject, &mut input, &mut output).await?;
             continue;
         }
         let (say, mut said) = mpsc::unbounded_channel();
@@ -165,12 +164,12 @@ pub async fn perform_once(context: &Value) -> io::Result<i32> {
     let (_open, rest) = tokio::io::duplex(1);
     let mut said = Vec::new();
     match port.is_null() {
-        true => converse(lines.as_bytes(), &mut said, None).await?,
+        true => converse(lines.as_bytes(), &mut said, Subject::Ours).await?,
         false => {
             converse(
                 lines.as_bytes().chain(BufReader::new(rest)),
                 &mut said,
-                None,
+                Subject::Ours,
             )
             .await?
         }

@@ -19,11 +19,11 @@ use tokio::sync::mpsc;
 
 use super::{Line, digest, unimplemented};
 use crate::client::jws::{self, Rules};
-use crate::mutant::client::{Bug, Meddler, meddling};
+use crate::mutant::client::{Bug, Meddler, Subject, meddling};
 
-/// Our client, perhaps with a bug.
+/// Our client, perhaps wrong or odd.
 pub(super) struct Performer {
-    pub(super) bug: Option<Bug>,
+    pub(super) subject: Subject,
     /// What stands between the client and all that it calls.
     pub(super) meddler: Option<Arc<Meddler>>,
     /// The cards of each agent.
@@ -50,7 +50,7 @@ impl Performer {
     }
 
     fn has(&self, bug: Bug) -> bool {
-        self.bug == Some(bug)
+        self.subject.has(bug)
     }
 
     async fn ask(&self, line: &Line, say: &Say) -> Result<Value, Error> {
@@ -150,12 +150,11 @@ impl Performer {
                 event: usize::MAX,
             });
         }
-        if [Bug::ForeignOrigin, Bug::Downgrade, Bug::AnyHeader]
-            .contains(&self.bug.unwrap_or(Bug::AnyStatus))
-        {
+        let credulous = [Bug::ForeignOrigin, Bug::Downgrade, Bug::AnyHeader];
+        if credulous.into_iter().any(|bug| self.has(bug)) {
             builder = self.credulous(line, builder).await?;
         }
-        if let Some(bug) = self.bug {
+        if let Subject::Mutant(bug) = self.subject {
             builder = builder.wrap(move |inner| meddling(bug, inner));
         }
         let retries = match self.has(Bug::ReconnectStorm) {

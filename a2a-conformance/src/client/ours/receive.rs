@@ -16,12 +16,12 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use super::{Input, Line, digest, tell, unimplemented};
-use crate::mutant::client::Bug;
+use crate::mutant::client::{Bug, Subject};
 
 /// Receives until told to stop.
 pub(super) async fn receive(
     line: &Line,
-    bug: Option<Bug>,
+    subject: Subject,
     input: &mut Input<impl AsyncBufRead + Unpin>,
     output: &mut (impl AsyncWrite + Unpin),
 ) -> io::Result<()> {
@@ -38,11 +38,11 @@ pub(super) async fn receive(
         .clone()
         .and_then(|token| HeaderValue::from_str(&token).ok());
     let service = service_fn(move |mut request: Request<Incoming>| {
-        let receiver = match bug {
-            Some(Bug::EveryDelivery) => receivers.make(),
-            _ => lasting.clone(),
+        let receiver = match subject.has(Bug::EveryDelivery) {
+            true => receivers.make(),
+            false => lasting.clone(),
         };
-        if bug == Some(Bug::AnyToken)
+        if subject.has(Bug::AnyToken)
             && let Some(token) = &token
         {
             let headers = request.headers_mut();
@@ -59,7 +59,7 @@ pub(super) async fn receive(
                 Some(receiver) => receiver.handle(request).await,
                 None => http::Response::new(a2a_transport::http::Body::empty()),
             };
-            if bug == Some(Bug::AlwaysOk) {
+            if subject.has(Bug::AlwaysOk) {
                 *response.status_mut() = StatusCode::OK;
             }
             Ok::<_, Infallible>(response)

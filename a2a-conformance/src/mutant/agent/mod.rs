@@ -20,9 +20,9 @@ mod slip;
 mod stand;
 mod wire;
 
-pub use self::bug::{Bug, NoSuchBug, PLACES, Place, Story};
+pub use self::bug::{Bug, PLACES, Place, Story};
 pub use self::control::Control;
 pub use self::generated::{Mutation, Trial, mutations, slipped, try_out};
-pub use self::proof::{Proof, Red, prove};
+pub use self::proof::prove;
 pub use self::slip::{SLIPS, Slip};
 pub use self::stand::{Stand, Subject, credentials, forbidden};

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::control::Control;
 use super::wire::{Asked, Pieces, Wire};
+use crate::mutant::written::backwards;
 
 /// Says the same otherwise.
 #[derive(Debug)]
@@ -55,6 +56,8 @@ impl Odd {
                 if let Some(media_type) = headers.get(CONTENT_TYPE) {
                     let text = media_type.to_str().unwrap_or_default();
                     let essence = text.split(';').next().unwrap_or_default();
+                    let essence = essence.replace("application/json", "Application/JSON");
+                    let essence = essence.replace("text/event", "Text/Event");
                     let odd = format!("{essence} ; Charset=\"UTF-8\"");
                     if let Ok(odd) = HeaderValue::from_str(&odd) {
                         headers.insert(CONTENT_TYPE, odd);
@@ -222,22 +225,5 @@ fn lengthen(json: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(lengthen),
         _ => {}
-    }
-}
-
-/// JSON with its members from last to first.
-fn backwards(json: &Value) -> String {
-    match json {
-        Value::Object(members) => {
-            let members = members.iter().rev();
-            let members =
-                members.map(|(name, value)| format!("{}:{}", json!(name), backwards(value)));
-            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
-        }
-        Value::Array(items) => {
-            let items: Vec<_> = items.iter().map(backwards).collect();
-            format!("[{}]", items.join(","))
-        }
-        other => other.to_string(),
     }
 }

@@ -106,12 +106,14 @@ impl Wire for Outside {
                 *answer = document(StatusCode::NOT_FOUND, "text/html", page.to_owned());
                 return;
             }
-            (Bug::S19, _) => spell_as_before(&mut json),
-            (Bug::S23, _) => {
-                let page = match json.get("result") {
-                    Some(_) => &mut json["result"],
-                    None => &mut json,
+            (Bug::S19, _) => {
+                let Some(tasks) = page(&mut json).get_mut("tasks") else {
+                    return;
                 };
+                spell_as_before(tasks);
+            }
+            (Bug::S23, _) => {
+                let page = page(&mut json);
                 if page.get("nextPageToken").is_some_and(|token| token == "") {
                     without(page, "nextPageToken");
                 }
@@ -128,10 +130,8 @@ impl Wire for Outside {
     }
 
     fn event(&self, _: &Asked, event: &mut Value) {
-        match self.bug {
-            Bug::S17 => *event = event["result"].take(),
-            Bug::S19 => spell_as_before(event),
-            _ => {}
+        if self.bug == Bug::S17 {
+            *event = event["result"].take();
         }
     }
 }
@@ -147,6 +147,14 @@ fn document(status: StatusCode, media_type: &'static str, body: String) -> Respo
 fn without(json: &mut Value, member: &str) {
     if let Some(members) = json.as_object_mut() {
         members.remove(member);
+    }
+}
+
+/// What an answer carries, in either binding.
+fn page(json: &mut Value) -> &mut Value {
+    match json.get("result") {
+        Some(_) => &mut json["result"],
+        None => json,
     }
 }
 

@@ -1,171 +1,171 @@
 //! The suite is run against an agent of which it is known what it has to find.
 
-use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use a2a_transport::http::HttpClient;
-use serde::Serialize;
 
-use super::bug::{Bug, Place};
+use super::bug::{Bug, PLACES, Place};
 use super::control::Control;
 use super::stand::{Stand, Subject, credentials, forbidden};
-use crate::agent::{NoRun, Options, Selection, run};
+use crate::agent::{Options, Selection, invariants, run};
 use crate::case::Profile;
-use crate::names::is_like;
-use crate::run::{CheckResult, Run, Verdict};
-
-/// What came of a run against an agent of which it is known what has to be found.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Proof {
-    /// The mutant or control.
-    pub name: String,
-    /// What it does.
-    pub says: String,
-    /// Where the suite was run, like `1.0 JSONRPC`; everywhere if none is named.
-    pub places: Vec<String>,
-    /// The checks that had to be red.
-    pub wanted: Vec<String>,
-    /// Those of them that were.
-    pub caught: Vec<Red>,
-    /// Those of them that do not exist.
-    pub unknown: Vec<String>,
-    /// Checks that were red although they should not have been.
-    pub collateral: Vec<Red>,
-    /// Checks that were red, as they may be.
-    pub allowed: Vec<Red>,
-    /// How many checks were met.
-    pub green: usize,
-    /// How long it took.
-    pub seconds: f64,
-}
-
-/// A check that is not met.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Red {
-    /// Its id.
-    pub check: String,
-    /// Where: the generation and binding.
-    pub place: String,
-    /// The first thing that was not as it should be.
-    pub why: String,
-}
-
-impl Proof {
-    /// Whether exactly what had to be found was found.
-    pub fn holds(&self) -> bool {
-        let caught: BTreeSet<_> = self.caught.iter().map(|red| &red.check).collect();
-        self.wanted.iter().all(|check| caught.contains(check))
-            && self.collateral.is_empty()
-            && self.green > 0
-    }
-}
+use crate::mutant::proof::is_red;
+use crate::mutant::{Extent, Proof, Red};
+use crate::requirement::Role;
+use crate::run::{CheckResult, Run};
 
 /// Runs the suite against a mutant or a control.
 ///
 /// Errors: why there was no run.
-pub async fn prove(subject: &Subject) -> Result<Proof, String> {
+pub async fn prove(subject: &Subject, extent: Extent) -> Result<Proof, String> {
     let began = Instant::now();
-    let stand = Stand::open(subject)
-        .await
-        .map_err(|error| error.to_string())?;
-    let made = run(&options(&stand, subject), |_, _| {}).await;
-    let made = made.map_err(|error: NoRun| error.to_string())?;
-    let (wanted, allows): (&[&str], &[&str]) = match subject {
-        Subject::Mutant(bug) => (bug.story().kills, bug.story().allows),
-        Subject::Reference | Subject::Control(_) => (&[], &[]),
+    let stand = Stand::open(subject).await;
+    let stand = stand.map_err(|error| error.to_string())?;
+    let options = options(&stand, subject);
+    let mut proof = match subject {
+        Subject::Mutant(bug) => prove_mutant(*bug, extent, options).await?,
+        Subject::Reference | Subject::Control(_) => prove_right(subject, extent, options).await?,
     };
-    let (name, says) = match subject {
-        Subject::Reference => ("reference", "nothing"),
-        Subject::Mutant(bug) => (bug.name(), bug.story().says),
-        Subject::Control(control) => (control.name(), control.says()),
-    };
-    let owned = |names: &[&str]| {
-        names
-            .iter()
-            .map(|&name| name.to_owned())
-            .collect::<Vec<_>>()
-    };
-    let known = |check: &&str| made.checks.iter().any(|result| result.id == *check);
-    let mut proof = Proof {
-        name: name.to_owned(),
-        says: says.to_owned(),
-        places: places(subject).iter().map(told).collect(),
-        wanted: owned(wanted),
-        caught: Vec::new(),
-        unknown: wanted
-            .iter()
-            .filter(|check| !known(check))
-            .map(|&check| check.to_owned())
-            .collect(),
-        collateral: Vec::new(),
-        allowed: Vec::new(),
-        green: made
-            .checks
-            .iter()
-            .filter(|result| result.verdict.is_met())
-            .count(),
-        seconds: 0.0,
-    };
-    for red in reds(&made) {
-        let like = |patterns: &[&str]| patterns.iter().any(|pattern| is_like(pattern, &red.check));
-        match (like(wanted), like(allows)) {
-            (true, _) => proof.caught.push(red),
-            (false, true) => proof.allowed.push(red),
-            (false, false) => proof.collateral.push(red),
-        }
-    }
     proof.seconds = began.elapsed().as_secs_f64();
     Ok(proof)
 }
 
-/// The checks of a run that are not met.
-pub(super) fn reds(run: &Run) -> impl Iterator<Item = Red> {
-    let unmet = run
-        .checks
-        .iter()
-        .filter(|result| !result.verdict.is_met() && result.verdict != Verdict::NotApplicable);
-    unmet.map(|result: &CheckResult| {
-        let mismatch = result.mismatches.first();
-        let why = mismatch.map(|mismatch| {
-            format!(
-                "{}: expected {}, found {}",
-                mismatch.place, mismatch.expected, mismatch.found
-            )
-        });
-        let (dialect, binding) = (result.dialect.as_deref(), result.binding.as_deref());
-        Red {
-            check: result.id.clone(),
-            place: format!(
-                "{} {}",
-                dialect.unwrap_or_default(),
-                binding.unwrap_or_default()
-            )
-            .trim()
-            .to_owned(),
-            why: why.or_else(|| result.reason.clone()).unwrap_or_default(),
+/// Nothing may be red.
+async fn prove_right(subject: &Subject, extent: Extent, options: Options) -> Result<Proof, String> {
+    let options = match extent {
+        Extent::Whole => options,
+        Extent::Brief => {
+            let place = place_of(subject);
+            in_place(options, place.ok_or("it is right nowhere")?)
         }
-    })
+    };
+    let results = made(&options).await?;
+    let mut proof = Proof::new(Role::Agent, subject.name(), subject.says(), &[]);
+    let red = proof.note_others(&results, &[]);
+    proof.collateral = red.into_iter().map(Red::of).collect();
+    Ok(proof)
 }
 
-fn places(subject: &Subject) -> &'static [Place] {
-    match subject {
-        Subject::Mutant(bug) => bug.story().places,
-        Subject::Reference | Subject::Control(_) => &[],
+/// One of the places in which it is right: not the same for all.
+fn place_of(subject: &Subject) -> Option<Place> {
+    let (control, number) = match subject {
+        Subject::Control(control) => (Some(control), *control as usize),
+        _ => (None, 0),
+    };
+    let is_right =
+        |(dialect, _): &&Place| control.is_none_or(|control| control.dialects().contains(dialect));
+    let places: Vec<_> = PLACES.iter().filter(is_right).collect();
+    let place = places.get(number % places.len().max(1)).copied();
+    place.copied()
+}
+
+async fn prove_mutant(bug: Bug, extent: Extent, options: Options) -> Result<Proof, String> {
+    let story = bug.story();
+    let first = story.places.first().copied();
+    let first = first.ok_or_else(|| format!("{} shows nowhere", bug.name()))?;
+    let mut proof = Proof::new(Role::Agent, bug.name(), story.says, story.kills);
+    let there = in_place(options.clone(), first);
+    let mut results = made(&there).await?;
+    let suspects = proof.note_others(&results, story.allows);
+    let suspects = suspects.into_iter().map(|result| result.id.clone());
+    proof.collateral = confirmed(suspects.collect(), &results, there).await?;
+    let mut places = vec![first];
+    if extent == Extent::Whole {
+        places = story.places.to_vec();
+        results = made(&only(options, story.kills)).await?;
     }
+    let shows = |result: &&CheckResult| places.iter().any(|place| is_in(result, place));
+    for check in story.kills {
+        proof.note_wanted(check, results.iter().filter(shows));
+    }
+    let elsewhere = results.iter().filter(|result| !shows(result));
+    let elsewhere = elsewhere.filter(|result| proof.wanted.contains(&result.id) && is_red(result));
+    let elsewhere: Vec<_> = elsewhere.map(Red::of).collect();
+    proof.collateral.extend(elsewhere);
+    Ok(proof)
+}
+
+/// Those of the checks that are red, too, when the agent has all the time that it may want: the
+/// others were made too fast for this machine.
+async fn confirmed(
+    suspects: Vec<String>,
+    results: &[CheckResult],
+    options: Options,
+) -> Result<Vec<Red>, String> {
+    let suspected = |result: &&CheckResult| suspects.contains(&result.id) && is_red(result);
+    let (seen, said): (Vec<_>, Vec<_>) = results
+        .iter()
+        .filter(suspected)
+        .partition(|result| is_invariant(&result.id));
+    let mut red: Vec<_> = seen.into_iter().map(Red::of).collect();
+    if !said.is_empty() {
+        let ids: Vec<_> = said.iter().map(|result| result.id.as_str()).collect();
+        let again = Options {
+            patience: PATIENT,
+            jobs: 1,
+            ..only(options, &ids)
+        };
+        let results = made(&again).await?;
+        red.extend(results.iter().filter(suspected).map(Red::of));
+    }
+    Ok(red)
+}
+
+/// The checks of these ids, and something to see invariants in.
+fn only(options: Options, checks: &[&str]) -> Options {
+    let seen = checks.iter().any(|check| is_invariant(check));
+    let probes = PROBES.iter().filter(|_| seen);
+    Options {
+        selection: Selection {
+            run: checks
+                .iter()
+                .chain(probes)
+                .map(|&check| check.to_owned())
+                .collect(),
+            ..Selection::default()
+        },
+        ..options
+    }
+}
+
+fn in_place(options: Options, (dialect, binding): Place) -> Options {
+    Options {
+        dialects: vec![dialect],
+        bindings: vec![binding],
+        ..options
+    }
+}
+
+fn is_invariant(check: &str) -> bool {
+    invariants().any(|(id, ..)| id == check)
+}
+
+fn is_in(result: &CheckResult, (dialect, binding): &Place) -> bool {
+    let binding = binding.to_string();
+    let is = |told: &Option<String>, own: &str| told.as_deref().is_none_or(|told| told == own);
+    is(&result.dialect, dialect.version()) && is(&result.binding, &binding)
+}
+
+async fn made(options: &Options) -> Result<Vec<CheckResult>, String> {
+    let made = run(options, |_, _| {}).await;
+    made.map(|run| run.checks)
+        .map_err(|error| error.to_string())
+}
+
+/// The checks of a run that are not met.
+pub(super) fn reds(run: &Run) -> impl Iterator<Item = Red> {
+    run.checks
+        .iter()
+        .filter(|result| is_red(result))
+        .map(Red::of)
 }
 
 pub(super) fn told((dialect, binding): &Place) -> String {
     format!("{} {binding}", dialect.version())
 }
 
+/// How an agent is tested wherever it can be right.
 pub(super) fn options(stand: &Stand, subject: &Subject) -> Options {
-    let places = places(subject);
-    let mut dialects: Vec<_> = places.iter().map(|(dialect, _)| *dialect).collect();
-    if let Subject::Control(control) = subject {
-        dialects = control.dialects().to_vec();
-    }
     let http = match subject {
         Subject::Control(Control::Http2) => HttpClient::builder().http2_only().build(),
         _ => HttpClient::default(),
@@ -176,8 +176,11 @@ pub(super) fn options(stand: &Stand, subject: &Subject) -> Options {
             Subject::Control(control) => control.profile(),
             Subject::Reference | Subject::Mutant(_) => Profile::Instrumented,
         },
-        dialects,
-        bindings: places.iter().map(|(_, binding)| *binding).collect(),
+        dialects: match subject {
+            Subject::Control(control) => control.dialects().to_vec(),
+            Subject::Reference | Subject::Mutant(_) => Vec::new(),
+        },
+        bindings: Vec::new(),
         selection: Selection::default(),
         prompt: "hello".to_owned(),
         headers: credentials(false),
@@ -185,12 +188,14 @@ pub(super) fn options(stand: &Stand, subject: &Subject) -> Options {
         forbidden_headers: forbidden(),
         card_keys: Some(stand.keys.clone()),
         patience: match subject {
-            Subject::Mutant(bug) if *bug == Bug::S12 || bug.is_about_webhooks() => IMPATIENT,
-            _ => PATIENT,
+            // Webhooks are waited for three times as long.
+            Subject::Mutant(bug) if bug.is_about_webhooks() => IMPATIENT / 2,
+            Subject::Mutant(_) => IMPATIENT,
+            Subject::Reference | Subject::Control(_) => PATIENT,
         },
         jobs: match subject {
             Subject::Mutant(bug) if bug.story().alone => 1,
-            _ => 8,
+            _ => 16,
         },
         repeat: 1,
         scale: 1.0,
@@ -199,7 +204,15 @@ pub(super) fn options(stand: &Stand, subject: &Subject) -> Options {
     }
 }
 
-/// How long is waited for what comes.
-const PATIENT: Duration = Duration::from_secs(5);
-/// How long is waited for what never comes.
-const IMPATIENT: Duration = Duration::from_millis(1500);
+/// How long is waited for what comes, however slow the machine.
+const PATIENT: Duration = Duration::from_secs(30);
+/// How long is waited for what may never come.
+const IMPATIENT: Duration = Duration::from_secs(1);
+
+/// Checks by which most of what an agent can say is said.
+const PROBES: &[&str] = &[
+    "send.task-or-message",
+    "task.get-unknown",
+    "list.pages",
+    "stream.opens",
+];

@@ -49,6 +49,36 @@ pub enum Subject {
     Control(Control),
 }
 
+impl Subject {
+    /// Every one that is built.
+    pub fn all() -> Vec<Self> {
+        let controls = Control::ALL.iter().copied().map(Self::Control);
+        let built = Bug::ALL.iter().filter(|bug| bug.story().pending.is_none());
+        std::iter::once(Self::Reference)
+            .chain(controls)
+            .chain(built.copied().map(Self::Mutant))
+            .collect()
+    }
+
+    /// Its name, like `S07` or `crlf`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Reference => "reference",
+            Self::Mutant(bug) => bug.name(),
+            Self::Control(control) => control.name(),
+        }
+    }
+
+    /// What is special about it.
+    pub fn says(&self) -> &'static str {
+        match self {
+            Self::Reference => "nothing is special",
+            Self::Mutant(bug) => bug.story().says,
+            Self::Control(control) => control.says(),
+        }
+    }
+}
+
 impl Stand {
     /// Opens one. It must be called within a runtime.
     pub async fn open(subject: &Subject) -> io::Result<Self> {

@@ -20,7 +20,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio::task::JoinHandle;
 
-use super::Bug;
+use super::odd::{self, Asked, Replace};
+use super::{Bug, Control, Subject};
 
 /// A proxy that changes what goes through it. It ends when this is dropped.
 pub(crate) struct Meddler {
@@ -36,7 +37,7 @@ impl Drop for Meddler {
 }
 
 impl Meddler {
-    pub(crate) async fn start(bug: Bug) -> io::Result<Self> {
+    pub(crate) async fn start(subject: Subject) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address: SocketAddr = listener.local_addr()?;
         let open = watch::Sender::new(0);
@@ -45,7 +46,7 @@ impl Meddler {
             while let Ok((stream, _)) = listener.accept().await {
                 let open = counted.clone();
                 // An error means that one of the ends has hung up.
-                tokio::spawn(async move { drop(tunnel(stream, bug, open).await) });
+                tokio::spawn(async move { drop(tunnel(stream, subject, open).await) });
             }
         });
         let url = format!("http://{address}");
@@ -67,7 +68,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 async fn tunnel(
     mut client: TcpStream,
-    bug: Bug,
+    subject: Subject,
     open: watch::Sender<usize>,
 ) -> Result<(), BoxError> {
     let mut head = Vec::new();
@@ -88,10 +89,12 @@ async fn tunnel(
         tokio::io::copy_bidirectional(&mut client, &mut agent).await?;
         return Ok(());
     }
-    let (agent, connection) = hyper::client::conn::http1::handshake(TokioIo::new(agent)).await?;
-    tokio::spawn(connection);
-    let agent = Arc::new(Mutex::new(agent));
-    let service = service_fn(move |request| pass(request, bug, Arc::clone(&agent), open.clone()));
+    let agent = Arc::new(Agent {
+        connection: Mutex::new(connected(agent, subject).await?),
+        host,
+        subject,
+    });
+    let service = service_fn(move |request| pass(request, Arc::clone(&agent), open.clone()));
     hyper::server::conn::http1::Builder::new()
         .serve_connection(TokioIo::new(client), service)
         .await?;
@@ -100,32 +103,63 @@ async fn tunnel(
 
 const TLS_HANDSHAKE: u8 = 0x16;
 
+/// The other end of a tunnel.
+struct Agent {
+    host: String,
+    connection: Mutex<SendRequest<Asked>>,
+    subject: Subject,
+}
+
+impl Agent {
+    async fn ask(&self, asked: Request<Asked>) -> Result<Response<Incoming>, BoxError> {
+        let mut connection = self.connection.lock().await;
+        if self.subject == Subject::Control(Control::Connections) {
+            let fresh = TcpStream::connect(&self.host).await?;
+            *connection = connected(fresh, self.subject).await?;
+        }
+        Ok(connection.send_request(asked).await?)
+    }
+}
+
+async fn connected(stream: TcpStream, subject: Subject) -> Result<SendRequest<Asked>, BoxError> {
+    let (agent, connection) = hyper::client::conn::http1::Builder::new()
+        .title_case_headers(subject == Subject::Control(Control::TitleCase))
+        .handshake(TokioIo::new(stream))
+        .await?;
+    tokio::spawn(connection);
+    Ok(agent)
+}
+
 async fn pass(
     mut request: Request<Incoming>,
-    bug: Bug,
-    agent: Arc<Mutex<SendRequest<Full<Bytes>>>>,
+    agent: Arc<Agent>,
     open: watch::Sender<usize>,
 ) -> Result<Response<Body>, BoxError> {
-    if bug == Bug::NoVersion {
+    let subject = agent.subject;
+    if subject.has(Bug::NoVersion) {
         request.headers_mut().remove("a2a-version");
     }
     let is_card = request.uri().path().contains("/.well-known/");
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     let said = body.collect().await?.to_bytes();
-    let asked = Request::from_parts(head.clone(), Full::from(said.clone()));
-    let mut response = agent.lock().await.send_request(asked).await?;
-    if bug == Bug::FollowRedirects && response.headers().contains_key(LOCATION) {
+    let (asked, replace) = match subject {
+        Subject::Control(control) => odd::asked(control, &agent.host, &mut head, &said),
+        _ => (Full::from(said.clone()).boxed_unsync(), None),
+    };
+    let mut response = agent.ask(Request::from_parts(head.clone(), asked)).await?;
+    if subject.has(Bug::FollowRedirects) && response.headers().contains_key(LOCATION) {
         response = elsewhere(head, said, &response).await?;
     }
     let status = response.status();
-    if bug == Bug::AnyStatus && !is_card && (status.is_client_error() || status.is_server_error()) {
+    let is_bad = status.is_client_error() || status.is_server_error();
+    if subject.has(Bug::AnyStatus) && !is_card && is_bad {
         *response.status_mut() = StatusCode::OK;
     }
     let is_stream = response
         .headers()
         .get(CONTENT_TYPE)
         .is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
-    if bug == Bug::AlwaysStreams && is_card {
+    if subject.has(Bug::AlwaysStreams) && is_card {
         let (mut head, body) = response.into_parts();
         let text = String::from_utf8_lossy(&body.collect().await?.to_bytes()).into_owned();
         let text = text.replace("\"streaming\":false", "\"streaming\":true");
@@ -135,13 +169,14 @@ async fn pass(
         return Ok(Response::from_parts(head, Body::of(text)));
     }
     let (mut head, body) = response.into_parts();
-    if is_stream {
+    if is_stream || replace.is_some() {
         head.headers.remove(TRANSFER_ENCODING);
         head.headers.remove(CONTENT_LENGTH);
     }
+    let change = Change::new(subject, is_stream, replace);
     Ok(Response::from_parts(
         head,
-        Body::through(body, bug, is_stream, open),
+        Body::through(body, change, open),
     ))
 }
 
@@ -186,11 +221,10 @@ impl Body {
     }
 
     /// A body as it comes, changed; the end of it is counted.
-    fn through(mut body: Incoming, bug: Bug, is_stream: bool, open: watch::Sender<usize>) -> Self {
+    fn through(mut body: Incoming, mut change: Change, open: watch::Sender<usize>) -> Self {
         let (give, take) = mpsc::channel(1);
         open.send_modify(|open| *open += 1);
         tokio::spawn(async move {
-            let mut change = Change::new(bug, is_stream);
             while let Some(frame) = body.frame().await {
                 let data = match frame {
                     Ok(frame) => frame.into_data().unwrap_or_default(),
@@ -203,9 +237,12 @@ impl Body {
                 let is_over = changed.is_err();
                 let gone = give.send(changed).await.is_err();
                 // One with this bug reads on although nobody wants it.
-                if is_over || gone && bug != Bug::NeverDone {
+                if is_over || gone && !change.subject.has(Bug::NeverDone) {
                     break;
                 }
+            }
+            if let Some(replace) = change.replace {
+                let _ = give.send(Ok(replace.finish())).await;
             }
             open.send_modify(|open| *open -= 1);
         });
@@ -226,24 +263,35 @@ impl hyper::body::Body for Body {
     }
 }
 
-/// What becomes of the bytes of a stream.
+/// What becomes of the bytes of an answer.
 struct Change {
-    bug: Option<Bug>,
+    subject: Subject,
+    is_stream: bool,
     decoder: Decoder,
     line_begins: bool,
+    replace: Option<Replace>,
 }
 
 impl Change {
-    fn new(bug: Bug, is_stream: bool) -> Self {
+    fn new(subject: Subject, is_stream: bool, replace: Option<Replace>) -> Self {
         Self {
-            bug: Some(bug).filter(|_| is_stream),
+            subject,
+            is_stream,
             decoder: Decoder::default(),
             line_begins: true,
+            replace,
         }
     }
 
     fn change(&mut self, data: Bytes) -> Result<Bytes, BoxError> {
-        match self.bug {
+        if let Some(replace) = &mut self.replace {
+            return Ok(replace.push(&data));
+        }
+        let bug = match self.subject {
+            Subject::Mutant(bug) if self.is_stream => Some(bug),
+            _ => None,
+        };
+        match bug {
             Some(Bug::SplitText) => Ok(String::from_utf8_lossy(&data).into_owned().into()),
             Some(Bug::NumberedOnly) => {
                 let mut kept = Vec::new();

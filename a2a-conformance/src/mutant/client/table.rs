@@ -22,14 +22,23 @@ macro_rules! bugs {
         #[non_exhaustive]
         pub enum Bug { $(#[doc = $says] $bug,)* }
 
-        /// All of them.
-        const ALL: &[Mutant] = &[$(Mutant {
-            id: $id,
-            bug: Bug::$bug,
-            says: $says,
-            caught_by: $check,
-            collateral: &[$($($more),*)?],
-        },)*];
+        impl Bug {
+            /// What is known of it.
+            pub fn mutant(self) -> Mutant {
+                match self {
+                    $(Self::$bug => Mutant {
+                        id: $id,
+                        bug: self,
+                        says: $says,
+                        caught_by: $check,
+                        collateral: &[$($($more),*)?],
+                    },)*
+                }
+            }
+
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$bug,)*];
+        }
     };
 }
 
@@ -64,8 +73,8 @@ bugs! {
 }
 
 /// Every client with a bug.
-pub fn mutants() -> &'static [Mutant] {
-    ALL
+pub fn mutants() -> impl Iterator<Item = Mutant> {
+    Bug::ALL.iter().map(|bug| bug.mutant())
 }
 
 impl Bug {

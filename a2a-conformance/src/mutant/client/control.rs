@@ -1,0 +1,38 @@
+//! The clients that are odd, but right.
+
+macro_rules! controls {
+    ($($control:ident = $name:literal: $says:literal;)*) => {
+        /// A way in which a client is odd, but right.
+        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+        pub enum Control { $(#[doc = $says] $control,)* }
+
+        impl Control {
+            /// Every one.
+            pub const ALL: &[Self] = &[$(Self::$control,)*];
+
+            /// A short name.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$control => $name,)* }
+            }
+
+            /// What is odd.
+            pub fn says(self) -> &'static str {
+                match self { $(Self::$control => $says,)* }
+            }
+        }
+    };
+}
+
+controls! {
+    Headers = "client-headers": "requests have many headers that nobody asked for";
+    TitleCase = "client-title-case": "names of headers are written with capitals";
+    AcceptAnything = "client-accept-anything": "it accepts any media type";
+    MediaTypes = "client-media-types": "the media type of requests has a parameter, and is written in other letters";
+    Chunked = "client-chunked": "bodies come in small chunks, and their length is not told";
+    Connections = "client-connections": "every request has a connection of its own";
+    WholeTarget = "client-whole-target": "requests name the whole URL, as they do to a proxy";
+    TextIds = "client-text-ids": "ids of requests are texts";
+    Pretty = "client-pretty": "JSON is written over many lines";
+    KeyOrder = "client-key-order": "members come in another order";
+    Metadata = "client-metadata": "messages, and what they are sent with, have metadata that nobody knows";
+}

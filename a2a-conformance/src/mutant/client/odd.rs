@@ -1,0 +1,182 @@
+//! What is odd about requests, but right.
+
+use bytes::Bytes;
+use futures_util::stream;
+use http::header::{
+    ACCEPT, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+};
+use http::request::Parts;
+use http_body::Frame;
+use http_body_util::{BodyExt, Full, StreamBody};
+use serde_json::{Value, json};
+
+use super::control::Control;
+use crate::mutant::written::backwards;
+
+/// What goes to the agent.
+pub(super) type Asked = http_body_util::combinators::UnsyncBoxBody<Bytes, std::convert::Infallible>;
+
+/// Says the same otherwise: the body, and what becomes of the answer.
+pub(super) fn asked(
+    control: Control,
+    host: &str,
+    head: &mut Parts,
+    body: &Bytes,
+) -> (Asked, Option<Replace>) {
+    change_headers(control, &mut head.headers);
+    if control == Control::WholeTarget {
+        if let Ok(whole) = format!("http://{host}{}", head.uri).parse() {
+            head.uri = whole;
+        }
+    }
+    let Ok(mut json) = serde_json::from_slice::<Value>(body) else {
+        return (Full::from(body.clone()).boxed_unsync(), None);
+    };
+    let replace = change(control, &mut json);
+    let text = match control {
+        Control::Pretty => format!("\n{json:#}\r\n"),
+        Control::KeyOrder => backwards(&json),
+        Control::Metadata | Control::TextIds => json.to_string(),
+        _ => String::from_utf8_lossy(body).into_owned(),
+    };
+    head.headers.remove(CONTENT_LENGTH);
+    let text = Bytes::from(text);
+    let asked = match control {
+        Control::Chunked => {
+            let pieces: Vec<_> = text.chunks(CHUNK).map(Bytes::copy_from_slice).collect();
+            let frames = pieces.into_iter().map(|piece| Ok(Frame::data(piece)));
+            StreamBody::new(stream::iter(frames)).boxed_unsync()
+        }
+        _ => Full::from(text).boxed_unsync(),
+    };
+    (asked, replace)
+}
+
+fn change_headers(control: Control, headers: &mut HeaderMap) {
+    match control {
+        Control::Headers => {
+            for number in 0..20 {
+                if let Ok(name) = HeaderName::try_from(format!("x-unasked-{number}")) {
+                    headers.append(name.clone(), HeaderValue::from_static("one"));
+                    headers.append(name, HeaderValue::from_static("two; with=\"more\""));
+                }
+            }
+            for (name, value) in [
+                ("accept-language", "ja, en;q=0.5, *;q=0.1"),
+                ("cache-control", "no-store"),
+                ("cookie", "a=1; b=2"),
+                (
+                    "traceparent",
+                    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+                ),
+            ] {
+                headers.insert(name, HeaderValue::from_static(value));
+            }
+        }
+        Control::AcceptAnything => {
+            headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+        }
+        Control::MediaTypes => {
+            let told = headers
+                .get(CONTENT_TYPE)
+                .and_then(|value| value.to_str().ok());
+            let odd = told.map(|told| {
+                let told = told.replace("application/", "Application/");
+                format!("{told} ; Charset=\"UTF-8\"")
+            });
+            if let Some(Ok(odd)) = odd.map(|odd| HeaderValue::from_str(&odd)) {
+                headers.insert(CONTENT_TYPE, odd);
+            }
+        }
+        Control::Connections => {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        _ => {}
+    }
+}
+
+fn change(control: Control, json: &mut Value) -> Option<Replace> {
+    match control {
+        Control::TextIds => {
+            let id = json.get_mut("id").filter(|id| id.is_number())?;
+            let number = id.to_string();
+            let text = json!(format!("odd-{number}"));
+            let replace = Replace::new(&text.to_string(), &number);
+            *id = text;
+            Some(replace)
+        }
+        Control::Metadata => {
+            let params = match json.get("params") {
+                Some(_) => &mut json["params"],
+                None => json,
+            };
+            let metadata = json!({"https://odd.example/": {"a": [1, null, "x"]}});
+            if params["message"].is_object() {
+                params["message"]["metadata"] = metadata.clone();
+                params["metadata"] = metadata;
+            }
+            None
+        }
+        _ => None,
+    }
+}
+
+/// Puts one text for another in bytes that come in pieces.
+pub(super) struct Replace {
+    text: Vec<u8>,
+    other: Vec<u8>,
+    /// What may be the beginning of the text.
+    tail: Vec<u8>,
+}
+
+impl Replace {
+    fn new(text: &str, other: &str) -> Self {
+        Self {
+            text: text.into(),
+            other: other.into(),
+            tail: Vec::new(),
+        }
+    }
+
+    /// What can be passed on once these bytes have come.
+    pub(super) fn push(&mut self, data: &[u8]) -> Bytes {
+        let mut passed = Vec::new();
+        for byte in data {
+            self.tail.push(*byte);
+            while !self.text.starts_with(&self.tail) {
+                passed.push(self.tail.remove(0));
+            }
+            if self.tail == self.text {
+                passed.extend_from_slice(&self.other);
+                self.tail.clear();
+            }
+        }
+        passed.into()
+    }
+
+    /// What is left when no more comes.
+    pub(super) fn finish(self) -> Bytes {
+        self.tail.into()
+    }
+}
+
+/// How small chunks are.
+const CHUNK: usize = 7;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_replaced_however_they_are_cut() {
+        let told = r#"{"id":"odd-1","x":"odd-12""odd"odd-1""odd-"#;
+        for size in 1..told.len() {
+            let mut replace = Replace::new("\"odd-1\"", "1");
+            let pieces = told.as_bytes().chunks(size);
+            let mut passed: Vec<u8> = pieces.flat_map(|piece| replace.push(piece)).collect();
+            passed.extend(replace.finish());
+            let passed = String::from_utf8(passed).unwrap();
+            assert_eq!(passed, r#"{"id":1,"x":"odd-12""odd1"odd-"#, "{size}");
+        }
+    }
+}

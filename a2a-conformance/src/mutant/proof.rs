@@ -1,0 +1,198 @@
+//! What came of running the suite where it is known what has to be found.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::requirement::Role;
+use crate::run::{CheckResult, Verdict};
+
+/// How much is run to prove something.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Extent {
+    /// The suite in one generation and binding.
+    Brief,
+    /// Besides, the checks named for a bug wherever it shows, and what is odd wherever it is right.
+    Whole,
+}
+
+/// What came of running the suite where it is known what has to be found.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Proof {
+    /// The mutant or control.
+    pub name: String,
+    /// Who is wrong, or odd.
+    pub role: Role,
+    /// What it does.
+    pub says: String,
+    /// The checks that had to be red; none if it is right.
+    pub wanted: Vec<String>,
+    /// Where they were.
+    pub caught: Vec<Red>,
+    /// Where they were not.
+    pub survived: Vec<Red>,
+    /// Checks that were red although they should not have been.
+    pub collateral: Vec<Red>,
+    /// Checks that were red, as they may be.
+    pub allowed: Vec<Red>,
+    /// How many checks were met.
+    pub green: usize,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// A check, and what was made of it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Red {
+    /// Its id.
+    pub check: String,
+    /// Where: the generation and binding.
+    pub place: String,
+    /// The first thing that was not as it should be.
+    pub why: String,
+}
+
+impl Red {
+    /// What is told of a result.
+    pub(super) fn of(result: &CheckResult) -> Self {
+        let mismatch = result.mismatches.first();
+        let why = mismatch.map(|mismatch| {
+            format!(
+                "{}: expected {}, found {}",
+                mismatch.place, mismatch.expected, mismatch.found
+            )
+        });
+        Self {
+            check: result.id.clone(),
+            place: result.column().to_string(),
+            why: why.or_else(|| result.reason.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// What is told of a result that should have been red.
+    pub(super) fn missing(result: &CheckResult) -> Self {
+        Self {
+            why: "it is met".to_owned(),
+            ..Self::of(result)
+        }
+    }
+}
+
+impl Proof {
+    /// Nothing yet.
+    pub(super) fn new(role: Role, name: &str, says: &str, wanted: &[&str]) -> Self {
+        Self {
+            name: name.to_owned(),
+            role,
+            says: says.to_owned(),
+            wanted: wanted.iter().map(|&check| check.to_owned()).collect(),
+            caught: Vec::new(),
+            survived: Vec::new(),
+            collateral: Vec::new(),
+            allowed: Vec::new(),
+            green: 0,
+            seconds: 0.0,
+        }
+    }
+
+    /// Notes what should be green, but for what may be red; the rest is left to the caller.
+    pub(super) fn note_others<'r>(
+        &mut self,
+        results: &'r [CheckResult],
+        allows: &[&str],
+    ) -> Vec<&'r CheckResult> {
+        self.green += results
+            .iter()
+            .filter(|result| result.verdict.is_met())
+            .count();
+        let (allowed, rest): (Vec<_>, Vec<_>) = results
+            .iter()
+            .filter(|result| is_red(result) && !self.wanted.contains(&result.id))
+            .partition(|result| allows.contains(&result.id.as_str()));
+        self.allowed.extend(allowed.into_iter().map(Red::of));
+        rest
+    }
+
+    /// Notes what came of a check that had to be red wherever it was made.
+    pub(super) fn note_wanted<'r>(
+        &mut self,
+        check: &str,
+        results: impl IntoIterator<Item = &'r CheckResult>,
+    ) {
+        let mut is_made = false;
+        for result in results {
+            if result.id != check || result.verdict == Verdict::NotApplicable {
+                continue;
+            }
+            is_made = true;
+            match is_red(result) {
+                true => self.caught.push(Red::of(result)),
+                false => self.survived.push(Red::missing(result)),
+            }
+        }
+        if !is_made {
+            self.survived.push(Red {
+                check: check.to_owned(),
+                place: "nowhere".to_owned(),
+                why: "the check is not made there".to_owned(),
+            });
+        }
+    }
+
+    /// Whether it is a mutant, and not a control.
+    pub fn is_of_mutant(&self) -> bool {
+        !self.wanted.is_empty()
+    }
+
+    /// Whether exactly what had to be found was found.
+    pub fn holds(&self) -> bool {
+        let caught: BTreeSet<_> = self.caught.iter().map(|red| &red.check).collect();
+        self.wanted.iter().all(|check| caught.contains(check))
+            && self.survived.is_empty()
+            && self.collateral.is_empty()
+            && self.green > 0
+    }
+}
+
+/// Whether a check is not met.
+pub(super) fn is_red(result: &CheckResult) -> bool {
+    !result.verdict.is_met() && result.verdict != Verdict::NotApplicable
+}
+
+/// How many mutants were caught, and how many controls were green.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tally {
+    /// How many mutants were caught by the checks named for them, and by no others.
+    pub caught: usize,
+    /// Of how many.
+    pub mutants: usize,
+    /// How many controls were green.
+    pub green: usize,
+    /// Of how many.
+    pub controls: usize,
+}
+
+impl Tally {
+    /// Whether all were.
+    pub fn is_complete(&self) -> bool {
+        self.caught == self.mutants && self.green == self.controls
+    }
+}
+
+impl<'p> FromIterator<&'p Proof> for Tally {
+    fn from_iter<T: IntoIterator<Item = &'p Proof>>(proofs: T) -> Self {
+        let mut tally = Self::default();
+        for proof in proofs {
+            let (held, all) = match proof.is_of_mutant() {
+                true => (&mut tally.caught, &mut tally.mutants),
+                false => (&mut tally.green, &mut tally.controls),
+            };
+            *held += usize::from(proof.holds());
+            *all += 1;
+        }
+        tally
+    }
+}
