@@ -114,7 +114,7 @@ pub fn covered_by(id: &str) -> impl Iterator<Item = (Dialect, &'static Requireme
 pub fn proofs_of(id: &str) -> Vec<(&'static str, &'static str)> {
     let agents = mutant::agent::Bug::ALL.iter();
     let agents = agents.filter(|bug| bug.story().kills.contains(&id));
-    let clients = mutant::client::mutants().iter();
+    let clients = mutant::client::mutants();
     let clients = clients.filter(|mutant| mutant.caught_by == id);
     agents
         .map(|bug| (bug.name(), bug.story().says))

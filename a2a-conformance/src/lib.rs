@@ -1,18 +1,41 @@
-//! The documented examples of the A2A protocol, replayed against agents and clients.
+//! A conformance suite for the Agent2Agent (A2A) protocol: whether an agent, or a client, keeps what the
+//! specification says, in generations 0.1, 0.2, 0.3 and 1.0, by JSON-RPC and by HTTP+JSON.
 //!
-//! The corpus holds every example of five documents as printed and as it should have been, with
-//! the departures of each by code. [`documents::replay`] reads them, sends the requests to our server, and
-//! plays the answers to our client, on real sockets.
+//! Most people use it as a program (`a2a-conformance --help`); this is the library behind it.
+//!
+//! ```text
+//! requirements/  each sentence of the specification, in our words ◄── what covers it ──┐
+//! cases/         what is said to a peer, and what has to come ─► agent, client ─► checks ─► Run ─► reports
+//! examples/      the documented examples ─► documents::replay
+//! ```
+//!
+//! - [`agent`] tests an agent: any ([black box](case::Profile::BlackBox)), or one that keeps the behaviour contract
+//!   (`docs/behaviour-contract.md`), so that all of it can be seen.
+//! - [`client`] tests a client: the suite is the agent, and tells the client what to do (`docs/client-protocol.md`).
+//! - [`report`] makes pages, JUnit, Markdown and badges of a [`run::Run`]; waivers say what is known not to be met.
+//! - [`requirement`], [`check`], [`explanation`], [`coverage`]: what is required, what checks it, why, and how much of it.
+//! - [`card`] and [`lint`] judge documents, [`documents`] and [`recorded`] replay them, [`mutant`] shows that the suite
+//!   notices what is wrong.
 //!
 //! ```
-//! use a2a_conformance::documents::{Corpus, printed};
+//! use a2a_conformance::agent::{Options, run};
+//! use a2a_conformance::report::{Form, write};
+//! use a2a_server::{Server, demo::Reference};
 //!
-//! let corpus = Corpus::embedded().unwrap();
-//! let example = corpus.example("001-08");
-//! let read = printed::read(&example.printed);
-//! assert!(read.repairs.contains("TRAIL")); // a comma before a brace
-//! assert!(!read.is_json());
-//! assert!(read.json.is_some());
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = Server::builder(Reference::card(), Reference).build()?.bind("127.0.0.1:0").await?;
+//! let mut options = Options::of(server.url());
+//! tokio::spawn(server.run(std::future::pending()));
+//!
+//! options.selection.run.push("send.task-or-message".to_owned());
+//! let mut run = run(&options, |_, _| {}).await?;
+//! run.cite();
+//! assert_eq!(run.exit_code(), 0);
+//!
+//! let directory = tempfile::tempdir()?;
+//! let page = write(&run, Form::Html, directory.path())?;
+//! assert!(page.ends_with("report.html"));
+//! # Ok(()) }
 //! ```
 
 pub mod agent;
@@ -23,6 +46,7 @@ pub mod check;
 pub mod client;
 pub mod coverage;
 pub mod documents;
+pub mod explanation;
 pub mod gap;
 pub mod lint;
 pub mod mutant;

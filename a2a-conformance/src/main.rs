@@ -8,27 +8,30 @@ use clap::{Parser, Subcommand};
 
 use crate::cli::{coverage, explain, lint, list, replay, verify_card};
 
-/// Proves what agents and clients of the A2A protocol do.
+/// Shows whether agents and clients keep the A2A protocol, in each of its generations.
 #[derive(Parser)]
 #[command(
     version,
     after_help = "\
 Examples:
-  a2a-conformance replay                     every example and exchange
-  a2a-conformance replay --only 001          one document
-  a2a-conformance replay --json > report.json
-  a2a-conformance replay --fault lost-chunk  a broken server: the replay must fail
-  a2a-conformance replay record/             what `a2a send … --record record/` has written
+  a2a-conformance agent http://127.0.0.1:8080 --black-box
+  a2a-conformance agent --exec './my-agent --port {port}' --report html,junit -o reports/
+  a2a-conformance client --stdio 'python3 my-shim.py'
+  a2a-conformance explain send.ended-task-refused   what a check does, and why
+  a2a-conformance explain contract                  what an instrumented agent does
   a2a-conformance list --dialect 1.0 --level must
-  a2a-conformance explain A2A10-3.1.1-M2     what a requirement says, and what checks it
-  a2a-conformance coverage                   how much of the specification has checks
-  a2a-conformance lint card.json events.txt  whether documents are legal, and what is not
-  a2a-conformance report report.json --report html,junit -o out/
-  a2a-conformance diff old/report.json new/report.json
+  a2a-conformance coverage                          how much of the specification has checks
   a2a-conformance verify-card https://agent.example --jwks keys.json
+  a2a-conformance lint card.json events.txt         whether documents are legal
+  a2a-conformance diff old/report.json new/report.json
+  a2a-conformance report report.json --report html  other reports of an old run
+  a2a-conformance replay --only 001                 the documented examples, at both ends of ours
+  a2a-conformance self-test                         whether the suite notices what is wrong
 
-Exit codes: 0 all as required, 1 something differs, 2 usage or nothing to do, 3 what was
-asked for cannot be reached."
+Each command has examples of its own: a2a-conformance agent --help.
+
+Exit codes: 0 all as required, 1 something is not, 2 usage or nothing was checked, 3 what was asked for cannot be
+reached, 4 the suite itself did not work, 5 only waivers are out of date, 130 interrupted."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -53,7 +56,9 @@ enum Command {
     Coverage(coverage::Args),
     /// Whether documents are legal A2A: requests, answers, streams, cards, tasks, messages.
     Lint(lint::Args),
+    /// Makes other reports of a run that was made before.
     Report(cli::report::Report),
+    /// Compares two runs, check by check.
     Diff(cli::diff::Diff),
     /// Whether a card is legal, and signed by whom it says.
     VerifyCard(verify_card::Args),

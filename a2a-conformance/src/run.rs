@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::explanation::explanation;
 use crate::report::{Redaction, WaiverUse};
 use crate::requirement::{Level, Requirement, Role, requirement};
 
@@ -30,6 +31,9 @@ pub struct Run {
     pub seconds: f64,
     /// Every check, in every generation and binding in which it applies.
     pub checks: Vec<CheckResult>,
+    /// How many checks were not made, because the run was interrupted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_made: usize,
     /// The requirements that the checks cover, so that the run can be read without the suite:
     /// [`Run::cite`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -85,6 +89,9 @@ pub struct Settings {
     pub seed: u64,
     /// How often each check was made.
     pub repeat: u32,
+    /// Whether the run fails for a SHOULD that is not met, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub strict: bool,
     /// What was chosen by `--run`, `--skip`, `--level`, `--dialect`, `--binding`.
     #[serde(default)]
     pub filters: BTreeMap<String, Vec<String>>,
@@ -147,6 +154,13 @@ impl CheckResult {
     /// The generation.
     pub fn dialect(&self) -> Option<Dialect> {
         Dialect::from_version(self.dialect.as_deref()?)
+    }
+
+    /// Whether the target does not have what this is about, as far as could be told, and no waiver
+    /// knows of it.
+    pub fn is_missing(&self) -> bool {
+        use Verdict::{Fail, Flaky, SetupFailed, Untestable, Warn};
+        matches!(self.verdict, Fail | Warn | Untestable | SetupFailed | Flaky)
     }
 }
 
@@ -303,8 +317,15 @@ impl Run {
         self.checks.push(result);
     }
 
-    /// Takes in what the requirements say that the checks cover.
+    /// Takes in what the requirements say that the checks cover, and what is to be known of checks that
+    /// are not met.
     pub fn cite(&mut self) {
+        for check in &mut self.checks {
+            let is_told = !check.explanation.is_empty();
+            if !is_told && !check.verdict.is_met() && check.verdict != Verdict::NotApplicable {
+                check.explanation = explanation(&check.id).unwrap_or_default();
+            }
+        }
         let covered = self.checks.iter().flat_map(|check| &check.requirements);
         for id in covered.collect::<BTreeSet<_>>() {
             let known = self.requirements.iter().any(|known| known.id == *id);
@@ -372,23 +393,49 @@ impl Run {
         results.collect()
     }
 
-    /// The checks that are neither met nor waived, those of a SHOULD excepted.
+    /// The checks for which the run fails: those of a MUST that are neither met nor waived, in a
+    /// [strict](Settings::strict) run those of a SHOULD, too, and those that the suite could not make.
     pub fn unmet(&self) -> impl Iterator<Item = &CheckResult> {
-        self.checks.iter().filter(|result| {
-            !result.verdict.is_met()
-                && !matches!(
-                    result.verdict,
-                    Verdict::Warn | Verdict::Waived | Verdict::NotApplicable
-                )
-        })
+        let checks = self.checks.iter();
+        checks.filter(|result| self.fails_for(result))
     }
 
-    /// With what a program that made the run ends: 0 if all that is scored is met, 1 if not, 2 if
-    /// nothing ran, 4 if the suite itself did not work, 5 if only waivers are out of date.
+    /// The checks that are neither met nor waived, and for which the run does not fail.
+    pub fn unheeded(&self) -> impl Iterator<Item = &CheckResult> {
+        let checks = self.checks.iter();
+        checks.filter(|result| self.is_unheeded(result))
+    }
+
+    /// Whether the run fails for a check: [`Run::unmet`].
+    pub fn fails_for(&self, result: &CheckResult) -> bool {
+        let is_broken = result.verdict == Verdict::HarnessError;
+        is_broken || result.is_missing() && self.is_required(result)
+    }
+
+    /// Whether a check is not met, but the run does not fail for it: [`Run::unheeded`].
+    pub fn is_unheeded(&self, result: &CheckResult) -> bool {
+        result.is_missing() && !self.is_required(result)
+    }
+
+    /// Whether the run fails if the target lacks what this is about. What could not be told is as
+    /// grave as what is known: its level says how much that is.
+    fn is_required(&self, result: &CheckResult) -> bool {
+        match (result.verdict, result.level) {
+            (Verdict::Fail, _) => true,
+            (Verdict::Warn, _) | (_, Level::Should) => self.settings.strict,
+            (_, level) => level == Level::Must,
+        }
+    }
+
+    /// With what a program that made the run ends: 0 if all that is required is met, 1 if not, 2 if
+    /// nothing was checked, 4 if the suite itself did not work, 5 if only waivers are out of date, 130 if it was
+    /// interrupted.
     pub fn exit_code(&self) -> u8 {
         let broken = |result: &&CheckResult| result.verdict == Verdict::HarnessError;
+        let not_applicable = |result: &CheckResult| result.verdict == Verdict::NotApplicable;
         match () {
-            () if self.checks.is_empty() => 2,
+            () if self.not_made > 0 => 130,
+            () if self.checks.iter().all(not_applicable) => 2,
             () if self.unmet().any(|result| !broken(&result)) => 1,
             () if self.checks.iter().any(|result| broken(&result)) => 4,
             () if self.waivers.iter().any(|waiver| waiver.state.is_error()) => 5,

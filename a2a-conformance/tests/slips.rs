@@ -6,9 +6,12 @@ use futures_util::stream::{self, StreamExt};
 #[tokio::test(flavor = "multi_thread")]
 async fn slips_are_seen() {
     let only = std::env::var("SLIPS").unwrap_or_default();
-    let slips = SLIPS.iter().filter(|slip| only.is_empty() || only.split(',').any(|name| slip.name.contains(name)));
+    let slips = SLIPS
+        .iter()
+        .filter(|slip| only.is_empty() || only.split(',').any(|name| slip.name.contains(name)));
     let jobs = slips.flat_map(|slip| PLACES.iter().map(move |place| (*slip, *place)));
-    let running = jobs.map(|(slip, place)| async move { (slip, place, slipped(slip, place).await) });
+    let running =
+        jobs.map(|(slip, place)| async move { (slip, place, slipped(slip, place).await) });
     let mut running = std::pin::pin!(stream::iter(running).buffered(8));
     let mut survivors = Vec::new();
     while let Some((slip, (dialect, binding), red)) = running.next().await {
@@ -20,7 +23,12 @@ async fn slips_are_seen() {
             }
             Some(red) => {
                 let some: Vec<_> = red.iter().take(6).cloned().collect();
-                println!("{:24} {dialect} {binding}: {} {}", slip.name, red.len(), some.join(" "));
+                println!(
+                    "{:24} {dialect} {binding}: {} {}",
+                    slip.name,
+                    red.len(),
+                    some.join(" ")
+                );
             }
         }
     }

@@ -158,7 +158,11 @@ fn wanted<'a>(
             let (message, task, reply) = (&asked["message"], &result["task"], &result["message"]);
             vec![
                 ("$.task.id", &message["taskId"], &task["id"]),
-                ("$.task.contextId", &message["contextId"], &task["contextId"]),
+                (
+                    "$.task.contextId",
+                    &message["contextId"],
+                    &task["contextId"],
+                ),
                 ("$.message.taskId", &message["taskId"], &reply["taskId"]),
                 (
                     "$.message.contextId",
@@ -181,9 +185,8 @@ fn wanted<'a>(
         }
         Operation::ListTaskPushNotificationConfigs => {
             let configs = items(&result["configs"]).iter();
-            let of_task = |config: &'a Value| {
-                ("$.configs[*].taskId", &asked["taskId"], &config["taskId"])
-            };
+            let of_task =
+                |config: &'a Value| ("$.configs[*].taskId", &asked["taskId"], &config["taskId"]);
             configs.map(of_task).collect()
         }
         _ => Vec::new(),

@@ -73,7 +73,12 @@ impl Lane {
             let distinct: BTreeSet<_> = ids.iter().collect();
             let place = format!("{place}.{list}");
             let expected = format!("no `{id}` twice");
-            let found = unless(distinct.len() == ids.len(), &place, expected, ids.join(", "));
+            let found = unless(
+                distinct.len() == ids.len(),
+                &place,
+                expected,
+                ids.join(", "),
+            );
             see("task.identities", found);
         }
         let messages = items(&task["history"]).iter().enumerate();
@@ -141,10 +146,7 @@ fn said_by_agent(place: &str, message: &Value) -> Option<Mismatch> {
 /// A message that says that it is of another task or conversation than the one it is in.
 fn foreign(place: &str, owner: &Value, message: &Value) -> Option<Mismatch> {
     let own = owner.get("taskId").or_else(|| owner.get("id"));
-    let pairs = [
-        ("taskId", own),
-        ("contextId", owner.get("contextId")),
-    ];
+    let pairs = [("taskId", own), ("contextId", owner.get("contextId"))];
     pairs.into_iter().find_map(|(name, own)| {
         let (own, said) = (own?, message.get(name)?);
         // ProtoJSON may say that there is none.

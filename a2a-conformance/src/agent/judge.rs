@@ -75,7 +75,11 @@ impl Lane {
                 true => &Value::Null,
                 false => own,
             };
-            let id = if asked.json.is_object() { id } else { &json["id"] };
+            let id = if asked.json.is_object() {
+                id
+            } else {
+                &json["id"]
+            };
             self.judge_envelope(json, id, &answered.evidence);
         }
         match &answered.outcome {

@@ -62,7 +62,9 @@ impl Lane {
         } else if is_send && asked.is_object() && message.get("taskId").is_none() {
             let new = message.get("contextId").is_none();
             let made_for = message["messageId"].as_str().map(str::to_owned);
-            let first = told.made_for.get_or_insert(made_for.clone().unwrap_or_default());
+            let first = told
+                .made_for
+                .get_or_insert(made_for.clone().unwrap_or_default());
             if new && let Some(made_for) = made_for {
                 let expected = "an id that no other task has";
                 let found = unless(*first == made_for, "$.task.id", expected, id);

@@ -26,9 +26,12 @@ mod rules;
 mod step;
 mod stream;
 mod target;
+mod unreachable;
 mod webhook;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::future::pending;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -50,6 +53,30 @@ use crate::run::{CheckResult, FORMAT, Run, Settings, Target as Tested, Verdict};
 
 /// Tests an agent. `progress` is told how many of how many checks are made.
 pub async fn run(options: &Options, mut progress: impl FnMut(usize, usize)) -> Result<Run, NoRun> {
+    let told = |so_far: SoFar<'_>| progress(so_far.made, so_far.of);
+    run_until(options, pending(), told).await
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct SoFar<'r> {
+    /// How many checks are made.
+    pub made: usize,
+    /// How many there are.
+    pub of: usize,
+    /// What came of the last one; none at the beginning.
+    pub last: Option<&'r CheckResult>,
+}
+
+/// Tests an agent until it is done, or `stop` comes: then the run has what was done until then, and
+/// says [how much was not](Run::not_made).
+///
+/// Errors: nothing was made, because the agent cannot be asked, or `stop` came before.
+pub async fn run_until(
+    options: &Options,
+    stop: impl Future<Output = ()>,
+    mut progress: impl FnMut(SoFar<'_>),
+) -> Result<Run, NoRun> {
     let (began, started) = (Instant::now(), jiff::Timestamp::now());
     let cases = catalogue::agent_cases().map_err(NoRun::Broken)?;
     let selection = &options.selection;
@@ -69,8 +96,11 @@ pub async fn run(options: &Options, mut progress: impl FnMut(usize, usize)) -> R
         second: options.second_headers.clone(),
         forbidden: options.forbidden_headers.clone(),
     });
-    let target = Target::find(options, &callers).await;
-    let target = target.map_err(NoRun::Unreachable)?;
+    let mut stop = pin!(stop);
+    let target = tokio::select! {
+        target = Target::find(options, &callers) => target.map_err(NoRun::Unreachable)?,
+        () = &mut stop => return Err(NoRun::Interrupted),
+    };
     let offered = target.card.supported_interfaces.iter().map(|interface| {
         format!(
             "{} {}",
@@ -90,17 +120,32 @@ pub async fn run(options: &Options, mut progress: impl FnMut(usize, usize)) -> R
     let (first, last) = (jobs(&target, &first), jobs(&target, &last));
     let total = first.len() + last.len();
     let mut results = Vec::new();
-    progress(0, total);
-    for jobs in [first, last] {
+    progress(SoFar {
+        made: 0,
+        of: total,
+        last: None,
+    });
+    'making: for jobs in [first, last] {
         let checks = jobs
             .into_iter()
             .map(|(lane, case)| check(options, &target, lane, case));
-        let mut checking = std::pin::pin!(streams::iter(checks).buffered(options.jobs.max(1)));
-        while let Some(result) = checking.next().await {
+        let mut checking = pin!(streams::iter(checks).buffer_unordered(options.jobs.max(1)));
+        loop {
+            let result = tokio::select! {
+                result = checking.next() => result,
+                () = &mut stop => break 'making,
+            };
+            let Some(result) = result else { break };
+            let made = results.len() + 1;
+            progress(SoFar {
+                made,
+                of: total,
+                last: Some(&result),
+            });
             results.push(result);
-            progress(results.len(), total);
         }
     }
+    let not_made = total - results.len();
     results.retain(|result: &CheckResult| selection.wants(&result.id, result.level));
     for lane in &target.lanes {
         let of_lane = invariants
@@ -129,6 +174,7 @@ pub async fn run(options: &Options, mut progress: impl FnMut(usize, usize)) -> R
         began: started.to_string(),
         seconds: began.elapsed().as_secs_f64(),
         checks: results,
+        not_made,
         ..Run::default()
     })
 }
@@ -160,6 +206,7 @@ fn settings(options: &Options) -> Settings {
         },
         seed: 0,
         repeat: options.repeat,
+        strict: false,
         filters,
     }
 }

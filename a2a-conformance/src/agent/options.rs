@@ -50,6 +50,30 @@ pub struct Options {
     pub http: HttpClient,
 }
 
+impl Options {
+    /// An agent that keeps the behaviour contract, tested in everything that its card offers.
+    pub fn of(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            profile: Profile::Instrumented,
+            dialects: Vec::new(),
+            bindings: Vec::new(),
+            selection: Selection::default(),
+            prompt: "hello".to_owned(),
+            headers: HeaderMap::new(),
+            second_headers: HeaderMap::new(),
+            forbidden_headers: HeaderMap::new(),
+            card_keys: None,
+            patience: Duration::from_secs(10),
+            scale: 1.0,
+            webhook_host: None,
+            jobs: 8,
+            repeat: 1,
+            http: HttpClient::default(),
+        }
+    }
+}
+
 /// Which checks are made.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
@@ -75,14 +99,17 @@ impl Selection {
 #[derive(Debug, thiserror::Error)]
 pub enum NoRun {
     /// The agent is not there, or has no card.
-    #[error("the agent cannot be reached: {0}")]
+    #[error("the agent cannot be tested: {0}")]
     Unreachable(String),
     /// It offers nothing that was asked for.
     #[error("the card offers no interface that was asked for: it offers {0}")]
     NoLane(String),
     /// No check was chosen.
-    #[error("no check was chosen: `a2a-conformance list` shows which there are")]
+    #[error("no check is like --run, --skip and --level say: `a2a-conformance list` names all")]
     NothingChosen,
+    /// It was stopped before the agent had answered.
+    #[error("interrupted before anything was checked")]
+    Interrupted,
     /// The suite itself is broken.
     #[error("the suite is broken: {0}")]
     Broken(String),

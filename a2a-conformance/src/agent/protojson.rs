@@ -34,7 +34,13 @@ fn against_proto(operation: Operation, json: &Value) -> Option<String> {
 
 fn against_plain(operation: Operation, json: &Value) -> Option<String> {
     let name = schema::response_definition(Dialect::V0_3, operation)?;
-    let members = ["task", "message", "statusUpdate", "artifactUpdate", "configs"];
+    let members = [
+        "task",
+        "message",
+        "statusUpdate",
+        "artifactUpdate",
+        "configs",
+    ];
     // What JSON-RPC tells apart by `kind` may be wrapped here.
     let inner = members.iter().find_map(|member| json.get(member));
     let result = match (operation, json) {
@@ -51,8 +57,9 @@ fn definition(operation: Operation) -> &'static str {
         Operation::SendStreamingMessage | Operation::SubscribeToTask => "StreamResponse",
         Operation::GetTask | Operation::CancelTask => "Task",
         Operation::ListTasks => "ListTasksResponse",
-        Operation::CreateTaskPushNotificationConfig
-        | Operation::GetTaskPushNotificationConfig => "TaskPushNotificationConfig",
+        Operation::CreateTaskPushNotificationConfig | Operation::GetTaskPushNotificationConfig => {
+            "TaskPushNotificationConfig"
+        }
         Operation::ListTaskPushNotificationConfigs => "ListTaskPushNotificationConfigResponse",
         Operation::GetExtendedAgentCard => "AgentCard",
         _ => "Empty",
@@ -105,7 +112,11 @@ mod tests {
         let plain = json!({"task": {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "canceled"}}});
         check(Operation::SendMessage, &plain, None);
         check(Operation::SendMessage, &plain["task"], None);
-        check(Operation::DeleteTaskPushNotificationConfig, &json!({}), None);
+        check(
+            Operation::DeleteTaskPushNotificationConfig,
+            &json!({}),
+            None,
+        );
     }
 
     #[test]
@@ -120,6 +131,10 @@ mod tests {
         let without = json!({"contextId": "c", "status": {"state": "TASK_STATE_WORKING"}});
         check(Operation::GetTask, &without, Some("\"id\""));
         let event = json!({"statusUpdate": {"taskId": 7, "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}});
-        check(Operation::SubscribeToTask, &event, Some("$.statusUpdate.taskId"));
+        check(
+            Operation::SubscribeToTask,
+            &event,
+            Some("$.statusUpdate.taskId"),
+        );
     }
 }

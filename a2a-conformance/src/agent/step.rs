@@ -251,9 +251,9 @@ fn envelope_of(lane: &Lane, outgoing: &Outgoing, json: &Value) -> (Envelope, boo
         }
         Binding::HttpJson => {
             let path = outgoing.url.split('?').next().unwrap_or_default();
-            let route = ROUTES.iter().find(|(method, end, _)| {
-                *method == outgoing.method && path.ends_with(end)
-            });
+            let route = ROUTES
+                .iter()
+                .find(|(method, end, _)| *method == outgoing.method && path.ends_with(end));
             route.map(|(_, _, operation)| *operation)
         }
     };

@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use a2a_jsonrpc::Limits;
+use a2a_transport::Envelope;
 use a2a_transport::binding::EventReader;
 use a2a_transport::sse::{Bounds, Decoder, ServerSentEvent};
-use a2a_transport::Envelope;
 use a2a_types::reading::Mode;
 use a2a_types::{Dialect, Task, TaskState};
 use bytes::Bytes;

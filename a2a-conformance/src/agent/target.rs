@@ -10,11 +10,13 @@ use a2a_transport::webhook::Jwks;
 use a2a_types::{AgentCard, Dialect};
 use serde_json::Value;
 use tokio::sync::OnceCell;
+use tokio::time::timeout;
 
 use super::known::Known;
-use super::lane::{Callers, Lane, causes};
+use super::lane::{Callers, Lane};
 use super::observed::Observed;
 use super::options::Options;
+use super::unreachable::{no_answer, no_card};
 use super::webhook::Webhooks;
 
 /// The agent under test.
@@ -40,10 +42,15 @@ impl Target {
     /// Finds the card, and every interface on it that can be tested.
     pub(crate) async fn find(options: &Options, callers: &Arc<Callers>) -> Result<Self, String> {
         let cards = Cards::new(options.http.clone()).headers(callers.first.clone());
-        let card = cards.find(&options.url).await;
-        let card = card.map_err(|error| causes(&error))?;
+        let waits = options.patience.mul_f64(options.scale.clamp(0.01, 1000.0));
+        let late = |_| no_answer(&options.url, waits);
+        let card = timeout(waits, cards.find(&options.url)).await;
+        let card = card
+            .map_err(late)?
+            .map_err(|error| no_card(&options.url, &error))?;
         let began = Instant::now();
-        let (place, document, server) = document(options, callers).await;
+        let found = timeout(waits, document(options, callers)).await;
+        let (place, document, server) = found.map_err(late)?;
         let patience = patience(options, began.elapsed());
         let (mut lanes, mut other_lanes): (Vec<Lane>, Vec<Lane>) = Default::default();
         for interface in &card.supported_interfaces {

@@ -5,8 +5,10 @@ mod model;
 mod patch;
 pub mod pattern;
 mod template;
+mod told;
 
 pub use self::expect::Expect;
 pub use self::model::{Caller, Case, Http, Need, Per, Profile, Step, Until};
 pub use self::patch::lay_over;
 pub use self::template::Names;
+pub(crate) use self::told::told;

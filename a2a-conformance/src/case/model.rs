@@ -26,6 +26,9 @@ pub struct Case {
     /// The text that asks for it, like `RFC 6797`, where none of A2A does.
     #[serde(default)]
     pub source: Option<String>,
+    /// Why, where that is more than the requirements say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
     /// The generations in which it applies; all if none is named.
     #[serde(default)]
     pub dialects: Vec<String>,

@@ -1,22 +1,27 @@
 //! `a2a-conformance agent`.
 
-use std::io::IsTerminal;
+use std::error::Error;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use a2a_conformance::agent::{NoRun, Options, Process, Selection, run};
+use a2a_conformance::agent::{NoRun, Options, Process, Selection, run_until};
 use a2a_conformance::case::Profile;
+use a2a_conformance::report::Progress;
 use a2a_conformance::requirement::Level;
 use a2a_transport::Binding;
-use a2a_transport::http::HttpClient;
+use a2a_transport::http::{HttpClient, Tls};
 use a2a_transport::webhook::Jwks;
 use a2a_types::Dialect;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::complain;
 use super::document::read_keys;
+use super::interruption::interruption;
+use super::print::{dialects, levels, refused};
 use super::reports::ReportOptions;
+use super::values::{bindings, read_factor, read_header, read_pattern, read_seconds, read_url};
 
 /// Which agent, and what is checked.
 #[derive(Args)]
@@ -33,10 +38,10 @@ An agent that keeps the behaviour contract does what the first word of a message
 explain contract`); any other is tested by --black-box.
 
 Exit codes: 0 all that is required is met, 1 something is not, 2 usage or nothing was checked, 3 the agent cannot be
-reached, 4 the suite itself is broken, 5 only waivers are out of date.")]
+reached, 4 the suite itself is broken, 5 only waivers are out of date, 130 interrupted (the reports are written).")]
 pub(crate) struct Arguments {
     /// The agent: its origin, base or card.
-    #[arg(value_name = "URL", required_unless_present = "exec")]
+    #[arg(value_name = "URL", required_unless_present = "exec", value_parser = read_url)]
     url: Option<String>,
     /// Start the agent by this command, in which `{port}` is where it has to listen, and end it afterwards.
     #[arg(long, value_name = "COMMAND", conflicts_with = "url")]
@@ -48,20 +53,20 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "hello")]
     prompt: String,
     /// Only this generation.
-    #[arg(long, value_name = "VERSION", value_parser = read_dialect)]
+    #[arg(long, value_name = "VERSION", value_parser = dialects())]
     dialect: Vec<Dialect>,
     /// Only this binding.
-    #[arg(long, value_enum)]
-    binding: Vec<Way>,
+    #[arg(long, value_name = "BINDING", value_parser = bindings())]
+    binding: Vec<Binding>,
     /// Only checks like this, in which `*` is anything.
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", value_parser = read_pattern)]
     run: Vec<String>,
     /// No checks like this.
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", value_parser = read_pattern)]
     skip: Vec<String>,
-    /// Only checks of this level.
-    #[arg(long, value_enum)]
-    level: Vec<Weight>,
+    /// Only checks of this level, or of a stricter one.
+    #[arg(long, value_name = "LEVEL", default_value = "may", value_parser = levels())]
+    level: Level,
     /// A header of every request.
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE", value_parser = read_header)]
     headers: Vec<(HeaderName, HeaderValue)>,
@@ -74,11 +79,14 @@ pub(crate) struct Arguments {
     /// The keys that are trusted to sign the card, as a JSON Web Key Set.
     #[arg(long, value_name = "FILE|URL")]
     jwks: Option<String>,
+    /// The authority of the agent's certificate, or the certificate itself, as PEM.
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
     /// How long the agent may take to answer.
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
-    timeout: u64,
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = read_seconds)]
+    timeout: Duration,
     /// What all deadlines are multiplied by.
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = read_factor)]
     timeout_scale: f64,
     /// The host by which the agent reaches webhooks of this machine.
     #[arg(long, value_name = "HOST")]
@@ -91,36 +99,6 @@ pub(crate) struct Arguments {
     repeat: u32,
     #[command(flatten)]
     reports: ReportOptions,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Way {
-    Jsonrpc,
-    HttpJson,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Weight {
-    Must,
-    Should,
-    May,
-}
-
-fn read_dialect(text: &str) -> Result<Dialect, String> {
-    let known = Dialect::ALL
-        .iter()
-        .find(|dialect| dialect.version() == text);
-    known
-        .copied()
-        .ok_or_else(|| "expected 0.1, 0.2, 0.3 or 1.0".to_owned())
-}
-
-fn read_header(text: &str) -> Result<(HeaderName, HeaderValue), String> {
-    let (name, value) = text.split_once(':').ok_or("expected `NAME: VALUE`")?;
-    let name = HeaderName::try_from(name.trim()).map_err(|error| error.to_string())?;
-    let mut value = HeaderValue::from_str(value.trim()).map_err(|error| error.to_string())?;
-    value.set_sensitive(true);
-    Ok((name, value))
 }
 
 pub(crate) async fn command(arguments: Arguments) -> ExitCode {
@@ -139,44 +117,75 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
             Err(failed) => return failed.told(),
         },
     };
-    let patience = Duration::from_secs(arguments.timeout * 3);
+    let http = match arguments.http() {
+        Ok(http) => http,
+        Err(problem) => return refused(&problem),
+    };
+    let patience = arguments.timeout.saturating_mul(3);
     let process = match &arguments.exec {
         None => None,
-        Some(command) => match Process::start(command, patience).await {
-            Ok(process) => Some(process),
-            Err(problem) => {
-                eprintln!("the agent cannot be started: {problem}");
-                return ExitCode::from(3);
+        Some(command) => {
+            let started = tokio::select! {
+                started = Process::start(command, patience) => started,
+                () = interruption() => return ended_by(&NoRun::Interrupted),
+            };
+            match started {
+                Ok(process) => Some(process),
+                Err(problem) => {
+                    let problem = format!("it cannot be started: {problem}");
+                    return ended_by(&NoRun::Unreachable(problem));
+                }
             }
-        },
+        }
     };
     let place = process.as_ref().map(|process| process.url().to_owned());
-    let options = arguments.options(place, card_keys);
-    let terminal = std::io::stderr().is_terminal();
-    let tested = run(&options, |done, total| {
-        if terminal {
-            eprint!("\r{done} of {total} checks\x1b[K");
+    let options = arguments.options(place, http, card_keys);
+    let progress = Progress::new();
+    let tested = run_until(&options, interruption(), |so_far| {
+        progress.of(so_far.of);
+        if let Some(result) = so_far.last {
+            progress.done(result);
         }
     })
     .await;
-    if terminal {
-        eprint!("\r\x1b[K");
-    }
+    progress.finish();
     match tested {
         Ok(run) => reports.conclude(run, &known),
-        Err(problem) => {
-            complain(&problem);
-            ExitCode::from(match problem {
-                NoRun::Unreachable(_) => 3,
-                NoRun::Broken(_) => 4,
-                NoRun::NoLane(_) | NoRun::NothingChosen => 2,
-            })
-        }
+        Err(problem) => ended_by(&problem),
     }
 }
 
+fn ended_by(problem: &NoRun) -> ExitCode {
+    complain(problem);
+    ExitCode::from(match problem {
+        NoRun::Unreachable(_) => 3,
+        NoRun::Broken(_) => 4,
+        NoRun::NoLane(_) | NoRun::NothingChosen => 2,
+        NoRun::Interrupted => 130,
+    })
+}
+
 impl Arguments {
-    fn options(self, place: Option<String>, card_keys: Option<Jwks>) -> Options {
+    /// How the agent is reached, or what is wrong with how it is to be.
+    fn http(&self) -> Result<HttpClient, String> {
+        let mut tls = Tls::default();
+        if let Some(file) = &self.ca {
+            let problem = |problem: &dyn Error| format!("--ca {}: {problem}", file.display());
+            let pem = std::fs::read(file).map_err(|error| problem(&error))?;
+            tls = tls.trust(&pem).map_err(|error| problem(&error))?;
+        }
+        Ok(HttpClient::builder().tls(tls).build())
+    }
+
+    fn options(self, place: Option<String>, http: HttpClient, card_keys: Option<Jwks>) -> Options {
+        let levels = match self.level {
+            Level::May => Vec::new(),
+            level => Level::ALL
+                .iter()
+                .copied()
+                .filter(|one| *one <= level)
+                .collect(),
+        };
         let headers =
             |pairs: Vec<(HeaderName, HeaderValue)>| pairs.into_iter().collect::<HeaderMap>();
         Options {
@@ -186,38 +195,23 @@ impl Arguments {
                 false => Profile::Instrumented,
             },
             dialects: self.dialect,
-            bindings: self
-                .binding
-                .iter()
-                .map(|way| match way {
-                    Way::Jsonrpc => Binding::JsonRpc,
-                    Way::HttpJson => Binding::HttpJson,
-                })
-                .collect(),
+            bindings: self.binding,
             selection: Selection {
                 run: self.run,
                 skip: self.skip,
-                levels: self
-                    .level
-                    .iter()
-                    .map(|weight| match weight {
-                        Weight::Must => Level::Must,
-                        Weight::Should => Level::Should,
-                        Weight::May => Level::May,
-                    })
-                    .collect(),
+                levels,
             },
             prompt: self.prompt,
             headers: headers(self.headers),
             second_headers: headers(self.second_headers),
             forbidden_headers: headers(self.forbidden_headers),
             card_keys,
-            patience: Duration::from_secs(self.timeout),
+            patience: self.timeout,
             scale: self.timeout_scale,
             webhook_host: self.webhook_host,
             jobs: self.jobs,
             repeat: self.repeat,
-            http: HttpClient::default(),
+            http,
         }
     }
 }

@@ -1,34 +1,48 @@
 //! `a2a-conformance client`: the suite as the agent, against a client.
 
-use std::io::IsTerminal;
+use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use a2a_conformance::client::{Driver, Reception, Selection, cases};
 use a2a_conformance::mutant::client::Subject;
+use a2a_conformance::report::Progress;
 use a2a_conformance::requirement::{Level, Role};
 use a2a_conformance::run::{CheckResult, FORMAT, Run, Settings, Target};
 use a2a_transport::Binding;
 use a2a_types::{Dialect, Timestamp};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
 
 use super::complain;
+use super::interruption::interruption;
+use super::print::{dialects, levels, refused};
 use super::reports::ReportOptions;
+use super::values::{bindings, read_factor, read_pattern};
 
 /// Which client to test, and by which cases.
 #[derive(Args)]
-#[command(group = ArgGroup::new("client").required(true))]
+#[command(group = ArgGroup::new("client"), after_help = "\
+Examples:
+  a2a-conformance client --stdio 'python3 shims/client.py' --dialect 1.0 --binding jsonrpc
+  a2a-conformance client --exec './my-client {url}' --run 'client.redirect-*'
+  a2a-conformance client --listen 127.0.0.1:9900 --report html,junit -o reports/
+
+A client takes part through a small program around it: a2a-conformance/docs/client-protocol.md says what that
+program does, and a2a-conformance/shims/ has some to begin with. Begin with --stdio: it is the only way in which the
+suite sees what the client has read.
+
+Exit codes: 0 all that is required is met, 1 something is not, 2 usage or nothing was checked, 4 the suite itself is
+broken, 5 only waivers are out of date, 130 interrupted (the reports are written).")]
 pub(crate) struct Arguments {
     /// Starts this command for each case, `{url}` in it replaced by where the agent is.
-    #[arg(long, value_name = "CMD", group = "client")]
+    #[arg(long, value_name = "COMMAND", group = "client")]
     exec: Option<String>,
     /// Starts this command, and tells it what to do line by line.
-    #[arg(long, value_name = "CMD", group = "client")]
+    #[arg(long, value_name = "COMMAND", group = "client")]
     stdio: Option<String>,
-    /// Waits for a client that goes through the cases by itself.
-    #[arg(long, value_name = "ADDR", group = "client")]
+    /// Listens there, like 127.0.0.1:9900, for a client that goes through the cases by itself.
+    #[arg(long, value_name = "ADDRESS", group = "client")]
     listen: Option<SocketAddr>,
     /// Tests the client of this project.
     #[arg(long, group = "client", hide = true)]
@@ -39,50 +53,29 @@ pub(crate) struct Arguments {
     /// Where the agent is, for the client of this project.
     #[arg(value_name = "URL", hide = true, requires = "be_ours")]
     url: Option<String>,
-    /// Only checks like this, `*` for anything.
-    #[arg(long, value_name = "GLOB")]
+    /// Only checks like this, in which `*` is anything.
+    #[arg(long, value_name = "PATTERN", value_parser = read_pattern)]
     run: Vec<String>,
     /// No checks like this.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "PATTERN", value_parser = read_pattern)]
     skip: Vec<String>,
-    /// Only checks of this level, or above.
+    /// Only checks of this level, or of a stricter one.
     #[arg(long, value_name = "LEVEL", default_value = "may", value_parser = levels())]
     level: Level,
-    /// Only this generation: 0.1, 0.2, 0.3, 1.0.
+    /// Only this generation.
     #[arg(long, value_name = "VERSION", value_parser = dialects())]
     dialect: Vec<Dialect>,
-    /// Only this binding: jsonrpc, http-json.
+    /// Only this binding.
     #[arg(long, value_name = "BINDING", value_parser = bindings())]
     binding: Vec<Binding>,
     /// How many cases at once.
     #[arg(long, value_name = "N", default_value_t = 8)]
     jobs: usize,
     /// How much longer than usual the client may take.
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = read_factor)]
     timeout_scale: f64,
     #[command(flatten)]
     reports: ReportOptions,
-}
-
-fn levels() -> impl TypedValueParser<Value = Level> {
-    PossibleValuesParser::new(["must", "should", "may"]).map(|level| match level.as_str() {
-        "must" => Level::Must,
-        "should" => Level::Should,
-        _ => Level::May,
-    })
-}
-
-fn dialects() -> impl TypedValueParser<Value = Dialect> {
-    let versions = Dialect::ALL.iter().map(|dialect| dialect.version());
-    let parser = PossibleValuesParser::new(versions);
-    parser.map(|version| Dialect::from_version(&version).unwrap_or(Dialect::V1_0))
-}
-
-fn bindings() -> impl TypedValueParser<Value = Binding> {
-    PossibleValuesParser::new(["jsonrpc", "http-json"]).map(|binding| match binding.as_str() {
-        "jsonrpc" => Binding::JsonRpc,
-        _ => Binding::HttpJson,
-    })
 }
 
 /// Runs the cases, and tells what came of them.
@@ -129,13 +122,21 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
         let all = cases().map_or(0, <[_]>::len);
         return failed(
             2,
-            &format!("nothing to run: none of {all} checks is chosen"),
+            &format!(
+                "nothing to run: none of {all} checks is chosen (`list --role client` names them)"
+            ),
         );
     }
     let (driver, place) = match (&arguments.exec, &arguments.stdio) {
         (Some(command), _) => (Driver::exec(command), command.clone()),
         (None, Some(command)) => (Driver::stdio(command), command.clone()),
-        (None, None) => (Driver::ours(), "ours".to_owned()),
+        (None, None) if arguments.ours || arguments.listen.is_some() => {
+            (Driver::ours(), "ours".to_owned())
+        }
+        (None, None) => {
+            let ways = "--stdio COMMAND, --exec COMMAND or --listen ADDRESS";
+            return refused(&format!("which client? {ways} says: see --help"));
+        }
     };
     if let Some(address) = arguments.listen {
         return match receive(address, &selection).await {
@@ -144,23 +145,23 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
         };
     }
     let (began, clock) = (Timestamp::now(), Instant::now());
-    let terminal = std::io::stderr().is_terminal();
-    let total = chosen.len();
-    let count = std::cell::Cell::new(0);
-    let checks = selection.run(&driver, |_| {
-        count.set(count.get() + 1);
-        if terminal {
-            eprint!("\r{} of {total} checks\x1b[K", count.get());
-        }
+    let (progress, done) = (Progress::new(), RefCell::new(Vec::new()));
+    progress.of(chosen.len());
+    let all = selection.run(&driver, |result| {
+        progress.done(result);
+        done.borrow_mut().push(result.clone());
     });
-    let checks = match checks.await {
-        Ok(checks) => checks,
-        Err(problem) => return failed(4, &problem),
+    let ended = tokio::select! {
+        ended = all => Some(ended),
+        () = interruption() => None,
     };
-    if terminal {
-        eprint!("\r\x1b[K");
-    }
-    let run = run_of(place, began, clock, checks);
+    progress.finish();
+    let mut run = match ended {
+        Some(Ok(checks)) => run_of(place, began, clock, checks),
+        Some(Err(problem)) => return failed(4, &problem),
+        None => run_of(place, began, clock, done.take()),
+    };
+    run.not_made = chosen.len().saturating_sub(run.checks.len());
     arguments.reports.conclude(run, &known)
 }
 
@@ -193,13 +194,23 @@ async fn receive(address: SocketAddr, selection: &Selection) -> Result<Run, (u8,
         .map_err(|error| (4, format!("cannot listen at {address}: {error}")))?;
     let place = format!("http://{}", reception.address());
     eprintln!("GET {place}/cases tells what to do; POST {place}/end ends it");
-    let checks = tokio::select! {
-        checks = reception.receive() => checks,
-        _ = tokio::signal::ctrl_c() => return Err((130, "interrupted".to_owned())),
+    let interrupted = Cell::new(false);
+    let stop = async {
+        interruption().await;
+        interrupted.set(true);
     };
-    match checks.is_empty() {
+    let checks = reception.receive_until(stop).await;
+    let chosen = selection.chosen().map_err(|problem| (4, problem))?;
+    let not_made = match interrupted.get() {
+        true => chosen.len().saturating_sub(checks.len()),
+        false => 0,
+    };
+    match checks.is_empty() && not_made == 0 {
         true => Err((2, "no case was finished".to_owned())),
-        false => Ok(run_of(place, began, clock, checks)),
+        false => Ok(Run {
+            not_made,
+            ..run_of(place, began, clock, checks)
+        }),
     }
 }
 

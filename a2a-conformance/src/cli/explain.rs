@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use a2a_conformance::check::{Check, Part, check, checks, covered_by, proofs_of};
+use a2a_conformance::explanation::explanation;
 use a2a_conformance::requirement::{Requirement, requirement, requirements};
 use a2a_types::Dialect;
 
@@ -13,13 +14,17 @@ use super::print::{BOLD, DIM, ended, refused};
 /// Which.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A requirement like `A2A10-3.1.1-M2`, or a check like `send.ended-task-refused`.
+    /// A requirement like `A2A10-3.1.1-M2`, a check like `send.ended-task-refused`, or `contract`: what an
+    /// instrumented agent does.
     #[arg(value_name = "ID")]
     id: String,
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     let id = args.id.trim();
+    if id == "contract" {
+        return ended(&anstream::stdout().write_all(CONTRACT.as_bytes()), 0);
+    }
     if let Some(requirement) = requirement(id) {
         return ended(&explain_requirement(requirement), 0);
     }
@@ -35,6 +40,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         "no requirement and no check is called {id:?}; {near}"
     ))
 }
+
+const CONTRACT: &str = include_str!("../../docs/behaviour-contract.md");
 
 fn explain_requirement(requirement: &Requirement) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
@@ -66,6 +73,9 @@ fn explain_check(check: &Check) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     let Check { id, title, .. } = check;
     writeln!(out, "{BOLD}{id}{BOLD:#}\n{title}\n")?;
+    if let Some(told) = explanation(id) {
+        writeln!(out, "{told}\n")?;
+    }
     writeln!(out, "Tests    {}", check.role.name())?;
     for (number, part) in check.parts.iter().enumerate() {
         let label = if number == 0 { "Level" } else { "" };

@@ -6,6 +6,7 @@ pub(crate) mod coverage;
 pub(crate) mod diff;
 mod document;
 pub(crate) mod explain;
+pub(crate) mod interruption;
 pub(crate) mod lint;
 pub(crate) mod list;
 pub(crate) mod print;
@@ -14,6 +15,7 @@ pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod reports;
 pub(crate) mod self_test;
+pub(crate) mod values;
 pub(crate) mod verify_card;
 
 use std::error::Error;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use a2a_conformance::report::{Error, Form, Redaction, Waivers, json, print, write};
+use a2a_conformance::report::{Error, Form, Redaction, Waivers, json, prepare, print, write};
 use a2a_conformance::run::Run;
 use clap::Args;
 
@@ -24,6 +24,9 @@ pub(crate) struct ReportOptions {
     /// expires}.
     #[arg(long, value_name = "FILE")]
     waivers: Option<PathBuf>,
+    /// The run fails for a SHOULD that is not met, too.
+    #[arg(long)]
+    strict: bool,
     /// Leaves what matches out of everything that is kept.
     #[arg(long, value_name = "REGEX")]
     redact: Vec<String>,
@@ -41,6 +44,9 @@ pub(crate) struct Known {
 impl ReportOptions {
     /// Reads what is to be known before a run is made: what is wrong with it is told before, too.
     pub(crate) fn prepare(&self) -> Result<Known, Error> {
+        if !self.report.is_empty() {
+            prepare(&self.output)?;
+        }
         let add = |redaction: Redaction, pattern: &String| redaction.pattern(pattern);
         Ok(Known {
             redaction: self.redact.iter().try_fold(Redaction::default(), add)?,
@@ -64,13 +70,19 @@ impl ReportOptions {
         for result in &mut run.checks {
             known.redaction.check(result);
         }
+        run.settings.strict |= self.strict;
         known.waivers.apply(&mut run);
         run.cite();
         let written = self.write(&run);
         // Whoever reads our output may have had enough of it: the reports are written.
         let _ = self.print(&run);
         match written {
-            Ok(_) => ExitCode::from(run.exit_code()),
+            Ok(paths) => {
+                for path in paths {
+                    eprintln!("{} is written", path.display());
+                }
+                ExitCode::from(run.exit_code())
+            }
             Err(error) => {
                 complain(&error);
                 ExitCode::from(error.exit_code())

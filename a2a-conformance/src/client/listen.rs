@@ -88,9 +88,16 @@ impl Reception {
     /// Receives clients until one says that it has nothing more to show: what came of the cases that
     /// were finished.
     pub async fn receive(self) -> Vec<CheckResult> {
+        self.receive_until(std::future::pending()).await
+    }
+
+    /// Likewise, but not longer than until `stop` comes.
+    pub async fn receive_until(self, stop: impl Future<Output = ()>) -> Vec<CheckResult> {
+        let mut stop = std::pin::pin!(stop);
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
+                () = &mut stop => break,
                 () = self.desk.end.notified() => break,
                 accepted = self.listener.accept() => {
                     let Ok((stream, _)) = accepted else { continue };

@@ -36,6 +36,7 @@ mod seen;
 mod socket;
 mod stage;
 mod suite;
+mod told;
 mod written;
 
 pub use self::case::{Case, WAYS, Way};
@@ -43,3 +44,4 @@ pub use self::driver::Driver;
 pub use self::listen::Reception;
 pub use self::ours::{converse, perform_once};
 pub use self::suite::{Selection, cases, schema};
+pub(crate) use self::told::told;

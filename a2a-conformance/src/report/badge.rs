@@ -6,24 +6,25 @@ use super::verdict::{broken, of_target};
 use crate::requirement::Level;
 use crate::run::{CheckResult, Run, Score};
 
-/// How many of the MUSTs of the newest generation of the run are met: red if one is not, yellow if
-/// what is not met is waived, grey if the suite itself did not work, green if only advice is not followed.
+/// How many of the MUSTs of the newest generation of the run, and of what is the same in all, are met:
+/// red if the run fails for one of these checks, grey if the suite itself did not work or was interrupted,
+/// yellow if what is required is waived, green if only advice is not followed.
 pub fn badge(run: &Run) -> Value {
     let newest = run.columns().into_iter().find_map(|column| column.dialect);
-    let newest = newest.as_deref();
-    let label = match newest {
+    let label = match &newest {
         Some(dialect) => format!("A2A {dialect}"),
         None => "A2A".to_owned(),
     };
-    let must = run.score(Level::Must, newest, None);
-    let should = run.score(Level::Should, newest, None);
-    let of_newest = |result: &&CheckResult| newest.is_none() || result.dialect.as_deref() == newest;
-    let unmet = of_target(run).filter(of_newest);
-    let unmet = unmet.filter(|result| result.level == Level::Must).count();
+    let of_newest = |result: &&CheckResult| result.dialect.is_none() || result.dialect == newest;
+    let score = |level| -> Score {
+        let checks = run.checks.iter().filter(of_newest);
+        checks.filter(|result| result.level == level).collect()
+    };
+    let (must, should) = (score(Level::Must), score(Level::Should));
     let color = match () {
         () if must.scored == 0 => "lightgrey",
-        () if unmet > 0 => "red",
-        () if broken(run).filter(of_newest).count() > 0 => "lightgrey",
+        () if of_target(run).any(|result| of_newest(&result)) => "red",
+        () if run.not_made > 0 || broken(run).any(|result| of_newest(&result)) => "lightgrey",
         () if !all(must) => "yellow",
         () if !all(should) => "green",
         () => "brightgreen",

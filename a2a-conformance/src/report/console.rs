@@ -17,13 +17,13 @@ use crate::run::{CheckResult, Column, Run, Score, Verdict};
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// For so many checks.
-    pub fn new(checks: usize) -> Self {
-        Self::on(ProgressDrawTarget::stderr(), checks)
+    /// Nothing is done yet.
+    pub fn new() -> Self {
+        Self::on(ProgressDrawTarget::stderr())
     }
 
-    fn on(target: ProgressDrawTarget, checks: usize) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(checks as u64), target);
+    fn on(target: ProgressDrawTarget) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(0), target);
         let style = ProgressStyle::with_template("{bar:30} {pos} of {len}  {elapsed}  {wide_msg}");
         // A test draws it: the template is one.
         bar.set_style(
@@ -35,29 +35,32 @@ impl Progress {
         Self(bar)
     }
 
-    /// A check begins.
-    pub fn begin(&self, id: &str) {
-        self.0.set_message(line(id).into_owned());
+    /// There are so many checks.
+    pub fn of(&self, checks: usize) {
+        self.0.set_length(checks as u64);
     }
 
     /// A check is done: it is told at once if it is not met.
     pub fn done(&self, result: &CheckResult) {
-        if !result.verdict.is_met() && result.verdict.severity() > 1 {
-            let CheckResult { id, verdict, .. } = result;
-            let place = result.column();
-            self.0.println(format!(
-                "{} {}  {place}  {}",
-                verdict.sign(),
-                line(id),
-                result.words()
-            ));
+        let CheckResult { id, verdict, .. } = result;
+        if !verdict.is_met() && verdict.severity() > 1 {
+            let (sign, place) = (verdict.sign(), result.column().to_string());
+            let told = format!("{sign} {}  {}  {}", line(id), line(&place), result.words());
+            self.0.println(told);
         }
+        self.0.set_message(line(id).into_owned());
         self.0.inc(1);
     }
 
     /// The line goes.
     pub fn finish(&self) {
         self.0.finish_and_clear();
+    }
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -80,11 +83,10 @@ pub fn print(run: &Run, out: &mut impl Write) -> io::Result<()> {
     }
     writeln!(out, ", {:.1} s{DIM:#}\n", run.seconds)?;
     scores(run, out)?;
-    for result in run.unmet() {
-        unmet(run, result, out)?;
-    }
-    brief(run, Verdict::Warn, out)?;
-    brief(run, Verdict::Waived, out)?;
+    all_unmet(run, out)?;
+    brief(run.unheeded(), out)?;
+    let is_waived = |result: &&CheckResult| result.verdict == Verdict::Waived;
+    brief(run.checks.iter().filter(is_waived), out)?;
     let problems: Vec<_> = run
         .waivers
         .iter()
@@ -97,7 +99,17 @@ pub fn print(run: &Run, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{BAD}✗{BAD:#} {}", line(&problem))?;
     }
     let style = if run.exit_code() == 0 { GOOD } else { BAD };
-    writeln!(out, "\n{style}{}{style:#}", conclusion(run))
+    writeln!(out, "\n{style}{}{style:#}", conclusion(run))?;
+    match run.unmet().next() {
+        Some(first) => {
+            let id = line(&first.id);
+            writeln!(
+                out,
+                "{DIM}a2a-conformance explain {id}   tells what it wants, and why{DIM:#}"
+            )
+        }
+        None => Ok(()),
+    }
 }
 
 const BOLD: Style = Style::new().bold();
@@ -108,6 +120,9 @@ const BAD: Style = AnsiColor::Red.on_default();
 
 /// How much of a value is shown.
 const SHOWN: usize = 600;
+
+/// How many checks are told in full.
+const TOLD: usize = 25;
 
 fn scores(run: &Run, out: &mut impl Write) -> io::Result<()> {
     let columns = run.columns();
@@ -142,6 +157,34 @@ fn scores(run: &Run, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "   {style}{:>3} untestable{style:#}", all.untestable)?;
     }
     Ok(())
+}
+
+/// Each check once, in full where it is met with first, and in a line for every other place.
+fn all_unmet(run: &Run, out: &mut impl Write) -> io::Result<()> {
+    let mut groups: Vec<Vec<&CheckResult>> = Vec::new();
+    for result in run.unmet() {
+        let same = |group: &&mut Vec<&CheckResult>| group.iter().any(|one| one.id == result.id);
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(result),
+            None => groups.push(vec![result]),
+        }
+    }
+    for group in groups.iter().take(TOLD) {
+        let mut results = group.iter();
+        if let Some(first) = results.next() {
+            unmet(run, first, out)?;
+        }
+        for result in results {
+            let place = result.column().to_string();
+            write!(out, "  {BAD}{}{BAD:#} also ", result.verdict.sign())?;
+            write!(out, "{}  {DIM}{}{DIM:#}", line(&place), result.words())?;
+            ended_by(result, out)?;
+        }
+    }
+    match groups.len().saturating_sub(TOLD) {
+        0 => Ok(()),
+        more => writeln!(out, "\n… and {more} more: --report html shows all of them"),
+    }
 }
 
 fn unmet(run: &Run, result: &CheckResult, out: &mut impl Write) -> io::Result<()> {
@@ -206,47 +249,37 @@ fn short(text: &str) -> String {
     }
 }
 
-fn brief(run: &Run, verdict: Verdict, out: &mut impl Write) -> io::Result<()> {
-    let mut listed = run
-        .checks
-        .iter()
-        .filter(|result| result.verdict == verdict)
-        .peekable();
-    if listed.peek().is_some() {
-        writeln!(out)?;
-    }
-    for result in listed {
-        let place = result.column().to_string();
-        write!(
-            out,
-            "{ADVICE}{} {}{ADVICE:#}",
-            verdict.sign(),
-            line(&result.id)
-        )?;
-        write!(
-            out,
-            "  {DIM}{}{DIM:#}  {}",
-            line(&place),
-            line(&result.title)
-        )?;
-        let first = result.mismatches.first().map(|mismatch| {
-            format!(
-                "expected {}, found {}",
-                short(&mismatch.expected),
-                short(&mismatch.found)
-            )
-        });
-        let why = result
-            .reason
-            .as_deref()
-            .map(|reason| line(reason).into_owned())
-            .or(first);
-        match why {
-            Some(why) => writeln!(out, ": {why}")?,
-            None => writeln!(out)?,
+/// Each in a line.
+fn brief<'a>(
+    listed: impl Iterator<Item = &'a CheckResult>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    for (number, result) in listed.enumerate() {
+        if number == 0 {
+            writeln!(out)?;
         }
+        let CheckResult {
+            id, title, verdict, ..
+        } = result;
+        let place = result.column().to_string();
+        write!(out, "{ADVICE}{} {}{ADVICE:#}", verdict.sign(), line(id))?;
+        write!(out, "  {DIM}{}{DIM:#}  {}", line(&place), line(title))?;
+        ended_by(result, out)?;
     }
     Ok(())
+}
+
+/// Why it is so, to the end of the line.
+fn ended_by(result: &CheckResult, out: &mut impl Write) -> io::Result<()> {
+    let reason = result.reason.as_deref();
+    let first = result.mismatches.first().map(|mismatch| {
+        let (expected, found) = (short(&mismatch.expected), short(&mismatch.found));
+        format!("expected {expected}, found {found}")
+    });
+    match reason.map(|reason| line(reason).into_owned()).or(first) {
+        Some(why) => writeln!(out, ": {why}"),
+        None => writeln!(out),
+    }
 }
 
 #[cfg(test)]
@@ -279,24 +312,24 @@ mod tests {
     fn progress_tells_what_is_not_met_and_goes() {
         let terminal = InMemoryTerm::new(5, 60);
         let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
-        let progress = Progress::on(target, 3);
-        progress.begin("send.\u{1b}one");
+        let progress = Progress::on(target);
+        progress.of(3);
         progress.done(&result("send.one", Verdict::Pass));
         progress.done(&result("send.two", Verdict::Fail));
-        progress.done(&result("send.three", Verdict::Warn));
+        progress.done(&result("send.\u{1b}three", Verdict::Warn));
         assert_eq!(progress.0.position(), 3);
         // It is drawn a few times a second: when that was last is left open.
         let shown = terminal.contents();
         assert!(shown.starts_with("✗ send.two  1.0  not met\n━"), "{shown}");
         assert!(shown.contains(" of 3 "), "{shown}");
-        assert!(shown.ends_with("send.\\u{1b}one"), "{shown}");
+        assert!(!shown.contains('\u{1b}'), "{shown}");
         progress.finish();
         assert_eq!(terminal.contents(), "✗ send.two  1.0  not met");
     }
 
     #[test]
     fn without_a_terminal_there_is_no_progress() {
-        let progress = Progress::new(1);
+        let progress = Progress::new();
         assert_eq!(progress.0.is_hidden(), !io::stderr().is_terminal());
     }
 }

@@ -31,6 +31,14 @@ pub enum Error {
         /// What is wrong, where, and what was expected.
         problem: String,
     },
+    /// A directory for reports is not there, or not for us.
+    #[error("{}: reports cannot be written there", path.display())]
+    Directory {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// A report cannot be written.
     #[error("{}: cannot be written", path.display())]
     Write {
@@ -54,7 +62,10 @@ impl Error {
     /// done.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Pattern { .. } | Self::Read { .. } | Self::Content { .. } => 2,
+            Self::Pattern { .. }
+            | Self::Read { .. }
+            | Self::Content { .. }
+            | Self::Directory { .. } => 2,
             Self::Write { .. } | Self::Form { .. } => 4,
         }
     }

@@ -49,6 +49,18 @@ impl Form {
     }
 }
 
+/// Makes sure that reports can be written into a directory, before a run is made for them.
+pub fn prepare(directory: &Path) -> Result<(), Error> {
+    let tried = fs::create_dir_all(directory).and_then(|()| NamedTempFile::new_in(directory));
+    match tried {
+        Ok(_) => Ok(()),
+        Err(source) => Err(Error::Directory {
+            path: directory.to_owned(),
+            source,
+        }),
+    }
+}
+
 /// Writes a run into a directory, in one form: all of the file or nothing.
 pub fn write(run: &Run, form: Form, directory: &Path) -> Result<PathBuf, Error> {
     let path = directory.join(form.file());

@@ -123,9 +123,18 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
         Some(Role::Client) => "client",
         Some(Role::Operator) | None => "",
     };
+    // What has no random part has none.
+    let seed = match settings.seed {
+        0 => String::new(),
+        seed => seed.to_string(),
+    };
     let again = match settings.repeat {
         0 | 1 => String::new(),
         times => format!("each check {times} times"),
+    };
+    let strict = match settings.strict {
+        true => "a SHOULD is required, too",
+        false => "",
     };
     let filters: Vec<_> = settings
         .filters
@@ -137,8 +146,9 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
         ("Profile", settings.profile.clone()),
         ("When", when(&run.began)),
         ("Took", duration(run.seconds)),
-        ("Seed", settings.seed.to_string()),
+        ("Seed", seed),
         ("Repeated", again),
+        ("Strict", strict.to_owned()),
         ("Only", filters.join(" ")),
         ("Offers", run.target.interfaces.join(", ")),
         ("Server", run.target.server.clone().unwrap_or_default()),

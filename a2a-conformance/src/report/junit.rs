@@ -50,22 +50,21 @@ fn case(run: &Run, result: &CheckResult) -> TestCase {
     for requirement in &result.requirements {
         case.add_property(Property::new("requirement", line(requirement)));
     }
-    if matches!(result.verdict, Verdict::Warn | Verdict::Note) {
+    if run.is_unheeded(result) || result.verdict == Verdict::Note {
         case.set_system_out(told(run, result));
     }
     case
 }
 
+/// A failure is what the run fails for: advice that is not followed is told as output.
 fn status(run: &Run, result: &CheckResult) -> TestCaseStatus {
     let mut status = match result.verdict {
-        Verdict::Pass | Verdict::PassLenient | Verdict::Warn | Verdict::Note => {
+        _ if result.verdict.is_met() || run.is_unheeded(result) => {
             return TestCaseStatus::success();
         }
         Verdict::NotApplicable | Verdict::Waived => TestCaseStatus::skipped(),
         Verdict::HarnessError => TestCaseStatus::non_success(NonSuccessKind::Error),
-        Verdict::Fail | Verdict::Untestable | Verdict::SetupFailed | Verdict::Flaky => {
-            TestCaseStatus::non_success(NonSuccessKind::Failure)
-        }
+        _ => TestCaseStatus::non_success(NonSuccessKind::Failure),
     };
     status.set_type(result.verdict.name());
     let reason = result.reason.as_deref().map(line);
@@ -97,6 +96,9 @@ fn told(run: &Run, result: &CheckResult) -> String {
             }
             None => text += &format!("\n{}", line(id)),
         }
+    }
+    if !result.explanation.is_empty() {
+        text += &format!("\n\n{}", visible(&result.explanation));
     }
     if let Some(reason) = &result.reason {
         text += &format!("\n\n{}", visible(reason));

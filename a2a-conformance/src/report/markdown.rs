@@ -21,8 +21,9 @@ pub fn markdown(run: &Run) -> String {
     text += &format!("**{}**\n\n", conclusion(run));
     text += &table(run);
     text += &failures(run);
-    text += &list(run, Verdict::Warn);
-    text += &list(run, Verdict::Waived);
+    text += &list("not as advised", run.unheeded());
+    let is_waived = |result: &&CheckResult| result.verdict == Verdict::Waived;
+    text += &list("waived", run.checks.iter().filter(is_waived));
     let problems: Vec<_> = run
         .waivers
         .iter()
@@ -145,6 +146,9 @@ fn failure(run: &Run, result: &CheckResult) -> String {
             );
         }
     }
+    if !result.explanation.is_empty() {
+        text += &format!("\n{}\n", plain(&result.explanation));
+    }
     if let Some(reason) = &result.reason {
         text += &format!("\n{}\n", plain(reason));
     }
@@ -187,26 +191,20 @@ fn html_only(text: &str) -> String {
         .replace('>', "&gt;")
 }
 
-fn list(run: &Run, verdict: Verdict) -> String {
-    let listed: Vec<_> = run
-        .checks
-        .iter()
-        .filter(|result| result.verdict == verdict)
-        .collect();
+fn list<'a>(words: &str, listed: impl Iterator<Item = &'a CheckResult>) -> String {
+    let listed: Vec<_> = listed.collect();
     if listed.is_empty() {
         return String::new();
     }
     let mut text = format!(
-        "\n<details><summary>{}: {}</summary>\n\n",
-        verdict.words(),
+        "\n<details><summary>{words}: {}</summary>\n\n",
         listed.len()
     );
     for result in listed {
         let reason = result.reason.as_ref();
         let reason = reason.map(|reason| format!(" — {}", plain(reason)));
         text += &format!(
-            "- {} · {} · {}{}
-",
+            "- {} · {} · {}{}\n",
             code(&result.id),
             plain(&result.column().to_string()),
             plain(&result.title),

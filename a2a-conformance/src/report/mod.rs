@@ -21,7 +21,7 @@ pub use self::change::{Change, Changes, Kind};
 pub use self::console::{Progress, print};
 pub use self::curl::curl;
 pub use self::error::Error;
-pub use self::form::{Form, write};
+pub use self::form::{Form, prepare, write};
 pub use self::html::html;
 pub use self::json::{json, read, schema};
 pub use self::junit::junit;

@@ -72,22 +72,41 @@ impl CheckResult {
 /// What came of a run, in a line.
 pub(crate) fn conclusion(run: &Run) -> String {
     let (unmet, broken) = (of_target(run).count(), broken(run).count());
-    let mut told = match (run.exit_code(), unmet) {
-        (2, _) => "Nothing was checked.".to_owned(),
+    let made = run.checks.len();
+    let is_waived = |result: &CheckResult| result.verdict == Verdict::Waived;
+    let waived = run.checks.iter().any(is_waived);
+    let mut told = match run.not_made {
+        0 => String::new(),
+        left => format!("Interrupted: {made} of {} checks were made. ", made + left),
+    };
+    told += &match (run.exit_code(), unmet) {
+        (2, _) if made == 0 => "Nothing was checked.".to_owned(),
+        (2, _) => "Nothing was checked: nothing of what was chosen applies.".to_owned(),
+        (0, _) if waived => "Everything that is required is met or waived.".to_owned(),
         (0, _) => "Everything that is required is met.".to_owned(),
         (5, _) => "Everything is met or waived, but a waiver is out of date.".to_owned(),
         (_, 0) => String::new(),
-        (_, 1) => "1 check is not met.".to_owned(),
-        (_, unmet) => format!("{unmet} checks are not met."),
+        (_, unmet) => format!("{} not met.", are(unmet)),
     };
+    match run.unheeded().count() {
+        0 => {}
+        unheeded => told += &format!(" Of what is only advised, {} not met.", are(unheeded)),
+    }
     if broken > 0 {
         let plural = if broken == 1 { "check" } else { "checks" };
         told += &format!(" In {broken} {plural} the suite itself did not work.");
     }
-    told.trim_start().to_owned()
+    told.trim().to_owned()
 }
 
-/// The checks that the target does not meet.
+fn are(checks: usize) -> String {
+    match checks {
+        1 => "1 check is".to_owned(),
+        _ => format!("{checks} checks are"),
+    }
+}
+
+/// The checks for which the target fails the run.
 pub(crate) fn of_target(run: &Run) -> impl Iterator<Item = &CheckResult> {
     run.unmet()
         .filter(|result| result.verdict != Verdict::HarnessError)

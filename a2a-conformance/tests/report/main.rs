@@ -6,3 +6,4 @@ mod hostile;
 mod page;
 mod sample;
 mod secrets;
+mod standing;

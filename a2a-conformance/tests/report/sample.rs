@@ -110,11 +110,13 @@ pub(crate) fn empty() -> Run {
             profile: "instrumented".to_owned(),
             seed: 20_261_121,
             repeat: 5,
+            strict: false,
             filters: [("skip".to_owned(), vec!["grpc.*".to_owned()])].into(),
         },
         began: "2026-11-21T18:04:31Z".to_owned(),
         seconds: 41.3,
         checks: Vec::new(),
+        not_made: 0,
         requirements: CHECKS.iter().map(requirement).collect(),
         waivers: Vec::new(),
     }

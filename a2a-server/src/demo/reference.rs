@@ -7,28 +7,14 @@ use crate::{Agent, ArtifactUpdate, Failure, Turn};
 
 /// Does what the first word of a message says, so that a caller sees each thing that an agent can do:
 ///
-/// | message | what comes of it |
-/// |---|---|
-/// | `echo TEXT` | an artifact `echo` with the text; *completed* |
-/// | `parts` | an artifact `parts` with all parts of the message, as they came; *completed* |
-/// | `reply TEXT` | a message with the text, and no task |
-/// | `chunks N [MS]` | an artifact `chunks` in N pieces `1 `, `2 ` …, MS milliseconds apart; *completed* |
-/// | `artifacts N` | N artifacts `1`, `2` …, each with its number as text; *completed* |
-/// | `data` | an artifact `data` with `{"answer": 42}`; *completed* |
-/// | `file` | an artifact `file` with the bytes `hello` as `hello.txt`, `text/plain`; *completed* |
-/// | `link URL` | an artifact `link` with that URL; *completed* |
-/// | `say TEXT` | a status *working* with the text, and then *completed* |
-/// | `ask TEXT` | *input required* with the text; the answer becomes an artifact `answer`; *completed* |
-/// | `auth TEXT` | *auth required* with the text; the answer as for `ask` |
-/// | `fail TEXT` | *failed* with the text |
-/// | `reject TEXT` | *rejected* with the text |
-/// | `crash` | the agent breaks: *failed*, without a reason |
-/// | `wait` | *working*, until it is canceled |
-/// | anything else | as `echo` |
+#[doc = include_str!("orders.md")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reference;
 
 impl Reference {
+    /// What it does for which message, as a table in Markdown.
+    pub const ORDERS: &str = include_str!("orders.md");
+
     /// Its card.
     pub fn card() -> AgentCard {
         let examples = [

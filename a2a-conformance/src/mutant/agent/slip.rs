@@ -85,7 +85,11 @@ impl Wire for Slipping {
         if let How::Question(change) = self.slip.how {
             let before = asked.json.clone();
             change(&mut lock(&self.seen), asked);
-            if let Some(json) = asked.json.as_ref().filter(|json| Some(*json) != before.as_ref()) {
+            if let Some(json) = asked
+                .json
+                .as_ref()
+                .filter(|json| Some(*json) != before.as_ref())
+            {
                 asked.body = json.to_string().into();
                 self.show();
             }
@@ -140,99 +144,459 @@ impl Wire for Slipping {
 
 /// All of them.
 pub const SLIPS: &[Slip] = &[
-    slip("other-task", "reading a task yields the first one that was read", How::Answer(other_task)),
-    slip("other-artifacts", "a task that is read has the artifacts of the one before", How::Answer(other_artifacts)),
-    slip("no-artifacts", "a task that is read has no artifacts", How::Answer(no_artifacts)),
-    slip("artifacts-reversed", "artifacts come in the wrong order", How::Document(artifacts_reversed)),
-    slip("artifact-twice", "artifacts are told twice", How::Answer(artifact_twice)),
-    slip("parts-reversed", "parts of artifacts come in the wrong order", How::Document(parts_reversed)),
-    slip("text-trimmed", "texts are trimmed", How::Document(text_trimmed)),
-    slip("text-ascii", "texts lose what is not ASCII", How::Document(text_ascii)),
-    slip("text-escaped", "texts are escaped for HTML", How::Document(text_escaped)),
-    slip("data-as-text", "data is written as a string", How::Document(data_as_text)),
-    slip("bytes-url-safe", "bytes are url-safe Base64", How::Document(bytes_url_safe)),
-    slip("bytes-unpadded", "bytes are not padded", How::Document(bytes_unpadded)),
-    slip("media-type-lost", "media types of files are lost", How::Document(media_type_lost)),
-    slip("file-name-lost", "names of files are lost", How::Document(file_name_lost)),
-    slip("part-metadata-lost", "metadata of parts is lost", How::Document(part_metadata_lost)),
-    slip("history-lost", "there is no history", How::Document(history_lost)),
-    slip("history-last-only", "there is only the latest message", How::Document(history_last_only)),
-    slip("history-doubled", "every message is there twice", How::Document(history_doubled)),
-    slip("history-reversed", "the latest message is first", How::Document(history_reversed)),
-    slip("history-roles", "the caller says what the agent says, and the other way round", How::Document(history_roles)),
-    slip("history-agent-as-user", "what the agent said is said by the user", How::Document(history_agent_as_user)),
-    slip("history-without-metadata", "messages of the history lose their metadata", How::Document(history_without_metadata)),
-    slip("history-length-in-get", "the length of history is ignored when a task is read", How::Question(history_length_in_get)),
-    slip("history-length-in-send", "the length of history is ignored when a message is sent", How::Question(history_length_in_send)),
-    slip("history-length-in-list", "the length of history is ignored in lists", How::Question(history_length_in_list)),
-    slip("history-first", "of the history the first messages are told", How::Answer(history_first)),
-    slip("status-role", "the message of a status is said by the user", How::Document(status_role)),
-    slip("status-message-lost", "statuses have no messages", How::Document(status_message_lost)),
-    slip("time-without-zone", "times have no zone", How::Document(time_without_zone)),
-    slip("time-offset", "times have another zone", How::Document(time_offset)),
-    slip("time-local", "times are local, and say that they are UTC", How::Document(time_local)),
-    slip("time-zero", "times are those of 1970", How::Document(time_zero)),
-    slip("time-numbers", "times are numbers", How::Document(time_numbers)),
-    slip("time-backwards", "every time is before the one before", How::Document(time_backwards)),
-    slip("message-id-same", "all messages of the agent have one id", How::Document(message_id_same)),
-    slip("message-id-of-user", "the agent's message has the id of the user's", How::Document(message_id_of_user)),
-    slip("context-same", "all tasks are in one conversation", How::Document(context_same)),
-    slip("context-new", "every answer has a new conversation", How::Document(context_new)),
-    slip("context-lost", "nothing tells its conversation", How::Document(context_lost)),
-    slip("event-of-other-task", "artifact events are of another task", How::Event(event_of_other_task)),
-    slip("event-of-other-context", "events are of another conversation", How::Event(event_of_other_context)),
-    slip("event-twice", "every event is told twice", How::Block(event_twice)),
-    slip("event-artifact-lost", "no artifact is told in streams", How::Block(event_artifact_lost)),
-    slip("event-status-lost", "no status but the last is told in streams", How::Block(event_status_lost)),
-    slip("event-last-lost", "the last status is not told in streams", How::Block(event_last_lost)),
-    slip("event-third-lost", "every third event is not told", How::Block(event_third_lost)),
-    slip("event-order", "two artifact events change places", How::Block(event_order)),
-    slip("event-after-end", "the last status comes before the last artifact", How::Block(event_after_end)),
-    slip("append-lost", "chunks are not appended", How::Event(append_lost)),
-    slip("append-always", "the first chunk is appended, too", How::Event(append_always)),
-    slip("last-chunk-lost", "the last chunk is not marked", How::Event(last_chunk_lost)),
-    slip("last-chunk-always", "every chunk is the last", How::Event(last_chunk_always)),
-    slip("artifact-id-new", "every chunk has an artifact of its own", How::Event(artifact_id_new)),
-    slip("artifact-id-in-streams", "artifacts have other ids in streams", How::Event(artifact_id_in_streams)),
-    slip("artifact-id-same", "all artifacts have one id", How::Document(artifact_id_same)),
-    slip("final-always", "every status is final", How::Event(final_always)),
+    slip(
+        "other-task",
+        "reading a task yields the first one that was read",
+        How::Answer(other_task),
+    ),
+    slip(
+        "other-artifacts",
+        "a task that is read has the artifacts of the one before",
+        How::Answer(other_artifacts),
+    ),
+    slip(
+        "no-artifacts",
+        "a task that is read has no artifacts",
+        How::Answer(no_artifacts),
+    ),
+    slip(
+        "artifacts-reversed",
+        "artifacts come in the wrong order",
+        How::Document(artifacts_reversed),
+    ),
+    slip(
+        "artifact-twice",
+        "artifacts are told twice",
+        How::Answer(artifact_twice),
+    ),
+    slip(
+        "parts-reversed",
+        "parts of artifacts come in the wrong order",
+        How::Document(parts_reversed),
+    ),
+    slip(
+        "text-trimmed",
+        "texts are trimmed",
+        How::Document(text_trimmed),
+    ),
+    slip(
+        "text-ascii",
+        "texts lose what is not ASCII",
+        How::Document(text_ascii),
+    ),
+    slip(
+        "text-escaped",
+        "texts are escaped for HTML",
+        How::Document(text_escaped),
+    ),
+    slip(
+        "data-as-text",
+        "data is written as a string",
+        How::Document(data_as_text),
+    ),
+    slip(
+        "bytes-url-safe",
+        "bytes are url-safe Base64",
+        How::Document(bytes_url_safe),
+    ),
+    slip(
+        "bytes-unpadded",
+        "bytes are not padded",
+        How::Document(bytes_unpadded),
+    ),
+    slip(
+        "media-type-lost",
+        "media types of files are lost",
+        How::Document(media_type_lost),
+    ),
+    slip(
+        "file-name-lost",
+        "names of files are lost",
+        How::Document(file_name_lost),
+    ),
+    slip(
+        "part-metadata-lost",
+        "metadata of parts is lost",
+        How::Document(part_metadata_lost),
+    ),
+    slip(
+        "history-lost",
+        "there is no history",
+        How::Document(history_lost),
+    ),
+    slip(
+        "history-last-only",
+        "there is only the latest message",
+        How::Document(history_last_only),
+    ),
+    slip(
+        "history-doubled",
+        "every message is there twice",
+        How::Document(history_doubled),
+    ),
+    slip(
+        "history-reversed",
+        "the latest message is first",
+        How::Document(history_reversed),
+    ),
+    slip(
+        "history-roles",
+        "the caller says what the agent says, and the other way round",
+        How::Document(history_roles),
+    ),
+    slip(
+        "history-agent-as-user",
+        "what the agent said is said by the user",
+        How::Document(history_agent_as_user),
+    ),
+    slip(
+        "history-without-metadata",
+        "messages of the history lose their metadata",
+        How::Document(history_without_metadata),
+    ),
+    slip(
+        "history-length-in-get",
+        "the length of history is ignored when a task is read",
+        How::Question(history_length_in_get),
+    ),
+    slip(
+        "history-length-in-send",
+        "the length of history is ignored when a message is sent",
+        How::Question(history_length_in_send),
+    ),
+    slip(
+        "history-length-in-list",
+        "the length of history is ignored in lists",
+        How::Question(history_length_in_list),
+    ),
+    slip(
+        "history-first",
+        "of the history the first messages are told",
+        How::Answer(history_first),
+    ),
+    slip(
+        "status-role",
+        "the message of a status is said by the user",
+        How::Document(status_role),
+    ),
+    slip(
+        "status-message-lost",
+        "statuses have no messages",
+        How::Document(status_message_lost),
+    ),
+    slip(
+        "time-without-zone",
+        "times have no zone",
+        How::Document(time_without_zone),
+    ),
+    slip(
+        "time-offset",
+        "times have another zone",
+        How::Document(time_offset),
+    ),
+    slip(
+        "time-local",
+        "times are local, and say that they are UTC",
+        How::Document(time_local),
+    ),
+    slip(
+        "time-zero",
+        "times are those of 1970",
+        How::Document(time_zero),
+    ),
+    slip(
+        "time-numbers",
+        "times are numbers",
+        How::Document(time_numbers),
+    ),
+    slip(
+        "time-backwards",
+        "every time is before the one before",
+        How::Document(time_backwards),
+    ),
+    slip(
+        "message-id-same",
+        "all messages of the agent have one id",
+        How::Document(message_id_same),
+    ),
+    slip(
+        "message-id-of-user",
+        "the agent's message has the id of the user's",
+        How::Document(message_id_of_user),
+    ),
+    slip(
+        "context-same",
+        "all tasks are in one conversation",
+        How::Document(context_same),
+    ),
+    slip(
+        "context-new",
+        "every answer has a new conversation",
+        How::Document(context_new),
+    ),
+    slip(
+        "context-lost",
+        "nothing tells its conversation",
+        How::Document(context_lost),
+    ),
+    slip(
+        "event-of-other-task",
+        "artifact events are of another task",
+        How::Event(event_of_other_task),
+    ),
+    slip(
+        "event-of-other-context",
+        "events are of another conversation",
+        How::Event(event_of_other_context),
+    ),
+    slip(
+        "event-twice",
+        "every event is told twice",
+        How::Block(event_twice),
+    ),
+    slip(
+        "event-artifact-lost",
+        "no artifact is told in streams",
+        How::Block(event_artifact_lost),
+    ),
+    slip(
+        "event-status-lost",
+        "no status but the last is told in streams",
+        How::Block(event_status_lost),
+    ),
+    slip(
+        "event-last-lost",
+        "the last status is not told in streams",
+        How::Block(event_last_lost),
+    ),
+    slip(
+        "event-third-lost",
+        "every third event is not told",
+        How::Block(event_third_lost),
+    ),
+    slip(
+        "event-order",
+        "two artifact events change places",
+        How::Block(event_order),
+    ),
+    slip(
+        "event-after-end",
+        "the last status comes before the last artifact",
+        How::Block(event_after_end),
+    ),
+    slip(
+        "append-lost",
+        "chunks are not appended",
+        How::Event(append_lost),
+    ),
+    slip(
+        "append-always",
+        "the first chunk is appended, too",
+        How::Event(append_always),
+    ),
+    slip(
+        "last-chunk-lost",
+        "the last chunk is not marked",
+        How::Event(last_chunk_lost),
+    ),
+    slip(
+        "last-chunk-always",
+        "every chunk is the last",
+        How::Event(last_chunk_always),
+    ),
+    slip(
+        "artifact-id-new",
+        "every chunk has an artifact of its own",
+        How::Event(artifact_id_new),
+    ),
+    slip(
+        "artifact-id-in-streams",
+        "artifacts have other ids in streams",
+        How::Event(artifact_id_in_streams),
+    ),
+    slip(
+        "artifact-id-same",
+        "all artifacts have one id",
+        How::Document(artifact_id_same),
+    ),
+    slip(
+        "final-always",
+        "every status is final",
+        How::Event(final_always),
+    ),
     slip("final-never", "no status is final", How::Event(final_never)),
-    slip("error-in-result", "errors are told as results", How::Answer(error_in_result)),
-    slip("code-internal", "wrong params are an internal error", How::Answer(code_internal)),
-    slip("code-invalid", "a task that there is not is wrong params", How::Answer(code_invalid)),
+    slip(
+        "error-in-result",
+        "errors are told as results",
+        How::Answer(error_in_result),
+    ),
+    slip(
+        "code-internal",
+        "wrong params are an internal error",
+        How::Answer(code_internal),
+    ),
+    slip(
+        "code-invalid",
+        "a task that there is not is wrong params",
+        How::Answer(code_invalid),
+    ),
     slip("code-as-text", "codes are texts", How::Answer(code_as_text)),
-    slip("status-200", "errors come with status 200", How::Head(status_200)),
-    slip("status-500", "results come with status 500", How::Head(status_500)),
-    slip("status-404", "errors come with status 404", How::Head(status_404)),
-    slip("plain-text", "answers say that they are plain text", How::Head(plain_text)),
+    slip(
+        "status-200",
+        "errors come with status 200",
+        How::Head(status_200),
+    ),
+    slip(
+        "status-500",
+        "results come with status 500",
+        How::Head(status_500),
+    ),
+    slip(
+        "status-404",
+        "errors come with status 404",
+        How::Head(status_404),
+    ),
+    slip(
+        "plain-text",
+        "answers say that they are plain text",
+        How::Head(plain_text),
+    ),
     slip("nulls", "what is not there is null", How::Document(nulls)),
-    slip("numbers-as-text", "numbers are texts", How::Answer(numbers_as_text)),
-    slip("state-lower-case", "states are written in the letters of another generation", How::Document(state_spelling)),
-    slip("role-spelling", "roles are written in the letters of another generation", How::Document(role_spelling)),
-    slip("kinds", "results tell their kind where the generation does not, or not where it does", How::Document(kinds)),
-    slip("no-wrapper", "what has to be wrapped is not, and what has not is", How::Answer(no_wrapper)),
-    slip("total-of-page", "the size of everything is that of the page", How::Answer(total_of_page)),
-    slip("total-off-by-one", "the size of everything is one too many", How::Answer(total_off_by_one)),
-    slip("page-size-wrong", "the size of the page is how many there are", How::Answer(page_size_wrong)),
-    slip("page-token-always", "the last page says that there is another", How::Answer(page_token_always)),
-    slip("page-token-ignored", "the next page is the first again", How::Question(page_token_ignored)),
-    slip("list-ignores-context", "the filter by conversation is ignored", How::Question(list_ignores_context)),
-    slip("list-ignores-status", "the filter by state is ignored", How::Question(list_ignores_status)),
-    slip("list-ignores-time", "the filter by time is ignored", How::Question(list_ignores_time)),
-    slip("list-reversed", "the oldest task is listed first", How::Answer(list_reversed)),
-    slip("list-artifacts-empty", "tasks are listed with no artifacts in a member of that name", How::Answer(list_artifacts_empty)),
-    slip("push-url-lost", "the URL of a webhook is that of another", How::Answer(push_url_wrong)),
-    slip("push-id-lost", "a webhook comes back without its id", How::Answer(push_id_lost)),
-    slip("push-task-wrong", "a webhook comes back as another task's", How::Answer(push_task_wrong)),
-    slip("push-list-first", "only the first webhook is listed", How::Answer(push_list_first)),
-    slip("push-list-doubled", "every webhook is listed twice", How::Answer(push_list_doubled)),
-    slip("cancel-keeps-state", "what is canceled is told to be at work", How::Answer(cancel_keeps_state)),
-    slip("id-lost-in-errors", "errors have no id", How::Answer(id_lost_in_errors)),
-    slip("id-of-first", "every answer has the id of the first request", How::Answer(id_of_first)),
-    slip("event-id-null", "events have the id null", How::Event(event_id_null)),
-    slip("error-data-object", "the data of errors is an object", How::Answer(error_data_object)),
-    slip("error-reason", "errors tell the wrong reason", How::Answer(error_reason)),
-    slip("error-message-empty", "errors say nothing", How::Answer(error_message_empty)),
+    slip(
+        "numbers-as-text",
+        "numbers are texts",
+        How::Answer(numbers_as_text),
+    ),
+    slip(
+        "state-lower-case",
+        "states are written in the letters of another generation",
+        How::Document(state_spelling),
+    ),
+    slip(
+        "role-spelling",
+        "roles are written in the letters of another generation",
+        How::Document(role_spelling),
+    ),
+    slip(
+        "kinds",
+        "results tell their kind where the generation does not, or not where it does",
+        How::Document(kinds),
+    ),
+    slip(
+        "no-wrapper",
+        "what has to be wrapped is not, and what has not is",
+        How::Answer(no_wrapper),
+    ),
+    slip(
+        "total-of-page",
+        "the size of everything is that of the page",
+        How::Answer(total_of_page),
+    ),
+    slip(
+        "total-off-by-one",
+        "the size of everything is one too many",
+        How::Answer(total_off_by_one),
+    ),
+    slip(
+        "page-size-wrong",
+        "the size of the page is how many there are",
+        How::Answer(page_size_wrong),
+    ),
+    slip(
+        "page-token-always",
+        "the last page says that there is another",
+        How::Answer(page_token_always),
+    ),
+    slip(
+        "page-token-ignored",
+        "the next page is the first again",
+        How::Question(page_token_ignored),
+    ),
+    slip(
+        "list-ignores-context",
+        "the filter by conversation is ignored",
+        How::Question(list_ignores_context),
+    ),
+    slip(
+        "list-ignores-status",
+        "the filter by state is ignored",
+        How::Question(list_ignores_status),
+    ),
+    slip(
+        "list-ignores-time",
+        "the filter by time is ignored",
+        How::Question(list_ignores_time),
+    ),
+    slip(
+        "list-reversed",
+        "the oldest task is listed first",
+        How::Answer(list_reversed),
+    ),
+    slip(
+        "list-artifacts-empty",
+        "tasks are listed with no artifacts in a member of that name",
+        How::Answer(list_artifacts_empty),
+    ),
+    slip(
+        "push-url-lost",
+        "the URL of a webhook is that of another",
+        How::Answer(push_url_wrong),
+    ),
+    slip(
+        "push-id-lost",
+        "a webhook comes back without its id",
+        How::Answer(push_id_lost),
+    ),
+    slip(
+        "push-task-wrong",
+        "a webhook comes back as another task's",
+        How::Answer(push_task_wrong),
+    ),
+    slip(
+        "push-list-first",
+        "only the first webhook is listed",
+        How::Answer(push_list_first),
+    ),
+    slip(
+        "push-list-doubled",
+        "every webhook is listed twice",
+        How::Answer(push_list_doubled),
+    ),
+    slip(
+        "cancel-keeps-state",
+        "what is canceled is told to be at work",
+        How::Answer(cancel_keeps_state),
+    ),
+    slip(
+        "id-lost-in-errors",
+        "errors have no id",
+        How::Answer(id_lost_in_errors),
+    ),
+    slip(
+        "id-of-first",
+        "every answer has the id of the first request",
+        How::Answer(id_of_first),
+    ),
+    slip(
+        "event-id-null",
+        "events have the id null",
+        How::Event(event_id_null),
+    ),
+    slip(
+        "error-data-object",
+        "the data of errors is an object",
+        How::Answer(error_data_object),
+    ),
+    slip(
+        "error-reason",
+        "errors tell the wrong reason",
+        How::Answer(error_reason),
+    ),
+    slip(
+        "error-message-empty",
+        "errors say nothing",
+        How::Answer(error_message_empty),
+    ),
 ];
 
 const fn slip(name: &'static str, says: &'static str, how: How) -> Slip {
@@ -244,7 +608,11 @@ const fn slip(name: &'static str, says: &'static str, how: How) -> Slip {
 fn is_get(asked: &Asked) -> bool {
     match asked.rpc_method() {
         Some(method) => matches!(method, "tasks/get" | "GetTask"),
-        None => asked.method == http::Method::GET && asked.path.contains("/tasks/") && !asked.path.contains("/push"),
+        None => {
+            asked.method == http::Method::GET
+                && asked.path.contains("/tasks/")
+                && !asked.path.contains("/push")
+        }
     }
 }
 
@@ -279,14 +647,20 @@ fn result<'a>(asked: &Asked, json: &'a mut Value) -> &'a mut Value {
 fn other_task(seen: &mut Seen, asked: &Asked, json: &mut Value) {
     if is_get(asked) && result(asked, json).get("status").is_some() {
         let task = result(asked, json);
-        *task = seen.documents.entry("task".to_owned()).or_insert(task.clone()).clone();
+        *task = seen
+            .documents
+            .entry("task".to_owned())
+            .or_insert(task.clone())
+            .clone();
     }
 }
 
 fn other_artifacts(seen: &mut Seen, asked: &Asked, json: &mut Value) {
     let task = result(asked, json);
     if is_get(asked) && task.get("artifacts").is_some() {
-        let before = seen.documents.insert("artifacts".to_owned(), task["artifacts"].clone());
+        let before = seen
+            .documents
+            .insert("artifacts".to_owned(), task["artifacts"].clone());
         if let Some(before) = before {
             task["artifacts"] = before;
         }
@@ -294,7 +668,9 @@ fn other_artifacts(seen: &mut Seen, asked: &Asked, json: &mut Value) {
 }
 
 fn no_artifacts(_: &mut Seen, asked: &Asked, json: &mut Value) {
-    if is_get(asked) && let Some(task) = result(asked, json).as_object_mut() {
+    if is_get(asked)
+        && let Some(task) = result(asked, json).as_object_mut()
+    {
         task.remove("artifacts");
     }
 }
@@ -334,11 +710,15 @@ fn text_trimmed(_: &mut Seen, _: &Asked, json: &mut Value) {
 }
 
 fn text_ascii(_: &mut Seen, _: &Asked, json: &mut Value) {
-    text(json, &|text| text.replace(|letter: char| !letter.is_ascii(), "?"));
+    text(json, &|text| {
+        text.replace(|letter: char| !letter.is_ascii(), "?")
+    });
 }
 
 fn text_escaped(_: &mut Seen, _: &Asked, json: &mut Value) {
-    text(json, &|text| text.replace('&', "&amp;").replace('<', "&lt;"));
+    text(json, &|text| {
+        text.replace('&', "&amp;").replace('<', "&lt;")
+    });
 }
 
 fn data_as_text(_: &mut Seen, _: &Asked, json: &mut Value) {
@@ -385,7 +765,9 @@ fn media_type_lost(_: &mut Seen, _: &Asked, json: &mut Value) {
 fn file_name_lost(_: &mut Seen, _: &Asked, json: &mut Value) {
     without(json, "filename", &|_| true);
     let is_file = |thing: &serde_json::Map<String, Value>| {
-        ["bytes", "uri", "fileWithBytes", "fileWithUri"].iter().any(|name| thing.contains_key(*name))
+        ["bytes", "uri", "fileWithBytes", "fileWithUri"]
+            .iter()
+            .any(|name| thing.contains_key(*name))
     };
     without(json, "name", &is_file);
 }
@@ -407,12 +789,17 @@ fn history_lost(_: &mut Seen, _: &Asked, json: &mut Value) {
 }
 
 fn history_last_only(_: &mut Seen, _: &Asked, json: &mut Value) {
-    list_of(json, "history", &mut |list| drop(list.drain(..list.len().saturating_sub(1))));
+    list_of(json, "history", &mut |list| {
+        drop(list.drain(..list.len().saturating_sub(1)))
+    });
 }
 
 fn history_doubled(_: &mut Seen, _: &Asked, json: &mut Value) {
     list_of(json, "history", &mut |list| {
-        *list = list.iter().flat_map(|one| [one.clone(), one.clone()]).collect();
+        *list = list
+            .iter()
+            .flat_map(|one| [one.clone(), one.clone()])
+            .collect();
     });
 }
 
@@ -431,7 +818,10 @@ fn swapped(role: &Value) -> Value {
 }
 
 fn history_roles(_: &mut Seen, _: &Asked, json: &mut Value) {
-    list_of(json, "history", &mut |list| list.iter_mut().for_each(|one| one["role"] = swapped(&one["role"])));
+    list_of(json, "history", &mut |list| {
+        list.iter_mut()
+            .for_each(|one| one["role"] = swapped(&one["role"]))
+    });
 }
 
 fn history_agent_as_user(_: &mut Seen, _: &Asked, json: &mut Value) {
@@ -490,7 +880,9 @@ fn history_length_in_send(_: &mut Seen, asked: &mut Asked) {
 }
 
 fn history_length_in_list(_: &mut Seen, asked: &mut Asked) {
-    if is_list(asked) && let Some(json) = &mut asked.json {
+    if is_list(asked)
+        && let Some(json) = &mut asked.json
+    {
         json["params"]["historyLength"] = json!(100);
     }
 }
@@ -499,7 +891,10 @@ fn history_first(_: &mut Seen, asked: &Asked, json: &mut Value) {
     if !is_get(asked) {
         return;
     }
-    let length = asked.json.as_ref().and_then(|json| json["params"]["historyLength"].as_u64());
+    let length = asked
+        .json
+        .as_ref()
+        .and_then(|json| json["params"]["historyLength"].as_u64());
     let whole = asked.json.is_none();
     list_of(json, "history", &mut |list| {
         if (length.is_some() || whole) && list.len() < 3 {
@@ -561,7 +956,9 @@ fn moved(time: &str, by: jiff::SignedDuration) -> Value {
 }
 
 fn time_local(_: &mut Seen, _: &Asked, json: &mut Value) {
-    times(json, &mut |time| moved(time, jiff::SignedDuration::from_hours(2)));
+    times(json, &mut |time| {
+        moved(time, jiff::SignedDuration::from_hours(2))
+    });
 }
 
 fn time_zero(_: &mut Seen, _: &Asked, json: &mut Value) {
@@ -575,7 +972,10 @@ fn time_numbers(_: &mut Seen, _: &Asked, json: &mut Value) {
 fn time_backwards(seen: &mut Seen, _: &Asked, json: &mut Value) {
     times(json, &mut |time| {
         seen.count += 1;
-        moved(time, jiff::SignedDuration::from_secs(-2 * seen.count as i64))
+        moved(
+            time,
+            jiff::SignedDuration::from_secs(-2 * seen.count as i64),
+        )
     });
 }
 
@@ -583,7 +983,9 @@ fn time_backwards(seen: &mut Seen, _: &Asked, json: &mut Value) {
 
 fn message_id_same(_: &mut Seen, _: &Asked, json: &mut Value) {
     each(json, &mut |thing| {
-        let is_agent = thing.get("role").is_some_and(|role| role == "agent" || role == "ROLE_AGENT");
+        let is_agent = thing
+            .get("role")
+            .is_some_and(|role| role == "agent" || role == "ROLE_AGENT");
         if is_agent && thing.contains_key("messageId") {
             thing.insert("messageId".to_owned(), json!("message"));
         }
@@ -592,10 +994,14 @@ fn message_id_same(_: &mut Seen, _: &Asked, json: &mut Value) {
 
 fn message_id_of_user(_: &mut Seen, asked: &Asked, json: &mut Value) {
     let Some(question) = &asked.json else { return };
-    let message = question.get("message").unwrap_or(&question["params"]["message"]);
+    let message = question
+        .get("message")
+        .unwrap_or(&question["params"]["message"]);
     let id = message["messageId"].clone();
     each(json, &mut |thing| {
-        let is_agent = thing.get("role").is_some_and(|role| role == "agent" || role == "ROLE_AGENT");
+        let is_agent = thing
+            .get("role")
+            .is_some_and(|role| role == "agent" || role == "ROLE_AGENT");
         if is_agent && id.is_string() && thing.contains_key("messageId") {
             thing.insert("messageId".to_owned(), id.clone());
         }
@@ -613,13 +1019,17 @@ fn contexts(json: &mut Value, change: &mut dyn FnMut(&mut serde_json::Map<String
 }
 
 fn context_same(_: &mut Seen, _: &Asked, json: &mut Value) {
-    contexts(json, &mut |thing, name| drop(thing.insert(name.to_owned(), json!("default"))));
+    contexts(json, &mut |thing, name| {
+        drop(thing.insert(name.to_owned(), json!("default")))
+    });
 }
 
 fn context_new(seen: &mut Seen, _: &Asked, json: &mut Value) {
     seen.count += 1;
     let id = format!("context-{}", seen.count);
-    contexts(json, &mut |thing, name| drop(thing.insert(name.to_owned(), json!(id))));
+    contexts(json, &mut |thing, name| {
+        drop(thing.insert(name.to_owned(), json!(id)))
+    });
 }
 
 fn context_lost(_: &mut Seen, _: &Asked, json: &mut Value) {
@@ -659,9 +1069,13 @@ fn find<'a>(json: &'a Value, name: &str) -> Option<&'a Value> {
 }
 
 fn is_last(event: &Value) -> bool {
-    let state = find(event, "state").and_then(Value::as_str).unwrap_or_default();
+    let state = find(event, "state")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let state = state.to_lowercase();
-    ["completed", "failed", "canceled", "cancelled", "rejected"].iter().any(|end| state.ends_with(end))
+    ["completed", "failed", "canceled", "cancelled", "rejected"]
+        .iter()
+        .any(|end| state.ends_with(end))
 }
 
 fn event_twice(_: &mut Seen, event: &Value) -> Vec<Value> {
@@ -676,7 +1090,9 @@ fn event_artifact_lost(_: &mut Seen, event: &Value) -> Vec<Value> {
 }
 
 fn event_status_lost(_: &mut Seen, event: &Value) -> Vec<Value> {
-    let is_update = find(event, "status").is_some() && find(event, "history").is_none() && find(event, "task").is_none();
+    let is_update = find(event, "status").is_some()
+        && find(event, "history").is_none()
+        && find(event, "task").is_none();
     match is_update && !is_last(event) {
         true => Vec::new(),
         false => vec![event.clone()],
@@ -739,7 +1155,9 @@ fn flag(json: &mut Value, name: &str, value: Option<bool>) {
         let is_indexed = thing.contains_key("index");
         if is_event || is_indexed {
             match value {
-                Some(value) if is_indexed || !is_event || thing.contains_key("taskId") => drop(thing.insert(name.to_owned(), json!(value))),
+                Some(value) if is_indexed || !is_event || thing.contains_key("taskId") => {
+                    drop(thing.insert(name.to_owned(), json!(value)))
+                }
                 _ => drop(thing.remove(name)),
             }
         }
@@ -847,13 +1265,17 @@ fn code_as_text(_: &mut Seen, _: &Asked, json: &mut Value) {
 }
 
 fn status_200(_: &Asked, answer: &mut Response<Bytes>) {
-    if answer.body().starts_with(b"{\"error\"") || answer.body().windows(7).any(|part| part == b"\"error\"") {
+    if answer.body().starts_with(b"{\"error\"")
+        || answer.body().windows(7).any(|part| part == b"\"error\"")
+    {
         *answer.status_mut() = StatusCode::OK;
     }
 }
 
 fn status_500(_: &Asked, answer: &mut Response<Bytes>) {
-    if answer.status() == StatusCode::OK && !answer.body().windows(7).any(|part| part == b"\"error\"") {
+    if answer.status() == StatusCode::OK
+        && !answer.body().windows(7).any(|part| part == b"\"error\"")
+    {
         *answer.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
     }
 }
@@ -866,7 +1288,9 @@ fn status_404(asked: &Asked, answer: &mut Response<Bytes>) {
 
 fn plain_text(_: &Asked, answer: &mut Response<Bytes>) {
     let text = http::HeaderValue::from_static("text/plain");
-    answer.headers_mut().insert(http::header::CONTENT_TYPE, text);
+    answer
+        .headers_mut()
+        .insert(http::header::CONTENT_TYPE, text);
 }
 
 // Spelling
@@ -899,7 +1323,10 @@ fn state_spelling(_: &mut Seen, _: &Asked, json: &mut Value) {
         let state = status["state"].as_str().unwrap_or_default();
         status["state"] = match state.strip_prefix("TASK_STATE_") {
             Some(state) => json!(state.to_lowercase().replace('_', "-")),
-            None => json!(format!("TASK_STATE_{}", state.to_uppercase().replace('-', "_"))),
+            None => json!(format!(
+                "TASK_STATE_{}",
+                state.to_uppercase().replace('-', "_")
+            )),
         };
     });
 }
@@ -954,15 +1381,21 @@ fn count(list: &Value) -> usize {
 }
 
 fn total_of_page(_: &mut Seen, asked: &Asked, json: &mut Value) {
-    list(asked, json, &mut |list| list["totalSize"] = json!(count(list)));
+    list(asked, json, &mut |list| {
+        list["totalSize"] = json!(count(list))
+    });
 }
 
 fn total_off_by_one(_: &mut Seen, asked: &Asked, json: &mut Value) {
-    list(asked, json, &mut |list| list["totalSize"] = json!(list["totalSize"].as_u64().unwrap_or(0) + 1));
+    list(asked, json, &mut |list| {
+        list["totalSize"] = json!(list["totalSize"].as_u64().unwrap_or(0) + 1)
+    });
 }
 
 fn page_size_wrong(_: &mut Seen, asked: &Asked, json: &mut Value) {
-    list(asked, json, &mut |list| list["pageSize"] = json!(count(list)));
+    list(asked, json, &mut |list| {
+        list["pageSize"] = json!(count(list))
+    });
 }
 
 fn page_token_always(_: &mut Seen, asked: &Asked, json: &mut Value) {
@@ -1017,7 +1450,11 @@ fn list_artifacts_empty(_: &mut Seen, asked: &Asked, json: &mut Value) {
 
 // Webhooks
 
-fn push(asked: &Asked, json: &mut Value, change: &mut dyn FnMut(&mut serde_json::Map<String, Value>)) {
+fn push(
+    asked: &Asked,
+    json: &mut Value,
+    change: &mut dyn FnMut(&mut serde_json::Map<String, Value>),
+) {
     if is_about_push(asked) {
         each(result(asked, json), change);
     }
@@ -1026,7 +1463,11 @@ fn push(asked: &Asked, json: &mut Value, change: &mut dyn FnMut(&mut serde_json:
 fn push_url_wrong(seen: &mut Seen, asked: &Asked, json: &mut Value) {
     push(asked, json, &mut |thing| {
         if let Some(url) = thing.get_mut("url") {
-            *url = seen.documents.entry("url".to_owned()).or_insert(url.clone()).clone();
+            *url = seen
+                .documents
+                .entry("url".to_owned())
+                .or_insert(url.clone())
+                .clone();
         }
     });
 }
@@ -1046,7 +1487,10 @@ fn push_task_wrong(_: &mut Seen, asked: &Asked, json: &mut Value) {
             *id = json!("another");
         }
         if let Some(Value::String(name)) = thing.get_mut("name") {
-            *name = format!("tasks/another/pushNotificationConfigs/{}", name.rsplit('/').next().unwrap_or_default());
+            *name = format!(
+                "tasks/another/pushNotificationConfigs/{}",
+                name.rsplit('/').next().unwrap_or_default()
+            );
         }
     });
 }
@@ -1056,7 +1500,11 @@ fn configs<'a>(asked: &Asked, json: &'a mut Value) -> Option<&'a mut Vec<Value>>
         return None;
     }
     let list = result(asked, json);
-    if list.get("configs").is_some() { list["configs"].as_array_mut() } else { list.as_array_mut() }
+    if list.get("configs").is_some() {
+        list["configs"].as_array_mut()
+    } else {
+        list.as_array_mut()
+    }
 }
 
 fn push_list_first(_: &mut Seen, asked: &Asked, json: &mut Value) {
@@ -1095,7 +1543,11 @@ fn id_lost_in_errors(_: &mut Seen, _: &Asked, json: &mut Value) {
 
 fn id_of_first(seen: &mut Seen, _: &Asked, json: &mut Value) {
     if json.get("jsonrpc").is_some() {
-        json["id"] = seen.documents.entry("id".to_owned()).or_insert(json["id"].clone()).clone();
+        json["id"] = seen
+            .documents
+            .entry("id".to_owned())
+            .or_insert(json["id"].clone())
+            .clone();
     }
 }
 

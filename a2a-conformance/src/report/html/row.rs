@@ -6,6 +6,7 @@ use crate::run::{CheckResult, Run, Verdict};
 
 use super::duration;
 use super::exchange::{Exchange, exchange};
+use crate::explanation::explanation;
 
 /// The checks whose ids begin alike.
 pub(super) struct Area {
@@ -22,6 +23,8 @@ pub(super) struct Row {
     pub(super) level: Level,
     /// The worst of its verdicts.
     pub(super) verdict: Verdict,
+    /// How that looks.
+    pub(super) class: &'static str,
     pub(super) open: bool,
     pub(super) explanation: String,
     pub(super) rules: Vec<Rule>,
@@ -43,6 +46,8 @@ pub(super) struct Cell {
     pub(super) generation: String,
     pub(super) binding: String,
     pub(super) verdict: Verdict,
+    /// How that looks.
+    pub(super) class: &'static str,
     pub(super) words: String,
     pub(super) reason: Option<String>,
     pub(super) mismatches: Vec<[String; 3]>,
@@ -59,7 +64,7 @@ impl Cell {
 
 impl Row {
     /// What is to be seen of it when it is closed: its verdicts, with where if that is not everywhere.
-    pub(super) fn pills(&self) -> Vec<(Verdict, String)> {
+    pub(super) fn pills(&self) -> Vec<(&'static str, String)> {
         let mut pills = Vec::new();
         for verdict in Verdict::ALL {
             let cells: Vec<_> = self
@@ -72,14 +77,15 @@ impl Row {
             }
             let everywhere = cells.len() == self.cells.len();
             let is_quiet = verdict.severity() == 0;
+            let class = cells.first().map_or("", |cell| cell.class);
             match (everywhere, is_quiet) {
-                (true, _) => pills.push((*verdict, verdict.words().to_owned())),
+                (true, _) => pills.push((class, verdict.words().to_owned())),
                 (false, true) => {
-                    pills.push((*verdict, format!("{} {}", cells.len(), verdict.words())))
+                    pills.push((class, format!("{} {}", cells.len(), verdict.words())))
                 }
                 (false, false) => {
                     let pill =
-                        |cell: &&Cell| (*verdict, format!("{} {}", verdict.sign(), cell.column));
+                        |cell: &&Cell| (class, format!("{} {}", verdict.sign(), cell.column));
                     pills.extend(cells.iter().map(pill));
                 }
             }
@@ -136,22 +142,27 @@ fn row(run: &Run, id: &str) -> Option<Row> {
             rules.push(rule);
         }
     }
-    let explained = results.iter().find(|result| !result.explanation.is_empty());
+    let explanations = results.iter().map(|result| &result.explanation);
+    let explained = explanations.clone().find(|text| !text.is_empty());
+    // What is met came without: the suite knows, if it is still the one that made the run.
+    let explained = explained.cloned().or_else(|| explanation(id));
+    let explained = explained.unwrap_or_default();
     // Of those that are not met, the first is told in full: the others are mostly alike.
-    let told = results.iter().position(|result| is_open(result.verdict));
+    let told = results.iter().position(|result| run.fails_for(result));
     let cells = results.iter().enumerate();
     let cells = cells.map(|(at, result)| cell(run, result, told == Some(at)));
+    let cells: Vec<_> = cells.collect();
+    let of_worst = cells.iter().find(|cell| cell.verdict == verdict);
     Some(Row {
         id: line(id).into_owned(),
         title: line(&first.title).into_owned(),
         level: first.level,
         verdict,
-        open: is_open(verdict),
-        explanation: explained.map_or(String::new(), |result| {
-            visible(&result.explanation).into_owned()
-        }),
+        class: of_worst.map_or("", |cell| cell.class),
+        open: told.is_some(),
+        explanation: visible(&explained).into_owned(),
         rules,
-        cells: cells.collect(),
+        cells,
     })
 }
 
@@ -174,9 +185,12 @@ fn rule(run: &Run, id: &str) -> Rule {
     }
 }
 
-/// Whether somebody has to do something about it.
-fn is_open(verdict: Verdict) -> bool {
-    verdict.severity() > 1 && verdict != Verdict::Waived
+/// How a verdict looks: what the run does not fail for looks like advice.
+fn class(run: &Run, result: &CheckResult) -> &'static str {
+    match run.is_unheeded(result) {
+        true => Verdict::Warn.name(),
+        false => result.verdict.name(),
+    }
 }
 
 fn cell(run: &Run, result: &CheckResult, in_full: bool) -> Cell {
@@ -192,6 +206,7 @@ fn cell(run: &Run, result: &CheckResult, in_full: bool) -> Cell {
         generation: one_line(&result.dialect),
         binding: one_line(&result.binding),
         verdict: result.verdict,
+        class: class(run, result),
         words: result.words(),
         reason: result
             .reason

@@ -1,0 +1,115 @@
+//! Why an agent cannot be tested, and what to do about it.
+
+use std::time::Duration;
+
+use a2a_transport::Error;
+
+use super::lane::causes;
+
+/// Why no card was found at a URL, and, in a line of its own, what may help.
+pub(super) fn no_card(url: &str, error: &Error) -> String {
+    let why = match error {
+        Error::NotA2a { status: 404, .. } => "no agent card was found (HTTP status 404)".to_owned(),
+        Error::NotA2a { status, .. } => format!("it answered with HTTP status {status}"),
+        Error::Malformed(violation) => format!("it has a document, but no agent card: {violation}"),
+        Error::Refused { status, .. } => {
+            format!("it does not give its card (HTTP status {status})")
+        }
+        error => causes(error),
+    };
+    with_hint(url, &why, hint(url, error, &why).as_deref())
+}
+
+/// That nothing came in time.
+pub(super) fn no_answer(url: &str, waited: Duration) -> String {
+    let why = format!("no answer within {} s", waited.as_secs_f64());
+    let hint = "--timeout SECONDS waits longer";
+    with_hint(url, &why, Some(hint))
+}
+
+fn with_hint(url: &str, why: &str, hint: Option<&str>) -> String {
+    let hint = hint.map(|hint| format!("\n  {hint}"));
+    format!("{url}: {why}{}", hint.unwrap_or_default())
+}
+
+fn hint(url: &str, error: &Error, why: &str) -> Option<String> {
+    let is_https = url.starts_with("https:");
+    let hint = match error {
+        Error::Unreachable(_) if is_https && why.contains("InvalidContentType") => {
+            "what listens there does not speak TLS: try http://"
+        }
+        Error::Unreachable(_) if is_https && why.contains("certificate") => {
+            "--ca FILE trusts the authority of that certificate, or the certificate itself (PEM)"
+        }
+        Error::Unreachable(_) => "is it running, and is the port right? --exec COMMAND starts it",
+        Error::Connection(_) if !is_https => {
+            "what listens there does not speak HTTP: if it speaks TLS, try https://"
+        }
+        Error::NotA2a { status: 404, .. } => {
+            "looked for /.well-known/agent-card.json and /.well-known/agent.json; if the card is elsewhere, \
+             give its own URL, which ends in .json"
+        }
+        Error::Malformed(_) => {
+            return Some(format!(
+                "`a2a-conformance verify-card {url}` tells what is wrong with it"
+            ));
+        }
+        Error::Refused { .. } => "-H 'Authorization: Bearer …' shows who calls",
+        Error::Redirected { .. } => "redirections are not followed: give the URL that it names",
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_help_is_told() {
+        #[track_caller]
+        fn check(url: &str, error: &Error, expected: &str) {
+            let told = no_card(url, error);
+            assert!(told.contains(expected) && told.starts_with(url), "{told}");
+        }
+        let refused = || std::io::Error::from(std::io::ErrorKind::ConnectionRefused).into();
+        check(
+            "http://h:1",
+            &Error::Unreachable(refused()),
+            "connection refused\n  is it running",
+        );
+        let tls = Error::Unreachable("received corrupt message of type InvalidContentType".into());
+        check("https://h", &tls, "try http://");
+        let unknown = Error::Unreachable("invalid peer certificate: UnknownIssuer".into());
+        check("https://h", &unknown, "--ca FILE");
+        let cut = Error::Connection("unexpected end of file".into());
+        check("http://h", &cut, "try https://");
+        let problem = String::new();
+        check(
+            "http://h",
+            &Error::NotA2a {
+                status: 404,
+                problem,
+            },
+            "agent-card.json and ",
+        );
+        let problem = String::new();
+        check(
+            "http://h",
+            &Error::NotA2a {
+                status: 500,
+                problem,
+            },
+            "HTTP status 500",
+        );
+        let refused = Error::Refused {
+            status: 401,
+            challenge: None,
+        };
+        check(
+            "http://h",
+            &refused,
+            "(HTTP status 401)\n  -H 'Authorization",
+        );
+    }
+}

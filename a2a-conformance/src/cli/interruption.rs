@@ -1,0 +1,28 @@
+//! That a program is asked to end.
+
+/// Comes when somebody presses Ctrl-C, or a build server ends the program (SIGTERM).
+pub(crate) async fn interruption() {
+    tokio::select! {
+        pressed = tokio::signal::ctrl_c() => {
+            if pressed.is_err() {
+                // Whoever cannot be heard ends us without asking.
+                std::future::pending().await
+            }
+        }
+        () = terminated() => {}
+    }
+}
+
+#[cfg(unix)]
+async fn terminated() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match signal(SignalKind::terminate()) {
+        Ok(mut signal) => drop(signal.recv().await),
+        Err(_) => std::future::pending().await,
+    }
+}
+
+#[cfg(not(unix))]
+async fn terminated() {
+    std::future::pending().await
+}
