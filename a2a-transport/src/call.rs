@@ -40,6 +40,8 @@ pub struct Context {
     pub dialect: Dialect,
     /// The extensions that the caller wants active, by URI.
     pub extensions: Vec<String>,
+    /// What the caller says of itself.
+    pub claims: Claims,
     /// The generation of the last event that the caller has seen, when it resumes a stream.
     pub last_event_id: Option<u64>,
     /// What had to be mended to understand the request.
@@ -54,10 +56,21 @@ impl Default for Context {
             tenant: None,
             dialect: Dialect::V1_0,
             extensions: Vec::new(),
+            claims: Claims::default(),
             last_event_id: None,
             repairs: Vec::new(),
         }
     }
+}
+
+/// What a caller says of itself and nothing proves: never a reason to let it in, or to show it
+/// anything. [`Principal`] is what is proven.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Claims {
+    /// The user that it acts for: the header `X-User-ID`.
+    pub user_id: Option<Arc<str>>,
+    /// The program that it is: the header `User-Agent`.
+    pub user_agent: Option<Arc<str>>,
 }
 
 /// Who is calling: what tasks and webhooks belong to.

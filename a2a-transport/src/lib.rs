@@ -58,7 +58,7 @@ mod transport;
 #[cfg(feature = "webhook")]
 pub mod webhook;
 
-pub use crate::call::{Answer, Call, Context, Principal, Reply, Update, UpdateStream};
+pub use crate::call::{Answer, Call, Claims, Context, Principal, Reply, Update, UpdateStream};
 pub use crate::envelope::{Binding, Envelope};
 pub use crate::error::{Error, Phase};
 pub use crate::gateway::Gateway;

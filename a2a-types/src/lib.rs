@@ -7,7 +7,8 @@
 //! The types at the root of this crate are the **canonical model**: protocol 1.0, spelled as its
 //! ProtoJSON is. Each older generation has wire types of its own ([`v0_1`], [`v0_2`], [`v0_3`]) with
 //! conversions to and from the canonical model; [`Dialect`] names the generations, [`Operation`]
-//! the operations, [`ErrorKind`] the errors. [`reading`] reads a peer's text, strictly or leniently.
+//! the operations, [`ErrorKind`] the errors. [`reading`] reads a peer's text, strictly or leniently;
+//! [`extension`] types what extensions add.
 //!
 //! Generation 0.3 has two kinds of JSON: that of JSON-RPC is [`v0_2`]'s, the ProtoJSON of its
 //! HTTP+JSON binding is [`v0_3`].
@@ -39,6 +40,7 @@ mod constant;
 mod dialect;
 mod error;
 mod event;
+pub mod extension;
 mod hybrid;
 mod id;
 mod legacy;

@@ -15,7 +15,7 @@ use crate::binding::rest::{self, NoRoute, Route};
 use crate::binding::{
     EventWriter, Question, Refused, clip, jsonrpc, requested_dialect, write_refusal, write_reply,
 };
-use crate::{Answer, Binding, Call, Context, Error, Principal, Transport};
+use crate::{Answer, Binding, Call, Claims, Context, Error, Principal, Transport};
 
 impl<T: Transport> HttpService<T> {
     /// Answers a question by JSON-RPC.
@@ -151,6 +151,10 @@ impl<T: Transport> HttpService<T> {
                 tenant: None,
                 dialect: envelope.dialect,
                 extensions: wanted,
+                claims: Claims {
+                    user_id: header(&head.headers, "x-user-id").map(Into::into),
+                    user_agent: header(&head.headers, USER_AGENT.as_str()).map(Into::into),
+                },
                 last_event_id: header(&head.headers, "last-event-id")
                     .and_then(|id| id.trim().parse().ok()),
                 repairs,

@@ -1,0 +1,3 @@
+//! Extensions of the protocol, typed.
+
+pub mod trpc;

@@ -1,0 +1,45 @@
+//! The interaction profile of trpc-agent-go on 0.2 and later: how the steps between a question and
+//! its answer are carried.
+//!
+//! A [`Step`] is a tool call, its response, code, what came of it, or reasoning. It travels in a
+//! [`Part`](crate::Part) whose metadata says what it is; the metadata around it
+//! ([`ResponseMetadata`]) says which response of the model it belongs to.
+//!
+//! An agent declares the profile on its card ([`Version::declare`]), a caller in its message
+//! ([`Version::put_into`]); what two versions make of one another is told by
+//! [`Version::compatibility`].
+//!
+//! ```text
+//! agent ── step_message, reasoning_artifact ──► log (canonical, marked as steps)
+//!            ├─ hide_steps: what everybody sees ──────────────► plain A2A
+//!            └─ StreamWriter, write_task ─────────────────────► the profile's own form
+//! peer ─── Reader: events as they are meant ── LlmResponses ──► typed, by response
+//! ```
+//!
+//! What is read is what real peers send, in either spelling: `adk_type` counts before `type`. What
+//! is written is what the document says, in the form of which real clients lose nothing.
+
+mod heard;
+mod llm_responses;
+mod metadata;
+mod portion;
+mod reader;
+mod step;
+mod stored;
+mod stream_writer;
+mod task_writer;
+mod version;
+
+pub use llm_responses::{LlmResponse, LlmResponses};
+pub use metadata::{ObjectType, ResponseMetadata, Tag};
+pub use reader::Reader;
+pub use step::{CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Step};
+pub use stored::{
+    hide_steps, is_reasoning, is_step, reasoning_artifact, reasoning_id, step_message,
+};
+pub use stream_writer::{Beginning, StreamWriter};
+pub use task_writer::{Collapse, write_task};
+pub use version::{Compatibility, UnreadableVersion, Version};
+
+/// Names the profile on cards and in `extensions`. It is no URI, though one belongs there.
+pub const URI: &str = "trpc-a2a-version";

@@ -1,0 +1,83 @@
+//! What a peer that declared the profile tells, as it is meant.
+
+use std::collections::BTreeMap;
+
+use super::heard::Heard;
+use super::{ObjectType, ResponseMetadata, Step};
+use crate::{ArtifactId, Event, Part, TaskArtifactUpdateEvent};
+
+/// Reads the events of one stream of such a peer.
+///
+/// Chunks of an artifact do not say that they are appended, and are. The whole response after its
+/// chunks replaces them. What a tool answered may belong to no artifact, and then adds to the one
+/// before; what has neither name nor content tells nothing. The end closes what is open.
+#[derive(Debug, Default)]
+pub struct Reader {
+    heard: BTreeMap<ArtifactId, Heard>,
+    last: Option<ArtifactId>,
+}
+
+impl Reader {
+    /// What an event means; none if it tells nothing.
+    pub fn read(&mut self, event: Event) -> Option<Event> {
+        match event {
+            Event::ArtifactUpdate(update) => self.artifact(update).map(Event::ArtifactUpdate),
+            Event::Task(task) => {
+                self.heard.clear();
+                for artifact in &task.artifacts {
+                    let heard = self.heard.entry(artifact.artifact_id.clone()).or_default();
+                    heard.add(&artifact.parts);
+                    self.last = Some(artifact.artifact_id.clone());
+                }
+                Some(Event::Task(task))
+            }
+            other => Some(other),
+        }
+    }
+
+    fn artifact(&mut self, mut update: TaskArtifactUpdateEvent) -> Option<TaskArtifactUpdateEvent> {
+        let about = ResponseMetadata::of(update.metadata.as_ref());
+        let artifact = &mut update.artifact;
+        let nameless = artifact.artifact_id.is_empty();
+        if nameless {
+            let named = about.llm_response_id.as_deref().map(ArtifactId::from);
+            artifact.artifact_id = named.or_else(|| self.last.clone()).unwrap_or_default();
+        }
+        if artifact.parts.is_empty() {
+            let tells = match update.last_chunk {
+                true => self.heard.contains_key(&artifact.artifact_id),
+                false => !nameless,
+            };
+            update.append |= self.heard.contains_key(&artifact.artifact_id);
+            return tells.then_some(update);
+        }
+        let known = self.heard.contains_key(&artifact.artifact_id);
+        let heard = self.heard.entry(artifact.artifact_id.clone()).or_default();
+        self.last = Some(artifact.artifact_id.clone());
+        let whole = is_whole(&about, &artifact.parts);
+        let repeats = known && !update.append && (update.last_chunk || whole);
+        let rest = repeats.then(|| heard.rest(&artifact.parts)).flatten();
+        update.append |= known;
+        match rest {
+            Some(rest) if rest.is_empty() && !update.last_chunk => return None,
+            Some(rest) => artifact.parts = rest,
+            // What came before was only a draft.
+            None if repeats && whole => {
+                artifact.parts = heard.replace(std::mem::take(&mut artifact.parts));
+                update.append = false;
+                return Some(update);
+            }
+            None => {}
+        }
+        heard.add(&artifact.parts);
+        Some(update)
+    }
+}
+
+/// Whether parts are a whole response of the model: only those come again. A step comes once.
+fn is_whole(about: &ResponseMetadata, parts: &[Part]) -> bool {
+    let text = |part: &Part| {
+        part.as_text().is_some() || matches!(Step::of(part), Some(Step::Reasoning(_)))
+    };
+    about.object_type == Some(ObjectType::ChatCompletion) && parts.iter().any(text)
+}

@@ -1,0 +1,75 @@
+//! How steps stand in a task: marked, so that they can be left out for whoever did not ask for them.
+//!
+//! Steps are messages of the agent in the history, and reasoning is an artifact beside that of its
+//! response. What is marked is told by the extension's name among its `extensions`.
+
+use super::step::is_thought;
+use super::{ResponseMetadata, Step, URI};
+use crate::{Artifact, ArtifactId, Event, Message, Part, Role, Task};
+
+/// A message of steps of one response of the model; none without steps. They should be of one kind.
+pub fn step_message(llm_response_id: &str, steps: Vec<Step>) -> Option<Message> {
+    let first = steps.first()?;
+    let about = ResponseMetadata::new(first.object_type(), first.tag(), llm_response_id);
+    let parts = steps.into_iter().map(Part::from).collect();
+    let mut message = Message {
+        extensions: vec![URI.to_owned()],
+        ..Message::new(Role::Agent, parts)
+    };
+    about.add_to(&mut message.metadata);
+    Some(message)
+}
+
+/// An artifact, or a chunk of one, that holds what the model thought for one of its responses.
+pub fn reasoning_artifact(llm_response_id: &str, text: impl Into<String>) -> Artifact {
+    Artifact {
+        artifact_id: ArtifactId::from(format!("{llm_response_id}{REASONING}")),
+        parts: vec![Step::Reasoning(text.into()).into()],
+        extensions: vec![URI.to_owned()],
+        ..Artifact::default()
+    }
+}
+
+/// The response that an artifact holds the reasoning for.
+pub fn reasoning_id(artifact: &Artifact) -> Option<&str> {
+    let id = artifact.artifact_id.as_str().strip_suffix(REASONING);
+    id.filter(|_| is_marked(&artifact.extensions))
+}
+
+/// Whether a part is reasoning, and nothing else is known about it.
+pub fn is_reasoning(part: &Part) -> bool {
+    let metadata = part.metadata.as_ref();
+    part.as_text().is_some() && is_thought(metadata) && metadata.is_some_and(|it| it.len() == 1)
+}
+
+/// Whether an event is a step.
+pub fn is_step(event: &Event) -> bool {
+    match event {
+        Event::Message(message) => is_step_message(message),
+        Event::ArtifactUpdate(update) => is_marked(&update.artifact.extensions),
+        Event::Task(_) | Event::StatusUpdate(_) => false,
+    }
+}
+
+/// Leaves the steps out of a task.
+pub fn hide_steps(task: &mut Task) {
+    task.history.retain(|message| !is_step_message(message));
+    let marked = |artifact: &Artifact| is_marked(&artifact.extensions);
+    task.artifacts.retain(|artifact| !marked(artifact));
+}
+
+pub(super) fn is_step_message(message: &Message) -> bool {
+    message.role == Role::Agent && is_marked(&message.extensions)
+}
+
+/// Takes the mark off.
+pub(super) fn unmark(extensions: &mut Vec<String>) {
+    extensions.retain(|uri| uri != URI);
+}
+
+fn is_marked(extensions: &[String]) -> bool {
+    extensions.iter().any(|uri| uri == URI)
+}
+
+/// What follows the response's id in the id of the artifact with its reasoning.
+const REASONING: &str = ".reasoning";

@@ -1,0 +1,333 @@
+//! What happens to a task, as a stream of the profile tells it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::heard::Heard;
+use super::portion::portions;
+use super::stored::{is_step_message, unmark};
+use super::{ObjectType, ResponseMetadata, Step, reasoning_id};
+use crate::{
+    Artifact, ArtifactId, ContextId, Event, Message, MessageId, Object, Part, Role, Task,
+    TaskArtifactUpdateEvent, TaskId, TaskState, TaskStatus, TaskStatusUpdateEvent,
+};
+
+/// Writes the events of one stream.
+///
+/// Clients of the framework hear chunks of artifacts and failures, and nothing else: what a task says
+/// in its status is told as an artifact, too, no chunk with content is the last one, and nothing is
+/// told twice. Readers that keep to the letter of A2A make the same of it.
+#[derive(Debug)]
+pub struct StreamWriter {
+    shows_steps: bool,
+    beginning: Beginning,
+    has_begun: bool,
+    task: TaskId,
+    context: Option<ContextId>,
+    /// By the artifact's id in the task.
+    heard: BTreeMap<ArtifactId, Heard>,
+    /// By its id on the wire.
+    told: BTreeSet<ArtifactId>,
+    messages: BTreeSet<MessageId>,
+    last: Option<ArtifactId>,
+}
+
+/// What a stream begins with.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Beginning {
+    /// A message: what the task had before was told in answer to earlier ones.
+    Message(MessageId),
+    /// The task as it stands, all of it news.
+    Task,
+}
+
+impl StreamWriter {
+    /// A writer that tells steps, or leaves them out.
+    pub fn new(beginning: Beginning, shows_steps: bool) -> Self {
+        Self {
+            shows_steps,
+            beginning,
+            has_begun: false,
+            task: TaskId::default(),
+            context: None,
+            heard: BTreeMap::new(),
+            told: BTreeSet::new(),
+            messages: BTreeSet::new(),
+            last: None,
+        }
+    }
+
+    /// What is told for one event: nothing, or one or more.
+    pub fn write(&mut self, event: Event) -> Vec<Event> {
+        if let Some(task) = event.task_id() {
+            self.task.clone_from(task);
+        }
+        match event {
+            Event::Task(task) => self.snapshot(task),
+            Event::Message(message) => self.message(message),
+            Event::ArtifactUpdate(update) => self.artifact(update),
+            Event::StatusUpdate(update) => self.status(update),
+        }
+    }
+
+    /// What is told when no more can be: clients of the framework overlook errors. None if nothing
+    /// was told of a task.
+    pub fn break_off(&mut self, text: &str) -> Option<Event> {
+        if self.task.is_empty() {
+            return None;
+        }
+        Some(Event::StatusUpdate(TaskStatusUpdateEvent {
+            task_id: self.task.clone(),
+            context_id: self.context.clone(),
+            status: TaskStatus {
+                message: Some(Message::agent(text)),
+                ..TaskState::Failed.into()
+            },
+            metadata: None,
+        }))
+    }
+
+    fn snapshot(&mut self, task: Task) -> Vec<Event> {
+        self.context.clone_from(&task.context_id);
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.pass_over_what_was(&task);
+        }
+        let mut artifacts = task.artifacts;
+        let mut events = Vec::new();
+        for message in task.history {
+            if let Some(id) = ResponseMetadata::of(message.metadata.as_ref()).llm_response_id {
+                // What a response says comes before the tools that it calls.
+                let of_it = |artifact: &mut Artifact| base_of(artifact).as_str() == id;
+                for artifact in artifacts.extract_if(.., of_it) {
+                    events.extend(self.whole(artifact));
+                }
+            }
+            events.extend(self.said(message));
+        }
+        for artifact in artifacts {
+            events.extend(self.whole(artifact));
+        }
+        events.extend(self.status(TaskStatusUpdateEvent {
+            task_id: task.id,
+            context_id: task.context_id,
+            status: task.status,
+            metadata: None,
+        }));
+        events
+    }
+
+    /// A message is answered by what comes after it. A task that it has just woken had its artifacts
+    /// before; if it has gone further, nobody can tell which of them are new, and none may be lost.
+    fn pass_over_what_was(&mut self, task: &Task) {
+        let Beginning::Message(asked) = &self.beginning else {
+            return;
+        };
+        let place = task.history.iter().position(|it| it.message_id == *asked);
+        let older = place.map_or(0, |place| place + 1);
+        let ids = task
+            .history
+            .iter()
+            .take(older)
+            .map(|it| it.message_id.clone());
+        self.messages.extend(ids);
+        if older == task.history.len() && !task.status.state.is_settled() {
+            for artifact in &task.artifacts {
+                let heard = self.heard.entry(artifact.artifact_id.clone()).or_default();
+                heard.add(&artifact.parts);
+                self.told.insert(base_of(artifact));
+            }
+        }
+    }
+
+    fn message(&mut self, mut message: Message) -> Vec<Event> {
+        if is_step_message(&message) {
+            return self.said(message);
+        }
+        if message.role == Role::User {
+            return Vec::new();
+        }
+        let id = message.message_id.as_str();
+        ResponseMetadata::new(ObjectType::ChatCompletion, None, id).add_to(&mut message.metadata);
+        unmark(&mut message.extensions);
+        vec![Event::Message(message)]
+    }
+
+    /// A message of the history: steps as they are, what the agent noted as what it thought.
+    fn said(&mut self, message: Message) -> Vec<Event> {
+        if message.role == Role::User || !self.messages.insert(message.message_id.clone()) {
+            return Vec::new();
+        }
+        if !is_step_message(&message) {
+            return self.note(message);
+        }
+        if !self.shows_steps {
+            return Vec::new();
+        }
+        let about = ResponseMetadata::of(message.metadata.as_ref());
+        let id = about.llm_response_id.as_deref();
+        let id = ArtifactId::from(id.unwrap_or(message.message_id.as_str()));
+        let artifact = Artifact {
+            artifact_id: id,
+            ..Artifact::default()
+        };
+        self.tell(artifact, message.parts, message.metadata, about, false)
+    }
+
+    fn note(&mut self, message: Message) -> Vec<Event> {
+        let id = message.message_id.to_string();
+        let about = ResponseMetadata::new(ObjectType::ChatCompletionChunk, None, &id);
+        let artifact = Artifact {
+            artifact_id: ArtifactId::from(id),
+            ..Artifact::default()
+        };
+        let parts = as_reasoning(message.parts);
+        self.tell(artifact, parts, None, about, false)
+    }
+
+    fn whole(&mut self, artifact: Artifact) -> Vec<Event> {
+        self.artifact(TaskArtifactUpdateEvent {
+            task_id: self.task.clone(),
+            context_id: self.context.clone(),
+            artifact,
+            append: false,
+            last_chunk: true,
+            metadata: None,
+        })
+    }
+
+    fn artifact(&mut self, update: TaskArtifactUpdateEvent) -> Vec<Event> {
+        self.context = update.context_id.or(self.context.take());
+        let mut artifact = update.artifact;
+        if reasoning_id(&artifact).is_some() && !self.shows_steps {
+            return Vec::new();
+        }
+        let parts = std::mem::take(&mut artifact.parts);
+        let known = self.heard.contains_key(&artifact.artifact_id);
+        let heard = self.heard.entry(artifact.artifact_id.clone()).or_default();
+        artifact.artifact_id = base_of(&artifact);
+        unmark(&mut artifact.extensions);
+        if update.append {
+            // Whoever takes up a stream has heard the beginning.
+            self.told.insert(artifact.artifact_id.clone());
+        }
+        let rest = (known && !update.append).then(|| heard.rest(&parts));
+        let (parts, replaces) = match rest {
+            Some(None) => (heard.replace(parts), true),
+            Some(Some(rest)) => {
+                heard.add(&rest);
+                (rest, false)
+            }
+            None => {
+                heard.add(&parts);
+                (parts, false)
+            }
+        };
+        let whole = replaces || !known && !update.append && update.last_chunk;
+        let kind = match whole {
+            true => ObjectType::ChatCompletion,
+            false => ObjectType::ChatCompletionChunk,
+        };
+        let about = ResponseMetadata::new(kind, None, artifact.artifact_id.as_str());
+        self.tell(artifact, parts, update.metadata, about, replaces)
+    }
+
+    fn status(&mut self, mut update: TaskStatusUpdateEvent) -> Vec<Event> {
+        self.context = update.context_id.clone().or(self.context.take());
+        self.has_begun = true;
+        let state = update.status.state;
+        let mut events = Vec::new();
+        if let Some(message) = &mut update.status.message
+            && !is_failure(state)
+            && self.messages.insert(message.message_id.clone())
+        {
+            events = match state.is_settled() {
+                true => self.whole(spoken(message)),
+                false => self.note(message.clone()),
+            };
+        }
+        if state.ends_stream()
+            && let Some(last) = self.last.take()
+        {
+            events.push(Event::ArtifactUpdate(TaskArtifactUpdateEvent {
+                task_id: self.task.clone(),
+                context_id: self.context.clone(),
+                artifact: Artifact {
+                    artifact_id: last,
+                    ..Artifact::default()
+                },
+                append: true,
+                last_chunk: true,
+                metadata: None,
+            }));
+        }
+        events.push(Event::StatusUpdate(update));
+        events
+    }
+
+    /// Tells parts of an artifact; a client keeps all of them.
+    fn tell(
+        &mut self,
+        artifact: Artifact,
+        parts: Vec<Part>,
+        metadata: Option<Object>,
+        about: ResponseMetadata,
+        replaces: bool,
+    ) -> Vec<Event> {
+        let mut metadata = metadata;
+        about.add_to(&mut metadata);
+        let mut first = Some(artifact);
+        let mut events = Vec::new();
+        for parts in portions(parts) {
+            let known = self.last.clone().unwrap_or_default();
+            let artifact = first.take().unwrap_or_else(|| Artifact {
+                artifact_id: known,
+                ..Artifact::default()
+            });
+            self.last = Some(artifact.artifact_id.clone());
+            let is_new = self.told.insert(artifact.artifact_id.clone());
+            let append = !is_new && (!replaces || !events.is_empty());
+            events.push(Event::ArtifactUpdate(TaskArtifactUpdateEvent {
+                task_id: self.task.clone(),
+                context_id: self.context.clone(),
+                artifact: Artifact { parts, ..artifact },
+                append,
+                last_chunk: false,
+                metadata: metadata.clone(),
+            }));
+        }
+        events
+    }
+}
+
+/// The response that an artifact belongs to, by whose id it is told.
+pub(super) fn base_of(artifact: &Artifact) -> ArtifactId {
+    match reasoning_id(artifact) {
+        Some(id) => ArtifactId::from(id),
+        None => artifact.artifact_id.clone(),
+    }
+}
+
+/// What a status says, as an artifact.
+pub(super) fn spoken(message: &Message) -> Artifact {
+    Artifact {
+        artifact_id: ArtifactId::from(message.message_id.as_str()),
+        parts: message.parts.clone(),
+        ..Artifact::default()
+    }
+}
+
+/// The text among parts as reasoning: it is no part of the answer.
+pub(super) fn as_reasoning(parts: Vec<Part>) -> Vec<Part> {
+    let thought = |part: Part| match part.as_text() {
+        Some(text) => Step::Reasoning(text.to_owned()).into(),
+        None => part,
+    };
+    parts.into_iter().map(thought).collect()
+}
+
+/// Clients of the framework make an error of it, and keep what the status says.
+pub(super) fn is_failure(state: TaskState) -> bool {
+    matches!(
+        state,
+        TaskState::Failed | TaskState::Canceled | TaskState::Rejected
+    )
+}
