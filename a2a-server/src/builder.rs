@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_types::AgentCard;
+use a2a_types::extension::trpc::Version;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::{Agent, ErasedAgent};
@@ -28,6 +29,7 @@ pub struct ServerBuilder {
     cancel_grace: Duration,
     lease: Duration,
     merge: Duration,
+    hides_steps: bool,
     remember: Duration,
     turns: TurnLimits,
     recovery: Recovery,
@@ -74,6 +76,7 @@ impl Server {
             cancel_grace: Duration::from_secs(5),
             lease: Duration::from_secs(15),
             merge: Duration::from_millis(50),
+            hides_steps: false,
             remember: Duration::from_secs(24 * 3600),
             turns: TurnLimits::default(),
             recovery: Recovery::default(),
@@ -134,6 +137,14 @@ impl ServerBuilder {
     /// to 4 KiB sooner; 50 ms by default, and no time tells each chunk by itself.
     pub fn merge_chunks(mut self, period: Duration) -> Self {
         self.merge = period;
+        self
+    }
+
+    /// Keeps the steps on the way to an answer to itself: tool calls, code, reasoning. They are not
+    /// even written to the log. By default callers who speak the
+    /// [profile](a2a_types::extension::trpc) see them, if the card declares it.
+    pub fn hide_steps(mut self) -> Self {
+        self.hides_steps = true;
         self
     }
 
@@ -217,6 +228,8 @@ impl ServerBuilder {
         let notify = webhooks.is_some();
         #[cfg(not(feature = "push"))]
         let notify = false;
+        let declared = Version::is_understood(Version::of_card(&self.card));
+        let keeps_steps = declared && !self.hides_steps;
         let store = self.store.unwrap_or_else(|| {
             tracing::info!(
                 "tasks are in memory, and gone with the process: a `SqliteStore` keeps them"
@@ -227,7 +240,13 @@ impl ServerBuilder {
             inner: Arc::new(Inner {
                 card: self.card,
                 extended_card: self.extended_card,
-                ledger: Arc::new(Ledger::new(store, self.lease, self.merge, notify)),
+                ledger: Arc::new(Ledger::new(
+                    store,
+                    self.lease,
+                    self.merge,
+                    keeps_steps,
+                    notify,
+                )),
                 turns: Arc::new(Turns::new(self.agent, self.cancel_grace)),
                 gate: Gate::new(self.turns),
                 letters: Letters::new(self.remember),

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use a2a_transport::{Error, Update};
+use a2a_types::extension::trpc::is_step;
 use a2a_types::{ErrorKind, Event, TaskId};
 use futures_util::stream;
 use tokio::sync::watch;
@@ -16,6 +17,7 @@ use crate::store::{Logged, Owner, Store, StoreError, Tail};
 /// reader's own pace; the stream ends with the event that ends a stream, or when the server closes.
 ///
 /// Messages of the caller are in the log, but no generation of the protocol tells them on a stream.
+/// Steps are told, to be left out for whoever did not ask for them.
 pub(crate) async fn follow(
     store: Arc<dyn Store>,
     owner: Owner,
@@ -71,7 +73,7 @@ impl Cursor {
                 continue;
             };
             self.seen = generation;
-            if matches!(*event, Event::Message(_)) {
+            if matches!(*event, Event::Message(_)) && !is_step(&event) {
                 continue;
             }
             // A caller who catches up reads on through questions that were answered since.

@@ -16,6 +16,8 @@ pub(crate) struct Ledger {
     pub(crate) term: Duration,
     /// How long chunks of text are collected before they are written.
     pub(crate) merge: Duration,
+    /// Whether the steps on the way to an answer are written.
+    pub(crate) keeps_steps: bool,
     /// Whether somebody takes what webhooks are to be told from the store.
     pub(crate) notify: bool,
     /// There may be more to take.
@@ -27,6 +29,7 @@ impl Ledger {
         store: Arc<dyn Store>,
         term: Duration,
         merge: Duration,
+        keeps_steps: bool,
         notify: bool,
     ) -> Self {
         Self {
@@ -34,6 +37,7 @@ impl Ledger {
             holder: uuid::Uuid::new_v4().to_string().into(),
             term,
             merge,
+            keeps_steps,
             notify,
             filled: Arc::default(),
         }

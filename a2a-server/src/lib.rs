@@ -57,6 +57,8 @@ mod intake;
 mod ledger;
 mod letters;
 mod list;
+mod llm_response;
+mod manner;
 mod pen;
 mod push;
 mod runner;
@@ -73,6 +75,7 @@ pub use crate::agent::{Agent, Failure};
 pub use crate::bound::Bound;
 pub use crate::builder::{BuildError, ServerBuilder};
 pub use crate::gate::TurnLimits;
+pub use crate::llm_response::LlmResponse;
 pub use crate::server::Server;
 #[cfg(feature = "suite")]
 pub use crate::store::suite;

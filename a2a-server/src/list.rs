@@ -47,7 +47,7 @@ impl Inner {
         let last = page.tasks.last().filter(|_| page.more).map(Place::of);
         let mut tasks = page.tasks;
         for task in &mut tasks {
-            self.trim(task, params.history_length, context);
+            self.present(task, params.history_length, context);
             if !params.include_artifacts {
                 task.artifacts.clear();
             }

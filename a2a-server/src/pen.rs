@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use a2a_types::extension::trpc::is_reasoning;
 use a2a_types::{
     Content, Event, IllegalEvent, Object, Part, Task, TaskArtifactUpdateEvent, TaskId, TaskState,
 };
@@ -304,7 +305,8 @@ const MOST_COLLECTED: usize = 4096;
 pub(crate) fn is_mere_text(event: &TaskArtifactUpdateEvent) -> bool {
     let plain = |part: &Part| {
         let is_text = matches!(part.content, Content::Text(_));
-        is_text && part.metadata.is_none() && part.media_type.is_none() && part.filename.is_none()
+        let bare = part.metadata.is_none() || is_reasoning(part);
+        is_text && bare && part.media_type.is_none() && part.filename.is_none()
     };
     let artifact = &event.artifact;
     event.append

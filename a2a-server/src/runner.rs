@@ -270,6 +270,19 @@ impl Runner {
         self.write(&mut pen, entry).await
     }
 
+    /// Writes a step on the way to an answer, if steps are kept.
+    pub(crate) async fn step(&self, step: Message) -> Result<(), UpdateError> {
+        match self.ledger.keeps_steps {
+            true => self.append(Event::Message(self.placed(step))).await,
+            false => Ok(()),
+        }
+    }
+
+    /// Whether steps on the way to an answer are kept.
+    pub(crate) fn keeps_steps(&self) -> bool {
+        self.ledger.keeps_steps
+    }
+
     /// Keeps what the agent wants to know if it has to go on after a crash.
     pub(crate) async fn checkpoint(&self, checkpoint: Object) -> Result<(), UpdateError> {
         let mut pen = self.ready().await?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::{Context, Reply, Update};
+use a2a_types::extension::trpc::Beginning;
 use a2a_types::{
     Error as A2aError, ErrorKind, Event, Message, Response, SendMessageRequest,
     SendMessageResponse, TaskState,
@@ -11,6 +12,7 @@ use a2a_types::{
 use tokio_stream::StreamExt;
 
 use crate::intake::{Begun, Outcome};
+use crate::manner::Wanted;
 use crate::runner::Progress;
 use crate::server::Inner;
 use crate::store::Snapshot;
@@ -23,6 +25,10 @@ impl Inner {
         context: Context,
     ) -> Result<Reply, A2aError> {
         let configuration = params.configuration.clone().unwrap_or_default();
+        let (manner, mut wanted) = (
+            self.manner(&context, Some(&params.message)),
+            Wanted::of(&params),
+        );
         let begun = self.begin(params, context.clone()).await?;
         // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
         let patience = match configuration.return_immediately {
@@ -32,17 +38,18 @@ impl Inner {
         let from = match begun.outcome(patience).await? {
             Outcome::Task(from) => from,
             Outcome::Message(message) => {
-                return Ok(Reply::once(Response::SendMessage(
-                    SendMessageResponse::Message(message),
-                )));
+                let message = SendMessageResponse::Message(manner.message(message));
+                return Ok(Reply::once(Response::SendMessage(message)));
             }
         };
         if !configuration.return_immediately {
             self.wait(&begun, &from, &context).await?;
         }
-        let mut task = self.snapshot(&from.task.id, &context).await?.task;
-        self.trim(&mut task, configuration.history_length, &context);
-        let response = Response::SendMessage(SendMessageResponse::Task(task));
+        let task = self.snapshot(&from.task.id, &context).await?.task;
+        if !context.dialect.rules().history_when_not_asked {
+            wanted.history_length.get_or_insert(0);
+        }
+        let response = Response::SendMessage(manner.answer(task, wanted));
         Ok(Reply::once(response).about_task_of(from.dialect))
     }
 
@@ -57,15 +64,20 @@ impl Inner {
             .configuration
             .as_ref()
             .and_then(|configuration| configuration.history_length);
+        let manner = self.manner(&context, Some(&params.message));
+        let beginning = Beginning::Message(params.message.message_id.clone());
         match self
             .begin(params, context.clone())
             .await?
             .outcome(self.first_event)
             .await?
         {
-            Outcome::Task(from) => self.stream(*from, history_length, context).await,
+            Outcome::Task(from) => {
+                self.stream(*from, history_length, context, (manner, beginning))
+                    .await
+            }
             Outcome::Message(message) => Ok(Reply::stream(tokio_stream::once(Ok(Update {
-                event: Event::Message(message),
+                event: Event::Message(manner.message(message)),
                 generation: None,
             })))),
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::{BoxFuture, Call, Context, Error, Reply, Transport, Update};
+use a2a_types::extension::trpc::{Beginning, hide_steps};
 use a2a_types::{
     AgentCard, CancelTaskRequest, Dialect, Error as A2aError, ErrorKind, Event, GetTaskRequest,
     Request, Response, SubscribeToTaskRequest, Task, TaskId, TaskState, TaskStatusUpdateEvent,
@@ -15,6 +16,7 @@ use crate::follow::follow;
 use crate::gate::Gate;
 use crate::ledger::Ledger;
 use crate::letters::Letters;
+use crate::manner::Manner;
 use crate::runner::Runner;
 use crate::store::{Owner, Snapshot, StoreError};
 use crate::turn::UpdateError;
@@ -117,7 +119,7 @@ impl Inner {
     async fn get(&self, params: GetTaskRequest, context: &Context) -> Result<Reply, A2aError> {
         let mut snapshot = self.snapshot(&params.id, context).await?;
         let context = settled(context, &snapshot);
-        self.trim(&mut snapshot.task, params.history_length, &context);
+        self.present(&mut snapshot.task, params.history_length, &context);
         Ok(Reply::once(Response::GetTask(snapshot.task)).about_task_of(snapshot.dialect))
     }
 
@@ -153,7 +155,7 @@ impl Inner {
             snapshot = self.snapshot(&params.id, context).await?;
         }
         let context = settled(context, &snapshot);
-        self.trim(&mut snapshot.task, None, &context);
+        self.present(&mut snapshot.task, None, &context);
         Ok(Reply::once(Response::CancelTask(snapshot.task)).about_task_of(snapshot.dialect))
     }
 
@@ -165,13 +167,15 @@ impl Inner {
         self.require_streaming()?;
         let snapshot = self.snapshot(&params.id, &context).await?;
         let context = settled(&context, &snapshot);
+        let manner = self.manner_of(&context, &snapshot.task);
         let goes_on = !snapshot.task.status.state.ends_stream();
         if let Some(seen @ 1..) = context.last_event_id
             && (seen < snapshot.generation || goes_on && seen == snapshot.generation)
         {
             // Whoever was cut off hears the rest, be the task ended or not.
             let later = self.follow(snapshot.task.id, seen, &context).await?;
-            return Ok(Reply::stream(later).about_task_of(snapshot.dialect));
+            let told = manner.tell(Beginning::Task, later);
+            return Ok(Reply::stream(told).about_task_of(snapshot.dialect));
         }
         let (state, rules) = (snapshot.task.status.state, context.dialect.rules());
         if state.is_terminal() && !rules.subscribes_to_ended_tasks {
@@ -186,7 +190,8 @@ impl Inner {
             let last = tokio_stream::once(Ok(last));
             return Ok(Reply::stream(last).about_task_of(snapshot.dialect));
         }
-        self.stream(snapshot, None, context).await
+        self.stream(snapshot, None, context, (manner, Beginning::Task))
+            .await
     }
 
     /// The task as it stood, then everything that happens.
@@ -195,6 +200,7 @@ impl Inner {
         snapshot: Snapshot,
         history_length: Option<u32>,
         context: Context,
+        (manner, beginning): (Manner, Beginning),
     ) -> Result<Reply, A2aError> {
         let Snapshot {
             mut task,
@@ -202,7 +208,10 @@ impl Inner {
             dialect,
             ..
         } = snapshot;
-        self.trim(&mut task, history_length, &context);
+        if manner == Manner::Plain {
+            hide_steps(&mut task);
+            self.trim(&mut task, history_length, &context);
+        }
         let (id, ended) = (task.id.clone(), task.status.state.ends_stream());
         let first = Update {
             event: Event::Task(task),
@@ -210,10 +219,12 @@ impl Inner {
         };
         let first = tokio_stream::once(Ok(first));
         if ended {
-            return Ok(Reply::stream(first).about_task_of(dialect));
+            let told = manner.tell(beginning, first);
+            return Ok(Reply::stream(told).about_task_of(dialect));
         }
         let later = self.follow(id, generation, &context).await?;
-        Ok(Reply::stream(first.chain(later)).about_task_of(dialect))
+        let told = manner.tell(beginning, first.chain(later));
+        Ok(Reply::stream(told).about_task_of(dialect))
     }
 
     /// Everything that happens to a task after a generation.
@@ -266,8 +277,14 @@ impl Inner {
             .ok_or_else(|| ErrorKind::TaskNotFound.into())
     }
 
+    /// A task as its caller may see it, with as much of the history as was asked for.
+    pub(crate) fn present(&self, task: &mut Task, length: Option<u32>, context: &Context) {
+        self.manner_of(context, task).present(task);
+        self.trim(task, length, context);
+    }
+
     /// Leaves as much of the history as the caller asked for.
-    pub(crate) fn trim(&self, task: &mut Task, length: Option<u32>, context: &Context) {
+    fn trim(&self, task: &mut Task, length: Option<u32>, context: &Context) {
         let unasked = (!context.dialect.rules().history_when_not_asked).then_some(0);
         task.trim_history(length.or(unasked));
     }

@@ -9,6 +9,7 @@ use a2a_types::{
 };
 
 use crate::StoreError;
+use crate::llm_response::LlmResponse;
 use crate::runner::Runner;
 use crate::turns::Heard;
 
@@ -72,6 +73,23 @@ impl Turn {
     /// Who asks.
     pub fn principal(&self) -> &Principal {
         &self.heard.context.principal
+    }
+
+    /// The user that the caller says that it acts for. Nothing proves it: who asks is the
+    /// [`principal`](Self::principal).
+    pub fn claimed_user_id(&self) -> Option<&str> {
+        let header = self.heard.context.claims.user_id.as_deref();
+        header.or_else(|| self.said("user_id"))
+    }
+
+    /// By what name the caller finds this call in its own records, if it says so.
+    pub fn invocation_id(&self) -> Option<&str> {
+        self.said("invocation_id")
+    }
+
+    fn said(&self, name: &str) -> Option<&str> {
+        let metadata = self.message().metadata.as_ref()?;
+        metadata.get(name)?.as_str()
     }
 
     /// The tenant that the caller named, of those that the card offers.
@@ -147,6 +165,20 @@ impl Turn {
             },
             begun: false,
         }
+    }
+
+    /// Tells what one response of the model thinks, says and has done, under the id that the model's
+    /// service gave it.
+    pub fn llm_response(&self, id: impl Into<String>) -> LlmResponse<'_> {
+        LlmResponse::new(self, id.into())
+    }
+
+    pub(crate) async fn step(&self, step: Message) -> Result<(), UpdateError> {
+        self.runner.step(step).await
+    }
+
+    pub(crate) fn keeps_steps(&self) -> bool {
+        self.runner.keeps_steps()
     }
 
     /// Gives the task an artifact or a chunk of one: [`Turn::artifact`] is the comfortable way.

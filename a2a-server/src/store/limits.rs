@@ -1,6 +1,6 @@
 //! How much a store keeps of one task.
 
-use a2a_types::{Content, Event, Message, Part, Task};
+use a2a_types::{Content, Event, Message, Part, Role, Task};
 
 use super::{Append, Logged, StoreError, Tail};
 
@@ -26,7 +26,7 @@ pub(crate) fn admit(
     bytes: usize,
     append: &Append,
 ) -> Result<(usize, usize), StoreError> {
-    let heard = |event: &&Event| matches!(event, Event::Message(_));
+    let heard = |event: &&Event| matches!(event, Event::Message(it) if it.role != Role::Agent);
     let more = append.events.iter().filter(heard).count();
     if more > 0 && messages + more > MESSAGES {
         return Err(StoreError::TooManyMessages(MESSAGES));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_types::extension::trpc::is_step;
 use a2a_types::{Dialect, Event, MessageId, Object, Task, TaskPushNotificationConfig, TaskState};
 
 use super::limits;
@@ -94,7 +95,8 @@ impl Append {
     /// The generations of which webhooks are to be told.
     pub(crate) fn told(&self) -> Vec<u64> {
         let places = (self.after + 1..).zip(&self.events);
-        let told = |event: &Event| self.notify && !matches!(event, Event::Message(_));
+        let silent = |event: &Event| matches!(event, Event::Message(_)) || is_step(event);
+        let told = |event: &Event| self.notify && !silent(event);
         places
             .filter(|(_, event)| told(event))
             .map(|(generation, _)| generation)

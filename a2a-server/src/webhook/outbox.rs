@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use a2a_transport::BoxFuture;
 use a2a_transport::binding::{Pushed, write_notification};
 use a2a_transport::webhook::{WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP};
+use a2a_types::extension::trpc::{hide_steps, is_step};
 use a2a_types::{Dialect, Event, TaskState};
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use tokio::sync::Notify;
@@ -152,13 +153,19 @@ impl Outbox {
         let Some(event) = self.event(notification).await? else {
             return Ok(None);
         };
-        let event = match notification.dialect {
+        if is_step(&event) {
+            return Ok(None);
+        }
+        let mut event = match notification.dialect {
             Dialect::V1_0 => event,
             _ => match self.whole(notification, event).await? {
                 Some(task) => task,
                 None => return Ok(None),
             },
         };
+        if let Event::Task(task) = &mut event {
+            hide_steps(task);
+        }
         let Some(Pushed { media_type, body }) = write_notification(event, notification.dialect)
         else {
             return Ok(None);

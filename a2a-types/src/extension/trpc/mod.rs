@@ -12,7 +12,7 @@
 //! ```text
 //! agent ── step_message, reasoning_artifact ──► log (canonical, marked as steps)
 //!            ├─ hide_steps: what everybody sees ──────────────► plain A2A
-//!            └─ StreamWriter, write_task ─────────────────────► the profile's own form
+//!            └─ StreamWriter, write_task, show_steps ─────────► the profile's own form
 //! peer ─── Reader: events as they are meant ── LlmResponses ──► typed, by response
 //! ```
 //!
@@ -38,7 +38,7 @@ pub use stored::{
     hide_steps, is_reasoning, is_step, reasoning_artifact, reasoning_id, step_message,
 };
 pub use stream_writer::{Beginning, StreamWriter};
-pub use task_writer::{Collapse, write_task};
+pub use task_writer::{Collapse, show_steps, write_task};
 pub use version::{Compatibility, UnreadableVersion, Version};
 
 /// Names the profile on cards and in `extensions`. It is no URI, though one belongs there.

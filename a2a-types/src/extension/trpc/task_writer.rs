@@ -76,6 +76,16 @@ pub fn write_task(task: Task, shows_steps: bool, collapse: Collapse) -> SendMess
     }
 }
 
+/// A task with its steps as they are told: reasoning and answer of a response together.
+pub fn show_steps(task: &mut Task) {
+    task.artifacts = joined(std::mem::take(&mut task.artifacts), true);
+    for message in &mut task.history {
+        if is_step_message(message) {
+            unmark(&mut message.extensions);
+        }
+    }
+}
+
 /// Reasoning and answer of one response together.
 fn joined(artifacts: Vec<Artifact>, shows_steps: bool) -> Vec<Artifact> {
     let mut joined: Vec<Artifact> = Vec::new();

@@ -1,0 +1,176 @@
+//! In which manner a caller is answered: in plain A2A, or as the profile of trpc-agent-go has it.
+
+use std::pin::Pin;
+
+use a2a_transport::{Context, Error, Update};
+use a2a_types::extension::trpc::{
+    Beginning, Collapse, StreamWriter, URI, Version, hide_steps, is_step, show_steps, write_task,
+};
+use a2a_types::{
+    Dialect, Event, Message, Role, SendMessageConfiguration, SendMessageRequest,
+    SendMessageResponse, Task,
+};
+use futures_util::{Stream, StreamExt, stream};
+
+use crate::server::Inner;
+
+/// In which manner a caller is answered.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Manner {
+    /// Without steps, each update as the agent gave it.
+    Plain,
+    /// In the profile's form.
+    Profile { shows_steps: bool },
+}
+
+impl Inner {
+    /// How the sender of a message is answered.
+    ///
+    /// Callers declare the profile in their message, or as an extension that they want active. Who
+    /// only shows to be a client of the framework gets the form that it keeps whole, and no steps.
+    pub(crate) fn manner(&self, context: &Context, message: Option<&Message>) -> Manner {
+        // Its streams have a form of their own.
+        if context.dialect == Dialect::V0_1 {
+            return Manner::Plain;
+        }
+        let declared = match message.and_then(Version::of_message) {
+            None => context.extensions.iter().any(|uri| uri == URI),
+            version => Version::is_understood(version),
+        };
+        let agent = context.claims.user_agent.as_deref();
+        let of_framework = agent.is_some_and(|agent| agent.starts_with(CLIENT));
+        match declared || of_framework {
+            true => Manner::Profile {
+                shows_steps: declared && self.ledger.keeps_steps,
+            },
+            false => Manner::Plain,
+        }
+    }
+
+    /// How whoever asks for a task is told of it: only messages have a place to declare the profile
+    /// in, so the last one that was sent to the task counts.
+    pub(crate) fn manner_of(&self, context: &Context, task: &Task) -> Manner {
+        let mut said = task.history.iter().rev();
+        self.manner(context, said.find(|message| message.role == Role::User))
+    }
+}
+
+impl Manner {
+    /// A task as the caller may see it.
+    pub(crate) fn present(self, task: &mut Task) {
+        match self {
+            Self::Profile { shows_steps: true } => show_steps(task),
+            Self::Plain | Self::Profile { shows_steps: false } => hide_steps(task),
+        }
+    }
+
+    /// The answer to a message: the task, when the agent need do no more for it.
+    pub(crate) fn answer(self, mut task: Task, wanted: Wanted) -> SendMessageResponse {
+        let Self::Profile { shows_steps } = self else {
+            hide_steps(&mut task);
+            task.trim_history(wanted.history_length);
+            return SendMessageResponse::Task(task);
+        };
+        let mut answer = write_task(task, shows_steps, wanted.collapse);
+        if let SendMessageResponse::Task(task) = &mut answer {
+            task.trim_history(wanted.history_length);
+        }
+        answer
+    }
+
+    /// A message without a task.
+    pub(crate) fn message(self, message: Message) -> Message {
+        let Self::Profile { shows_steps } = self else {
+            return message;
+        };
+        let mut writer = StreamWriter::new(Beginning::Task, shows_steps);
+        match writer.write(Event::Message(message.clone())).pop() {
+            Some(Event::Message(written)) => written,
+            _ => message,
+        }
+    }
+
+    /// What happens, as the caller is told of it.
+    pub(crate) fn tell<S>(self, beginning: Beginning, updates: S) -> Told
+    where
+        S: Stream<Item = Result<Update, Error>> + Send + 'static,
+    {
+        let Self::Profile { shows_steps } = self else {
+            return Box::pin(updates.filter_map(|update| std::future::ready(plain(update))));
+        };
+        let mut writer = StreamWriter::new(beginning, shows_steps);
+        Box::pin(updates.flat_map(move |update| stream::iter(written(&mut writer, update))))
+    }
+}
+
+/// What happens, as a caller is told of it.
+pub(crate) type Told = Pin<Box<dyn Stream<Item = Result<Update, Error>> + Send>>;
+
+/// How the sender of a message wants to be answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) collapse: Collapse,
+    pub(crate) history_length: Option<u32>,
+}
+
+impl Wanted {
+    pub(crate) fn of(request: &SendMessageRequest) -> Self {
+        let configuration = request.configuration.as_ref();
+        let task = |it: &&SendMessageConfiguration| {
+            it.return_immediately || it.task_push_notification_config.is_some()
+        };
+        Self {
+            // Whoever asks to be answered soon, or by a webhook, looks after the task.
+            collapse: match configuration.filter(task) {
+                Some(_) => Collapse::Never,
+                None => Collapse::One,
+            },
+            history_length: configuration.and_then(|it| it.history_length),
+        }
+    }
+}
+
+fn plain(update: Result<Update, Error>) -> Option<Result<Update, Error>> {
+    let mut update = match update {
+        Ok(update) => update,
+        error => return Some(error),
+    };
+    if is_step(&update.event) {
+        return None;
+    }
+    if let Event::Task(task) = &mut update.event {
+        hide_steps(task);
+    }
+    Some(Ok(update))
+}
+
+/// What is told for one update: its place in the log belongs to the last of it.
+fn written(writer: &mut StreamWriter, update: Result<Update, Error>) -> Vec<Result<Update, Error>> {
+    let Update { event, generation } = match update {
+        Ok(update) => update,
+        Err(error) => {
+            tracing::debug!(%error, "a stream ended with an error");
+            let failed = writer.break_off(BROKEN_OFF).map(|event| Update {
+                event,
+                generation: None,
+            });
+            return vec![failed.ok_or(error)];
+        }
+    };
+    let events = writer.write(event);
+    let last = events.len().saturating_sub(1);
+    let place = |index: usize| generation.filter(|_| index == last);
+    let updates = events.into_iter().enumerate().map(|(index, event)| {
+        Ok(Update {
+            event,
+            generation: place(index),
+        })
+    });
+    updates.collect()
+}
+
+/// What clients of the framework call themselves.
+const CLIENT: &str = "trpc-a2a-go-client";
+
+/// What is told in place of an error.
+const BROKEN_OFF: &str = "The stream broke off. What comes of the task can still be asked for.";
