@@ -78,6 +78,8 @@ pub(crate) struct Answered {
     /// The body, if it is JSON.
     pub(crate) json: Option<Value>,
     pub(crate) outcome: Outcome,
+    /// Whether nothing came because the time was over.
+    pub(crate) late: bool,
 }
 
 /// What an answer says.
@@ -169,8 +171,10 @@ impl Lane {
         outgoing: Outgoing,
         caller: Caller,
     ) -> (Answered, Bytes) {
+        let began = Instant::now();
         let (mut evidence, response) = self.send(step, outgoing, caller).await;
         let mut answered = Answered {
+            late: false,
             evidence: Evidence::default(),
             dialect: self.dialect,
             status: 0,
@@ -207,6 +211,7 @@ impl Lane {
             && !problem.is_empty()
         {
             evidence.failure = Some(problem.clone());
+            answered.late = began.elapsed() >= self.patience;
         }
         answered.evidence = evidence;
         (answered, body)

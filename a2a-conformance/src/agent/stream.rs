@@ -130,6 +130,7 @@ impl Streaming {
         let mut envelope = self.envelope.clone();
         envelope.operation = a2a_types::Operation::GetTask;
         let answered = Answered {
+            late: false,
             evidence: self.evidence.clone(),
             dialect: lane.dialect,
             status: self.status,

@@ -24,6 +24,7 @@ use super::lane::headers_as_json;
 /// |---|---|
 /// | `/KEY…` | 200; to a GET with `validationToken` that token |
 /// | `/KEY…/fail-N…` | 500 to the first N requests, 200 from then on |
+/// | `/KEY…/fail-end…` | 500 to the first that tells a task that rests (before 1.0), 200 otherwise |
 /// | `/KEY…/redirect…` | 302 to `/KEY/redirected` |
 /// | `/KEY…/deny…` | another text to a GET with `validationToken` |
 pub(super) struct Webhooks {
@@ -117,33 +118,37 @@ async fn answer(
     let body = body.unwrap_or_default();
     let path = head.uri.path().trim_start_matches('/');
     let (key, rest) = path.split_at(path.find('/').unwrap_or(path.len()));
-    let delivery = json!({
+    let segment = |name: &str| {
+        rest.split('/')
+            .find_map(|segment| segment.strip_prefix(name))
+    };
+    let mut delivery = json!({
         "path": rest,
         "method": head.method.as_str(),
         "headers": headers_as_json(&head.headers),
         "body": serde_json::from_slice::<Value>(&body).unwrap_or_default(),
     });
-    let before = {
+    let fails = {
         let mut deliveries = told
             .deliveries
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let deliveries = deliveries.entry(key.to_owned()).or_default();
-        let before = deliveries.iter().filter(|earlier| earlier["path"] == rest);
-        let before = before.count();
+        let mut before = deliveries.iter().filter(|earlier| earlier["path"] == rest);
+        let fails = match segment("fail-") {
+            Some("end") => rests(&delivery) && !before.any(rests),
+            Some(number) => before.count() < number.parse().unwrap_or(0),
+            None => false,
+        };
+        delivery["taken"] = (!fails).into();
         if deliveries.len() < MOST {
             deliveries.push(delivery);
         }
-        before
+        fails
     };
     told.changed.send_replace(());
     let mut response = Response::new(Full::default());
-    let segment = |name: &str| {
-        rest.split('/')
-            .find_map(|segment| segment.strip_prefix(name))
-    };
-    let failures = segment("fail-").and_then(|number| number.parse().ok());
-    if before < failures.unwrap_or(0) {
+    if fails {
         *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
     } else if segment("redirect") == Some("") {
         *response.status_mut() = StatusCode::FOUND;
@@ -160,6 +165,12 @@ async fn answer(
         *response.body_mut() = Full::from(text);
     }
     Ok(response)
+}
+
+/// Whether a notification of a generation before 1.0 tells a task that does not go on by itself.
+fn rests(delivery: &Value) -> bool {
+    let state = delivery["body"]["status"]["state"].as_str();
+    state.is_some_and(|state| !matches!(state, "submitted" | "working"))
 }
 
 /// What is to be repeated by a webhook that is verified (0.1, push notifications).

@@ -84,7 +84,7 @@ impl Socket {
             headers.map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()));
         let mut request = Request {
             method: method.unwrap_or_default().to_owned(),
-            target: target.unwrap_or_default().to_owned(),
+            target: origin_form(target.unwrap_or_default()).to_owned(),
             headers: headers.collect(),
             body: Bytes::new(),
         };
@@ -198,6 +198,18 @@ impl AsyncWrite for Socket {
             Stream::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
             Stream::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
         }
+    }
+}
+
+/// The path and query of a target, which may be a whole URL (RFC 9112, 3.2.2).
+fn origin_form(target: &str) -> &str {
+    let Some((_, rest)) = target.split_once("://") else {
+        return target;
+    };
+    match rest.find('/') {
+        Some(slash) if !target.starts_with('/') => &rest[slash..],
+        Some(_) => target,
+        None => "/",
     }
 }
 

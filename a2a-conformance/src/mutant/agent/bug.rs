@@ -79,9 +79,11 @@ const RPC_0_1: Place = (Dialect::V0_1, Binding::JsonRpc);
 #[rustfmt::skip]
 bugs! {
     S01: "the id of an answer is a text where that of the request is a number",
-        RPC, ["rpc.id-echoed"];
+        RPC, ["rpc.id-echoed"],
+        allows ["rpc.id-less", "rpc.invalid-params", "rpc.invalid-request", "rpc.parse-error"];
     S02: "answers do not say `jsonrpc`",
-        &[RPC_0_3, RPC_1_0, RPC_0_2, RPC_0_1], ["rpc.envelope"], allows ["task.shape"];
+        &[RPC_0_3, RPC_1_0, RPC_0_2, RPC_0_1], ["rpc.envelope"],
+        allows ["task.shape", "card.preferred-transport", "rpc.parse-error"];
     S03: "a result has an error beside it, and an error a result; they are null",
         RPC, ["rpc.envelope"], allows ["error.object", "task.shape"];
     S04: "what is no JSON is answered as an invalid request",
@@ -91,37 +93,41 @@ bugs! {
     S06: "an unknown method is answered by a page of HTML",
         RPC, ["rpc.method-not-found"];
     S07: "a message to a task that has ended is taken",
-        SINCE_0_2, ["send.ended-task-refused"], allows ["send.every-end-refuses", "stream.ended-task-refused"];
+        SINCE_0_2, ["send.ended-task-refused"], 
+        allows ["send.every-end-refuses", "stream.ended-task-refused", "task.ended-stays"];
     S08: "canceling a task that has ended succeeds",
-        &[REST_1_0, RPC_1_0, RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["cancel.ended-refused"], allows ["task.ended-stays"];
+        &[REST_1_0, RPC_1_0, RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["cancel.ended-refused"],
+        allows ["task.ended-stays", "rest.same-as-rpc"];
     S09: "canceling a task that never was is answered as wrong parameters",
         &[RPC_0_3, REST_0_3, RPC_1_0, REST_1_0, RPC_0_2, RPC_0_1], ["cancel.unknown"], allows ["task.foreign-hidden"];
     S10: "a task that has ended is at work again when it is read once more",
         &[RPC_0_2, RPC_1_0, REST_1_0, RPC_0_3, REST_0_3], ["task.ended-stays"];
-    S11: "a stream does not begin with the task",
-        NEWEST, ["stream.begins-with-task"];
-    S12: "a stream stays open when the task has ended",
-        PLACES, ["stream.closes"];
+    S11: "a stream begins with the state of the task, without the task",
+        NEWEST, ["stream.begins-with-task"], allows ["stream.same-for-all", "stream.subscribe-begins-with-task"];
+    S12: "a stream stays open when the task has failed",
+        PLACES, ["stream.closes"], allows ["stream.crash-told"];
     S13: "something is told after the task has ended",
         PLACES, ["stream.closes"];
     S14: "who follows a task later misses an event",
-        NEWEST, ["stream.same-for-all"], allows ["stream.subscribe-goes-on"];
+        NEWEST, ["stream.same-for-all"],
+        allows ["stream.independent", "stream.subscribe-begins-with-task", "stream.subscribe-goes-on"];
     S15: "when a stream is closed, the other streams of its task end",
         NEWEST, ["stream.independent"];
     S16: "when a stream is closed, its task is canceled",
         PLACES, ["stream.cut-leaves-task"];
     S17: "events come without an envelope",
-        &[RPC_0_2, RPC_1_0, RPC_0_3, RPC_0_1], ["stream.envelope"];
-    S18: "a stream says that it is plain text",
-        &[RPC_0_1, RPC_1_0, REST_1_0, RPC_0_3, REST_0_3, RPC_0_2], ["stream.media-type"];
+        &[RPC_0_2, RPC_1_0, RPC_0_3, RPC_0_1], ["stream.envelope"], allows ["stream.event-shapes"];
+    S18: "a stream that follows a task says that it is plain text",
+        &[RPC_0_1, RPC_1_0, REST_1_0, RPC_0_3, REST_0_3, RPC_0_2], ["stream.media-type"],
+        allows ["stream.subscribe-goes-on", "stream.subscribe-ended-refused"];
     S19: "a list spells states as 0.3 does",
         NEWEST, ["task.shape"];
     S20: "a request with a member that nobody knows is refused",
-        &[RPC_1_0, RPC_0_3, RPC_0_2], ["send.unknown-members-ignored"], allows ["task.enum-numbers"];
+        RPC, ["send.unknown-members-ignored"], allows ["task.enum-numbers"];
     S21: "history is told to who wants none",
-        &[RPC_1_0, REST_1_0, RPC_0_3, RPC_0_2, RPC_0_1], ["task.history"];
+        &[RPC_1_0, REST_1_0, RPC_0_3, RPC_0_2], ["task.history"];
     S22: "tasks are listed with the oldest first",
-        NEWEST, ["list.sorted"];
+        NEWEST, ["list.sorted"], allows ["list.filters", "list.pages"];
     S23: "the last page has no `nextPageToken`",
         &[REST_1_0, RPC_1_0], ["list.shape"], allows ["task.shape"];
     S24: "tasks are listed with artifacts that nobody wants",
@@ -137,25 +143,29 @@ bugs! {
     S29: "webhooks at addresses of the agent's own network are called",
         PLACES, ["push.private-refused"], allows ["push.bad-url-refused"];
     S30: "a webhook that points elsewhere is followed there",
-        SINCE_0_2, ["push.redirect-not-followed"];
+        PLACES, ["push.redirect-not-followed"];
     S31: "webhooks are told without credentials and token",
-        SINCE_0_2, ["push.credentials", "push.token"];
+        PLACES, ["push.credentials", "push.token"];
     S32: "line breaks of a token make headers",
-        SINCE_0_2, ["push.bad-token-refused"];
+        PLACES, ["push.bad-token-refused"];
     S33: "a webhook that fails is not told again",
-        SINCE_0_2, ["push.retried"];
+        PLACES, ["push.retried"];
     S34: "a webhook that is told again is told something else",
         NEWEST, ["push.retried"];
     S35: "a message of any size is taken",
         RPC, ["send.size-limited"] => alone;
     S36: "deep JSON ends the process",
-        RPC, ["send.deep-json"], allows ["send.size-limited"] => alone;
+        RPC, ["send.deep-json"], allows ["send.size-limited", "rpc.content-type"] => alone;
     S37: "errors tell where in the source they were made",
         &[REST_1_0, RPC_1_0, RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["error.no-internals"];
     S38: "of two messages at once one is lost",
         PLACES, ["send.at-once"] => alone;
-    S39: "the card promises streams, and nobody knows the method",
-        &[RPC_0_3, RPC_1_0, RPC_0_2, RPC_0_1], ["rpc.streaming-methods"];
+    S39: "the card promises streams, and nobody knows the method that follows a task",
+        &[RPC_0_3, RPC_1_0, RPC_0_2, RPC_0_1], ["rpc.streaming-methods"],
+        allows [
+            "stream.subscribe-goes-on", "stream.subscribe-ended-refused", "stream.subscribe-unknown",
+            "task.foreign-stream-hidden",
+        ];
     S40: "the card is signed over its signatures, too",
         &[RPC_1_0], ["card.signature-verifies"]
         ? "no check verifies the signatures of cards";

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use a2a_server::Server;
-use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport};
+use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport, Update};
 use a2a_types::{
     CancelTaskRequest, Dialect, ErrorKind, Event, GetTaskRequest, Operation, Request, Response,
-    SendMessageResponse, Task, TaskId, TaskState,
+    SendMessageResponse, Task, TaskId, TaskState, TaskStatusUpdateEvent,
 };
 use futures_util::StreamExt;
 
@@ -158,7 +158,7 @@ impl Inside {
                             Reply::once(Response::SendMessage(SendMessageResponse::Task(task)))
                         }
                         _ => {
-                            let update = a2a_transport::Update {
+                            let update = Update {
                                 event: Event::Task(task),
                                 generation: None,
                             };
@@ -223,17 +223,25 @@ impl Inside {
         asked: &Call,
         updates: a2a_transport::UpdateStream,
     ) -> a2a_transport::UpdateStream {
-        let is_task = |event: &Event| matches!(event, Event::Task(_));
         match bug {
             Bug::S11 if asked.context.dialect == Dialect::V1_0 => {
-                let skipped = updates.enumerate().filter_map(move |(number, update)| {
-                    let is_first =
-                        number == 0 && update.as_ref().is_ok_and(|update| is_task(&update.event));
-                    std::future::ready((!is_first).then_some(update))
-                });
-                Box::pin(skipped)
+                Box::pin(updates.enumerate().map(|(number, update)| match number {
+                    0 => update.map(without_task),
+                    _ => update,
+                }))
             }
-            Bug::S12 => Box::pin(updates.chain(futures_util::stream::pending())),
+            Bug::S12 => Box::pin(updates.flat_map(|update| {
+                let failed = |event: &Event| {
+                    let status = event.status();
+                    status.is_some_and(|status| status.state == TaskState::Failed)
+                };
+                let stays = update.as_ref().is_ok_and(|update| failed(&update.event));
+                let told = futures_util::stream::once(std::future::ready(update));
+                match stays {
+                    true => told.chain(futures_util::stream::pending()).left_stream(),
+                    false => told.right_stream(),
+                }
+            })),
             Bug::S13 => Box::pin(updates.flat_map(|update| {
                 let ends = |event: &Event| {
                     let Event::StatusUpdate(update) = event else {
@@ -273,6 +281,20 @@ impl Inside {
             _ => updates,
         }
     }
+}
+
+/// The status instead of the task.
+fn without_task(update: Update) -> Update {
+    let event = match update.event {
+        Event::Task(task) => Event::StatusUpdate(TaskStatusUpdateEvent {
+            task_id: task.id,
+            context_id: task.context_id,
+            status: task.status,
+            metadata: None,
+        }),
+        event => event,
+    };
+    Update { event, ..update }
 }
 
 /// What interpreters say, and agents should keep to themselves.

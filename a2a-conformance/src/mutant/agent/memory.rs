@@ -79,7 +79,7 @@ impl Desk {
 }
 
 /// Long enough for what is sent at once to meet.
-const MOMENT: Duration = Duration::from_millis(40);
+const MOMENT: Duration = Duration::from_millis(20);
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

@@ -103,7 +103,7 @@ impl Wire for Odd {
         *answer.body_mut() = text.into();
     }
 
-    fn head(&self, head: &mut HeaderMap) {
+    fn head(&self, _: &Asked, head: &mut HeaderMap) {
         self.headers(head);
     }
 
@@ -154,7 +154,7 @@ impl Wire for Odd {
 }
 
 /// How long the first byte takes.
-const SLOW: Duration = Duration::from_millis(60);
+const SLOW: Duration = Duration::from_millis(30);
 
 /// What ids of tasks begin with.
 const PREFIX: &str = "an-id-may-be-as-long-as-its-agent-likes-and-nobody-may-make-anything-of-what-it-says-0123456789-\

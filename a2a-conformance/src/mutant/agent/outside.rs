@@ -61,7 +61,7 @@ impl Wire for Outside {
             Bug::S39
                 if asked
                     .rpc_method()
-                    .is_some_and(|method| STREAMING.contains(&method)) =>
+                    .is_some_and(|method| FOLLOWING.contains(&method)) =>
             {
                 let id = asked.json.as_ref().map(|json| json["id"].clone());
                 let error = json!({"code": -32601, "message": "Method not found"});
@@ -123,8 +123,12 @@ impl Wire for Outside {
         *answer.body_mut() = json.to_string().into();
     }
 
-    fn head(&self, head: &mut HeaderMap) {
-        if self.bug == Bug::S18 {
+    fn head(&self, asked: &Asked, head: &mut HeaderMap) {
+        let follows = match asked.rpc_method() {
+            Some(method) => FOLLOWING.contains(&method),
+            None => asked.path.ends_with(":subscribe"),
+        };
+        if self.bug == Bug::S18 && follows {
             head.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
         }
     }
@@ -189,7 +193,7 @@ fn unknown_member(params: &Value) -> Option<&str> {
 
 #[rustfmt::skip]
 const PARAMS: &[&str] = &[
-    "message", "configuration", "metadata", "tenant", "id", "taskId", "contextId", "historyLength", "pageSize",
+    "message", "configuration", "metadata", "tenant", "id", "sessionId", "acceptedOutputModes", "pushNotification", "taskId", "contextId", "historyLength", "pageSize",
     "pageToken", "status", "statusTimestampAfter", "includeArtifacts", "url", "token", "authentication",
     "pushNotificationConfig",
 ];
@@ -208,9 +212,7 @@ const PART: &[&str] = &[
 ];
 
 #[rustfmt::skip]
-const STREAMING: &[&str] = &[
-    "tasks/sendSubscribe", "message/stream", "tasks/resubscribe", "SendStreamingMessage", "SubscribeToTask",
-];
+const FOLLOWING: &[&str] = &["tasks/resubscribe", "SubscribeToTask"];
 
 /// How deep the brackets of a text are nested.
 fn depth(text: &[u8]) -> usize {

@@ -68,7 +68,7 @@ async fn prove_mutant(bug: Bug, extent: Extent, options: Options) -> Result<Proo
     let mut results = made(&there).await?;
     let suspects = proof.note_others(&results, story.allows);
     let suspects = suspects.into_iter().map(|result| result.id.clone());
-    proof.collateral = confirmed(suspects.collect(), &results, there).await?;
+    proof.collateral = confirmed(suspects.collect(), there).await?;
     let mut places = vec![first];
     if extent == Extent::Whole {
         places = story.places.to_vec();
@@ -87,28 +87,25 @@ async fn prove_mutant(bug: Bug, extent: Extent, options: Options) -> Result<Proo
 
 /// Those of the checks that are red, too, when the agent has all the time that it may want: the
 /// others were made too fast for this machine.
-async fn confirmed(
-    suspects: Vec<String>,
-    results: &[CheckResult],
-    options: Options,
-) -> Result<Vec<Red>, String> {
-    let suspected = |result: &&CheckResult| suspects.contains(&result.id) && is_red(result);
-    let (seen, said): (Vec<_>, Vec<_>) = results
-        .iter()
-        .filter(suspected)
-        .partition(|result| is_invariant(&result.id));
-    let mut red: Vec<_> = seen.into_iter().map(Red::of).collect();
-    if !said.is_empty() {
-        let ids: Vec<_> = said.iter().map(|result| result.id.as_str()).collect();
-        let again = Options {
-            patience: PATIENT,
-            jobs: 1,
-            ..only(options, &ids)
-        };
-        let results = made(&again).await?;
-        red.extend(results.iter().filter(suspected).map(Red::of));
+async fn confirmed(suspects: Vec<String>, options: Options) -> Result<Vec<Red>, String> {
+    if suspects.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(red)
+    let again = Options {
+        patience: PATIENT,
+        selection: Selection {
+            // What is seen of invariants is seen in everything that is said.
+            run: match suspects.iter().any(|check| is_invariant(check)) {
+                true => Vec::new(),
+                false => suspects.clone(),
+            },
+            ..Selection::default()
+        },
+        ..options
+    };
+    let results = made(&again).await?;
+    let suspected = |result: &&CheckResult| suspects.contains(&result.id) && is_red(result);
+    Ok(results.iter().filter(suspected).map(Red::of).collect())
 }
 
 /// The checks of these ids, and something to see invariants in.
@@ -188,6 +185,7 @@ pub(super) fn options(stand: &Stand, subject: &Subject) -> Options {
         forbidden_headers: forbidden(),
         card_keys: Some(stand.keys.clone()),
         patience: match subject {
+            Subject::Mutant(bug) if bug.story().alone => PATIENT,
             // Webhooks are waited for three times as long.
             Subject::Mutant(bug) if bug.is_about_webhooks() => IMPATIENT / 2,
             Subject::Mutant(_) => IMPATIENT,
@@ -215,4 +213,5 @@ const PROBES: &[&str] = &[
     "task.get-unknown",
     "list.pages",
     "stream.opens",
+    "stream.subscribe-goes-on",
 ];

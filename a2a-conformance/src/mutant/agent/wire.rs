@@ -27,7 +27,7 @@ pub(super) trait Wire: Send + Sync + 'static {
     fn answer(&self, _asked: &Asked, _answer: &mut Response<Bytes>) {}
 
     /// Changes the head of a stream.
-    fn head(&self, _head: &mut HeaderMap) {}
+    fn head(&self, _asked: &Asked, _head: &mut HeaderMap) {}
 
     /// Changes the document that an event carries.
     fn event(&self, _asked: &Asked, _event: &mut Value) {}
@@ -147,7 +147,7 @@ impl<T: Transport> Wired<T> {
         let streams = |value: &http::HeaderValue| value.as_bytes().starts_with(EVENTS.as_bytes());
         let (mut head, body) = response.into_parts();
         if head.headers.get(CONTENT_TYPE).is_some_and(streams) {
-            self.wire.head(&mut head.headers);
+            self.wire.head(&asked, &mut head.headers);
             return Response::from_parts(head, self.stream(asked, body));
         }
         let Ok(bytes) = body.collect().await;
@@ -231,7 +231,7 @@ where
 const EVENTS: &str = "text/event-stream";
 
 /// After how many bytes cutting into single ones tells nothing new.
-const LONG: usize = 1000;
+const LONG: usize = 300;
 
 /// How long a request may be.
 const LONGEST: usize = 128 << 20;

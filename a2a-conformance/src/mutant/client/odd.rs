@@ -64,7 +64,6 @@ fn change_headers(control: Control, headers: &mut HeaderMap) {
             for (name, value) in [
                 ("accept-language", "ja, en;q=0.5, *;q=0.1"),
                 ("cache-control", "no-store"),
-                ("cookie", "a=1; b=2"),
                 (
                     "traceparent",
                     "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
@@ -140,8 +139,21 @@ impl Replace {
 
     /// What can be passed on once these bytes have come.
     pub(super) fn push(&mut self, data: &[u8]) -> Bytes {
-        let mut passed = Vec::new();
-        for byte in data {
+        let mut passed = Vec::with_capacity(data.len());
+        let mut data = data;
+        while !data.is_empty() {
+            if self.tail.is_empty() {
+                // Most of it is not even the beginning.
+                let first = self.text.first();
+                let begins = data.iter().position(|byte| Some(byte) == first);
+                let (plain, rest) = data.split_at(begins.unwrap_or(data.len()));
+                passed.extend_from_slice(plain);
+                data = rest;
+            }
+            let Some((byte, rest)) = data.split_first() else {
+                break;
+            };
+            data = rest;
             self.tail.push(*byte);
             while !self.text.starts_with(&self.tail) {
                 passed.push(self.tail.remove(0));
