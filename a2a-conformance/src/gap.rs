@@ -121,6 +121,7 @@ mod tests {
         "client.nothing-after-end",
         "client.other-version-not-called",
         "client.polls-to-end",
+        "client.polls-with-measure",
         "client.reads-error-codes",
         "client.reads-every-error",
         "client.reads-later-errors",

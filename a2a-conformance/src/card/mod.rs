@@ -146,14 +146,23 @@ impl Found {
 
     /// Adds a problem, unless the same is said of another generation of the same card.
     fn add(&mut self, path: impl Into<String>, problem: impl Into<String>, id: &'static str) {
-        let (path, problem) = (path.into(), problem.into());
+        let level = requirement(id).map_or(Level::Must, |required| required.level);
+        self.add_as(level, path.into(), problem.into(), id);
+    }
+
+    /// Adds what may be a problem: whether the rule applies no card tells.
+    fn advise(&mut self, path: impl Into<String>, problem: impl Into<String>, id: &'static str) {
+        self.add_as(Level::Should, path.into(), problem.into(), id);
+    }
+
+    fn add_as(&mut self, level: Level, path: String, problem: String, id: &'static str) {
         let known = |one: &Problem| one.path == path && one.problem == problem;
         if !self.0.iter().any(known) {
             self.0.push(Problem {
                 path,
                 problem,
                 requirement: id,
-                level: requirement(id).map_or(Level::Must, |required| required.level),
+                level,
             });
         }
     }

@@ -89,13 +89,13 @@ impl Interface<'_> {
                     let https = of(
                         dialect,
                         [
-                            "A2A01-4.1-S1",
-                            "A2A02-4.1-S1",
-                            "A2A03-4.1-S1",
-                            "A2A10-13.4-S1",
+                            "A2A01-4.1-M1",
+                            "A2A02-3.1-M1",
+                            "A2A03-4.1-M1",
+                            "A2A10-7.1-M1",
                         ],
                     );
-                    found.add(
+                    found.advise(
                         &at,
                         "expected https for a host that is not this machine",
                         https,

@@ -50,7 +50,7 @@ fn every_fault_is_found_at_its_place() {
     check(
         |card| card["supportedInterfaces"][0]["url"] = json!("http://a.example/rpc"),
         "$.supportedInterfaces[0].url",
-        "A2A10-13.4-S1",
+        "A2A10-7.1-M1",
     );
     check(
         |card| card["supportedInterfaces"][0]["url"] = json!("ftp://a.example/rpc"),
