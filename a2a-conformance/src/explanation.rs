@@ -1,12 +1,12 @@
 //! What a check does, and why it is made, in a few sentences: made of its case and of what it covers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use a2a_types::Dialect;
 
 use crate::catalogue::agent_cases;
-use crate::requirement::{Level, requirements};
+use crate::requirement::{Requirement, requirements};
 use crate::{agent, case, client};
 
 /// What the check of that id does, and why; none if there is no such check.
@@ -32,34 +32,31 @@ pub fn explanation(id: &str) -> Option<String> {
     }
 }
 
-/// Which sections require it, the newest generation first.
+/// Where it stands, the newest generation first.
 fn why(id: &str) -> String {
-    let mut sections: Vec<(Dialect, Level, Vec<&str>)> = Vec::new();
-    let newest_first = Dialect::ALL.iter().rev();
-    let all = newest_first.flat_map(|dialect| {
-        let of = requirements(*dialect).iter();
-        of.map(move |requirement| (*dialect, requirement))
-    });
-    for (dialect, requirement) in all.filter(|(_, one)| one.checks.iter().any(|check| check == id))
-    {
-        let (level, section) = (requirement.level, requirement.section.as_str());
-        let same =
-            |(of, with, _): &&mut (Dialect, Level, Vec<&str>)| (*of, *with) == (dialect, level);
-        match sections.iter_mut().find(same) {
-            Some((_, _, known)) if known.contains(&section) => {}
-            Some((_, _, known)) => known.push(section),
-            None => sections.push((dialect, level, vec![section])),
-        }
-    }
-    let told = sections.iter().map(|(dialect, level, sections)| {
-        let keyword = level.keyword();
-        format!("A2A {dialect} §{} ({keyword})", sections.join(", §"))
+    let covers = |requirement: &&Requirement| requirement.checks.iter().any(|check| check == id);
+    let told = Dialect::ALL.iter().rev().filter_map(|dialect| {
+        let covered = requirements(*dialect).iter().filter(covers);
+        let sections: BTreeSet<_> = covered.map(|one| one.section.as_str()).collect();
+        let named: Vec<_> = sections
+            .iter()
+            .take(NAMED)
+            .map(|one| format!("§{one}"))
+            .collect();
+        let more = match sections.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        (!named.is_empty()).then(|| format!("A2A {dialect} {}{more}", named.join(", ")))
     });
     match told.collect::<Vec<_>>() {
         told if told.is_empty() => String::new(),
         told => format!("It stands in {}.", told.join("; ")),
     }
 }
+
+/// How many sections of a generation are named.
+const NAMED: usize = 4;
 
 /// `a`, `a, then b`, `a, then b, then c`; what is done again is counted.
 pub(crate) fn one_after_another(acts: impl IntoIterator<Item = String>) -> String {

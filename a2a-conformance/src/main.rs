@@ -56,9 +56,7 @@ enum Command {
     Coverage(coverage::Args),
     /// Whether documents are legal A2A: requests, answers, streams, cards, tasks, messages.
     Lint(lint::Args),
-    /// Makes other reports of a run that was made before.
     Report(cli::report::Report),
-    /// Compares two runs, check by check.
     Diff(cli::diff::Diff),
     /// Whether a card is legal, and signed by whom it says.
     VerifyCard(verify_card::Args),

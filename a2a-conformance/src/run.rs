@@ -156,6 +156,23 @@ impl CheckResult {
         Dialect::from_version(self.dialect.as_deref()?)
     }
 
+    /// What was not as required, with how often that is so.
+    pub fn distinct_mismatches(&self) -> Vec<(&Mismatch, usize)> {
+        let mut distinct: Vec<(&Mismatch, usize)> = Vec::new();
+        for mismatch in &self.mismatches {
+            let same = |(known, _): &&mut (&Mismatch, usize)| {
+                known.place == mismatch.place
+                    && known.expected == mismatch.expected
+                    && known.found == mismatch.found
+            };
+            match distinct.iter_mut().find(same) {
+                Some((_, times)) => *times += 1,
+                None => distinct.push((mismatch, 1)),
+            }
+        }
+        distinct
+    }
+
     /// Whether the target does not have what this is about, as far as could be told, and no waiver
     /// knows of it.
     pub fn is_missing(&self) -> bool {

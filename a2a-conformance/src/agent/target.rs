@@ -138,12 +138,19 @@ async fn document(options: &Options, callers: &Callers) -> (String, Value, Optio
     let scheme = base.find("://").map_or(0, |end| end + 3);
     let origin = base[scheme..].find('/').map(|slash| scheme + slash);
     let origin = origin.map_or(base, |end| &base[..end]);
-    let mut places = vec![base.to_owned()];
+    let mut places = Vec::new();
     for base in [base, origin] {
         for dialect in [Dialect::V1_0, Dialect::V0_2] {
             places.push(format!("{base}{}", dialect.card_path()));
         }
     }
+    // What is no card itself may be anything, and take its time.
+    let own = if base.ends_with(".json") {
+        0
+    } else {
+        places.len()
+    };
+    places.insert(own, base.to_owned());
     for place in places {
         let fetched = options.http.get(&place, &callers.first).await;
         if let Ok(fetched) = fetched

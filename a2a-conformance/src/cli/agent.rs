@@ -16,10 +16,9 @@ use a2a_types::Dialect;
 use clap::Args;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::complain;
 use super::document::read_keys;
 use super::interruption::interruption;
-use super::print::{dialects, levels, refused};
+use super::print::{UNREACHABLE, USAGE, dialects, failed_by, levels, refused};
 use super::reports::ReportOptions;
 use super::values::{bindings, read_factor, read_header, read_pattern, read_seconds, read_url};
 
@@ -106,8 +105,7 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
     let known = match reports.prepare() {
         Ok(known) => known,
         Err(error) => {
-            complain(&error);
-            return ExitCode::from(error.exit_code());
+            return failed_by(error.exit_code(), &error);
         }
     };
     let card_keys = match &arguments.jwks {
@@ -156,13 +154,13 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
 }
 
 fn ended_by(problem: &NoRun) -> ExitCode {
-    complain(problem);
-    ExitCode::from(match problem {
-        NoRun::Unreachable(_) => 3,
+    let code = match problem {
+        NoRun::Unreachable(_) => UNREACHABLE,
         NoRun::Broken(_) => 4,
-        NoRun::NoLane(_) | NoRun::NothingChosen => 2,
+        NoRun::NoLane(_) | NoRun::NothingChosen => USAGE,
         NoRun::Interrupted => 130,
-    })
+    };
+    failed_by(code, problem)
 }
 
 impl Arguments {

@@ -14,9 +14,8 @@ use a2a_transport::Binding;
 use a2a_types::{Dialect, Timestamp};
 use clap::{ArgGroup, Args};
 
-use super::complain;
 use super::interruption::interruption;
-use super::print::{dialects, levels, refused};
+use super::print::{dialects, failed, failed_by, levels, refused};
 use super::reports::ReportOptions;
 use super::values::{bindings, read_factor, read_pattern};
 
@@ -101,8 +100,7 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
     let known = match arguments.reports.prepare() {
         Ok(known) => known,
         Err(error) => {
-            complain(&error);
-            return ExitCode::from(error.exit_code());
+            return failed_by(error.exit_code(), &error);
         }
     };
     let selection = Selection {
@@ -212,9 +210,4 @@ async fn receive(address: SocketAddr, selection: &Selection) -> Result<Run, (u8,
             ..run_of(place, began, clock, checks)
         }),
     }
-}
-
-fn failed(code: u8, problem: &str) -> ExitCode {
-    eprintln!("{problem}");
-    ExitCode::from(code)
 }

@@ -9,10 +9,16 @@ use a2a_conformance::run::Verdict;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 
-use super::complain;
+use super::print::failed_by;
 
-/// Compares two runs, check by check: 1 if something got worse.
+/// Compares two runs, check by check.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  a2a-conformance diff main/report.json report.json
+  a2a-conformance diff main/report.json report.json --markdown >> \"$GITHUB_STEP_SUMMARY\"
+
+Exit codes: 0 nothing got worse, 1 something did, 2 usage, or a report that cannot be read.")]
 pub(crate) struct Diff {
     /// The report.json of the old run.
     old: PathBuf,
@@ -31,8 +37,7 @@ impl Diff {
         let changes = match self.changes() {
             Ok(changes) => changes,
             Err(error) => {
-                complain(&error);
-                return ExitCode::from(error.exit_code());
+                return failed_by(error.exit_code(), &error);
             }
         };
         let mut out = anstream::stdout();

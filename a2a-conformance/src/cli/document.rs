@@ -6,7 +6,7 @@ use a2a_transport::http::{HttpClient, Timeouts};
 use a2a_transport::webhook::Jwks;
 use http::HeaderMap;
 
-use super::print::{UNREACHABLE, refused};
+use super::print::{UNREACHABLE, failed, refused};
 
 /// Why there is nothing to look at.
 pub(super) enum Failed {
@@ -20,10 +20,7 @@ impl Failed {
     pub(super) fn told(self) -> ExitCode {
         match self {
             Self::Usage(problem) => refused(&problem),
-            Self::Unreachable(problem) => {
-                eprintln!("{problem}");
-                ExitCode::from(UNREACHABLE)
-            }
+            Self::Unreachable(problem) => failed(UNREACHABLE, &problem),
         }
     }
 }

@@ -13,6 +13,13 @@ use super::print::{BAD, BOLD, DIM, FAIR, GOOD, dialects, ended, print_json, refu
 
 /// What is judged.
 #[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  a2a-conformance lint card.json task.json events.txt
+  curl -sN … | a2a-conformance lint - --dialect 0.3
+  a2a-conformance lint --request request.json answer.json
+
+Exit codes: 0 all are legal, 1 one is not, 2 usage, or a file that cannot be read.")]
 pub(crate) struct Args {
     /// Files with a JSON document or with Server-Sent Events; `-` is the standard input.
     #[arg(value_name = "FILE", required = true)]

@@ -1,5 +1,6 @@
 //! What the commands print, and with what they end.
 
+use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -42,8 +43,20 @@ pub(crate) fn ended(printed: &io::Result<()>, code: u8) -> ExitCode {
 
 /// Says what is wrong with the command line, or that nothing is left to do.
 pub(crate) fn refused(problem: &str) -> ExitCode {
-    eprintln!("{problem}");
-    ExitCode::from(USAGE)
+    failed(USAGE, problem)
+}
+
+/// Says why it could not be done.
+pub(crate) fn failed(code: u8, problem: &str) -> ExitCode {
+    anstream::eprintln!("{BAD}error{BAD:#}: {problem}");
+    ExitCode::from(code)
+}
+
+/// Says why it could not be done, with what was behind it.
+pub(crate) fn failed_by(code: u8, error: &(dyn Error + 'static)) -> ExitCode {
+    let causes = std::iter::successors(Some(error), |&error| error.source());
+    let causes: Vec<_> = causes.map(ToString::to_string).collect();
+    failed(code, &causes.join(": "))
 }
 
 /// Reads a generation.

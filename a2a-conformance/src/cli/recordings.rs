@@ -7,17 +7,17 @@ use std::process::ExitCode;
 use a2a_conformance::recorded::{Found, check as check_exchange};
 use serde_json::json;
 
+use super::print::refused;
+
 /// Checks files and directories of files.
 pub(crate) fn check(places: &[PathBuf], as_json: bool) -> ExitCode {
     let files = match files(places) {
         Ok(files) if files.is_empty() => {
-            eprintln!("nothing to replay: no `.json` file is there");
-            return ExitCode::from(2);
+            return refused("nothing to replay: no `.json` file is there");
         }
         Ok(files) => files,
         Err(problem) => {
-            eprintln!("{problem}");
-            return ExitCode::from(2);
+            return refused(&problem);
         }
     };
     let checked = files.iter().map(|file| (file, read(file)));

@@ -1,16 +1,27 @@
 //! `a2a-conformance replay`: the documented examples, or what a client has recorded.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use a2a_conformance::documents::{Corpus, Fault, Options, Report, replay};
+use a2a_conformance::report::Progress;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use super::print::{failed, refused};
 use super::recordings;
 
 /// What is replayed.
 #[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  a2a-conformance replay                     every documented example and exchange
+  a2a-conformance replay --only 001          one document
+  a2a-conformance replay --json > replay.json
+  a2a-conformance replay --fault lost-chunk  a broken server: the replay must fail
+  a2a-conformance replay record/             what `a2a send … --record record/` has written
+
+Exit codes: 0 all is as it should be, 1 something is not, 2 usage or nothing to replay.")]
 pub(crate) struct Args {
     /// Files that a client has recorded (`a2a … --record DIR`), or directories of them, instead of
     /// the documents.
@@ -46,27 +57,16 @@ pub(crate) async fn run(args: Args) -> ExitCode {
     let corpus = match Corpus::embedded() {
         Ok(corpus) => corpus,
         Err(error) => {
-            eprintln!("the corpus cannot be read: {error}");
-            return ExitCode::from(2);
+            return failed(4, &format!("the corpus cannot be read: {error}"));
         }
     };
     let options = Options { only, fault };
-    let terminal = std::io::stderr().is_terminal();
-    let outcomes = replay(&corpus, &options, |done, total| {
-        if terminal {
-            eprint!("\r{done} of {total} exchanges\x1b[K");
-        }
-    })
-    .await;
-    if terminal {
-        eprint!("\r\x1b[K");
-    }
+    let progress = Progress::new();
+    let outcomes = replay(&corpus, &options, |done, total| progress.at(done, total)).await;
+    progress.finish();
     if outcomes.is_empty() {
-        eprintln!(
-            "nothing to replay: no id begins with {:?}",
-            options.only.unwrap_or_default()
-        );
-        return ExitCode::from(2);
+        let only = options.only.unwrap_or_default();
+        return refused(&format!("nothing to replay: no id begins with {only:?}"));
     }
     let report = Report::new(&corpus, outcomes);
     let mut out = anstream::stdout();

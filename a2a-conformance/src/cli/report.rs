@@ -6,11 +6,18 @@ use std::process::ExitCode;
 use a2a_conformance::report::{Error, read};
 use clap::Args;
 
-use super::complain;
+use super::print::failed_by;
 use super::reports::ReportOptions;
 
 /// Makes reports of a run that was made before.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  a2a-conformance report report.json                                what came of it
+  a2a-conformance report report.json --report html,junit -o reports/
+  a2a-conformance report report.json --waivers waivers.yaml --strict
+
+Exit codes: those of the run, with these waivers.")]
 pub(crate) struct Report {
     /// Its report.json.
     #[arg(value_name = "RUN")]
@@ -21,10 +28,8 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn run(&self) -> ExitCode {
-        self.make().unwrap_or_else(|error| {
-            complain(&error);
-            ExitCode::from(error.exit_code())
-        })
+        self.make()
+            .unwrap_or_else(|error| failed_by(error.exit_code(), &error))
     }
 
     fn make(&self) -> Result<ExitCode, Error> {

@@ -8,7 +8,7 @@ use a2a_conformance::report::{Error, Form, Redaction, Waivers, json, prepare, pr
 use a2a_conformance::run::Run;
 use clap::Args;
 
-use super::complain;
+use super::print::failed_by;
 
 /// Reports of a run.
 #[derive(Args, Clone, Debug)]
@@ -83,10 +83,7 @@ impl ReportOptions {
                 }
                 ExitCode::from(run.exit_code())
             }
-            Err(error) => {
-                complain(&error);
-                ExitCode::from(error.exit_code())
-            }
+            Err(error) => failed_by(error.exit_code(), &error),
         }
     }
 

@@ -10,10 +10,18 @@ use a2a_types::Dialect;
 use serde_json::json;
 
 use super::document::{Failed, fetch, is_url, read_file, read_keys};
-use super::print::{BAD, BOLD, DIM, FAIR, GOOD, USAGE, ended, print_json};
+use super::print::{BAD, BOLD, DIM, FAIR, GOOD, USAGE, ended, failed, print_json};
 
 /// Which card, and whose keys.
 #[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  a2a-conformance verify-card https://agent.example
+  a2a-conformance verify-card card.json --jwks https://agent.example/.well-known/jwks.json
+  a2a-conformance verify-card card.json --canonical | sha256sum
+
+Exit codes: 0 it is legal, and signed if --jwks is given; 1 it is not; 2 usage, or a file that cannot be read; 3 it
+cannot be reached.")]
 pub(crate) struct Args {
     /// The card: a file, a URL of it, or of the agent that has it.
     #[arg(value_name = "URL|FILE")]
@@ -38,8 +46,7 @@ pub(crate) async fn run(args: &Args) -> ExitCode {
     let found = match inspect(&text) {
         Ok(found) => found,
         Err(problem) => {
-            eprintln!("{place}: it is no card: {problem}");
-            return ExitCode::FAILURE;
+            return failed(1, &format!("{place}: it is no card: {problem}"));
         }
     };
     if args.canonical {

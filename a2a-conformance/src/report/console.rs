@@ -40,6 +40,12 @@ impl Progress {
         self.0.set_length(checks as u64);
     }
 
+    /// So many of so many are done.
+    pub fn at(&self, done: usize, of: usize) {
+        self.of(of);
+        self.0.set_position(done as u64);
+    }
+
     /// A check is done: it is told at once if it is not met.
     pub fn done(&self, result: &CheckResult) {
         let CheckResult { id, verdict, .. } = result;
@@ -72,12 +78,10 @@ pub fn print(run: &Run, out: &mut impl Write) -> io::Result<()> {
         write!(out, " at {}", line(&target.place))?;
     }
     let settings = &run.settings;
-    write!(
-        out,
-        "\n{DIM}{}, seed {}",
-        line(&settings.profile),
-        settings.seed
-    )?;
+    write!(out, "\n{DIM}{}", line(&settings.profile))?;
+    if settings.seed > 0 {
+        write!(out, ", seed {}", settings.seed)?;
+    }
     if settings.repeat > 1 {
         write!(out, ", each check {} times", settings.repeat)?;
     }
@@ -124,6 +128,12 @@ const SHOWN: usize = 600;
 /// How many checks are told in full.
 const TOLD: usize = 25;
 
+/// How many of its rules are told of each.
+const RULES: usize = 3;
+
+/// How many of its mismatches.
+const MISMATCHES: usize = 4;
+
 fn scores(run: &Run, out: &mut impl Write) -> io::Result<()> {
     let columns = run.columns();
     let name = |column: &Column| line(&column.to_string()).into_owned();
@@ -161,14 +171,7 @@ fn scores(run: &Run, out: &mut impl Write) -> io::Result<()> {
 
 /// Each check once, in full where it is met with first, and in a line for every other place.
 fn all_unmet(run: &Run, out: &mut impl Write) -> io::Result<()> {
-    let mut groups: Vec<Vec<&CheckResult>> = Vec::new();
-    for result in run.unmet() {
-        let same = |group: &&mut Vec<&CheckResult>| group.iter().any(|one| one.id == result.id);
-        match groups.iter_mut().find(same) {
-            Some(group) => group.push(result),
-            None => groups.push(vec![result]),
-        }
-    }
+    let groups = by_id(run.unmet());
     for group in groups.iter().take(TOLD) {
         let mut results = group.iter();
         if let Some(first) = results.next() {
@@ -198,7 +201,7 @@ fn unmet(run: &Run, result: &CheckResult, out: &mut impl Write) -> io::Result<()
         result.words()
     )?;
     writeln!(out, "  {BOLD}{}{BOLD:#}", line(&result.title))?;
-    for id in &result.requirements {
+    for id in result.requirements.iter().take(RULES) {
         match run.requirement(id) {
             Some(rule) => writeln!(
                 out,
@@ -210,11 +213,23 @@ fn unmet(run: &Run, result: &CheckResult, out: &mut impl Write) -> io::Result<()
             None => writeln!(out, "  {DIM}{}{DIM:#}", line(id))?,
         }
     }
+    match result.requirements.len().saturating_sub(RULES) {
+        0 => {}
+        more => writeln!(out, "  {DIM}and {more} more rules{DIM:#}")?,
+    }
     if let Some(reason) = &result.reason {
         writeln!(out, "  {}", line(reason))?;
     }
-    for mismatch in &result.mismatches {
-        writeln!(out, "    {DIM}at{DIM:#}        {}", line(&mismatch.place))?;
+    let mismatches = result.distinct_mismatches();
+    for (mismatch, times) in mismatches.iter().take(MISMATCHES) {
+        let place = line(&mismatch.place);
+        match times {
+            1 => writeln!(out, "    {DIM}at{DIM:#}        {place}")?,
+            _ => writeln!(
+                out,
+                "    {DIM}at{DIM:#}        {place} {DIM}({times} times){DIM:#}"
+            )?,
+        }
         writeln!(
             out,
             "    {DIM}expected{DIM:#}  {GOOD}{}{GOOD:#}",
@@ -225,6 +240,10 @@ fn unmet(run: &Run, result: &CheckResult, out: &mut impl Write) -> io::Result<()
             "    {DIM}found{DIM:#}     {BAD}{}{BAD:#}",
             short(&mismatch.found)
         )?;
+    }
+    match mismatches.len().saturating_sub(MISMATCHES) {
+        0 => {}
+        more => writeln!(out, "    {DIM}and {more} places more{DIM:#}")?,
     }
     let shown = result
         .mismatches
@@ -249,24 +268,43 @@ fn short(text: &str) -> String {
     }
 }
 
-/// Each in a line.
+/// Each check in a line, with every place in which it is so.
 fn brief<'a>(
     listed: impl Iterator<Item = &'a CheckResult>,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    for (number, result) in listed.enumerate() {
+    for (number, group) in by_id(listed).into_iter().enumerate() {
+        let Some(first) = group.first() else { continue };
         if number == 0 {
             writeln!(out)?;
         }
-        let CheckResult {
-            id, title, verdict, ..
-        } = result;
-        let place = result.column().to_string();
-        write!(out, "{ADVICE}{} {}{ADVICE:#}", verdict.sign(), line(id))?;
-        write!(out, "  {DIM}{}{DIM:#}  {}", line(&place), line(title))?;
-        ended_by(result, out)?;
+        let places: Vec<_> = group
+            .iter()
+            .map(|result| result.column().to_string())
+            .collect();
+        let (sign, place) = (first.verdict.sign(), places.join(", "));
+        write!(out, "{ADVICE}{sign} {}{ADVICE:#}", line(&first.id))?;
+        write!(
+            out,
+            "  {DIM}{}{DIM:#}  {}",
+            line(&place),
+            line(&first.title)
+        )?;
+        ended_by(first, out)?;
     }
     Ok(())
+}
+
+fn by_id<'a>(results: impl Iterator<Item = &'a CheckResult>) -> Vec<Vec<&'a CheckResult>> {
+    let mut groups: Vec<Vec<&CheckResult>> = Vec::new();
+    for result in results {
+        let same = |group: &&mut Vec<&CheckResult>| group.iter().any(|one| one.id == result.id);
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(result),
+            None => groups.push(vec![result]),
+        }
+    }
+    groups
 }
 
 /// Why it is so, to the end of the line.

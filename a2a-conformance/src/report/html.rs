@@ -2,6 +2,7 @@
 
 mod exchange;
 mod row;
+mod spot;
 
 use askama::Template;
 use base64::Engine;
@@ -14,7 +15,7 @@ use super::Error;
 use super::verdict::{broken, conclusion, of_target};
 use super::visible::line;
 use crate::requirement::{Level, Role};
-use crate::run::{Run, Score, Verdict};
+use crate::run::{Column, Run, Score, Verdict};
 
 /// The run as a page. Nothing in it is fetched from elsewhere, and no script runs but its own.
 pub fn html(run: &Run) -> Result<String, Error> {
@@ -179,7 +180,8 @@ fn duration(seconds: f64) -> String {
 }
 
 fn cards(run: &Run) -> Vec<Card> {
-    let columns = run.columns().into_iter();
+    let is_scored = |column: &Column| run.within(column).any(|result| result.verdict.is_scored());
+    let columns = run.columns().into_iter().filter(is_scored);
     columns
         .map(|column| {
             let score = |level| -> Score {
@@ -211,6 +213,7 @@ fn cards(run: &Run) -> Vec<Card> {
                     Some("HTTP+JSON") => "HTTP+JSON",
                     Some("GRPC") => "gRPC",
                     Some(_) => "another binding",
+                    None if column.dialect.is_some() => "whatever the binding",
                     None => "generations",
                 },
                 percent: (must.met * 100).checked_div(must.scored).unwrap_or(0),

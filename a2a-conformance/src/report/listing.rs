@@ -45,6 +45,15 @@ pub(crate) fn listing(text: &str, paths: &[&str]) -> Vec<Line> {
     listing.lines
 }
 
+/// Of several paths, the one at which there is something in a JSON text, else the first.
+pub(crate) fn leading<'p>(paths: &'p [String], text: &str) -> Option<&'p str> {
+    let document: Value = serde_json::from_str(text).unwrap_or_default();
+    let leads =
+        |path: &&String| steps(path).is_some_and(|steps| depth(&steps, &document) == steps.len());
+    let path = paths.iter().find(leads).or(paths.first());
+    path.map(String::as_str)
+}
+
 /// A member or an element.
 #[derive(Clone, Debug, PartialEq)]
 enum Step {

@@ -1,10 +1,12 @@
 //! An exchange on the page: what was sent, what came, and where it is not as required.
 
 use crate::report::curl::curl;
-use crate::report::listing::{Line, listing};
+use crate::report::listing::{Line, leading, listing};
 use crate::report::visible::{head, line, visible};
 use crate::requirement::Role;
 use crate::run::{CheckResult, Evidence, Half, Mismatch, Run};
+
+use super::spot::Spot;
 
 /// An exchange, as text.
 pub(super) struct Exchange {
@@ -21,11 +23,20 @@ pub(super) struct Side {
     /// Who said it.
     pub(super) who: &'static str,
     pub(super) start: String,
-    pub(super) headers: Vec<(String, String)>,
+    /// Whether that line is not as required.
+    pub(super) marked: bool,
+    pub(super) headers: Vec<Header>,
     pub(super) body: Vec<Line>,
     pub(super) events: Vec<Event>,
     /// What is not shown of it.
     pub(super) left_out: Option<String>,
+}
+
+/// A header.
+pub(super) struct Header {
+    pub(super) name: String,
+    pub(super) value: String,
+    pub(super) marked: bool,
 }
 
 /// An event of a stream.
@@ -47,25 +58,16 @@ pub(super) fn exchange(
     open: bool,
 ) -> Exchange {
     let about = |mismatch: &&Mismatch| mismatch.evidence.unwrap_or(0) == index;
-    let spots: Vec<_> = result
-        .mismatches
-        .iter()
-        .filter(about)
-        .filter_map(Spot::of)
-        .collect();
+    let told: Vec<_> = result.mismatches.iter().filter(about).collect();
     // What is tested is what the other side said.
     let of_client = run.target.role == Some(Role::Client);
     let (asked, answered) = match of_client {
-        true => (("It sent", &*spots), ("We answered", &[][..])),
-        false => (("We sent", &[][..]), ("It answered", &*spots)),
+        true => (("It sent", &*told), ("We answered", &[][..])),
+        false => (("We sent", &[][..]), ("It answered", &*told)),
     };
     let mut halves = vec![side(&evidence.request, asked.0, asked.1)];
-    halves.extend(
-        evidence
-            .response
-            .as_ref()
-            .map(|half| side(half, answered.0, answered.1)),
-    );
+    let response = evidence.response.as_ref();
+    halves.extend(response.map(|half| side(half, answered.0, answered.1)));
     Exchange {
         step: evidence.step,
         open,
@@ -78,37 +80,19 @@ pub(super) fn exchange(
     }
 }
 
-/// Where in an answer something is not as required.
-struct Spot<'a> {
-    /// The event of the stream, from 1.
-    event: Option<usize>,
-    /// The path in the JSON.
-    path: &'a str,
-}
-
-impl<'a> Spot<'a> {
-    /// Reads `step 2, event 3: $.status.state`.
-    fn of(mismatch: &'a Mismatch) -> Option<Self> {
-        let place = &mismatch.place;
-        let (before, path) = place.split_at(place.find('$')?);
-        let event = before.split_once("event ").map(|(_, rest)| {
-            let digits = rest.split(|character: char| !character.is_ascii_digit());
-            digits
-                .into_iter()
-                .next()
-                .and_then(|digits| digits.parse().ok())
+fn side(half: &Half, who: &'static str, told: &[&Mismatch]) -> Side {
+    let spots: Vec<_> = told.iter().filter_map(|one| Spot::of(one, half)).collect();
+    let is_marked = |name: &str| {
+        let same =
+            |spot: &Spot| matches!(spot, Spot::Header(marked) if marked.eq_ignore_ascii_case(name));
+        spots.iter().any(same)
+    };
+    let paths = |text: &str, event: Option<usize>| -> Vec<&str> {
+        let here = spots.iter().filter_map(|spot| match spot {
+            Spot::Json { event: of, paths } if *of == event => leading(paths, text),
+            _ => None,
         });
-        Some(Self {
-            event: event.flatten(),
-            path,
-        })
-    }
-}
-
-fn side(half: &Half, who: &'static str, spots: &[Spot<'_>]) -> Side {
-    let paths = |event: Option<usize>| -> Vec<&str> {
-        let here = spots.iter().filter(|spot| spot.event == event);
-        here.map(|spot| spot.path).collect()
+        here.collect()
     };
     let mut left_out = half.left_out;
     let (body, cut) = head(&half.body, SHOWN);
@@ -123,20 +107,24 @@ fn side(half: &Half, who: &'static str, spots: &[Spot<'_>]) -> Side {
             continue;
         }
         let number = index + 1;
-        let lines = shown(text, &paths(Some(number)));
+        let lines = shown(text, &paths(text, Some(number)));
         events.push(Event {
             number,
             at: *at,
             lines,
         });
     }
-    let seen =
-        |(name, value): &(String, String)| (line(name).into_owned(), line(value).into_owned());
+    let header = |(name, value): &(String, String)| Header {
+        marked: is_marked(name),
+        name: line(name).into_owned(),
+        value: line(value).into_owned(),
+    };
     Side {
         who,
         start: line(&half.start).into_owned(),
-        headers: half.headers.iter().map(seen).collect(),
-        body: shown(body, &paths(None)),
+        headers: half.headers.iter().map(header).collect(),
+        marked: spots.contains(&Spot::Start),
+        body: shown(body, &paths(body, None)),
         events,
         left_out: (left_out > 0).then(|| format!("{left_out} more bytes are not shown")),
     }

@@ -2,7 +2,7 @@
 
 use crate::report::visible::{line, visible};
 use crate::requirement::{Level, Requirement};
-use crate::run::{CheckResult, Run, Verdict};
+use crate::run::{CheckResult, Mismatch, Run, Verdict};
 
 use super::duration;
 use super::exchange::{Exchange, exchange};
@@ -27,7 +27,9 @@ pub(super) struct Row {
     pub(super) class: &'static str,
     pub(super) open: bool,
     pub(super) explanation: String,
+    /// What it covers: what is seen at once, and the rest.
     pub(super) rules: Vec<Rule>,
+    pub(super) more_rules: Vec<Rule>,
     pub(super) cells: Vec<Cell>,
 }
 
@@ -93,6 +95,9 @@ impl Row {
         pills
     }
 }
+
+/// How many rules are seen at once.
+const RULES: usize = 4;
 
 /// The checks by area, in order of their names.
 pub(super) fn areas(run: &Run) -> Vec<Area> {
@@ -161,6 +166,7 @@ fn row(run: &Run, id: &str) -> Option<Row> {
         class: of_worst.map_or("", |cell| cell.class),
         open: told.is_some(),
         explanation: visible(&explained).into_owned(),
+        more_rules: rules.split_off(rules.len().min(RULES)),
         rules,
         cells,
     })
@@ -193,6 +199,14 @@ fn class(run: &Run, result: &CheckResult) -> &'static str {
     }
 }
 
+fn differing((mismatch, times): (&Mismatch, usize)) -> [String; 3] {
+    let place = match times {
+        1 => mismatch.place.clone(),
+        _ => format!("{} ({times} times)", mismatch.place),
+    };
+    [&place, &mismatch.expected, &mismatch.found].map(|text| visible(text).into_owned())
+}
+
 fn cell(run: &Run, result: &CheckResult, in_full: bool) -> Cell {
     let shown = result
         .mismatches
@@ -213,12 +227,9 @@ fn cell(run: &Run, result: &CheckResult, in_full: bool) -> Cell {
             .as_deref()
             .map(|reason| visible(reason).into_owned()),
         mismatches: result
-            .mismatches
-            .iter()
-            .map(|mismatch| {
-                [&mismatch.place, &mismatch.expected, &mismatch.found]
-                    .map(|text| visible(text).into_owned())
-            })
+            .distinct_mismatches()
+            .into_iter()
+            .map(differing)
             .collect(),
         exchanges: exchanges
             .map(|(index, evidence)| {

@@ -1,0 +1,216 @@
+//! The command `agent`, as somebody uses it for the first time: what it says where things go wrong.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+use a2a_conformance::report;
+use a2a_types::AgentCard;
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_a2a-conformance"));
+    command.arg("agent").args(arguments).stdin(Stdio::null());
+    command
+}
+
+#[track_caller]
+fn check(arguments: &[&str], code: i32, expected: &[&str]) {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command(arguments).output().unwrap();
+    let told = String::from_utf8([stdout, stderr].concat()).unwrap();
+    assert_eq!(status.code(), Some(code), "{arguments:?}: {told}");
+    for part in expected {
+        assert!(told.contains(part), "{arguments:?}: no {part:?} in {told}");
+    }
+    assert!(!told.contains('\u{1b}'), "no terminal, no colors: {told}");
+}
+
+/// Answers every request by what `answer` makes of where it is and of the first line, and never if that
+/// is nothing.
+fn server(answer: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (answer, place) = (Arc::new(answer), url.clone());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let (answer, place) = (Arc::clone(&answer), place.clone());
+            std::thread::spawn(move || serve(stream, &|first| answer(&place, first)));
+        }
+    });
+    url
+}
+
+fn serve(stream: TcpStream, answer: &dyn Fn(&str) -> Option<String>) {
+    let mut asked = BufReader::new(stream);
+    loop {
+        let (mut first, mut line, mut length) = (String::new(), String::new(), 0);
+        if !asked.read_line(&mut first).is_ok_and(|read| read > 0) {
+            return;
+        }
+        while asked.read_line(&mut line).is_ok_and(|read| read > 2) {
+            let header = line.to_ascii_lowercase();
+            if let Some(value) = header.strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            line.clear();
+        }
+        std::io::copy(&mut asked.by_ref().take(length), &mut std::io::sink()).unwrap();
+        match answer(&first) {
+            Some(answer) => asked.get_mut().write_all(answer.as_bytes()).unwrap(),
+            // Whoever waits closes the connection.
+            None => drop(asked.read(&mut [0])),
+        }
+    }
+}
+
+fn http(status: &str, kind: &str, body: &str) -> Option<String> {
+    let length = body.len();
+    Some(format!(
+        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n{body}"
+    ))
+}
+
+/// An agent that has a card, and says nothing else; it tells when it was asked.
+fn silent(asked: Sender<()>) -> String {
+    server(move |url, first| {
+        let is_card = first.starts_with("GET /.well-known/agent-card.json");
+        if first.starts_with("POST") {
+            asked.send(()).unwrap();
+        }
+        let mut card = AgentCard::new("Silent", "Says nothing").at(url);
+        card.supported_interfaces.truncate(1);
+        let card = serde_json::to_string(&card).unwrap();
+        is_card.then_some(http("200 OK", "application/json", &card))?
+    })
+}
+
+#[test]
+fn a_url_is_a_url() {
+    let guess = "expected http:// or https:// before it: http://localhost:8080";
+    check(&["localhost:8080"], 2, &[guess]);
+    check(
+        &["nowhere at all"],
+        2,
+        &["expected a URL like http://127.0.0.1:8080"],
+    );
+    check(&[], 2, &["<URL>", "--exec <COMMAND>"]);
+}
+
+#[test]
+fn whoever_is_not_there_is_told_so() {
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let url = format!("http://127.0.0.1:{port}");
+    check(&[&url], 3, &[&url, "refused", "is it running"]);
+    let secure =
+        server(|_, _| http("400 Bad Request", "text/plain", "")).replace("http:", "https:");
+    check(&[&secure], 3, &["try http://"]);
+    let ends = &["--exec", "exit 7"];
+    check(
+        ends,
+        3,
+        &["`exit 7` ended before it could be asked: exit status: 7"],
+    );
+}
+
+#[test]
+fn a_web_page_is_no_agent() {
+    let page = || http("200 OK", "text/html", "<html><body>Welcome</body></html>");
+    let url = server(move |_, _| page());
+    check(&[&url], 3, &["no agent card", "verify-card"]);
+    let url = server(|_, _| http("404 Not Found", "text/html", "<html></html>"));
+    check(
+        &[&url],
+        3,
+        &["no agent card was found", "/.well-known/agent-card.json"],
+    );
+    let url = server(|_, _| http("401 Unauthorized", "text/plain", ""));
+    check(&[&url], 3, &["-H 'Authorization"]);
+}
+
+#[test]
+fn whoever_does_not_answer_is_not_waited_for() {
+    let url = server(|_, _| None);
+    check(
+        &[&url, "--timeout", "0.2"],
+        3,
+        &["no answer within 0.2 s", "--timeout"],
+    );
+}
+
+#[test]
+fn what_is_wrong_with_the_command_line_is_told_before_anything_is_asked() {
+    let url = server(|_, first| panic!("nobody is to be asked: {first}"));
+    check(
+        &[&url, "--run", "sned.*"],
+        2,
+        &["no check is like", "a2a-conformance list"],
+    );
+    check(&[&url, "--run", "{send"], 2, &["--run <PATTERN>"]);
+    check(&[&url, "--timeout", "0"], 2, &["more than 0 seconds"]);
+    check(
+        &[&url, "--waivers", "no-such-file"],
+        2,
+        &["no-such-file: cannot be read"],
+    );
+    check(&[&url, "--redact", "("], 2, &["no regular expression"]);
+    check(&[&url, "--ca", "no-such-file"], 2, &["--ca no-such-file"]);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let path = file.path().to_str().unwrap();
+    check(&[&url, "--ca", path], 2, &["BEGIN CERTIFICATE"]);
+    check(
+        &[&url, "--report", "html", "-o", path],
+        2,
+        &[path, "reports cannot be written there"],
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_has_reports_of_what_was_done() {
+    use rustix::process::{Pid, Signal, kill_process};
+    for signal in [Signal::INT, Signal::TERM] {
+        let (asked, hears) = channel();
+        let directory = tempfile::tempdir().unwrap();
+        let mut running = command(&[&silent(asked), "--jobs", "1", "--black-box"]);
+        running.args([
+            "--run",
+            "card.valid",
+            "--run",
+            "send.task-or-message",
+            "--report",
+            "json,html",
+        ]);
+        let running = running
+            .arg("-o")
+            .arg(directory.path())
+            .stdout(Stdio::piped())
+            .spawn();
+        let running = running.unwrap();
+        // It is asked within seconds, or never.
+        hears.recv_timeout(Duration::from_secs(60)).unwrap();
+        let id = i32::try_from(running.id()).unwrap();
+        kill_process(Pid::from_raw(id).unwrap(), signal).unwrap();
+        let ended = running.wait_with_output().unwrap();
+        let told = String::from_utf8(ended.stdout).unwrap();
+        assert_eq!(ended.status.code(), Some(130), "{told}");
+        assert!(
+            told.contains("Interrupted: 1 of 2 checks were made."),
+            "{told}"
+        );
+        let run = report::read(&directory.path().join("report.json")).unwrap();
+        assert_eq!(run.not_made, 1);
+        assert_eq!(run.checks.len(), 1);
+        assert!(Path::new(&directory.path().join("report.html")).exists());
+    }
+}
