@@ -100,7 +100,7 @@ fn a_url_is_a_url() {
         2,
         &["expected a URL like http://127.0.0.1:8080"],
     );
-    check(&[], 2, &["<URL>", "--exec <COMMAND>"]);
+    check(&[], 2, &["which agent?", "--exec COMMAND"]);
 }
 
 #[test]

@@ -32,10 +32,17 @@ fn with_hint(url: &str, why: &str, hint: Option<&str>) -> String {
     format!("{url}: {why}{}", hint.unwrap_or_default())
 }
 
+/// Whether a handshake failed because the other side knows of none.
+fn is_no_tls(why: &str) -> bool {
+    ["InvalidContentType", "handshake eof"]
+        .iter()
+        .any(|sign| why.contains(sign))
+}
+
 fn hint(url: &str, error: &Error, why: &str) -> Option<String> {
     let is_https = url.starts_with("https:");
     let hint = match error {
-        Error::Unreachable(_) if is_https && why.contains("InvalidContentType") => {
+        Error::Unreachable(_) if is_https && is_no_tls(why) => {
             "what listens there does not speak TLS: try http://"
         }
         Error::Unreachable(_) if is_https && why.contains("certificate") => {
@@ -54,7 +61,10 @@ fn hint(url: &str, error: &Error, why: &str) -> Option<String> {
                 "`a2a-conformance verify-card {url}` tells what is wrong with it"
             ));
         }
-        Error::Refused { .. } => "-H 'Authorization: Bearer …' shows who calls",
+        Error::Refused { .. }
+        | Error::NotA2a {
+            status: 401 | 403, ..
+        } => "-H 'Authorization: Bearer …' shows who calls",
         Error::Redirected { .. } => "redirections are not followed: give the URL that it names",
         _ => return None,
     };

@@ -40,7 +40,7 @@ Exit codes: 0 all that is required is met, 1 something is not, 2 usage or nothin
 reached, 4 the suite itself is broken, 5 only waivers are out of date, 130 interrupted (the reports are written).")]
 pub(crate) struct Arguments {
     /// The agent: its origin, base or card.
-    #[arg(value_name = "URL", required_unless_present = "exec", value_parser = read_url)]
+    #[arg(value_name = "URL", value_parser = read_url)]
     url: Option<String>,
     /// Start the agent by this command, in which `{port}` is where it has to listen, and end it afterwards.
     #[arg(long, value_name = "COMMAND", conflicts_with = "url")]
@@ -120,6 +120,9 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
         Err(problem) => return refused(&problem),
     };
     let patience = arguments.timeout.saturating_mul(3);
+    if arguments.exec.is_none() && arguments.url.is_none() {
+        return refused("which agent? give its URL, or start it by --exec COMMAND: see --help");
+    }
     let process = match &arguments.exec {
         None => None,
         Some(command) => {
