@@ -64,9 +64,14 @@ fn act(step: &Step) -> String {
 fn said(params: &Value) -> String {
     match params["message"]["parts"][0]["text"].as_str() {
         Some("{{prompt}}") => " (the prompt)".to_owned(),
-        Some(text) if !text.contains("{{") => format!(" (“{text}”)"),
+        Some(text) if is_short(text) => format!(" (“{text}”)"),
         _ => String::new(),
     }
+}
+
+/// Whether a text says more than it would take room.
+fn is_short(text: &str) -> bool {
+    text.chars().count() <= 40 && !text.contains("{{") && !text.chars().any(char::is_control)
 }
 
 fn sent(http: &Http) -> String {

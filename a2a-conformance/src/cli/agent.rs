@@ -18,9 +18,11 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::document::read_keys;
 use super::interruption::interruption;
-use super::print::{UNREACHABLE, USAGE, dialects, failed_by, levels, refused};
-use super::reports::ReportOptions;
-use super::values::{bindings, read_factor, read_header, read_pattern, read_seconds, read_url};
+use super::print::{UNREACHABLE, USAGE, failed_by, refused};
+use super::report_options::ReportOptions;
+use super::values::{
+    bindings, dialects, levels, read_factor, read_header, read_pattern, read_seconds, read_url,
+};
 
 /// Which agent, and what is checked.
 #[derive(Args)]

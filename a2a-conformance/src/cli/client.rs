@@ -15,9 +15,9 @@ use a2a_types::{Dialect, Timestamp};
 use clap::{ArgGroup, Args};
 
 use super::interruption::interruption;
-use super::print::{dialects, failed, failed_by, levels, refused};
-use super::reports::ReportOptions;
-use super::values::{bindings, read_factor, read_pattern};
+use super::print::{failed, failed_by, refused};
+use super::report_options::ReportOptions;
+use super::values::{bindings, dialects, levels, read_factor, read_pattern};
 
 /// Which client to test, and by which cases.
 #[derive(Args)]

@@ -9,7 +9,8 @@ use a2a_conformance::requirement::{Level, Role};
 use a2a_types::Dialect;
 use anstyle::Style;
 
-use super::print::{BAD, BOLD, DIM, FAIR, GOOD, dialects, ended, print_json};
+use super::print::{BAD, BOLD, DIM, FAIR, GOOD, ended, print_json};
+use super::values::dialects;
 
 /// Of which generation.
 #[derive(clap::Args)]

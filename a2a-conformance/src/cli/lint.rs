@@ -9,7 +9,8 @@ use a2a_conformance::lint::{Context, Finding, Linted, Mended, lint};
 use a2a_types::Dialect;
 use serde_json::{Value, json};
 
-use super::print::{BAD, BOLD, DIM, FAIR, GOOD, dialects, ended, print_json, refused};
+use super::print::{BAD, BOLD, DIM, FAIR, GOOD, ended, print_json, refused};
+use super::values::dialects;
 
 /// What is judged.
 #[derive(clap::Args)]

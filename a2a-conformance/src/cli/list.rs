@@ -9,7 +9,8 @@ use a2a_conformance::requirement::{Level, Requirement, Role, requirements};
 use a2a_types::Dialect;
 use serde_json::{Value, json};
 
-use super::print::{BOLD, DIM, dialects, ended, levels, print_json, refused, roles};
+use super::print::{BOLD, DIM, ended, print_json, refused};
+use super::values::{dialects, levels, roles};
 
 /// Which requirements, and which checks.
 #[derive(clap::Args)]

@@ -4,10 +4,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use a2a_conformance::requirement::{Level, Role};
-use a2a_types::Dialect;
 use anstyle::{AnsiColor, Style};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 /// The command line is wrong, or there is nothing to do.
@@ -57,30 +54,4 @@ pub(crate) fn failed_by(code: u8, error: &(dyn Error + 'static)) -> ExitCode {
     let causes = std::iter::successors(Some(error), |&error| error.source());
     let causes: Vec<_> = causes.map(ToString::to_string).collect();
     failed(code, &causes.join(": "))
-}
-
-/// Reads a generation.
-pub(crate) fn dialects() -> impl TypedValueParser<Value = Dialect> {
-    one_of(Dialect::ALL, Dialect::version)
-}
-
-/// Reads a level.
-pub(crate) fn levels() -> impl TypedValueParser<Value = Level> {
-    one_of(Level::ALL, Level::name)
-}
-
-/// Reads a party.
-pub(crate) fn roles() -> impl TypedValueParser<Value = Role> {
-    one_of(Role::ALL, Role::name)
-}
-
-fn one_of<T: Copy + Send + Sync>(
-    all: &'static [T],
-    name: fn(T) -> &'static str,
-) -> impl TypedValueParser<Value = T> {
-    let names = PossibleValuesParser::new(all.iter().map(move |one| name(*one)));
-    names.try_map(move |text| {
-        let found = all.iter().copied().find(|one| name(*one) == text);
-        found.ok_or("it is none of these")
-    })
 }

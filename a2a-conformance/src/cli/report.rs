@@ -7,7 +7,7 @@ use a2a_conformance::report::{Error, read};
 use clap::Args;
 
 use super::print::failed_by;
-use super::reports::ReportOptions;
+use super::report_options::ReportOptions;
 
 /// Makes reports of a run that was made before.
 #[derive(Args)]

@@ -2,11 +2,39 @@
 
 use std::time::Duration;
 
+use a2a_conformance::requirement::{Level, Role};
 use a2a_transport::Binding;
+use a2a_types::Dialect;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use globset::Glob;
 use http::Uri;
 use http::header::{HeaderName, HeaderValue};
+
+/// Reads a generation.
+pub(crate) fn dialects() -> impl TypedValueParser<Value = Dialect> {
+    one_of(Dialect::ALL, Dialect::version)
+}
+
+/// Reads a level.
+pub(crate) fn levels() -> impl TypedValueParser<Value = Level> {
+    one_of(Level::ALL, Level::name)
+}
+
+/// Reads a party.
+pub(crate) fn roles() -> impl TypedValueParser<Value = Role> {
+    one_of(Role::ALL, Role::name)
+}
+
+fn one_of<T: Copy + Send + Sync>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let names = PossibleValuesParser::new(all.iter().map(move |one| name(*one)));
+    names.try_map(move |text| {
+        let found = all.iter().copied().find(|one| name(*one) == text);
+        found.ok_or("it is none of these")
+    })
+}
 
 /// Reads a binding.
 pub(crate) fn bindings() -> impl TypedValueParser<Value = Binding> {

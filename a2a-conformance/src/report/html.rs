@@ -213,7 +213,7 @@ fn cards(run: &Run) -> Vec<Card> {
                     Some("HTTP+JSON") => "HTTP+JSON",
                     Some("GRPC") => "gRPC",
                     Some(_) => "another binding",
-                    None if column.dialect.is_some() => "whatever the binding",
+                    None if column.dialect.is_some() => "any binding",
                     None => "generations",
                 },
                 percent: (must.met * 100).checked_div(must.scored).unwrap_or(0),
