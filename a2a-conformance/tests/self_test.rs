@@ -2,19 +2,15 @@
 //! generation and binding.
 
 use a2a_conformance::mutant::agent::{PLACES, mutations, try_out};
-use a2a_conformance::mutant::{Extent, Proof, Subject};
-use futures_util::stream::{self, StreamExt};
+use a2a_conformance::mutant::{Extent, Subject, prove_all};
 
 /// How many are tested at once: much of the time is waiting.
 const AT_ONCE: usize = 6;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mutants_are_caught_and_controls_are_green() {
-    let all = Subject::all();
-    let proving = all
-        .iter()
-        .map(async |subject| subject.prove(Extent::Brief).await.unwrap());
-    let proofs: Vec<Proof> = stream::iter(proving).buffered(AT_ONCE).collect().await;
+    let proofs = prove_all(&Subject::all(), Extent::Brief, AT_ONCE, |_, _| {}).await;
+    let proofs = proofs.unwrap();
     let wrong: Vec<_> = proofs.iter().filter(|proof| !proof.holds()).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -156,7 +156,11 @@ impl Streaming {
         until: &Until,
     ) -> (Vec<Value>, Option<String>) {
         let before = self.events.len();
-        let deadline = tokio::time::Instant::now() + lane.patience;
+        let began = tokio::time::Instant::now();
+        let (mut deadline, last) = (
+            began + lane.patience,
+            began + lane.patience * MOST_PATIENCES,
+        );
         let enough = |stream: &Self| match until {
             Until::Events(count) => stream.events.len() - before >= *count,
             Until::Status(state) => {
@@ -169,6 +173,7 @@ impl Streaming {
         while !enough(self) && !self.closed {
             if let Some(event) = (!self.ready.is_empty()).then(|| self.ready.remove(0)) {
                 self.take(lane, &event);
+                deadline = last.min(tokio::time::Instant::now() + lane.patience);
                 continue;
             }
             let Some(body) = &mut self.body else { break };
@@ -264,6 +269,8 @@ impl Streaming {
     }
 }
 
+/// How many times as long as for one event is waited for all of a stream.
+const MOST_PATIENCES: u32 = 20;
 /// How many events are shown.
 const MOST_EVENTS: usize = 200;
 /// How much of an event is shown.

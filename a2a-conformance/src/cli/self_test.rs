@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use a2a_conformance::mutant::agent::{Bug, PLACES, Trial, mutations, try_out};
-use a2a_conformance::mutant::{Extent, NoSuchSubject, Proof, Red, Subject, Tally};
+use a2a_conformance::mutant::{Extent, NoSuchSubject, Proof, Red, Subject, Tally, prove_all};
 use a2a_conformance::requirement::Role;
 use clap::Args;
 use futures_util::stream::{self as streams, StreamExt};
@@ -83,29 +83,20 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
     ended(&printed, u8::from(!tally.is_complete()))
 }
 
-/// Runs the suite against each, several at once; on a terminal it tells how far it is.
+/// Runs the suite against each; on a terminal it tells how far it is.
 async fn prove(subjects: &[Subject], jobs: usize) -> Result<Vec<Proof>, String> {
     let terminal = std::io::stderr().is_terminal();
-    let proving = subjects.iter().enumerate().map(async |(index, subject)| {
-        let proof = subject.prove(Extent::Whole).await;
-        let proof = proof.map_err(|problem| format!("{}: {problem}", subject.name()))?;
-        Ok::<_, String>((index, proof))
-    });
-    let mut proving = std::pin::pin!(streams::iter(proving).buffer_unordered(jobs.max(1)));
-    let mut proofs = Vec::new();
-    while let Some(proof) = proving.next().await {
-        proofs.push(proof?);
+    let total = subjects.len();
+    let proofs = prove_all(subjects, Extent::Whole, jobs, |done, wrong| {
         if terminal {
-            let wrong = proofs.iter().filter(|(_, proof)| !proof.holds()).count();
-            let (done, total) = (proofs.len(), subjects.len());
             eprint!("\r{done} of {total}, {wrong} not as they should be\x1b[K");
         }
-    }
+    });
+    let proofs = proofs.await;
     if terminal {
         eprint!("\r\x1b[K");
     }
-    proofs.sort_by_key(|(index, _)| *index);
-    Ok(proofs.into_iter().map(|(_, proof)| proof).collect())
+    proofs
 }
 
 fn tell(proofs: &[Proof], tally: Tally, seconds: f64, out: &mut impl Write) -> std::io::Result<()> {

@@ -13,4 +13,4 @@ mod subject;
 mod written;
 
 pub use self::proof::{Extent, Proof, Red, Tally};
-pub use self::subject::{NoSuchSubject, Subject};
+pub use self::subject::{NoSuchSubject, Subject, prove_all};

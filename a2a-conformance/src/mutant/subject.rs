@@ -2,6 +2,10 @@
 
 use std::str::FromStr;
 
+use futures_util::stream::{self, StreamExt};
+use tokio::runtime::Handle;
+use tokio::task::spawn_blocking;
+
 use super::{Extent, Proof, agent, client};
 
 /// Who is tested to prove the suite.
@@ -53,6 +57,38 @@ impl FromStr for Subject {
         let found = all.find(|subject| subject.name() == name);
         found.ok_or_else(|| NoSuchSubject(name.to_owned()))
     }
+}
+
+/// Runs the suite against everybody, so many at once; `progress` hears how many are done, and how many
+/// of them are not as they should be. The proofs are in the order of the subjects.
+///
+/// Errors: why there was no run. It must be called within a runtime of several threads.
+pub async fn prove_all(
+    subjects: &[Subject],
+    extent: Extent,
+    jobs: usize,
+    mut progress: impl FnMut(usize, usize),
+) -> Result<Vec<Proof>, String> {
+    let proving = subjects.iter().enumerate().map(async |(index, subject)| {
+        let (subject, name) = (subject.clone(), subject.name());
+        // On a thread of its own it does not wait for the others.
+        let runtime = Handle::current();
+        let proving = spawn_blocking(move || runtime.block_on(subject.prove(extent)));
+        let proof = proving.await.map_err(|error| error.to_string());
+        let proof = proof.and_then(|proof| proof);
+        let proof = proof.map_err(|problem| format!("{name}: {problem}"))?;
+        Ok::<_, String>((index, proof))
+    });
+    let mut proving = std::pin::pin!(stream::iter(proving).buffer_unordered(jobs.max(1)));
+    let (mut proofs, mut wrong) = (Vec::new(), 0);
+    while let Some(proof) = proving.next().await {
+        let (index, proof) = proof?;
+        wrong += usize::from(!proof.holds());
+        proofs.push((index, proof));
+        progress(proofs.len(), wrong);
+    }
+    proofs.sort_by_key(|(index, _)| *index);
+    Ok(proofs.into_iter().map(|(_, proof)| proof).collect())
 }
 
 #[cfg(test)]

@@ -68,7 +68,8 @@ async fn prove_mutant(bug: Bug, extent: Extent, options: Options) -> Result<Proo
     let mut results = made(&there).await?;
     let suspects = proof.note_others(&results, story.allows);
     let suspects = suspects.into_iter().map(|result| result.id.clone());
-    proof.collateral = confirmed(suspects.collect(), there).await?;
+    let known: Vec<_> = story.kills.iter().chain(story.allows).copied().collect();
+    proof.collateral = confirmed(suspects.collect(), &known, there).await?;
     let mut places = vec![first];
     if extent == Extent::Whole {
         places = story.places.to_vec();
@@ -87,7 +88,11 @@ async fn prove_mutant(bug: Bug, extent: Extent, options: Options) -> Result<Proo
 
 /// Those of the checks that are red, too, when the agent has all the time that it may want: the
 /// others were made too fast for this machine.
-async fn confirmed(suspects: Vec<String>, options: Options) -> Result<Vec<Red>, String> {
+async fn confirmed(
+    suspects: Vec<String>,
+    known: &[&str],
+    options: Options,
+) -> Result<Vec<Red>, String> {
     if suspects.is_empty() {
         return Ok(Vec::new());
     }
@@ -99,6 +104,8 @@ async fn confirmed(suspects: Vec<String>, options: Options) -> Result<Vec<Red>, 
                 true => Vec::new(),
                 false => suspects.clone(),
             },
+            // They would wait for what never comes.
+            skip: known.iter().map(|&check| check.to_owned()).collect(),
             ..Selection::default()
         },
         ..options
@@ -186,8 +193,6 @@ pub(super) fn options(stand: &Stand, subject: &Subject) -> Options {
         card_keys: Some(stand.keys.clone()),
         patience: match subject {
             Subject::Mutant(bug) if bug.story().alone => PATIENT,
-            // Webhooks are waited for three times as long.
-            Subject::Mutant(bug) if bug.is_about_webhooks() => IMPATIENT / 2,
             Subject::Mutant(_) => IMPATIENT,
             Subject::Reference | Subject::Control(_) => PATIENT,
         },
@@ -205,7 +210,7 @@ pub(super) fn options(stand: &Stand, subject: &Subject) -> Options {
 /// How long is waited for what comes, however slow the machine.
 const PATIENT: Duration = Duration::from_secs(30);
 /// How long is waited for what may never come.
-const IMPATIENT: Duration = Duration::from_secs(1);
+const IMPATIENT: Duration = Duration::from_millis(1200);
 
 /// Checks by which most of what an agent can say is said.
 const PROBES: &[&str] = &[
