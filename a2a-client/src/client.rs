@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use a2a_transport::{Answer, Call, Error, Transport};
+use a2a_transport::{Answer, Call, Claims, Error, Transport};
+use a2a_types::extension::trpc::Version;
 use a2a_types::{
     AgentCard, CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest, Dialect,
     GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
@@ -81,6 +82,13 @@ impl Client {
         card.is_none_or(|card| card.capabilities.streaming != Some(false))
     }
 
+    /// Whether the agent declares the profile of trpc-agent-go, in a version that we understand: to
+    /// any other, plain A2A is spoken.
+    pub(crate) fn speaks_profile(&self) -> bool {
+        let declared = self.card().and_then(|card| Version::of_card(&card));
+        Version::is_understood(declared)
+    }
+
     /// Sends a message, or a whole request: await what this returns for the answer, which usually
     /// comes when the task ends, or [follow](Sending::follow) what happens meanwhile.
     pub fn send(&self, message: impl Into<SendMessageRequest>) -> Sending {
@@ -109,6 +117,8 @@ impl Client {
             task: Some(task.into()),
             tenant: None,
             extensions: Vec::new(),
+            claims: Claims::default(),
+            profile: self.speaks_profile(),
         };
         let follower = Follower::of_task(self.transport.clone(), subject, seen, self.streams());
         Updates::new(follower, None).begun().await

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport, Update, UpdateStream};
+use a2a_transport::{
+    Answer, BoxFuture, Call, Claims, Error, Reply, Transport, Update, UpdateStream,
+};
+use a2a_types::extension::trpc::{LlmResponses, Reader};
 use a2a_types::{
     Event, GetTaskRequest, Request, Response, SendMessageRequest, SendMessageResponse,
     SubscribeToTaskRequest, Task, TaskId,
@@ -22,6 +25,8 @@ pub(crate) struct Follower {
     transport: Retrying<Arc<dyn Transport>>,
     subject: Subject,
     known: Known,
+    /// What the agent means, and what its model said, if it declares the profile.
+    profile: Option<Profile>,
     /// What to tell before anything else happens.
     told: VecDeque<Told>,
     step: Step,
@@ -43,6 +48,15 @@ pub(crate) struct Follower {
     pub(crate) limit: usize,
 }
 
+/// How an agent is understood that declares the profile of trpc-agent-go.
+#[derive(Default)]
+struct Profile {
+    reader: Reader,
+    responses: LlmResponses,
+    /// The agent has answered by a message, and need not say that the task is over.
+    answered: bool,
+}
+
 /// What is followed.
 pub(crate) struct Subject {
     /// The message that it begins with, and what to ask with it.
@@ -51,6 +65,9 @@ pub(crate) struct Subject {
     pub(crate) task: Option<TaskId>,
     pub(crate) tenant: Option<String>,
     pub(crate) extensions: Vec<String>,
+    pub(crate) claims: Claims,
+    /// The agent declares the profile of trpc-agent-go.
+    pub(crate) profile: bool,
 }
 
 /// What is next for the caller.
@@ -146,6 +163,7 @@ impl Follower {
     fn new(transport: Retrying<Arc<dyn Transport>>, subject: Subject, known: Known) -> Self {
         Self {
             transport,
+            profile: subject.profile.then(Profile::default),
             subject,
             known,
             told: VecDeque::new(),
@@ -164,6 +182,10 @@ impl Follower {
 
     pub(crate) fn task(&self) -> Option<&Task> {
         self.known.task()
+    }
+
+    pub(crate) fn llm_responses(&self) -> Option<&LlmResponses> {
+        self.profile.as_ref().map(|profile| &profile.responses)
     }
 
     /// Whether everything is told.
@@ -207,6 +229,9 @@ impl Follower {
             match self.told.pop_front() {
                 Some(Told::Event(event)) => {
                     self.known.hear(&event);
+                    if let Some(profile) = &mut self.profile {
+                        profile.responses.hear(&event);
+                    }
                     let item = match self.known.is_heavier_than(self.limit) {
                         false => Ok(event),
                         true => Err(self.too_heavy()),
@@ -232,7 +257,7 @@ impl Follower {
                 Poll::Pending => (Step::Pausing(pause, question), false),
             },
             Step::Hearing(mut stream) => match stream.updates.as_mut().poll_next(cx) {
-                Poll::Ready(Some(Ok(update))) => (self.heard(update, stream), true),
+                Poll::Ready(Some(Ok(update))) => (self.came(update, stream), true),
                 Poll::Ready(Some(Err(error))) => (self.broke(Some(error), &stream), true),
                 Poll::Ready(None) => (self.broke(None, &stream), true),
                 Poll::Pending => match stream.is_out_of_patience(cx, self.known.is_over()) {

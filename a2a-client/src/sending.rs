@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use a2a_transport::{Answer, BoxFuture, Call, Error, Transport};
+use a2a_transport::{Answer, BoxFuture, Call, Claims, Error, Transport};
+use a2a_types::extension::trpc::Version;
 use a2a_types::{
     ContextId, Object, Operation, Request, Response, SendMessageConfiguration, SendMessageRequest,
     SendMessageResponse, TaskId, TaskPushNotificationConfig,
@@ -49,6 +50,9 @@ pub struct Sending {
     transport: Retrying<Arc<dyn Transport>>,
     params: SendMessageRequest,
     extensions: Vec<String>,
+    claims: Claims,
+    /// The card declares the profile of trpc-agent-go, in a version that we understand.
+    profile: bool,
     deadline: Option<Deadline>,
     /// The card says that the agent streams, or says nothing of it.
     streams: bool,
@@ -60,6 +64,8 @@ impl Sending {
             transport: client.transport().clone(),
             params,
             extensions: Vec::new(),
+            claims: Claims::default(),
+            profile: client.speaks_profile(),
             deadline: None,
             streams: client.streams(),
         }
@@ -119,6 +125,23 @@ impl Sending {
         self
     }
 
+    /// Asks for the steps on the way to the answer, by declaring the [profile](a2a_types::extension::trpc) in the message.
+    /// Agents whose card does not declare it, or in a version that we do not understand, are asked
+    /// as if this had not been said.
+    pub fn steps(mut self) -> Self {
+        if self.profile {
+            Version::CURRENT.put_into(&mut self.params.message);
+        }
+        self
+    }
+
+    /// Says for which user this is sent. It proves nothing to the agent, which may keep conversations
+    /// of users apart by it: agents of trpc-agent-go do.
+    pub fn user_id(mut self, user: impl Into<Arc<str>>) -> Self {
+        self.claims.user_id = Some(user.into());
+        self
+    }
+
     /// Names a tenant other than that of the interface.
     pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
         self.params.tenant = Some(tenant.into());
@@ -140,6 +163,8 @@ impl Sending {
             task: self.params.message.task_id.clone(),
             tenant: self.params.tenant.clone(),
             extensions: self.extensions,
+            claims: self.claims,
+            profile: self.profile,
             message: Some(self.params),
         };
         let follower = Follower::of_message(self.transport, subject, self.streams);
@@ -158,6 +183,7 @@ impl IntoFuture for Sending {
     fn into_future(self) -> Self::IntoFuture {
         let mut call = Call::new(Request::SendMessage(self.params));
         call.context.extensions = self.extensions;
+        call.context.claims = self.claims;
         let transport = self.transport;
         let answer = async move {
             match transport.call(call).await?.answer {

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use a2a_transport::Error;
+use a2a_types::extension::trpc::LlmResponses;
 use a2a_types::{Event, Task};
 use tokio::time::{Sleep, sleep_until};
 use tokio_stream::Stream;
@@ -89,6 +90,13 @@ impl Updates {
     /// message.
     pub fn task(&self) -> Option<&Task> {
         self.follower.task()
+    }
+
+    /// What the agent's model thought, said and had done so far, by its responses; none unless the
+    /// agent declares the [profile](a2a_types::extension::trpc) that tells it. Steps come only if they
+    /// were [asked for](crate::Sending::steps).
+    pub fn llm_responses(&self) -> Option<&LlmResponses> {
+        self.follower.llm_responses()
     }
 
     /// The generation of the last event that was read, from agents that tell it:

@@ -10,6 +10,7 @@ impl Follower {
         };
         let mut call = Call::new(request);
         call.context.extensions.clone_from(&self.subject.extensions);
+        call.context.claims.clone_from(&self.subject.claims);
         if matches!(question, Question::Subscribe) {
             call.context.last_event_id = self.place;
         }
@@ -225,7 +226,19 @@ impl Follower {
         moved
     }
 
-    pub(super) fn heard(&mut self, update: Update, stream: Stream) -> Step {
+    /// Something came by a stream: what it means, by the agent's own profile.
+    pub(super) fn came(&mut self, update: Update, stream: Stream) -> Step {
+        let Some(profile) = &mut self.profile else {
+            return self.heard(update, stream);
+        };
+        profile.answered |= matches!(update.event, Event::Message(_));
+        match profile.reader.read(update.event) {
+            Some(event) => self.heard(Update { event, ..update }, stream),
+            None => Step::Hearing(stream),
+        }
+    }
+
+    fn heard(&mut self, update: Update, stream: Stream) -> Step {
         let Update { event, generation } = update;
         let next = match (self.place, generation) {
             (Some(place), Some(generation)) => place.checked_add(1) == Some(generation),
@@ -286,7 +299,11 @@ impl Follower {
     pub(super) fn broke(&mut self, error: Option<Error>, stream: &Stream) -> Step {
         let ended = matches!(error, None | Some(Error::Unfinished));
         let nothing = self.known.task().is_none();
-        if self.known.is_over() || error.is_none() && self.known.may_end() {
+        let answered = self
+            .profile
+            .as_ref()
+            .is_some_and(|profile| profile.answered);
+        if self.known.is_over() || error.is_none() && (self.known.may_end() || answered) {
             return Step::Ended;
         }
         if !self.follows() {

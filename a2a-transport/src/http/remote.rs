@@ -264,6 +264,12 @@ impl Shared {
             headers.insert("a2a-version", HeaderValue::from_static("1.0"));
         }
         extensions::ask(&context.extensions, self.dialect, headers);
+        // What cannot be a header is not said.
+        if let Some(user) = &context.claims.user_id
+            && let Ok(user) = HeaderValue::from_str(user)
+        {
+            headers.insert("x-user-id", user);
+        }
         if let Some(id) = context.last_event_id {
             headers.insert("last-event-id", HeaderValue::from(id));
         }

@@ -82,6 +82,8 @@ pub struct EventReader {
     limits: Limits,
     artifact: Option<ArtifactId>,
     task: Option<TaskId>,
+    /// Something was told of a task.
+    tells_task: bool,
 }
 
 impl EventReader {
@@ -93,6 +95,7 @@ impl EventReader {
             mode,
             limits,
             artifact: None,
+            tells_task: false,
         }
     }
 
@@ -114,10 +117,13 @@ impl EventReader {
         if let Event::ArtifactUpdate(update) = &read.value.event {
             self.artifact = Some(update.artifact.artifact_id.clone());
         }
+        let mut value = read.value;
+        match &value.event {
+            // Agents of trpc-agent-go tell a task's status after it.
+            Event::Message(_) => value.last &= !self.tells_task,
+            _ => self.tells_task = true,
+        }
         repairs.extend(read.repairs);
-        Ok(Read {
-            value: read.value,
-            repairs,
-        })
+        Ok(Read { value, repairs })
     }
 }

@@ -158,10 +158,21 @@ impl LlmResponse {
         for part in parts {
             match (Step::of(part), &part.content) {
                 (Some(Step::Reasoning(text)), _) => self.reasoning.push_str(&text),
+                // A snapshot of the task may tell once more what a stream has told.
+                (Some(step), _) if has_name(&step) && self.steps.contains(&step) => {}
                 (Some(step), _) => self.steps.push(step),
                 (None, Content::Text(text)) => self.text.push_str(text),
                 (None, _) => self.others.push(part.clone()),
             }
         }
+    }
+}
+
+/// Whether a step is told from another one like it.
+fn has_name(step: &Step) -> bool {
+    match step {
+        Step::FunctionCall(call) => !call.id.is_empty(),
+        Step::FunctionResponse(response) => !response.id.is_empty(),
+        _ => false,
     }
 }
