@@ -157,6 +157,9 @@ pub struct Exchange {
     /// The generation it is spoken in.
     #[serde(deserialize_with = "dialect")]
     pub dialect: Dialect,
+    /// Whether both ends declare the profile of the document on their cards.
+    #[serde(default)]
+    pub profile: bool,
     /// What the reference agent does, turn by turn.
     #[serde(default)]
     pub agent: Vec<Vec<ScriptStep>>,
@@ -185,6 +188,16 @@ pub struct ScriptStep {
     pub message: Option<Value>,
     /// Answers by a message.
     pub reply: Option<Value>,
+    /// Tells something of the response of the model that has this id.
+    pub llm_response: Option<String>,
+    /// The response says something more.
+    pub delta: Option<String>,
+    /// The response thinks something more.
+    pub reasoning: Option<String>,
+    /// The response calls tools: the parts that carry it.
+    pub tool_calls: Vec<Value>,
+    /// Tools have answered: the parts that carry it.
+    pub tool_responses: Vec<Value>,
     /// Lets waiting callers go.
     pub detach: bool,
     /// Waits until the harness lets it go on, or for cancellation.
@@ -208,6 +221,11 @@ pub struct Step {
     pub release: Option<Release>,
     /// The HTTP status that is expected; 200 if not given.
     pub status: Option<u16>,
+    /// The request declares the profile.
+    #[serde(default)]
+    pub declares: bool,
+    /// A result that no document shows.
+    pub result: Option<Value>,
     /// The example that answers.
     pub answer: Option<String>,
     /// Messages that stand in the history before the documented ones.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use a2a_server::{Agent, ArtifactUpdate, Failure, Turn};
+use a2a_server::{Agent, ArtifactUpdate, Failure, LlmResponse, Turn};
+use a2a_types::extension::trpc::Step;
 use a2a_types::{Artifact, ArtifactId, Message, MessageId, Part, Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -81,6 +82,9 @@ impl Reference {
         if let Some(reply) = &step.reply {
             turn.reply(message_of(reply)?).await?;
         }
+        if let Some(id) = &step.llm_response {
+            tell(turn.llm_response(id), step).await?;
+        }
         if step.detach {
             turn.detach().await?;
         }
@@ -111,6 +115,37 @@ impl Agent for Reference {
         self.shared.state.send_modify(|state| state.ended += 1);
         Ok(())
     }
+}
+
+/// What a step of the script tells of a response of the model.
+async fn tell(mut response: LlmResponse<'_>, step: &ScriptStep) -> Result<(), Failure> {
+    if let Some(text) = &step.reasoning {
+        response.reasoning(text).await?;
+    }
+    if let Some(text) = &step.delta {
+        response.delta(text).await?;
+    }
+    let calls = steps(&step.tool_calls)?
+        .into_iter()
+        .filter_map(|step| match step {
+            Step::FunctionCall(call) => Some(call),
+            _ => None,
+        });
+    response.tool_calls(calls.collect::<Vec<_>>()).await?;
+    let responses = steps(&step.tool_responses)?;
+    let responses = responses.into_iter().filter_map(|step| match step {
+        Step::FunctionResponse(response) => Some(response),
+        _ => None,
+    });
+    response
+        .tool_responses(responses.collect::<Vec<_>>())
+        .await?;
+    Ok(())
+}
+
+fn steps(script: &[Value]) -> Result<Vec<Step>, Failure> {
+    let step = |part: &Value| Step::of(&Part::deserialize(part)?).ok_or("no step".into());
+    script.iter().map(step).collect()
 }
 
 fn artifact_of(script: &Value) -> Result<Artifact, Failure> {

@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use super::wire::{Caller, Got, PATIENCE};
-use super::{Direction, Outcome};
+use super::{Direction, Outcome, profile};
 use crate::documents::compare::{Bindings, Rules, compare};
 use crate::documents::corpus::{Corpus, Example, Exchange, Matching, Release, Step, Strict};
 use crate::documents::fault::{Fault, FaultyService};
@@ -92,7 +92,10 @@ impl<'a> Stage<'a> {
     ) -> Result<Self, String> {
         let told = |error: &dyn std::fmt::Display| error.to_string();
         let reference = Reference::new(exchange.agent.clone());
-        let card = card_of(corpus, exchange);
+        let mut card = card_of(corpus, exchange);
+        if exchange.profile {
+            profile::declare_on(&mut card);
+        }
         let directory = tempfile::tempdir().map_err(|error| told(&error))?;
         let store = SqliteStore::open(directory.path().join("tasks.db"));
         let store = store.map_err(|error| told(&error))?;
@@ -218,6 +221,10 @@ impl<'a> Stage<'a> {
             sent["id"] = id.clone();
             text = sent.to_string();
         }
+        if step.declares {
+            profile::declare_in(&mut sent);
+            text = sent.to_string();
+        }
         let text = self.bindings.apply(&text);
         let id = sent.get("id").cloned().unwrap_or(Value::Null);
         let got = self.caller.post(self.path, text, &step.headers).await?;
@@ -254,7 +261,8 @@ impl<'a> Stage<'a> {
                 self.check_message(answer, step, request, expected, &found, id);
             }
             None => {
-                let expected = json!({"jsonrpc": "2.0", "id": id, "result": found["result"]});
+                let result = step.result.as_ref().unwrap_or(&found["result"]);
+                let expected = json!({"jsonrpc": "2.0", "id": id, "result": result});
                 self.check_message(&request.id, step, request, expected, &found, id);
             }
         }

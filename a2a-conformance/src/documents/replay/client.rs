@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio_stream::StreamExt;
 
 use super::wire::{PATIENCE, Said, Scripted, Taken};
-use super::{Direction, Outcome};
+use super::{Direction, Outcome, profile};
 use crate::documents::compare::{Bindings, Rules, compare};
 use crate::documents::corpus::{Corpus, Example, Exchange, Step};
 use crate::documents::fault::{Fault, FaultyTransport};
@@ -112,8 +112,15 @@ impl Play<'_> {
         let transport = FaultyTransport::new(transport.mode(mode), self.fault);
 
         let mut problems = Vec::new();
-        let came = take_in(transport.call(call).await, self.step.open).await;
-        problems.extend(check_request(request, &server.taken())?);
+        let came = match self.exchange.profile {
+            true => {
+                let (declares, open) = (self.step.declares, self.step.open);
+                profile::ask(transport, call.request, declares, open).await
+            }
+            false => take_in(transport.call(call).await, self.step.open).await,
+        };
+        let declares = self.step.declares;
+        problems.extend(check_request(request, declares, &server.taken())?);
         if answers.is_empty() {
             return Ok(problems);
         }
@@ -163,7 +170,8 @@ impl Play<'_> {
             let Some(mut expected) = answer.canonical_value() else {
                 continue;
             };
-            if self.as_printed && answer.quirks.contains("NOAPPEND") {
+            let plain = self.as_printed && !self.exchange.profile;
+            if plain && answer.quirks.contains("NOAPPEND") {
                 // A chunk that does not say so is no chunk, unless the peer declared the profile.
                 expected["artifactUpdate"]
                     .as_object_mut()
@@ -350,7 +358,7 @@ fn canonical_of(response: &Response) -> Value {
     }
 }
 
-fn value(value: &impl Serialize) -> Value {
+pub(super) fn value(value: &impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
@@ -373,13 +381,20 @@ fn with_id(text: &str, id: &Value, streams: bool) -> String {
 }
 
 /// The client must have sent what the document shows, but for ids that it makes up.
-fn check_request(request: &Example, taken: &[Taken]) -> Result<Vec<String>, String> {
+fn check_request(
+    request: &Example,
+    declares: bool,
+    taken: &[Taken],
+) -> Result<Vec<String>, String> {
     let [taken] = taken else {
         return Err(format!("expected one request, found {}", taken.len()));
     };
     let found: Value = serde_json::from_slice(&taken.body).map_err(|error| error.to_string())?;
     let mut expected = request.corrected_value().unwrap_or_default();
     expected["id"] = found["id"].clone();
+    if declares {
+        profile::declare_in(&mut expected);
+    }
     let mut bindings = Bindings::default();
     bindings.keep_ids_of(&expected);
     let differences = compare(&expected, &found, &mut bindings, Rules::default());

@@ -2,6 +2,7 @@
 
 mod agent;
 mod client;
+mod profile;
 mod read;
 mod wire;
 
