@@ -32,10 +32,14 @@ impl Lane {
             ..
         } = answer;
         self.judge_tasks(*operation, asked, result, evidence);
+        let listed = items(&result["tasks"]).iter();
+        for task in listed.chain(task_of(result)) {
+            self.judge_said(task, evidence);
+        }
         if asked.is_null() {
             return;
         }
-        for (place, wanted, found) in wanted(*operation, asked, result) {
+        for (place, wanted, found) in wanted(self.dialect, *operation, asked, result) {
             let same = unless(found == wanted, place, wanted.to_string(), found);
             self.observed.see("task.asked-for", same, evidence);
         }
@@ -148,6 +152,7 @@ impl Lane {
 
 /// What of a result has to be as it was asked for: the place, what was asked for, what came.
 fn wanted<'a>(
+    dialect: Dialect,
     operation: Operation,
     asked: &'a Value,
     result: &'a Value,
@@ -156,19 +161,18 @@ fn wanted<'a>(
         Operation::GetTask | Operation::CancelTask => vec![("$.id", &asked["id"], &result["id"])],
         Operation::SendMessage => {
             let (message, task, reply) = (&asked["message"], &result["task"], &result["message"]);
+            // Who names a conversation only may be given another one in 0.2 and 0.3.
+            let is_made_up = matches!(dialect, Dialect::V0_2 | Dialect::V0_3)
+                && message.get("taskId").is_none();
+            let context = match is_made_up {
+                true => &Value::Null,
+                false => &message["contextId"],
+            };
             vec![
                 ("$.task.id", &message["taskId"], &task["id"]),
-                (
-                    "$.task.contextId",
-                    &message["contextId"],
-                    &task["contextId"],
-                ),
+                ("$.task.contextId", context, &task["contextId"]),
                 ("$.message.taskId", &message["taskId"], &reply["taskId"]),
-                (
-                    "$.message.contextId",
-                    &message["contextId"],
-                    &reply["contextId"],
-                ),
+                ("$.message.contextId", context, &reply["contextId"]),
             ]
         }
         Operation::CreateTaskPushNotificationConfig => {

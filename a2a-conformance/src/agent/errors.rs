@@ -11,11 +11,18 @@ use crate::run::{Evidence, Mismatch};
 impl Lane {
     /// Holds an error against everything that holds for all errors.
     pub(super) fn judge_error(&self, answered: &Answered) {
-        let (Outcome::Error { kind, message }, Some(json)) = (&answered.outcome, &answered.json)
-        else {
+        let evidence = &answered.evidence;
+        let Some(json) = &answered.json else { return };
+        let Outcome::Error { kind, message } = &answered.outcome else {
+            if let (Outcome::Unreadable(problem), Some(error)) =
+                (&answered.outcome, json.get("error"))
+            {
+                let told = format!("{error}: {problem}");
+                let found = unless(false, "$.error", "an error that can be read", told);
+                self.observed.see("error.object", found, evidence);
+            }
             return;
         };
-        let evidence = &answered.evidence;
         let see = |check, found| self.observed.see(check, found, evidence);
         see("error.no-internals", internals(message, json));
         // A proxy or a guard before the agent may refuse in words of its own.
@@ -138,6 +145,7 @@ impl Lane {
                 "error.details-typed",
                 unless(typed, &place, "`@type`", detail),
             );
+            see("error.details-typed", misshapen(&place, detail));
         }
         if is_of_a2a(kind) {
             let is_info = |detail: &&Value| detail["@type"] == INFO;
@@ -149,11 +157,35 @@ impl Lane {
     }
 }
 
+/// A detail whose members are not what its type says.
+fn misshapen(place: &str, detail: &Value) -> Option<Mismatch> {
+    let is_text = |name: &str| detail[name].is_string();
+    let texts = |value: &Value| match value {
+        Value::Object(members) => members.values().all(Value::is_string),
+        value => value.is_null(),
+    };
+    let violations = || {
+        let list = detail["fieldViolations"].as_array();
+        let is_told = |violation: &Value| violation.is_object() && texts(violation);
+        list.is_some_and(|list| list.iter().all(is_told))
+    };
+    let (holds, expected) = match detail["@type"].as_str().unwrap_or_default() {
+        INFO => (
+            is_text("reason") && is_text("domain") && texts(&detail["metadata"]),
+            "`reason` and `domain`, and `metadata` of texts if there",
+        ),
+        BAD_REQUEST => (violations(), "`fieldViolations` of texts"),
+        _ => return None,
+    };
+    unless(holds, place, expected, detail)
+}
+
 /// Whether A2A has a code of its own for it.
 fn is_of_a2a(kind: ErrorKind) -> bool {
     (-32009..=-32001).contains(&kind.code())
 }
 
+const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
 const INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";
 const DOMAIN: &str = "a2a-protocol.org";
 

@@ -145,7 +145,11 @@ impl Streaming {
         ];
         let contexts = [
             known.and_then(|task| Some(text(task.context_id.as_ref()?))),
-            message.get("contextId").cloned(),
+            // Who names a conversation only may be given another one in 0.2 and 0.3.
+            message.get("contextId").cloned().filter(|_| {
+                let is_known = message.get("taskId").is_some();
+                is_known || matches!(lane.dialect, Dialect::V0_1 | Dialect::V1_0)
+            }),
         ];
         let same = |found: &Option<Value>, wanted: &[Option<Value>]| {
             let mut wanted = wanted.iter().flatten();
@@ -162,6 +166,7 @@ impl Streaming {
         let found = unless(holds, place, expected, told);
         lane.observed
             .see("stream.event-shapes", found, &self.evidence);
+        lane.judge_said(&told["task"], &self.evidence);
         let length = self.asked["configuration"].get("historyLength");
         let task = &told["task"];
         lane.judge_history("send.history-length", length, task, place, &self.evidence);

@@ -27,8 +27,9 @@ impl Lane {
             }
             self.judge_envelope(json, &id, evidence);
         }
+        self.judge_error(answered);
         if let Outcome::Error { .. } = &answered.outcome {
-            return self.judge_error(answered);
+            return;
         }
         let is_ok = (200..300).contains(&answered.status);
         let found = unless(is_ok, "HTTP status", "200", answered.status);

@@ -7,15 +7,30 @@ use a2a_types::{Dialect, Operation, TaskState};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::answer::items;
 use super::expectation::task_of;
 use super::lane::Lane;
 use super::observed::unless;
+use crate::case::pattern;
 use crate::run::Evidence;
 
 /// What an agent has told of its tasks so far.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     tasks: Mutex<BTreeMap<String, Told>>,
+    /// What was said to it, by the ids of the messages.
+    said: Mutex<BTreeMap<String, Value>>,
+}
+
+impl Known {
+    /// What is about to be said.
+    pub(super) fn say(&self, asked: &Value) {
+        let message = &asked["message"];
+        if let Some(id) = message["messageId"].as_str() {
+            let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+            said.insert(id.to_owned(), message.clone());
+        }
+    }
 }
 
 /// What was told of one task.
@@ -29,6 +44,23 @@ struct Told {
 }
 
 impl Lane {
+    /// Holds the history of a task against what was said.
+    pub(super) fn judge_said(&self, task: &Value, evidence: &Evidence) {
+        let said = self.known.said.lock();
+        let said = said.unwrap_or_else(PoisonError::into_inner);
+        for (index, message) in items(&task["history"]).iter().enumerate() {
+            let id = message["messageId"].as_str().unwrap_or_default();
+            let Some(before) = said.get(id) else { continue };
+            let same = ["role", "parts"].iter().all(|name| {
+                let before = before.get(name);
+                before.is_none_or(|before| pattern::is_like(before, message.get(name)))
+            });
+            let place = format!("$.history[{index}]");
+            let found = unless(same, &place, format!("{before}, as it was said"), message);
+            self.observed.see("task.messages-kept", found, evidence);
+        }
+    }
+
     /// Holds the task of an answer against what was told of it before.
     pub(super) fn judge_tasks(
         &self,

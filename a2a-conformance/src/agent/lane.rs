@@ -226,6 +226,7 @@ impl Lane {
         caller: Caller,
     ) -> Answered {
         let asked = outgoing.asked.clone();
+        self.known.say(&asked);
         let (mut answered, body) = self.exchange(step, outgoing, caller).await;
         if answered.evidence.failure.is_none() {
             answered.outcome = self.read(envelope, answered.status, &body);
@@ -259,6 +260,7 @@ impl Lane {
     ) -> Streaming {
         let began = Instant::now();
         let asked = outgoing.asked.clone();
+        self.known.say(&asked);
         let (evidence, response) = self.send(step, outgoing, caller).await;
         let mut stream = Streaming::new(self, envelope, asked, evidence, began);
         stream.begin(self, response).await;

@@ -162,10 +162,14 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         since: Dialect::V0_2,
         ..must("send.names-new-task", "No two new tasks have one id")
     },
-    must(
-        "task.history",
-        "No answer has more history than was asked for",
-    ),
+    Invariant {
+        since: Dialect::V0_2,
+        ..must(
+            "task.messages-kept",
+            "What is in the history is what was said",
+        )
+    },
+    must("task.history", "No answer has more history than was asked for"),
     must(
         "send.history-length",
         "No answer has more history than was asked for",

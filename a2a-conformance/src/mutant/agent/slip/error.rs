@@ -1,0 +1,106 @@
+//! Slips about errors and the envelope of JSON-RPC.
+
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use serde_json::{Value, json};
+
+use super::document::each;
+use crate::mutant::agent::wire::Asked;
+use super::Seen;
+
+pub(super) fn error_in_result(_: &mut Seen, _: &Asked, json: &mut Value) {
+    if let Some(members) = json.as_object_mut()
+        && members.contains_key("jsonrpc")
+        && let Some(error) = members.remove("error")
+    {
+        members.insert("result".to_owned(), json!({ "error": error }));
+    }
+}
+
+pub(super) fn recode(json: &mut Value, from: i64, to: i64) {
+    if json["error"]["code"] == from {
+        json["error"]["code"] = json!(to);
+    }
+}
+
+pub(super) fn code_internal(_: &mut Seen, _: &Asked, json: &mut Value) {
+    recode(json, -32602, -32603);
+}
+
+pub(super) fn code_invalid(_: &mut Seen, _: &Asked, json: &mut Value) {
+    recode(json, -32001, -32602);
+}
+
+pub(super) fn code_as_text(_: &mut Seen, _: &Asked, json: &mut Value) {
+    if let Some(code) = json.pointer_mut("/error/code") {
+        *code = json!(code.to_string());
+    }
+}
+
+pub(super) fn status_200(_: &Asked, answer: &mut Response<Bytes>) {
+    if answer.body().starts_with(b"{\"error\"") || answer.body().windows(7).any(|part| part == b"\"error\"") {
+        *answer.status_mut() = StatusCode::OK;
+    }
+}
+
+pub(super) fn status_500(_: &Asked, answer: &mut Response<Bytes>) {
+    if answer.status() == StatusCode::OK && !answer.body().windows(7).any(|part| part == b"\"error\"") {
+        *answer.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+    }
+}
+
+pub(super) fn status_404(asked: &Asked, answer: &mut Response<Bytes>) {
+    if answer.status().is_client_error() && asked.rpc_method().is_none() {
+        *answer.status_mut() = StatusCode::NOT_FOUND;
+    }
+}
+
+pub(super) fn plain_text(_: &Asked, answer: &mut Response<Bytes>) {
+    let text = http::HeaderValue::from_static("text/plain");
+    answer.headers_mut().insert(http::header::CONTENT_TYPE, text);
+}
+
+pub(super) fn id_lost_in_errors(_: &mut Seen, _: &Asked, json: &mut Value) {
+    if let Some(members) = json.as_object_mut()
+        && members.contains_key("error")
+        && members.contains_key("jsonrpc")
+    {
+        members.insert("id".to_owned(), Value::Null);
+    }
+}
+
+pub(super) fn id_of_first(seen: &mut Seen, _: &Asked, json: &mut Value) {
+    if json.get("jsonrpc").is_some() {
+        json["id"] = seen.documents.entry("id".to_owned()).or_insert(json["id"].clone()).clone();
+    }
+}
+
+pub(super) fn event_id_null(_: &mut Seen, _: &Asked, json: &mut Value) {
+    if json.get("jsonrpc").is_some() {
+        json["id"] = Value::Null;
+    }
+}
+
+pub(super) fn error_data_object(_: &mut Seen, _: &Asked, json: &mut Value) {
+    for place in ["/error/data", "/error/details"] {
+        if let Some(data) = json.pointer_mut(place)
+            && data.is_array()
+        {
+            *data = json!({"details": data.take()});
+        }
+    }
+}
+
+pub(super) fn error_reason(_: &mut Seen, _: &Asked, json: &mut Value) {
+    each(json, &mut |thing| {
+        if thing.contains_key("reason") {
+            thing.insert("reason".to_owned(), json!("INTERNAL"));
+        }
+    });
+}
+
+pub(super) fn error_message_empty(_: &mut Seen, _: &Asked, json: &mut Value) {
+    if let Some(message) = json.pointer_mut("/error/message") {
+        *message = json!("");
+    }
+}

@@ -1,0 +1,146 @@
+//! Slips about lists of tasks and of webhooks.
+
+use serde_json::{Value, json};
+
+use super::document::{each, is_about_push, is_list, result, status, without_params};
+use crate::mutant::agent::wire::Asked;
+use super::Seen;
+
+pub(super) fn list(asked: &Asked, json: &mut Value, change: &mut dyn FnMut(&mut Value)) {
+    if is_list(asked) && let Some(list) = result(asked, json) {
+        if list.get("tasks").is_some() {
+            change(list);
+        }
+    }
+}
+
+pub(super) fn count(list: &Value) -> usize {
+    list["tasks"].as_array().map_or(0, Vec::len)
+}
+
+pub(super) fn total_of_page(_: &mut Seen, asked: &Asked, json: &mut Value) {
+    list(asked, json, &mut |list| list["totalSize"] = json!(count(list)));
+}
+
+pub(super) fn total_off_by_one(_: &mut Seen, asked: &Asked, json: &mut Value) {
+    list(asked, json, &mut |list| list["totalSize"] = json!(list["totalSize"].as_u64().unwrap_or(0) + 1));
+}
+
+pub(super) fn page_size_wrong(_: &mut Seen, asked: &Asked, json: &mut Value) {
+    list(asked, json, &mut |list| list["pageSize"] = json!(count(list)));
+}
+
+pub(super) fn page_token_always(_: &mut Seen, asked: &Asked, json: &mut Value) {
+    list(asked, json, &mut |list| {
+        if list["nextPageToken"] == "" {
+            list["nextPageToken"] = json!("bm8gbW9yZQ");
+        }
+    });
+}
+
+pub(super) fn page_token_ignored(_: &mut Seen, asked: &mut Asked) {
+    if is_list(asked) {
+        without_params(asked, &["pageToken"]);
+    }
+}
+
+pub(super) fn list_ignores_context(_: &mut Seen, asked: &mut Asked) {
+    if is_list(asked) {
+        without_params(asked, &["contextId"]);
+    }
+}
+
+pub(super) fn list_ignores_status(_: &mut Seen, asked: &mut Asked) {
+    if is_list(asked) {
+        without_params(asked, &["status"]);
+    }
+}
+
+pub(super) fn list_ignores_time(_: &mut Seen, asked: &mut Asked) {
+    if is_list(asked) {
+        without_params(asked, &["statusTimestampAfter"]);
+    }
+}
+
+pub(super) fn list_reversed(_: &mut Seen, asked: &Asked, json: &mut Value) {
+    list(asked, json, &mut |list| {
+        if let Some(tasks) = list["tasks"].as_array_mut() {
+            tasks.reverse();
+        }
+    });
+}
+
+pub(super) fn list_artifacts_empty(_: &mut Seen, asked: &Asked, json: &mut Value) {
+    list(asked, json, &mut |list| {
+        for task in list["tasks"].as_array_mut().into_iter().flatten() {
+            if task.get("artifacts").is_none() {
+                task["artifacts"] = json!([]);
+            }
+        }
+    });
+}
+
+pub(super) fn push(asked: &Asked, json: &mut Value, change: &mut dyn FnMut(&mut serde_json::Map<String, Value>)) {
+    if is_about_push(asked) && let Some(result) = result(asked, json) {
+        each(result, change);
+    }
+}
+
+pub(super) fn push_url_wrong(seen: &mut Seen, asked: &Asked, json: &mut Value) {
+    push(asked, json, &mut |thing| {
+        if let Some(url) = thing.get_mut("url") {
+            *url = seen.documents.entry("url".to_owned()).or_insert(url.clone()).clone();
+        }
+    });
+}
+
+pub(super) fn push_id_lost(_: &mut Seen, asked: &Asked, json: &mut Value) {
+    push(asked, json, &mut |thing| {
+        if thing.contains_key("url") {
+            thing.remove("id");
+        }
+        thing.remove("name");
+    });
+}
+
+pub(super) fn push_task_wrong(_: &mut Seen, asked: &Asked, json: &mut Value) {
+    push(asked, json, &mut |thing| {
+        if let Some(id) = thing.get_mut("taskId") {
+            *id = json!("another");
+        }
+        if let Some(Value::String(name)) = thing.get_mut("name") {
+            *name = format!("tasks/another/pushNotificationConfigs/{}", name.rsplit('/').next().unwrap_or_default());
+        }
+    });
+}
+
+pub(super) fn configs<'a>(asked: &Asked, json: &'a mut Value) -> Option<&'a mut Vec<Value>> {
+    if !is_about_push(asked) {
+        return None;
+    }
+    let list = result(asked, json)?;
+    if list.get("configs").is_some() { list["configs"].as_array_mut() } else { list.as_array_mut() }
+}
+
+pub(super) fn push_list_first(_: &mut Seen, asked: &Asked, json: &mut Value) {
+    if let Some(list) = configs(asked, json) {
+        list.truncate(1);
+    }
+}
+
+pub(super) fn push_list_doubled(_: &mut Seen, asked: &Asked, json: &mut Value) {
+    if let Some(list) = configs(asked, json) {
+        list.extend(list.clone());
+    }
+}
+
+pub(super) fn cancel_keeps_state(_: &mut Seen, _: &Asked, json: &mut Value) {
+    status(json, &mut |status| {
+        let state = status["state"].as_str().unwrap_or_default();
+        status["state"] = match state {
+            "canceled" => json!("working"),
+            "TASK_STATE_CANCELED" | "TASK_STATE_CANCELLED" => json!("TASK_STATE_WORKING"),
+            _ => return,
+        };
+    });
+}

@@ -1,0 +1,189 @@
+//! Slips about tasks: which one is told, its history, its names.
+
+use serde_json::{Value, json};
+
+use super::document::{each, is_get, is_list, is_send, list_of, result, without};
+use crate::mutant::agent::wire::Asked;
+use super::Seen;
+
+pub(super) fn other_task(seen: &mut Seen, asked: &Asked, json: &mut Value) {
+    if is_get(asked) && let Some(task) = result(asked, json) && task.get("status").is_some() {
+        *task = seen.documents.entry("task".to_owned()).or_insert(task.clone()).clone();
+    }
+}
+
+pub(super) fn other_artifacts(seen: &mut Seen, asked: &Asked, json: &mut Value) {
+    let Some(task) = result(asked, json) else {
+        return;
+    };
+    if is_get(asked) && task.get("artifacts").is_some() {
+        let before = seen.documents.insert("artifacts".to_owned(), task["artifacts"].clone());
+        if let Some(before) = before {
+            task["artifacts"] = before;
+        }
+    }
+}
+
+pub(super) fn no_artifacts(_: &mut Seen, asked: &Asked, json: &mut Value) {
+    if is_get(asked) && let Some(Value::Object(task)) = result(asked, json) {
+        task.remove("artifacts");
+    }
+}
+
+pub(super) fn artifacts_reversed(_: &mut Seen, _: &Asked, json: &mut Value) {
+    list_of(json, "artifacts", &mut |list| list.reverse());
+}
+
+pub(super) fn artifact_twice(_: &mut Seen, _: &Asked, json: &mut Value) {
+    list_of(json, "artifacts", &mut |list| list.extend(list.clone()));
+}
+
+pub(super) fn parts_reversed(_: &mut Seen, _: &Asked, json: &mut Value) {
+    list_of(json, "parts", &mut |list| list.reverse());
+}
+
+pub(super) fn history_lost(_: &mut Seen, _: &Asked, json: &mut Value) {
+    without(json, "history", &|_| true);
+}
+
+pub(super) fn history_last_only(_: &mut Seen, _: &Asked, json: &mut Value) {
+    list_of(json, "history", &mut |list| drop(list.drain(..list.len().saturating_sub(1))));
+}
+
+pub(super) fn history_doubled(_: &mut Seen, _: &Asked, json: &mut Value) {
+    list_of(json, "history", &mut |list| {
+        *list = list.iter().flat_map(|one| [one.clone(), one.clone()]).collect();
+    });
+}
+
+pub(super) fn history_reversed(_: &mut Seen, _: &Asked, json: &mut Value) {
+    list_of(json, "history", &mut |list| list.reverse());
+}
+
+pub(super) fn swapped(role: &Value) -> Value {
+    match role.as_str().unwrap_or_default() {
+        "user" => json!("agent"),
+        "agent" => json!("user"),
+        "ROLE_USER" => json!("ROLE_AGENT"),
+        "ROLE_AGENT" => json!("ROLE_USER"),
+        _ => role.clone(),
+    }
+}
+
+pub(super) fn history_roles(_: &mut Seen, _: &Asked, json: &mut Value) {
+    list_of(json, "history", &mut |list| list.iter_mut().for_each(|one| one["role"] = swapped(&one["role"])));
+}
+
+pub(super) fn history_agent_as_user(_: &mut Seen, _: &Asked, json: &mut Value) {
+    list_of(json, "history", &mut |list| {
+        for one in list {
+            if one["role"] == "agent" || one["role"] == "ROLE_AGENT" {
+                one["role"] = swapped(&one["role"]);
+            }
+        }
+    });
+}
+
+pub(super) fn history_without_metadata(_: &mut Seen, _: &Asked, json: &mut Value) {
+    list_of(json, "history", &mut |list| {
+        for one in list {
+            if let Some(one) = one.as_object_mut() {
+                one.remove("metadata");
+                one.remove("extensions");
+            }
+        }
+    });
+}
+
+pub(super) fn history_length_in_get(_: &mut Seen, asked: &mut Asked) {
+    if is_get(asked) {
+        put(asked, &["params"], "historyLength");
+    }
+}
+
+pub(super) fn history_length_in_send(_: &mut Seen, asked: &mut Asked) {
+    if !is_send(asked) {
+        return;
+    }
+    match asked.rpc_method() {
+        Some("tasks/send") => put(asked, &["params"], "historyLength"),
+        Some(_) => put(asked, &["params", "configuration"], "historyLength"),
+        None => put(asked, &["configuration"], "historyLength"),
+    }
+}
+
+pub(super) fn history_length_in_list(_: &mut Seen, asked: &mut Asked) {
+    if is_list(asked) {
+        put(asked, &["params"], "historyLength");
+    }
+}
+
+/// Says 100 where something was said.
+fn put(asked: &mut Asked, path: &[&str], name: &str) {
+    let inner = path.iter().try_fold(asked.json.as_mut(), |value, step| {
+        Some(value?.get_mut(step))
+    });
+    if let Some(Some(Value::Object(members))) = inner
+        && let Some(said) = members.get_mut(name)
+    {
+        *said = json!(100);
+    }
+}
+
+pub(super) fn history_first(_: &mut Seen, asked: &Asked, json: &mut Value) {
+    if !is_get(asked) {
+        return;
+    }
+    let length = asked.json.as_ref().and_then(|json| json["params"]["historyLength"].as_u64());
+    let whole = asked.json.is_none();
+    list_of(json, "history", &mut |list| {
+        if (length.is_some() || whole) && list.len() < 3 {
+            list.reverse();
+        }
+    });
+}
+
+pub(super) fn message_id_same(_: &mut Seen, _: &Asked, json: &mut Value) {
+    each(json, &mut |thing| {
+        let is_agent = thing.get("role").is_some_and(|role| role == "agent" || role == "ROLE_AGENT");
+        if is_agent && thing.contains_key("messageId") {
+            thing.insert("messageId".to_owned(), json!("message"));
+        }
+    });
+}
+
+pub(super) fn message_id_of_user(_: &mut Seen, asked: &Asked, json: &mut Value) {
+    let Some(question) = &asked.json else { return };
+    let message = question.get("message").unwrap_or(&question["params"]["message"]);
+    let id = message["messageId"].clone();
+    each(json, &mut |thing| {
+        let is_agent = thing.get("role").is_some_and(|role| role == "agent" || role == "ROLE_AGENT");
+        if is_agent && id.is_string() && thing.contains_key("messageId") {
+            thing.insert("messageId".to_owned(), id.clone());
+        }
+    });
+}
+
+pub(super) fn contexts(json: &mut Value, change: &mut dyn FnMut(&mut serde_json::Map<String, Value>, &str)) {
+    each(json, &mut |thing| {
+        for name in ["contextId", "sessionId"] {
+            if thing.contains_key(name) {
+                change(thing, name);
+            }
+        }
+    });
+}
+
+pub(super) fn context_same(_: &mut Seen, _: &Asked, json: &mut Value) {
+    contexts(json, &mut |thing, name| drop(thing.insert(name.to_owned(), json!("default"))));
+}
+
+pub(super) fn context_new(seen: &mut Seen, _: &Asked, json: &mut Value) {
+    seen.count += 1;
+    let id = format!("context-{}", seen.count);
+    contexts(json, &mut |thing, name| drop(thing.insert(name.to_owned(), json!(id))));
+}
+
+pub(super) fn context_lost(_: &mut Seen, _: &Asked, json: &mut Value) {
+    contexts(json, &mut |thing, name| drop(thing.remove(name)));
+}
