@@ -16,6 +16,7 @@ mod outside;
 mod proof;
 mod relay;
 mod shape;
+mod signing;
 mod slip;
 mod stand;
 mod wire;

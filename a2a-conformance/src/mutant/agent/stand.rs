@@ -8,7 +8,6 @@ use a2a_server::demo::Reference;
 use a2a_server::{Authenticator, Denied, Principal, Server, WebhookPolicy};
 use a2a_transport::BoxFuture;
 use a2a_transport::binding::Reading;
-use a2a_transport::card_signature::{NotSigned, sign};
 use a2a_transport::http::{HttpService, ServeOptions, serve};
 use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
 use a2a_types::{
@@ -16,7 +15,6 @@ use a2a_types::{
 };
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use http::request::Parts;
-use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinHandle};
 
@@ -26,6 +24,7 @@ use super::inside::Inside;
 use super::odd::Odd;
 use super::outside::Outside;
 use super::relay::Relay;
+use super::signing::signed;
 use super::wire::{Untouched, Wire, Wired};
 
 /// An agent at an address of this machine, as long as this lives.
@@ -50,13 +49,13 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Every one that is built.
+    /// Every one.
     pub fn all() -> Vec<Self> {
         let controls = Control::ALL.iter().copied().map(Self::Control);
-        let built = Bug::ALL.iter().filter(|bug| bug.story().pending.is_none());
+        let mutants = Bug::ALL.iter().copied().map(Self::Mutant);
         std::iter::once(Self::Reference)
             .chain(controls)
-            .chain(built.copied().map(Self::Mutant))
+            .chain(mutants)
             .collect()
     }
 
@@ -102,7 +101,7 @@ impl Stand {
         let card = control.map_or_else(card, Control::card).at(&url);
         let server = server(&card, control).map_err(io::Error::other)?;
         let key = SigningKey::generate(Algorithm::Es256).map_err(io::Error::other)?;
-        let card = signed(card, &key).map_err(io::Error::other)?;
+        let card = signed(card, &key, bug).map_err(io::Error::other)?;
         let mut running = Vec::new();
         let relay = match bug {
             Some(bug) if bug.is_about_webhooks() => {
@@ -197,12 +196,6 @@ pub(super) fn card() -> AgentCard {
         schemes: [("bearer".to_owned(), StringList::default())].into(),
     }];
     card
-}
-
-/// The card with a signature over it (1.0 §8.4).
-fn signed(mut card: AgentCard, key: &SigningKey) -> Result<AgentCard, NotSigned> {
-    card.signatures = vec![sign(&json!(card), key, None)?];
-    Ok(card)
 }
 
 fn server(card: &AgentCard, control: Option<Control>) -> Result<Server, a2a_server::BuildError> {

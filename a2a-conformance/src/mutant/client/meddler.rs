@@ -8,7 +8,9 @@ use std::task::{Context, Poll};
 
 use a2a_transport::sse::Decoder;
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, LOCATION, TRANSFER_ENCODING};
+use http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, LOCATION, TRANSFER_ENCODING,
+};
 use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Frame, Incoming};
@@ -136,10 +138,19 @@ async fn pass(
     open: watch::Sender<usize>,
 ) -> Result<Response<Body>, BoxError> {
     let subject = agent.subject;
-    if subject.has(Bug::NoVersion) {
-        request.headers_mut().remove("a2a-version");
-    }
     let is_card = request.uri().path().contains("/.well-known/");
+    let json = HeaderValue::from_static("application/json");
+    let shown = HeaderValue::from_static("Bearer secret");
+    let headers = request.headers_mut();
+    match subject {
+        Subject::Mutant(Bug::NoVersion) => drop(headers.remove("a2a-version")),
+        Subject::Mutant(Bug::NoMediaType) => drop(headers.remove(CONTENT_TYPE)),
+        Subject::Mutant(Bug::JsonOnly) => drop(headers.insert(ACCEPT, json)),
+        Subject::Mutant(Bug::CardAnywhere) if is_card => {
+            headers.insert(AUTHORIZATION, shown);
+        }
+        _ => {}
+    }
     let (mut head, body) = request.into_parts();
     let said = body.collect().await?.to_bytes();
     let (asked, replace) = match subject {
@@ -147,7 +158,8 @@ async fn pass(
         _ => (Full::from(said.clone()).boxed_unsync(), None),
     };
     let mut response = agent.ask(Request::from_parts(head.clone(), asked)).await?;
-    if subject.has(Bug::FollowRedirects) && response.headers().contains_key(LOCATION) {
+    let follows = subject.has(Bug::FollowRedirects) || subject.has(Bug::CardAnywhere) && is_card;
+    if follows && response.headers().contains_key(LOCATION) {
         response = elsewhere(head, said, &response).await?;
     }
     let status = response.status();

@@ -70,6 +70,9 @@ bugs! {
     "C24" NoVersion "does not say which version it speaks" => "client.sends-version" ["client.request-valid", "client.history-length-asked", "client.list-request-valid", "client.push-requests-valid"];
     "C25" AlwaysStreams "asks for streams though the card says that there are none" => "client.checks-capabilities";
     "C26" Resends "sends a message again under another id" => "client.message-not-sent-twice";
+    "C27" NoMediaType "does not say that its requests are JSON" => "client.content-type-sent";
+    "C28" JsonOnly "accepts JSON only, where it asks for a stream" => "client.accepts-streams";
+    "C29" CardAnywhere "shows credentials to wherever the card is said to be" => "client.card-redirect-drops-credentials";
 }
 
 /// Every client with a bug.
@@ -90,6 +93,9 @@ impl Bug {
                 | Self::FollowRedirects
                 | Self::NoVersion
                 | Self::AlwaysStreams
+                | Self::NoMediaType
+                | Self::JsonOnly
+                | Self::CardAnywhere
         )
     }
 }

@@ -1,0 +1,46 @@
+//! How the card is signed (1.0 §8.4).
+
+use a2a_transport::card_signature::sign;
+use a2a_transport::webhook::SigningKey;
+use a2a_types::{AgentCard, AgentCardSignature};
+use aws_lc_rs::rand::SystemRandom;
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::json;
+
+use super::bug::Bug;
+
+/// The card with a signature over it.
+///
+/// Errors: why it cannot be signed.
+pub(super) fn signed(
+    mut card: AgentCard,
+    key: &SigningKey,
+    bug: Option<Bug>,
+) -> Result<AgentCard, String> {
+    let good = sign(&json!(card), key, None).map_err(|error| error.to_string())?;
+    card.signatures = vec![good];
+    if bug == Some(Bug::S40) {
+        card.signatures = vec![over_signatures(&card, key)?];
+    }
+    Ok(card)
+}
+
+/// A signature over the card with the signatures that it has. The card has no numbers and no keys
+/// outside ASCII, so that sorted compact JSON is canonical (RFC 8785).
+fn over_signatures(card: &AgentCard, key: &SigningKey) -> Result<AgentCardSignature, String> {
+    let header = json!({"alg": "ES256", "typ": "JOSE", "kid": key.id()});
+    let protected = URL_SAFE_NO_PAD.encode(header.to_string());
+    let payload = URL_SAFE_NO_PAD.encode(json!(card).to_string());
+    let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, key.expose_pkcs8());
+    let pair = pair.map_err(|error| error.to_string())?;
+    let said = format!("{protected}.{payload}");
+    let signature = pair.sign(&SystemRandom::new(), said.as_bytes());
+    let signature = signature.map_err(|error| error.to_string())?;
+    Ok(AgentCardSignature {
+        protected,
+        signature: URL_SAFE_NO_PAD.encode(signature.as_ref()),
+        header: None,
+    })
+}

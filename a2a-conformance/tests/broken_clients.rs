@@ -1,0 +1,41 @@
+//! Every check of clients can fail: clients that do nothing, and mutants, make each of them say so.
+#![cfg(unix)]
+
+use std::collections::BTreeSet;
+
+use a2a_conformance::client::{Driver, Selection, cases};
+use a2a_conformance::mutant::client::Bug;
+
+/// Says of everything that it is done.
+const SILENT: &str = r#"{\"id\":$id,\"done\":true,\"result\":{}}"#;
+
+/// Says of everything that it went wrong.
+const FAILING: &str = r#"{\"id\":$id,\"error\":{\"kind\":\"BROKEN\",\"message\":\"no\"}}"#;
+
+/// The checks that a client does not pass which does nothing, and says always the same.
+async fn unmet(says: &str) -> BTreeSet<String> {
+    let id = r#"id=${line##*\"id\":}; id=${id%%[,\}]*}"#;
+    let client = format!("while read -r line; do {id}; echo \"{says}\"; done");
+    let driver = Driver::stdio(client);
+    let results = Selection::default().run(&driver, |_| {}).await.unwrap();
+    let unmet = results
+        .into_iter()
+        .filter(|result| !result.mismatches.is_empty());
+    unmet.map(|result| result.id).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_check_of_clients_can_fail() {
+    let mut failed = unmet(SILENT).await;
+    failed.extend(unmet(FAILING).await);
+    // That these catch their mutants is what the suite's own test proves.
+    let named = Bug::ALL.iter().map(|bug| bug.mutant().caught_by);
+    failed.extend(named.map(str::to_owned));
+    let all: BTreeSet<_> = cases()
+        .unwrap()
+        .iter()
+        .map(|case| case.id.clone())
+        .collect();
+    let never: Vec<_> = all.difference(&failed).collect();
+    assert_eq!(never, [""; 0], "they pass whatever a client does");
+}
