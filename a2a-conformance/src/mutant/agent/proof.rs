@@ -7,7 +7,7 @@ use a2a_transport::http::HttpClient;
 use super::bug::{Bug, PLACES, Place};
 use super::control::Control;
 use super::stand::{Stand, Subject, credentials, forbidden};
-use crate::agent::{Options, Selection, invariants, run};
+use crate::agent::{NoRun, Options, Selection, invariants, run};
 use crate::case::Profile;
 use crate::mutant::proof::is_red;
 use crate::mutant::{Extent, Proof, Red};
@@ -151,7 +151,15 @@ fn is_in(result: &CheckResult, (dialect, binding): &Place) -> bool {
 }
 
 async fn made(options: &Options) -> Result<Vec<CheckResult>, String> {
-    let made = run(options, |_, _| {}).await;
+    let mut made = run(options, |_, _| {}).await;
+    if let Err(NoRun::Unreachable(_)) = &made {
+        // It is there, and was too slow on this machine.
+        let patient = Options {
+            patience: PATIENT,
+            ..options.clone()
+        };
+        made = run(&patient, |_, _| {}).await;
+    }
     made.map(|run| run.checks)
         .map_err(|error| error.to_string())
 }
