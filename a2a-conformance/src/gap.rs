@@ -146,6 +146,7 @@ mod tests {
         "client.waits-for-auth",
         "client.webhook-config",
         "client.webhook-in-message",
+        "list.history",
         "webhook.checks-task",
         "webhook.garbage-refused",
         "webhook.token-compared-whole",
