@@ -110,6 +110,13 @@ fn explain_tells_requirements_checks_and_what_is_near() {
     );
     let named = run(&["explain", "client.chunked-answer-read"], 0);
     assert!(named.contains("Source   RFC 9112 §7.1"), "{named}");
+    let told = json(&["explain", "send.ended-task-refused", "--json"]);
+    let explanation = told["explanation"].as_str().unwrap_or_default();
+    assert!(explanation.starts_with("The suite calls "), "{told}");
+    assert_eq!(
+        json(&["explain", "A2A10-3.1.1-M2", "--json"])["level"],
+        "must"
+    );
     let unknown = run(&["explain", "send.ended-task-accepted"], 2);
     assert!(unknown.contains("\n  send.ended-task-refused"), "{unknown}");
 }

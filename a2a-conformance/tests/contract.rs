@@ -130,7 +130,7 @@ async fn parts_come_back_as_they_are() {
     let data = Part::data(json!({"a": [1, null]}));
     let file = Part {
         filename: Some("a.bin".to_owned()),
-        ..Part::bytes([0_u8, 255].to_vec(), "application/octet-stream")
+        ..Part::bytes([0_u8, 255], "application/octet-stream")
     };
     message.parts.extend([data, file]);
     let sent = serde_json::to_value(&message.parts).unwrap();

@@ -14,6 +14,13 @@ use super::values::dialects;
 
 /// Of which generation.
 #[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  a2a-conformance coverage --dialect 1.0
+  a2a-conformance coverage --json
+
+Of each section, party and level it tells how many requirements have checks, how many are excluded with a reason, and
+how many are missing.")]
 pub(crate) struct Args {
     /// Only of this generation.
     #[arg(long, value_name = "VERSION", value_parser = dialects())]

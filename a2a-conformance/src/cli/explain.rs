@@ -8,28 +8,42 @@ use a2a_conformance::check::{Check, Part, check, checks, covered_by, proofs_of};
 use a2a_conformance::explanation::explanation;
 use a2a_conformance::requirement::{Requirement, requirement, requirements};
 use a2a_types::Dialect;
+use serde_json::{Value, json};
 
-use super::print::{BOLD, DIM, ended, refused};
+use super::print::{BOLD, DIM, ended, print_json, refused};
 
 /// Which.
 #[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  a2a-conformance explain send.ended-task-refused   what a check does, and why
+  a2a-conformance explain A2A10-3.1.1-M2            what a requirement says, and what checks it
+  a2a-conformance explain contract                  what an instrumented agent does
+
+Exit codes: 0, or 2 if there is nothing of that name: then what is near it is named.")]
 pub(crate) struct Args {
     /// A requirement like `A2A10-3.1.1-M2`, a check like `send.ended-task-refused`, or `contract`: what an
     /// instrumented agent does.
     #[arg(value_name = "ID")]
     id: String,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     let id = args.id.trim();
-    if id == "contract" {
-        return ended(&anstream::stdout().write_all(CONTRACT.as_bytes()), 0);
-    }
-    if let Some(requirement) = requirement(id) {
-        return ended(&explain_requirement(requirement), 0);
-    }
-    if let Some(check) = check(id) {
-        return ended(&explain_check(check), 0);
+    let explained = match (requirement(id), check(id)) {
+        _ if id == "contract" && args.json => Some(print_json(&json!({"contract": CONTRACT}))),
+        _ if id == "contract" => Some(anstream::stdout().write_all(CONTRACT.as_bytes())),
+        (Some(requirement), _) if args.json => Some(print_json(requirement)),
+        (Some(requirement), _) => Some(explain_requirement(requirement)),
+        (_, Some(check)) if args.json => Some(print_json(&as_json(check))),
+        (_, Some(check)) => Some(explain_check(check)),
+        (None, None) => None,
+    };
+    if let Some(explained) = explained {
+        return ended(&explained, 0);
     }
     let near: Vec<_> = near(id).into_iter().map(|id| format!("\n  {id}")).collect();
     let near = match near.is_empty() {
@@ -67,6 +81,19 @@ fn explain_requirement(requirement: &Requirement) -> io::Result<()> {
         writeln!(out, "{label:<8} {id}: {title}")?;
     }
     Ok(())
+}
+
+fn as_json(check: &Check) -> Value {
+    let covered = covered_by(&check.id).map(|(_, requirement)| requirement);
+    let cases = check.parts.iter().filter_map(|part| part.case.as_ref());
+    json!({
+        "id": check.id,
+        "title": check.title,
+        "role": check.role,
+        "explanation": explanation(&check.id),
+        "requirements": covered.collect::<Vec<_>>(),
+        "cases": cases.collect::<Vec<_>>(),
+    })
 }
 
 fn explain_check(check: &Check) -> io::Result<()> {

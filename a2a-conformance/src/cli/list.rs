@@ -14,6 +14,12 @@ use super::values::{dialects, levels, roles};
 
 /// Which requirements, and which checks.
 #[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  a2a-conformance list --dialect 1.0 --role agent --level must
+  a2a-conformance list --json
+
+Exit codes: 0, or 2 if nothing is like that.")]
 pub(crate) struct Args {
     /// Only of this generation.
     #[arg(long, value_name = "VERSION", value_parser = dialects())]

@@ -24,20 +24,19 @@ impl Progress {
 
     fn on(target: ProgressDrawTarget) -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), target);
-        let style = ProgressStyle::with_template("{bar:30} {pos} of {len}  {elapsed}  {wide_msg}");
-        // A test draws it: the template is one.
-        bar.set_style(
-            style
-                .unwrap_or_else(|_| ProgressStyle::default_bar())
-                .progress_chars("━╸─"),
-        );
+        bar.set_style(style("{spinner} {elapsed}"));
         bar.enable_steady_tick(Duration::from_millis(200));
         Self(bar)
     }
 
     /// There are so many checks.
     pub fn of(&self, checks: usize) {
-        self.0.set_length(checks as u64);
+        let checks = checks as u64;
+        if self.0.length() != Some(checks) {
+            self.0
+                .set_style(style("{bar:30} {pos} of {len}  {elapsed}  {wide_msg}"));
+            self.0.set_length(checks);
+        }
     }
 
     /// So many of so many are done.
@@ -68,6 +67,14 @@ impl Default for Progress {
     fn default() -> Self {
         Self::new()
     }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    // A test draws them: the templates are some.
+    let style = ProgressStyle::with_template(template);
+    style
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("━╸─")
 }
 
 /// Prints the scores, then each check that is not met, so that nothing else needs to be read.
