@@ -45,6 +45,10 @@ fn hint(url: &str, error: &Error, why: &str) -> Option<String> {
         Error::Unreachable(_) if is_https && is_no_tls(why) => {
             "what listens there does not speak TLS: try http://"
         }
+        Error::Unreachable(_) if why.contains("CaUsedAsEndEntity") => {
+            "that certificate is one for an authority: make one with `-addext basicConstraints=critical,CA:FALSE`, \
+             and trust it by --ca FILE"
+        }
         Error::Unreachable(_) if is_https && why.contains("certificate") => {
             "--ca FILE trusts the authority of that certificate, or the certificate itself (PEM)"
         }
@@ -92,6 +96,9 @@ mod tests {
         check("https://h", &tls, "try http://");
         let unknown = Error::Unreachable("invalid peer certificate: UnknownIssuer".into());
         check("https://h", &unknown, "--ca FILE");
+        let authority = "invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))";
+        let authority = Error::Unreachable(authority.into());
+        check("https://h", &authority, "CA:FALSE");
         let cut = Error::Connection("unexpected end of file".into());
         check("http://h", &cut, "try https://");
         let problem = String::new();
