@@ -4,7 +4,7 @@ use super::curl::curl;
 use super::verdict::conclusion;
 use super::visible::{head, line, visible};
 use crate::requirement::Level;
-use crate::run::{CheckResult, Run, Score, Verdict};
+use crate::run::{CheckResult, Column, Run, Score, Verdict};
 
 /// The run as GitHub's Markdown, short enough for `$GITHUB_STEP_SUMMARY`.
 pub fn markdown(run: &Run) -> String {
@@ -85,7 +85,8 @@ fn table(run: &Run) -> String {
     let mut text = String::from(
         "| | MUST | SHOULD | not applicable | untestable |\n| --- | ---: | ---: | ---: | ---: |\n",
     );
-    for column in run.columns() {
+    let is_scored = |column: &Column| run.within(column).any(|result| result.verdict.is_scored());
+    for column in run.columns().into_iter().filter(is_scored) {
         let score = |level| {
             let score: Score = run
                 .within(&column)
