@@ -123,3 +123,23 @@ async fn a_version_that_is_not_understood_gets_plain_answers() {
         assert_eq!(answer["result"]["kind"], kind, "{version}: {answer}");
     }
 }
+
+/// The profile may be asked for as an extension, too, in either spelling of the header.
+#[tokio::test]
+async fn an_extension_that_is_wanted_is_active_and_named() {
+    let caller = Caller::of(Server::builder(card(), Weather).build().unwrap()).await;
+    for (id, header, kind) in [
+        ("1", "X-A2A-Extensions", "message"),
+        ("2", "A2A-Extensions", "message"),
+        ("3", "X-Something-Else", "task"),
+    ] {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": {
+            "kind": "message", "messageId": id, "role": "user",
+            "parts": [{"kind": "text", "text": "reasoning"}],
+        }}});
+        let answer = &caller
+            .ask_with(&request, &[(header, "urn:x, trpc-a2a-version")])
+            .await[0];
+        assert_eq!(answer["result"]["kind"], kind, "{header}: {answer}");
+    }
+}

@@ -10,6 +10,12 @@ mod version;
 
 use std::path::{Path, PathBuf};
 
+use a2a_types::extension::trpc::{Beginning, LlmResponses, Reader, StreamWriter};
+use a2a_types::{
+    Artifact, Event, Message, Part, TaskArtifactUpdateEvent, TaskState, TaskStatus,
+    TaskStatusUpdateEvent, v0_2,
+};
+
 use crate::scene::Scene;
 
 #[test]
@@ -55,6 +61,59 @@ fn no_scene_loses_a_word() {
             }
         }
     }
+}
+
+/// Clients of the framework read no line of more than 640 KiB.
+#[test]
+fn long_text_is_told_in_lines_that_can_be_read() {
+    // Each character takes six bytes in JSON; the last ones do not end where a piece does.
+    let text = format!(
+        "{}{}",
+        "\u{1}".repeat(300 << 10),
+        "\u{20AC}".repeat(100 << 10)
+    );
+    let status = |state: TaskState, message: Option<Message>| {
+        Event::StatusUpdate(TaskStatusUpdateEvent {
+            task_id: "t".into(),
+            context_id: Some("c".into()),
+            status: TaskStatus {
+                message,
+                ..state.into()
+            },
+            metadata: None,
+        })
+    };
+    let artifact = Event::ArtifactUpdate(TaskArtifactUpdateEvent {
+        task_id: "t".into(),
+        context_id: Some("c".into()),
+        artifact: Artifact {
+            artifact_id: "a".into(),
+            parts: vec![Part::text("Begin:"), Part::text(&*text)],
+            ..Artifact::default()
+        },
+        append: false,
+        last_chunk: true,
+        metadata: None,
+    });
+    let mut writer = StreamWriter::new(Beginning::Message("m".into()), true);
+    let mut told = writer.write(artifact);
+    told.extend(writer.write(status(TaskState::Completed, Some(Message::agent(&*text)))));
+    assert!(told.len() > 10, "{}", told.len());
+    let mut reader = Reader::default();
+    let mut responses = LlmResponses::default();
+    for event in told {
+        let line = serde_json::to_string(&v0_2::write_event(event.clone())).unwrap();
+        assert!(line.len() < 640 << 10, "{}", line.len());
+        reader
+            .read(event)
+            .iter()
+            .for_each(|event| responses.hear(event));
+    }
+    let said: Vec<_> = responses
+        .iter()
+        .map(|response| response.text.len())
+        .collect();
+    assert_eq!(said, ["Begin:".len() + text.len(), text.len()]);
 }
 
 fn scenes() -> Vec<PathBuf> {

@@ -5,7 +5,7 @@ use a2a_types::{Dialect, Event, IllegalEvent, TaskState};
 use super::super::limits::MESSAGES;
 use super::super::{Append, Appended, StoreError};
 use super::bench::Bench;
-use super::sample::{LONG, ada, chunk, object, receipt, said, status, taken, tells};
+use super::sample::{LONG, ada, chunk, object, receipt, said, status, step, taken, tells};
 use super::saw::{Checked, refused, same};
 use super::writer::Writer;
 
@@ -214,10 +214,17 @@ async fn so_many_messages(bench: Bench) -> Checked {
         writer.append(one_more).await,
         StoreError::TooManyMessages(_)
     );
-    writer.add(vec![chunk(&task, "a", "1", false)]).await?;
+    // The agent's own steps do not count.
+    writer
+        .add(vec![chunk(&task, "a", "1", false), step(&task, "s")])
+        .await?;
     writer.become_(TaskState::Completed).await?;
     let history = writer.snapshot().await?.task.history.len();
-    same("how many messages are in the history", history, MESSAGES)
+    same(
+        "how many messages are in the history",
+        history,
+        MESSAGES + 1,
+    )
 }
 
 async fn so_many_bytes(bench: Bench) -> Checked {

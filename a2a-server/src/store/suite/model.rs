@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_types::extension::trpc::is_step;
 use a2a_types::{Event, TaskPushNotificationConfig};
 
 use super::super::limits::CONFIGS;
@@ -292,7 +293,7 @@ impl Log {
 
     fn add(&mut self, event: Event, notify: bool) {
         self.look.generation += 1;
-        if notify && !matches!(event, Event::Message(_)) {
+        if notify && !matches!(event, Event::Message(_)) && !is_step(&event) {
             for config in &self.look.configs {
                 let rows = self.outbox.entry(config.id.to_string()).or_default();
                 rows.push_back(Row {

@@ -4,7 +4,7 @@ use a2a_types::{Dialect, TaskPushNotificationConfig, TaskState};
 
 use super::super::{Append, NewTask, Notification, Settlement};
 use super::bench::{Bench, eventually};
-use super::sample::{LONG, NONE, SHORT, ada, chunk, config, new, said, status};
+use super::sample::{LONG, NONE, SHORT, ada, chunk, config, new, said, status, step, thought};
 use super::saw::{Checked, Saw, holds, same};
 use super::writer::Writer;
 
@@ -82,6 +82,8 @@ async fn every_event_once(bench: Bench) -> Checked {
             chunk(&id, "a", "1", false),
             said(&id, "n"),
             chunk(&id, "a", "2", true),
+            step(&id, "s"),
+            thought(&id, "that"),
         ])
     };
     writer.write(answer).await?;
@@ -96,7 +98,7 @@ async fn every_event_once(bench: Bench) -> Checked {
 
     let rounds = bench.deliver().await?;
     let rounds: Vec<_> = rounds.iter().map(|round| told(round)).collect();
-    let expected = [4, 5, 7, 9].map(|place| vec![row("t", "c", place), row("t", "d", place)]);
+    let expected = [4, 5, 7, 11].map(|place| vec![row("t", "c", place), row("t", "d", place)]);
     same("what is told", rounds, expected.into())
 }
 

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use a2a_transport::Principal;
+use a2a_types::extension::trpc::{URI, reasoning_artifact};
 use a2a_types::{
-    Artifact, AuthenticationInfo, ConfigId, Dialect, Event, Message, Object, Part, Task,
+    Artifact, AuthenticationInfo, ConfigId, Dialect, Event, Message, Object, Part, Role, Task,
     TaskArtifactUpdateEvent, TaskId, TaskPushNotificationConfig, TaskState, TaskStatus,
     TaskStatusUpdateEvent, Timestamp,
 };
@@ -84,6 +85,27 @@ pub(super) fn message(task: &TaskId, id: &str, text: &str) -> Message {
 /// A message of the caller.
 pub(super) fn said(task: &TaskId, id: &str) -> Event {
     Event::Message(message(task, id, id))
+}
+
+/// A step of the agent on its way to an answer.
+pub(super) fn step(task: &TaskId, id: &str) -> Event {
+    Event::Message(Message {
+        role: Role::Agent,
+        extensions: vec![URI.to_owned()],
+        ..message(task, id, id)
+    })
+}
+
+/// What the agent's model thinks.
+pub(super) fn thought(task: &TaskId, text: &str) -> Event {
+    Event::ArtifactUpdate(TaskArtifactUpdateEvent {
+        task_id: task.clone(),
+        context_id: Some("context".into()),
+        artifact: reasoning_artifact("response", text),
+        append: true,
+        last_chunk: false,
+        metadata: None,
+    })
 }
 
 /// A status with nothing to say.

@@ -4,7 +4,7 @@
 //! its result and text they keep only one.
 
 use super::Step;
-use crate::Part;
+use crate::{Content, Part};
 
 /// The parts in order, cut into as few portions as keep all of them whole.
 pub(super) fn portions(parts: Vec<Part>) -> Vec<Vec<Part>> {
@@ -20,6 +20,51 @@ pub(super) fn portions(parts: Vec<Part>) -> Vec<Vec<Part>> {
     }
     portions.into_iter().map(|(_, parts)| parts).collect()
 }
+
+/// The parts of a portion in as many lines of a stream as it takes: clients of the framework read no
+/// line that is longer than 640 KiB, and nothing that comes after it.
+pub(super) fn lines(portion: Vec<Part>) -> Vec<Vec<Part>> {
+    let mut lines: Vec<(usize, Vec<Part>)> = Vec::new();
+    for part in portion.into_iter().flat_map(pieces) {
+        let length = part.as_text().map_or(0, str::len);
+        match lines.last_mut() {
+            Some((sum, line)) if *sum + length <= LONGEST => {
+                *sum += length;
+                line.push(part);
+            }
+            _ => lines.push((length, vec![part])),
+        }
+    }
+    lines.into_iter().map(|(_, parts)| parts).collect()
+}
+
+/// A part of long text in several.
+fn pieces(part: Part) -> Vec<Part> {
+    let Some(text) = part.as_text().filter(|text| text.len() > LONGEST) else {
+        return vec![part];
+    };
+    let mut rest = text;
+    let mut pieces = Vec::new();
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(boundary(rest));
+        pieces.push(Part {
+            content: Content::Text(piece.to_owned()),
+            ..part.clone()
+        });
+        rest = after;
+    }
+    pieces
+}
+
+/// Where a piece of text ends: behind a character.
+fn boundary(text: &str) -> usize {
+    let most = LONGEST.min(text.len());
+    let ends = (0..=most).rev().find(|end| text.is_char_boundary(*end));
+    ends.unwrap_or(most)
+}
+
+/// How many bytes of text stand in one line: JSON may make six of each.
+pub(super) const LONGEST: usize = 64 << 10;
 
 /// What a part can stand beside.
 #[derive(Clone, Copy, PartialEq)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::heard::Heard;
-use super::portion::portions;
+use super::portion::{LONGEST, lines, portions};
 use super::stored::{is_step_message, unmark};
 use super::{ObjectType, ResponseMetadata, Step, reasoning_id};
 use crate::{
@@ -244,6 +244,10 @@ impl StreamWriter {
                 false => self.note(message.clone()),
             };
         }
+        if !is_failure(state) && update.status.message.as_ref().is_some_and(is_long) {
+            // It has been told as an artifact.
+            update.status.message = None;
+        }
         if state.ends_stream()
             && let Some(last) = self.last.take()
         {
@@ -276,7 +280,7 @@ impl StreamWriter {
         about.add_to(&mut metadata);
         let mut first = Some(artifact);
         let mut events = Vec::new();
-        for parts in portions(parts) {
+        for parts in portions(parts).into_iter().flat_map(lines) {
             let known = self.last.clone().unwrap_or_default();
             let artifact = first.take().unwrap_or_else(|| Artifact {
                 artifact_id: known,
@@ -322,6 +326,12 @@ pub(super) fn as_reasoning(parts: Vec<Part>) -> Vec<Part> {
         None => part,
     };
     parts.into_iter().map(thought).collect()
+}
+
+/// Whether a message is too long for one line of a stream.
+fn is_long(message: &Message) -> bool {
+    let texts = message.parts.iter().filter_map(Part::as_text);
+    texts.map(str::len).sum::<usize>() > LONGEST
 }
 
 /// Clients of the framework make an error of it, and keep what the status says.
