@@ -12,7 +12,7 @@ use super::case::{Answer, Close, Hold};
 use super::question::{self, Asked};
 use super::socket::{Request, Socket};
 use super::stage::{Listener, Stage};
-use super::written::{Framing, Piece, Written};
+use super::written::{Framing, Piece, Written, edited};
 
 /// Answers what comes on a connection, `first` before anything that is yet to be read. Yields the
 /// first request that is for somebody else.
@@ -97,7 +97,10 @@ fn answer(
             let is_here = request.path() == stage.card_path();
             let mut written = match (&scripted.raw, is_here) {
                 (Some(_), _) => Written::raw(scripted, &names)?,
-                (None, true) => Written::json(200, stage.card.to_string().into_bytes()),
+                (None, true) => {
+                    let card = stage.card.to_string().into_bytes();
+                    Written::json(200, edited(card, &scripted.edit, &names)?)
+                }
                 (None, false) => Written::json(404, b"{}".to_vec()),
             };
             if is_here {

@@ -17,11 +17,17 @@ pub(super) struct Signers<'a> {
     pub(super) elsewhere: &'a str,
 }
 
+/// The path at which JSON-RPC is spoken: only the card tells it.
+pub(super) const RPC: &str = "/rpc";
+
+/// The path below which HTTP+JSON is spoken.
+pub(super) const REST: &str = "/rest";
+
 /// Where the agent is called.
 pub(super) fn endpoint(way: Way, url: &str) -> String {
     match way.binding {
-        Binding::JsonRpc => url.to_owned(),
-        Binding::HttpJson => format!("{url}rest"),
+        Binding::JsonRpc => format!("{url}{}", RPC.trim_start_matches('/')),
+        Binding::HttpJson => format!("{url}{}", REST.trim_start_matches('/')),
     }
 }
 

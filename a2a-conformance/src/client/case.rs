@@ -3,9 +3,10 @@
 use a2a_transport::Binding;
 use a2a_types::Dialect;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::ask::{Ask, Feature};
 use crate::requirement::Level;
 
 /// One check of a client.
@@ -58,28 +59,6 @@ fn usual_time() -> u64 {
     10_000
 }
 
-/// What a client may lack.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Feature {
-    /// It asks the agent what tasks there are.
-    List,
-    /// It activates extensions.
-    Extensions,
-    /// It manages push notification configs.
-    PushConfigs,
-    /// It receives push notifications.
-    Webhook,
-    /// It fetches the card for callers who authenticate.
-    ExtendedCard,
-    /// It verifies the signatures of cards.
-    Signatures,
-    /// It shows credentials that the card asks for.
-    Credentials,
-    /// It calls `https://`.
-    Tls,
-}
-
 /// Where the agent is, and how its card differs from a plain one.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -102,6 +81,10 @@ pub enum Tls {
     Trusted,
     /// One of another.
     Untrusted,
+    /// One of that authority, for another host.
+    OtherHost,
+    /// One of that authority that was good until lately.
+    Expired,
 }
 
 /// How a card is signed.
@@ -118,77 +101,10 @@ pub enum Signed {
     Hmac,
     /// By another key, which the client finds only where the signature says: at the second listener.
     ElsewhereKey,
-}
-
-/// What the client is told to do.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ask {
-    /// The operation.
-    pub op: Op,
-    /// What to say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    /// The task that it is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task: Option<String>,
-    /// The conversation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub context: Option<String>,
-    /// The push notification config, in the words of 1.0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub config: Option<Value>,
-    /// How much of the history is wanted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub history: Option<u32>,
-    /// The URI of an extension that is to be active.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extension: Option<String>,
-    /// What to show the agent: `bearer`, `api_key`.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub credentials: Map<String, Value>,
-    /// How many milliseconds the agent may be silent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub patience_ms: Option<u64>,
-    /// Whether only cards may be used that one of the trusted keys has signed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub verify: bool,
-    /// What a sender of push notifications has to show: `token`, `jwt`.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub require: Map<String, Value>,
-}
-
-/// What a client can be told to do.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Op {
-    /// Fetch the card.
-    FetchCard,
-    /// Send a message, and wait for the answer.
-    #[default]
-    SendMessage,
-    /// Send a message, and follow what comes of it.
-    Stream,
-    /// Read a task.
-    GetTask,
-    /// Cancel a task.
-    CancelTask,
-    /// Follow a task.
-    Subscribe,
-    /// List tasks.
-    ListTasks,
-    /// Register a webhook.
-    CreatePushConfig,
-    /// Read a webhook.
-    GetPushConfig,
-    /// List webhooks.
-    ListPushConfigs,
-    /// Delete a webhook.
-    DeletePushConfig,
-    /// Fetch the card for callers who authenticate.
-    ExtendedCard,
-    /// Receive push notifications until told to stop.
-    Receive,
+    /// Well, but for an extension that must be understood, and that nobody knows.
+    Critical,
+    /// Twice: by a key that the client does not know, then by the one that it is told to trust.
+    Twice,
 }
 
 /// How the suite answers some requests.
@@ -211,7 +127,7 @@ pub struct Answer {
     pub status: Option<u16>,
     /// Headers, in place of those of the same name. An empty value leaves one out.
     pub headers: Map<String, Value>,
-    /// Changes of the JSON that is written.
+    /// Changes of the JSON that is written, be it an answer or the card.
     pub edit: Edit,
     /// How events are written as Server-Sent Events.
     pub frame: Frame,
@@ -259,6 +175,8 @@ pub struct Frame {
     pub tight: bool,
     /// The last event lacks its blank line.
     pub unfinished: bool,
+    /// Before each event a block that tells nothing: without any `data:` line.
+    pub idle: bool,
 }
 
 impl Default for Frame {
@@ -273,6 +191,7 @@ impl Default for Frame {
             lines: false,
             tight: false,
             unfinished: false,
+            idle: false,
         }
     }
 }
@@ -283,6 +202,8 @@ impl Default for Frame {
 pub struct Wire {
     /// So many bytes at a time.
     pub chunk: Option<usize>,
+    /// All of it at once, however many events it is.
+    pub together: bool,
     /// `Transfer-Encoding: chunked`, where the length would be told otherwise.
     pub chunked: bool,
     /// After so many events, or after the head if zero, waits.

@@ -13,9 +13,17 @@ use tokio_rustls::server::TlsStream;
 
 use super::case::Tls;
 
-/// An authority that is made when it is first needed, and a certificate of it for this machine.
+/// An authority that is made when it is first needed, and certificates of it.
 pub(super) struct Authority {
-    made: Result<(String, TlsAcceptor), String>,
+    made: Result<Made, String>,
+}
+
+struct Made {
+    pem: String,
+    /// For this machine.
+    good: TlsAcceptor,
+    other_host: TlsAcceptor,
+    expired: TlsAcceptor,
 }
 
 impl Authority {
@@ -24,7 +32,7 @@ impl Authority {
         static TRUSTED: LazyLock<Authority> = LazyLock::new(Authority::new);
         static UNTRUSTED: LazyLock<Authority> = LazyLock::new(Authority::new);
         match tls {
-            Tls::Trusted => &TRUSTED,
+            Tls::Trusted | Tls::OtherHost | Tls::Expired => &TRUSTED,
             Tls::Untrusted => &UNTRUSTED,
         }
     }
@@ -37,24 +45,50 @@ impl Authority {
 
     /// Its own certificate, PEM: what a client is told to trust.
     pub(super) fn pem(&self) -> &str {
-        self.made.as_ref().map_or("", |(pem, _)| pem)
+        self.made.as_ref().map_or("", |made| &made.pem)
     }
 
-    pub(super) async fn accept(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
-        match &self.made {
-            Ok((_, acceptor)) => acceptor.accept(stream).await,
-            Err(problem) => Err(io::Error::other(problem.clone())),
-        }
+    /// Accepts a connection, with the certificate that `tls` says.
+    pub(super) async fn accept(tls: Tls, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+        let made = Self::of(tls).made.as_ref();
+        let made = made.map_err(|problem| io::Error::other(problem.clone()))?;
+        let acceptor = match tls {
+            Tls::Trusted | Tls::Untrusted => &made.good,
+            Tls::OtherHost => &made.other_host,
+            Tls::Expired => &made.expired,
+        };
+        acceptor.accept(stream).await
     }
 }
 
-fn make() -> Result<(String, TlsAcceptor), Box<dyn std::error::Error>> {
+fn make() -> Result<Made, Box<dyn std::error::Error>> {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
+    let mut expired = certificate_for(HOST)?;
+    expired.not_before = rcgen::date_time_ymd(2020, 1, 1);
+    expired.not_after = rcgen::date_time_ymd(2021, 1, 1);
+    Ok(Made {
+        pem: authority.pem(),
+        good: acceptor(certificate_for(HOST)?, &authority)?,
+        other_host: acceptor(certificate_for("somebody.example")?, &authority)?,
+        expired: acceptor(expired, &authority)?,
+    })
+}
+
+/// Where agents are.
+const HOST: &str = "127.0.0.1";
+
+fn certificate_for(host: &str) -> Result<CertificateParams, rcgen::Error> {
+    CertificateParams::new(vec![host.to_owned()])
+}
+
+fn acceptor(
+    params: CertificateParams,
+    authority: &CertifiedIssuer<'_, KeyPair>,
+) -> Result<TlsAcceptor, Box<dyn std::error::Error>> {
     let key = KeyPair::generate()?;
-    let params = CertificateParams::new(vec!["127.0.0.1".to_owned()])?;
-    let certificate = params.signed_by(&key, &authority)?;
+    let certificate = params.signed_by(&key, authority)?;
     let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()
@@ -62,5 +96,5 @@ fn make() -> Result<(String, TlsAcceptor), Box<dyn std::error::Error>> {
             vec![certificate.der().clone()],
             PrivateKeyDer::try_from(key.serialize_der())?,
         )?;
-    Ok((authority.pem(), TlsAcceptor::from(Arc::new(config))))
+    Ok(TlsAcceptor::from(Arc::new(config)))
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::case::{Case, Op, Tls};
+use super::ask::Op;
+use super::case::{Case, Tls};
 use super::certificate::Authority;
 use super::stage::Stage;
 use crate::case::Names;

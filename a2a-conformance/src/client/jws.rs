@@ -1,14 +1,11 @@
-//! Signatures of cards: JWS (RFC 7515) over the card without its signatures, its members sorted
-//! (RFC 8785). Specification 1.0 §8.4.
-//!
-//! Cards of the suite have no numbers and no keys outside ASCII, so sorted compact JSON is canonical.
+//! Signatures of cards, good and forged. What is right is a2a-transport's `card_signature`; what is
+//! wrong is made here, as nobody else should be able to.
 
-use a2a_transport::webhook::{Jwk, SigningKey};
+use a2a_transport::card_signature::{self, canonical, header};
+use a2a_transport::webhook::{Jwk, Jwks, SigningKey};
 use aws_lc_rs::hmac;
 use aws_lc_rs::rand::SystemRandom;
-use aws_lc_rs::signature::{
-    ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, UnparsedPublicKey,
-};
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
@@ -23,34 +20,37 @@ pub(super) fn sign(
     stranger: &SigningKey,
     elsewhere: &str,
 ) -> Result<Value, String> {
-    let (algorithm, key, jku) = match how {
-        Signed::Well | Signed::Tampered => ("ES256", key, None),
-        Signed::None => ("none", key, None),
-        Signed::Hmac => ("HS256", key, None),
-        Signed::ElsewhereKey => ("ES256", stranger, Some(format!("{elsewhere}/jwks.json"))),
+    let good = |key: &SigningKey, jku: Option<&str>| {
+        let signature = card_signature::sign(&card, key, jku);
+        signature
+            .map(|signature| json!(signature))
+            .map_err(|error| error.to_string())
     };
-    let mut header = json!({"alg": algorithm, "typ": "JOSE", "kid": key.id()});
-    if let Some(jku) = jku {
-        header["jku"] = jku.into();
-    }
-    let protected = URL_SAFE_NO_PAD.encode(header.to_string());
-    let said = said(&card, &protected);
-    let signature = match how {
-        Signed::None => Vec::new(),
-        Signed::Hmac => hmac(key.public(), said.as_bytes()),
-        _ => {
-            let pair =
-                EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, key.expose_pkcs8());
-            let pair = pair.map_err(|error| error.to_string())?;
-            let signature = pair.sign(&SystemRandom::new(), said.as_bytes());
-            signature
-                .map_err(|error| error.to_string())?
-                .as_ref()
-                .to_vec()
+    let forged = |algorithm: &str, more: Value, sign: &dyn Fn(&str) -> Result<Vec<u8>, String>| {
+        let mut header = json!({"alg": algorithm, "typ": "JOSE", "kid": key.id()});
+        super::written::merge(&mut header, &more);
+        let protected = URL_SAFE_NO_PAD.encode(header.to_string());
+        let signature = sign(&said(&card, &protected)?)?;
+        let signature = URL_SAFE_NO_PAD.encode(signature);
+        Ok::<_, String>(json!({"protected": protected, "signature": signature}))
+    };
+    let signatures = match how {
+        Signed::Well | Signed::Tampered => json!([good(key, None)?]),
+        Signed::ElsewhereKey => {
+            json!([good(stranger, Some(&format!("{elsewhere}/jwks.json")))?])
+        }
+        Signed::Twice => json!([good(stranger, None)?, good(key, None)?]),
+        Signed::None => json!([forged("none", json!({}), &|_| Ok(Vec::new()))?]),
+        Signed::Hmac => {
+            let by_public_key = |said: &str| Ok(hmac(key.public(), said.as_bytes()));
+            json!([forged("HS256", json!({}), &by_public_key)?])
+        }
+        Signed::Critical => {
+            let more = json!({"crit": ["https://example.com/valid-on"], "https://example.com/valid-on": "Mondays"});
+            json!([forged("ES256", more, &|said| by_curve(key, said))?])
         }
     };
-    let signature = URL_SAFE_NO_PAD.encode(signature);
-    card["signatures"] = json!([{"protected": protected, "signature": signature}]);
+    card["signatures"] = signatures;
     if how == Signed::Tampered {
         card["description"] = "Somebody else's".into();
     }
@@ -61,78 +61,69 @@ pub(super) fn sign(
 ///
 /// Errors: why none of its signatures is good.
 pub(super) fn verify(card: &Value, keys: &[Jwk], rules: Rules) -> Result<(), String> {
+    let keys = Jwks {
+        keys: keys.to_vec(),
+    };
     let signatures = card["signatures"].as_array().map_or(&[][..], Vec::as_slice);
-    let mut problem = "the card is not signed".to_owned();
-    for signature in signatures {
-        match is_good(card, signature, keys, rules) {
-            Ok(()) => return Ok(()),
-            Err(found) => problem = found,
-        }
+    match card_signature::verify(card, &keys) {
+        Ok(_) => Ok(()),
+        Err(_) if signatures.iter().any(|one| rules.allow(card, one, &keys)) => Ok(()),
+        Err(problem) => Err(problem.to_string()),
     }
-    Err(problem)
 }
 
-/// What is taken for a good signature.
+/// What is taken for a good signature, besides those that are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rules {
-    /// Also what is not signed by a key pair.
+    /// What is not signed by a key pair.
     pub(super) any_algorithm: bool,
-    /// Also what is signed, whatever by.
+    /// What is signed, whatever by.
     pub(super) any_signature: bool,
+    /// What has an extension that must be understood.
+    pub(super) any_extension: bool,
+}
+
+impl Rules {
+    fn allow(self, card: &Value, signature: &Value, keys: &Jwks) -> bool {
+        let Ok(header) = header(signature) else {
+            return false;
+        };
+        let Some(key) = keys.find(header.kid.as_deref()) else {
+            return false;
+        };
+        match header.alg.as_str() {
+            "ES256" if header.crit.is_some() => self.any_extension,
+            "ES256" => self.any_signature,
+            "none" => self.any_algorithm,
+            "HS256" => {
+                let protected = signature["protected"].as_str().unwrap_or_default();
+                let expected = said(card, protected).map(|said| hmac(key, said.as_bytes()));
+                let expected = expected.map(|bytes| URL_SAFE_NO_PAD.encode(bytes));
+                self.any_algorithm && expected.as_deref().ok() == signature["signature"].as_str()
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Where the first signature says that its key is.
 pub(super) fn key_url(card: &Value) -> Option<String> {
-    let protected = card["signatures"][0]["protected"].as_str()?;
-    let header = URL_SAFE_NO_PAD.decode(protected).ok()?;
-    let header: Value = serde_json::from_slice(&header).ok()?;
-    header["jku"].as_str().map(str::to_owned)
-}
-
-fn is_good(card: &Value, signature: &Value, keys: &[Jwk], rules: Rules) -> Result<(), String> {
-    let text = |name: &str| signature[name].as_str().unwrap_or_default().to_owned();
-    let decode = |text: &str| {
-        let bytes = URL_SAFE_NO_PAD.decode(text);
-        bytes.map_err(|_| "the signature is no base64url".to_owned())
-    };
-    let protected = text("protected");
-    let header: Value = serde_json::from_slice(&decode(&protected)?)
-        .map_err(|_| "the protected header is no JSON".to_owned())?;
-    let bytes = decode(&text("signature"))?;
-    let kid = header["kid"].as_str();
-    let key = keys.iter().find(|key| key.kid.as_deref() == kid);
-    let key = key.ok_or("the signature is of no key that is trusted")?;
-    let said = said(card, &protected);
-    match header["alg"].as_str() {
-        Some("ES256") if rules.any_signature => Ok(()),
-        Some("ES256") => {
-            let point = public_point(key).ok_or("the key is none of P-256")?;
-            UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point)
-                .verify(said.as_bytes(), &bytes)
-                .map_err(|_| "the signature is wrong".to_owned())
-        }
-        Some("none") if rules.any_algorithm => Ok(()),
-        Some("HS256") if rules.any_algorithm && bytes == hmac(key, said.as_bytes()) => Ok(()),
-        other => Err(format!("the algorithm {other:?} is not that of the key")),
-    }
+    header(&card["signatures"][0]).ok()?.jku
 }
 
 /// What is signed: the protected header, and the card without its signatures.
-fn said(card: &Value, protected: &str) -> String {
-    let mut card = card.clone();
-    if let Some(members) = card.as_object_mut() {
-        members.remove("signatures");
-    }
-    format!("{protected}.{}", URL_SAFE_NO_PAD.encode(card.to_string()))
+fn said(card: &Value, protected: &str) -> Result<String, String> {
+    let payload = canonical(card).map_err(|error| error.to_string())?;
+    Ok(format!("{protected}.{}", URL_SAFE_NO_PAD.encode(payload)))
 }
 
-/// The uncompressed point: 4, x, y.
-fn public_point(key: &Jwk) -> Option<Vec<u8>> {
-    let part = |part: &Option<String>| URL_SAFE_NO_PAD.decode(part.as_deref()?).ok();
-    let mut point = vec![4];
-    point.extend(part(&key.x)?);
-    point.extend(part(&key.y)?);
-    (point.len() == 65).then_some(point)
+fn by_curve(key: &SigningKey, said: &str) -> Result<Vec<u8>, String> {
+    let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, key.expose_pkcs8());
+    let pair = pair.map_err(|error| error.to_string())?;
+    let signature = pair.sign(&SystemRandom::new(), said.as_bytes());
+    signature
+        .map(|signature| signature.as_ref().to_vec())
+        .map_err(|error| error.to_string())
 }
 
 /// The HMAC of whoever takes a public key, as it is published, for a secret.
@@ -159,17 +150,31 @@ mod tests {
             Signed::None,
             Signed::Hmac,
             Signed::ElsewhereKey,
+            Signed::Critical,
+            Signed::Twice,
         ] {
             let signed = sign(card.clone(), how, &own, &stranger, "http://h").unwrap();
-            let good = verify(&signed, &trusted, Rules::default()).is_ok();
-            assert_eq!(good, how == Signed::Well, "{how:?}");
+            let takes = |rules| verify(&signed, &trusted, rules).is_ok();
+            let good = matches!(how, Signed::Well | Signed::Twice);
+            assert_eq!(takes(Rules::default()), good, "{how:?}");
             let any_algorithm = Rules {
                 any_algorithm: true,
                 ..Rules::default()
             };
-            let lax = verify(&signed, &trusted, any_algorithm).is_ok();
-            let expected = matches!(how, Signed::Well | Signed::None | Signed::Hmac);
-            assert_eq!(lax, expected, "{how:?}");
+            let expected = good || matches!(how, Signed::None | Signed::Hmac);
+            assert_eq!(takes(any_algorithm), expected, "{how:?}");
+            let any_extension = Rules {
+                any_extension: true,
+                ..Rules::default()
+            };
+            let expected = good || how == Signed::Critical;
+            assert_eq!(takes(any_extension), expected, "{how:?}");
+            let any_signature = Rules {
+                any_signature: true,
+                ..Rules::default()
+            };
+            let expected = good || how == Signed::Tampered;
+            assert_eq!(takes(any_signature), expected, "{how:?}");
         }
         assert!(verify(&card, &trusted, Rules::default()).is_err());
     }

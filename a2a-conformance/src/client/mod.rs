@@ -20,6 +20,7 @@
 //! ```
 
 mod answering;
+mod ask;
 mod card;
 mod case;
 mod certificate;

@@ -2,14 +2,17 @@
 //! line, and says what it got. `docs/client-protocol.md` is what it implements.
 
 mod digest;
+mod misread;
 mod perform;
 mod receive;
+mod tasks;
+mod trust;
 
 use std::io;
 use std::sync::{Arc, Mutex};
 
 use a2a_transport::webhook::Jwk;
-use a2a_types::{Dialect, TaskPushNotificationConfig};
+use a2a_types::{Dialect, ListTasksRequest, Object, Part, TaskPushNotificationConfig};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{
@@ -31,9 +34,18 @@ pub(super) struct Line {
     dialect: String,
     binding: String,
     text: Option<String>,
+    parts: Option<Vec<Part>>,
+    /// Whether parts are told as they are.
+    detail: bool,
+    metadata: Object,
+    modes: Vec<String>,
+    immediately: bool,
     task: Option<String>,
     context: Option<String>,
     config: Option<TaskPushNotificationConfig>,
+    /// Where the client is to be told, by a config of its own making.
+    webhook: Option<String>,
+    list: ListTasksRequest,
     history: Option<u32>,
     extension: Option<String>,
     credentials: Shown,
@@ -51,6 +63,8 @@ pub(super) struct Line {
 struct Shown {
     bearer: Option<String>,
     api_key: Option<String>,
+    user: Option<String>,
+    password: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -64,6 +78,8 @@ struct Keys {
 struct Required {
     token: Option<String>,
     jwt: Option<Published>,
+    /// The tasks that a notification may be about; any if there are none.
+    tasks: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -119,6 +135,8 @@ pub async fn converse(
         subject,
         meddler,
         cards: Mutex::default(),
+        kept: Mutex::default(),
+        old_cards: Mutex::default(),
     };
     let mut input = input.lines();
     while let Some(text) = input.next_line().await? {

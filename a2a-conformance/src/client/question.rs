@@ -12,6 +12,7 @@ use http::Method;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
+use super::card::{REST, RPC};
 use super::case::Way;
 use super::socket::Request;
 
@@ -107,11 +108,26 @@ fn understand(request: &Request, way: Way, mode: Mode) -> Result<Question, Strin
         Binding::JsonRpc if request.method != "POST" => {
             return Err(format!("JSON-RPC is asked by POST, not {}", request.method));
         }
+        Binding::JsonRpc if mode == Mode::Strict && request.path() != RPC => {
+            let path = request.path();
+            return Err(format!(
+                "the card says that JSON-RPC is at {RPC}, not {path}"
+            ));
+        }
         Binding::JsonRpc => jsonrpc::read_call(&request.body, version, &reading),
         Binding::HttpJson => {
             let method = Method::from_bytes(request.method.as_bytes());
             let method = method.map_err(|error| error.to_string())?;
-            let path = request.path().trim_start_matches("/rest");
+            let path = match (request.path().strip_prefix(REST), mode) {
+                (Some(path), _) => path,
+                (None, Mode::Lenient) => request.path(),
+                (None, Mode::Strict) => {
+                    let path = request.path();
+                    return Err(format!(
+                        "the card says that HTTP+JSON is below {REST}, not {path}"
+                    ));
+                }
+            };
             let asked = version.and_then(Dialect::from_version).or(match mode {
                 Mode::Lenient => Some(way.dialect),
                 Mode::Strict => None,

@@ -2,7 +2,7 @@
 //!
 //! | member | what |
 //! |---|---|
-//! | `requests` | what the agent was asked, but for cards, in order: `operation`, `method`, `path`, `query`, `headers`, `params` in the words of 1.0, `body` as sent, `problems`, `delivered` |
+//! | `requests` | what the agent was asked, but for cards, in order: `operation`, `method`, `path`, `query`, `headers`, `params` in the words of 1.0, `body` as JSON, `text` as sent, `problems`, `delivered` |
 //! | `operations` | the names of those operations |
 //! | `cards` | the requests for the card |
 //! | `elsewhere` | everything that came to the second listener |
@@ -104,6 +104,7 @@ fn request(taken: &Taken) -> Value {
         "headers": headers,
         "params": taken.asked.params,
         "body": taken.asked.body,
+        "text": String::from_utf8_lossy(&taken.request.body),
         "problems": taken.asked.problems,
         "delivered": taken.delivered,
     })

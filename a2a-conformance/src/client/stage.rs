@@ -123,6 +123,14 @@ fn strange_state(way: Way) -> &'static str {
     }
 }
 
+/// What the media type of a body begins with, as a regular expression.
+fn media_type(way: Way) -> &'static str {
+    match (way.dialect, way.binding) {
+        (Dialect::V1_0, Binding::HttpJson) => r"^application/(a2a\+)?json\b",
+        _ => r"^application/json\b",
+    }
+}
+
 /// Serves whoever comes, until it is dropped.
 async fn listen(listener: TcpListener, which: Listener, tls: Option<Tls>, stage: Arc<Stage>) {
     let mut connections = JoinSet::new();
@@ -133,7 +141,7 @@ async fn listen(listener: TcpListener, which: Listener, tls: Option<Tls>, stage:
             let _ = stream.set_nodelay(true);
             let socket = match tls {
                 None => Socket::plain(stream),
-                Some(tls) => match Authority::of(tls).accept(stream).await {
+                Some(tls) => match Authority::accept(tls, stream).await {
                     Ok(stream) => Socket::tls(stream),
                     // Who does not believe the certificate hangs up.
                     Err(_) => return,
@@ -169,6 +177,7 @@ impl Stage {
             ("endpoint", &card::endpoint(way, &url)),
             ("binding", &way.binding.to_string()),
             ("card_path", way.dialect.card_path()),
+            ("media_type", media_type(way)),
             ("strange_state", strange_state(way)),
             ("big", &"é".repeat(100_000)),
             ("dialect", way.dialect.version()),

@@ -106,9 +106,26 @@ impl Written {
                 self.framing = Framing::Chunked;
             }
         }
+        if answer.wire.together {
+            self.join();
+        }
         self.chunk = answer.wire.chunk;
         self.close = answer.close;
         Ok(())
+    }
+
+    /// Makes one piece of those that follow each other.
+    fn join(&mut self) {
+        let mut joined: Vec<Piece> = Vec::new();
+        for piece in self.pieces.drain(..) {
+            match (joined.last_mut(), piece) {
+                (Some(Piece::Bytes(all)), Piece::Bytes(more)) => {
+                    *all = [all.as_ref(), more.as_ref()].concat().into();
+                }
+                (_, piece) => joined.push(piece),
+            }
+        }
+        self.pieces = joined;
     }
 
     /// The body as text, for the evidence.
@@ -252,6 +269,9 @@ fn framed(json: &[u8], index: usize, is_last: bool, frame: &Frame) -> Vec<u8> {
     if frame.mark && index == 0 {
         block.push('\u{feff}');
     }
+    if frame.idle {
+        block.push_str(&format!("event: keep-alive{end}id: {index}{end}{end}"));
+    }
     let mut line = |name: &str, value: &str| {
         block.push_str(&format!("{name}{colon}{value}{end}"));
     };
@@ -279,7 +299,7 @@ fn framed(json: &[u8], index: usize, is_last: bool, frame: &Frame) -> Vec<u8> {
     block.into_bytes()
 }
 
-fn edited(json: Vec<u8>, edit: &Edit, names: &Names) -> Result<Vec<u8>, String> {
+pub(super) fn edited(json: Vec<u8>, edit: &Edit, names: &Names) -> Result<Vec<u8>, String> {
     if edit.merge.is_empty() && edit.add.is_empty() && edit.put.is_empty() && !edit.shuffled {
         return Ok(json);
     }
@@ -411,6 +431,7 @@ mod tests {
             lines: true,
             tight: true,
             unfinished: true,
+            idle: false,
         };
         let expected =
             "\u{feff}:c\r\nretry:5\r\nid:1\r\nevent:e\r\ndata:{\r\ndata:  \"a\": 1\r\ndata:}\r\n";

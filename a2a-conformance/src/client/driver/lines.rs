@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 
-use crate::client::case::Op;
+use crate::client::ask::Op;
 use crate::client::errand::{Errand, Told};
 
 /// Both directions of a conversation with a client; the client goes when this is dropped.

@@ -7,37 +7,36 @@ use a2a_types::{
 };
 use serde_json::{Value, json};
 
-pub(super) fn response(response: &SendMessageResponse) -> Value {
+pub(super) fn response(response: &SendMessageResponse, detail: bool) -> Value {
     match response {
-        SendMessageResponse::Task(task) => json!({"task": self::task(task)}),
-        SendMessageResponse::Message(message) => json!({"message": self::message(message)}),
+        SendMessageResponse::Task(task) => json!({"task": self::task(task, detail)}),
+        SendMessageResponse::Message(message) => json!({"message": self::message(message, detail)}),
     }
 }
 
-pub(super) fn event(event: &Event) -> Value {
+pub(super) fn event(event: &Event, detail: bool) -> Value {
     match event {
-        Event::Task(task) => json!({"task": self::task(task)}),
-        Event::Message(message) => json!({"message": self::message(message)}),
+        Event::Task(task) => json!({"task": self::task(task, detail)}),
+        Event::Message(message) => json!({"message": self::message(message, detail)}),
         Event::StatusUpdate(update) => json!({"status": {
             "task": update.task_id,
             "context": update.context_id,
             "state": state(update.status.state),
             "text": status_text(&update.status),
         }}),
-        Event::ArtifactUpdate(update) => json!({"artifact": {
-            "task": update.task_id,
-            "context": update.context_id,
-            "id": artifact_id(&update.artifact),
-            "text": text(&update.artifact.parts),
-            "append": update.append,
-            "last": update.last_chunk,
-        }}),
+        Event::ArtifactUpdate(update) => {
+            let mut told = artifact(&update.artifact, detail);
+            told["task"] = json!(update.task_id);
+            told["context"] = json!(update.context_id);
+            told["append"] = update.append.into();
+            told["last"] = update.last_chunk.into();
+            json!({"artifact": told})
+        }
     }
 }
 
-pub(super) fn task(task: &Task) -> Value {
-    let artifact =
-        |artifact: &Artifact| json!({"id": artifact_id(artifact), "text": text(&artifact.parts)});
+pub(super) fn task(task: &Task, detail: bool) -> Value {
+    let artifact = |one: &Artifact| artifact(one, detail);
     json!({
         "id": task.id,
         "context": task.context_id,
@@ -53,8 +52,22 @@ fn artifact_id(artifact: &Artifact) -> &str {
     id.strip_prefix("index-").unwrap_or(id)
 }
 
-fn message(message: &Message) -> Value {
-    json!({"id": message.message_id, "text": text(&message.parts)})
+fn artifact(artifact: &Artifact, detail: bool) -> Value {
+    let told = json!({"id": artifact_id(artifact), "text": text(&artifact.parts)});
+    with_parts(told, &artifact.parts, detail)
+}
+
+fn message(message: &Message, detail: bool) -> Value {
+    let told = json!({"id": message.message_id, "text": text(&message.parts)});
+    with_parts(told, &message.parts, detail)
+}
+
+/// With the parts as they are, if that is wanted.
+fn with_parts(mut told: Value, parts: &[Part], detail: bool) -> Value {
+    if detail {
+        told["parts"] = json!(parts);
+    }
+    told
 }
 
 pub(super) fn config(config: &TaskPushNotificationConfig) -> Value {

@@ -1,24 +1,22 @@
 //! One operation, by our client.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use a2a_client::credentials::Keyring;
 use a2a_client::{
-    Cards, Client, ClientBuilder, Error, HttpClient, HttpClientBuilder, Origin, Proxy, Retries,
-    StreamExt, Timeouts, Tls, Updates,
+    Cards, Client, Error, HttpClient, HttpClientBuilder, Proxy, Retries, StreamExt, Timeouts, Tls,
+    Updates,
 };
 use a2a_transport::Binding;
 use a2a_transport::sse::Bounds;
+use a2a_types::TaskState;
 use a2a_types::reading::Mode;
-use a2a_types::{AgentCard, ListTasksRequest, Message, SecurityScheme, TaskState};
-use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::{Line, digest, unimplemented};
-use crate::client::jws::{self, Rules};
 use crate::mutant::client::{Bug, Meddler, Subject, meddling};
 
 /// Our client, perhaps wrong or odd.
@@ -28,6 +26,10 @@ pub(super) struct Performer {
     pub(super) meddler: Option<Arc<Meddler>>,
     /// The cards of each agent.
     pub(super) cards: Mutex<HashMap<String, Cards>>,
+    /// The clients that have read an extended card: it goes on to count.
+    pub(super) kept: Mutex<HashMap<String, Client>>,
+    /// What a client with a bug has read for good.
+    pub(super) old_cards: Mutex<HashMap<String, Value>>,
 }
 
 /// What is told while something goes on.
@@ -49,7 +51,7 @@ impl Performer {
         self.misread(line, last).await
     }
 
-    fn has(&self, bug: Bug) -> bool {
+    pub(super) fn has(&self, bug: Bug) -> bool {
         self.subject.has(bug)
     }
 
@@ -60,31 +62,41 @@ impl Performer {
             return Ok(json!({"error": {"kind": "SIGNATURE", "message": problem}}));
         }
         if line.op == "fetch_card" {
-            let card = self.cards(line).find(&line.url).await?;
-            return Ok(json!({"result": {"card": digest::card(&card)}}));
+            let old = self.old_card(&line.url, None);
+            let card = match old {
+                Some(card) => card,
+                None => digest::card(&*self.cards(line).find(&line.url).await?),
+            };
+            self.old_card(&line.url, Some(&card));
+            return Ok(json!({"result": {"card": card}}));
         }
-        let client = self.client(line).await?;
-        let task = || line.task.clone().unwrap_or_default();
+        let kept = self.kept().get(&line.url).cloned();
+        let client = match kept {
+            Some(client) => client,
+            None => self.client(line).await?,
+        };
+        let (task, detail) = (line.task.clone().unwrap_or_default(), line.detail);
         let result = match line.op.as_str() {
-            "send_message" => {
-                let mut sending = client.send(message(line));
-                if let Some(extension) = &line.extension {
-                    sending = sending.extensions([extension]);
-                }
-                digest::response(&sending.await?)
+            "send_message" => digest::response(&self.sending(line, &client).await?, detail),
+            "stream" => {
+                let updates = self.sending(line, &client).follow();
+                return tell(updates, detail, say).await;
             }
-            "stream" => return tell(client.stream(message(line)).await?, say).await,
-            "subscribe" => return tell(client.subscribe(task()).await?, say).await,
+            "subscribe" => return tell(client.subscribe(task).await?, detail, say).await,
+            "send_and_wait" => self.send_and_wait(line, &client).await?,
+            "assemble" => self.assemble(line, &client).await?,
             "get_task" => {
-                json!({"task": digest::task(&client.get_task(task(), line.history).await?)})
+                json!({"task": digest::task(&client.get_task(task, line.history).await?, detail)})
             }
-            "cancel_task" => json!({"task": digest::task(&client.cancel_task(task()).await?)}),
+            "cancel_task" => {
+                json!({"task": digest::task(&client.cancel_task(task).await?, detail)})
+            }
             "list_tasks" => {
                 let mut tasks = Vec::new();
-                let mut asked = ListTasksRequest::default();
+                let mut asked = line.list.clone();
                 loop {
                     let page = client.list_tasks(asked.clone()).await?;
-                    tasks.extend(page.tasks.iter().map(digest::task));
+                    tasks.extend(page.tasks.iter().map(|task| digest::task(task, detail)));
                     if page.next_page_token.is_empty() {
                         break json!({"tasks": tasks});
                     }
@@ -92,25 +104,48 @@ impl Performer {
                 }
             }
             "create_push_config" => {
-                let config = line.config.clone().unwrap_or_default();
-                json!({"config": digest::config(&client.create_push_config(config).await?)})
+                let config = client.create_push_config(self.config(line)).await?;
+                json!({"config": digest::config(&config)})
             }
             "get_push_config" => {
-                let config = client.push_config(task(), Some("config-1".into())).await?;
+                let config = client.push_config(task, Some("config-1".into())).await?;
                 json!({"config": digest::config(&config)})
             }
             "list_push_configs" => {
-                let all = client.push_configs(task()).await?;
+                let all = client.push_configs(task).await?;
                 json!({"configs": all.iter().map(digest::config).collect::<Vec<_>>()})
             }
             "delete_push_config" => {
-                client.delete_push_config(task(), "config-1").await?;
+                client.delete_push_config(task, "config-1").await?;
                 json!({})
             }
-            "extended_card" => json!({"card": digest::card(&*client.extended_card().await?)}),
+            "extended_card" => {
+                let card = client.extended_card().await?;
+                if !self.has(Bug::PublicCard) {
+                    self.kept().insert(line.url.clone(), client);
+                }
+                json!({"card": digest::card(&card)})
+            }
             other => return Ok(unimplemented(&format!("no operation `{other}`"))),
         };
         Ok(json!({"result": result}))
+    }
+
+    /// The card that is kept for ever by a client with that bug; `card` if it has none yet.
+    fn old_card(&self, url: &str, card: Option<&Value>) -> Option<Value> {
+        let mut all = self
+            .old_cards
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(card) = card.filter(|_| self.has(Bug::OldCard)) {
+            all.entry(url.to_owned()).or_insert_with(|| card.clone());
+        }
+        all.get(url).cloned()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, HashMap<String, Client>> {
+        // Every change is one insertion, so a panic elsewhere leaves the map whole.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Every agent's cards are kept for as long as it allows.
@@ -135,15 +170,23 @@ impl Performer {
         if let Some(key) = &line.credentials.api_key {
             keyring = keyring.api_key(key);
         }
+        if let (Some(user), Some(password)) = (&line.credentials.user, &line.credentials.password) {
+            keyring = match self.has(Bug::BearsPassword) {
+                true => keyring.basic(password, user),
+                false => keyring.basic(user, password),
+            };
+        }
         let mut builder = Client::builder(&line.url)
             .http(self.http(line))
-            .dialect(line.dialect())
             .binding(binding)
             .mode(match self.has(Bug::AnyResponseId) {
                 true => Mode::Lenient,
                 false => Mode::Strict,
             })
             .keyring(keyring);
+        if !self.has(Bug::AnyVersion) {
+            builder = builder.dialect(line.dialect());
+        }
         if self.has(Bug::UnboundedLine) {
             builder = builder.bounds(Bounds {
                 line: usize::MAX,
@@ -169,7 +212,7 @@ impl Performer {
         Ok(builder.connect().await?.retries(retries))
     }
 
-    fn http(&self, line: &Line) -> HttpClientBuilder {
+    pub(super) fn http(&self, line: &Line) -> HttpClientBuilder {
         let patience = match self.has(Bug::Unending) {
             true => Duration::from_secs(3600),
             false => patience(line),
@@ -195,113 +238,17 @@ impl Performer {
         }
         http
     }
-
-    /// Whether one of the trusted keys has signed the card.
-    async fn verified(&self, line: &Line) -> Result<Result<(), String>, Error> {
-        let url = format!(
-            "{}{}",
-            line.url.trim_end_matches('/'),
-            line.dialect().card_path()
-        );
-        let http = self.http(line).build();
-        let fetched = http.get(&url, &HeaderMap::new()).await?;
-        let card: Value = serde_json::from_slice(&fetched.body).unwrap_or_default();
-        let mut keys = line.keys.keys.clone();
-        if self.has(Bug::AnyKeyUrl)
-            && let Some(url) = jws::key_url(&card)
-        {
-            let fetched = http.get(&url, &HeaderMap::new()).await?;
-            let found: super::Keys = serde_json::from_slice(&fetched.body).unwrap_or_default();
-            keys.extend(found.keys);
-        }
-        let rules = Rules {
-            any_algorithm: self.has(Bug::AnyAlgorithm),
-            any_signature: self.has(Bug::BadSignature),
-        };
-        Ok(jws::verify(&card, &keys, rules))
-    }
-
-    /// Believes what a card says about whom to show credentials, and how.
-    async fn credulous(
-        &self,
-        line: &Line,
-        mut builder: ClientBuilder,
-    ) -> Result<ClientBuilder, Error> {
-        let card = Cards::new(self.http(line).build()).find(&line.url).await?;
-        let is_plain = line.url.starts_with("http://");
-        let bug = if is_plain {
-            Bug::ForeignOrigin
-        } else {
-            Bug::Downgrade
-        };
-        if self.has(bug) {
-            for interface in &card.supported_interfaces {
-                if Origin::of(&interface.url).is_ok() {
-                    builder = builder.trust_origin(&interface.url);
-                }
-            }
-        }
-        if self.has(Bug::AnyHeader)
-            && let (Some(key), Some(name)) = (&line.credentials.api_key, key_header(&card))
-            && let (Ok(name), Ok(value)) = (
-                HeaderName::from_bytes(name.as_bytes()),
-                HeaderValue::from_str(key),
-            )
-        {
-            builder = builder.keyring(Keyring::default()).header(name, value);
-        }
-        Ok(builder)
-    }
-
-    /// What a client with a bug makes of the end.
-    async fn misread(&self, line: &Line, last: Value) -> Value {
-        let refused = last.pointer("/error/message").and_then(Value::as_str);
-        if self.has(Bug::ErrorIsSuccess)
-            && line.op == "send_message"
-            && let Some(text) = refused.filter(|text| text.starts_with("the agent answered"))
-        {
-            return json!({"result": {"message": {"text": text}}});
-        }
-        if self.has(Bug::KnownStatesOnly) && last["result"]["task"]["state"] == "unknown" {
-            return json!({"error": {"kind": "MALFORMED", "message": "an unknown state"}});
-        }
-        if self.has(Bug::NeverDone)
-            && last["done"] == true
-            && let Some(meddler) = &self.meddler
-        {
-            meddler.all_ended().await;
-        }
-        last
-    }
 }
 
-async fn tell(mut updates: Updates, say: &Say) -> Result<Value, Error> {
+async fn tell(mut updates: Updates, detail: bool, say: &Say) -> Result<Value, Error> {
     while let Some(event) = updates.next().await {
         // Nobody listens any more once the suite has hung up.
-        let _ = say.send(json!({"event": digest::event(&event?)}));
+        let _ = say.send(json!({"event": digest::event(&event?, detail)}));
     }
-    Ok(
-        json!({"done": true, "state": updates.task().map(|task| task.status.state == TaskState::Completed)}),
-    )
-}
-
-fn message(line: &Line) -> Message {
-    let mut message = Message::user(line.text.clone().unwrap_or_else(|| "hello".to_owned()));
-    message.task_id = line.task.clone().map(Into::into);
-    message.context_id = line.context.clone().map(Into::into);
-    message
+    let state = updates.task().map(|task| task.status.state);
+    Ok(json!({"done": true, "completed": state.map(|state| state == TaskState::Completed)}))
 }
 
 fn patience(line: &Line) -> Duration {
     Duration::from_millis(line.patience_ms.unwrap_or(3000))
-}
-
-/// The header that a card wants a key in.
-fn key_header(card: &AgentCard) -> Option<String> {
-    card.security_schemes
-        .values()
-        .find_map(|scheme| match scheme {
-            SecurityScheme::ApiKeySecurityScheme(scheme) => Some(scheme.name.clone()),
-            _ => None,
-        })
 }

@@ -1,6 +1,7 @@
 //! Push notifications, received by our client.
 
 use std::convert::Infallible;
+use std::future::ready;
 use std::io;
 
 use a2a_client::webhook::{Keys, Notification, Receiver, Tokens};
@@ -28,7 +29,7 @@ pub(super) async fn receive(
     let listener = TcpListener::bind(("127.0.0.1", line.port.unwrap_or_default())).await?;
     let url = format!("http://{}/hook", listener.local_addr()?);
     let (heard, mut events) = mpsc::unbounded_channel();
-    let Some(receivers) = Receivers::new(line, &url, heard) else {
+    let Some(receivers) = Receivers::new(line, subject.bug(), &url, heard) else {
         return tell(output, &line.id, unimplemented("no such checks")).await;
     };
     let lasting = receivers.make();
@@ -42,24 +43,25 @@ pub(super) async fn receive(
             true => receivers.make(),
             false => lasting.clone(),
         };
-        if subject.has(Bug::AnyToken)
-            && let Some(token) = &token
-        {
-            let headers = request.headers_mut();
-            TOKENS
-                .iter()
-                .filter(|name| headers.contains_key(*name))
-                .cloned()
-                .collect::<Vec<_>>()
-                .into_iter()
-                .for_each(|name| drop(headers.insert(name, token.clone())));
+        if let Some(token) = &token {
+            for name in &TOKENS {
+                let shown = request.headers().get(name).map(HeaderValue::as_bytes);
+                let is_taken = shown.is_some_and(|shown| {
+                    subject.has(Bug::AnyToken)
+                        || subject.has(Bug::TokenPrefix) && shown.starts_with(token.as_bytes())
+                });
+                if is_taken {
+                    request.headers_mut().insert(name, token.clone());
+                }
+            }
         }
         async move {
             let mut response = match receiver {
                 Some(receiver) => receiver.handle(request).await,
                 None => http::Response::new(a2a_transport::http::Body::empty()),
             };
-            if subject.has(Bug::AlwaysOk) {
+            let is_garbage = response.status() == StatusCode::BAD_REQUEST;
+            if subject.has(Bug::AlwaysOk) || subject.has(Bug::TakesGarbage) && is_garbage {
                 *response.status_mut() = StatusCode::OK;
             }
             Ok::<_, Infallible>(response)
@@ -94,17 +96,28 @@ pub(super) async fn receive(
 struct Receivers {
     token: Option<String>,
     tokens: Option<Tokens>,
+    /// The tasks that are waited for; any if none is named.
+    tasks: Vec<String>,
     challenge: bool,
     heard: mpsc::UnboundedSender<Value>,
 }
 
 impl Receivers {
-    fn new(line: &Line, url: &str, heard: mpsc::UnboundedSender<Value>) -> Option<Self> {
+    fn new(
+        line: &Line,
+        bug: Option<Bug>,
+        url: &str,
+        heard: mpsc::UnboundedSender<Value>,
+    ) -> Option<Self> {
         let jwt = line.require.jwt.as_ref();
         let tokens = jwt.map(|published| Tokens::of(Keys::at(&published.jwks)).audience(url));
         let receivers = Self {
             token: line.require.token.clone(),
             tokens,
+            tasks: match bug {
+                Some(Bug::AnyTask) => Vec::new(),
+                _ => line.require.tasks.clone(),
+            },
             challenge: line.dialect() == Dialect::V0_1,
             heard,
         };
@@ -112,12 +125,18 @@ impl Receivers {
     }
 
     fn make(&self) -> Option<Receiver> {
-        let heard = self.heard.clone();
+        let (heard, tasks) = (self.heard.clone(), self.tasks.clone());
         let mut builder = Receiver::builder(move |notification: Notification| {
-            let event = notification.event.as_ref().map(digest::event);
+            let task = notification.task.as_ref().map(ToString::to_string);
+            let is_awaited = tasks.is_empty() || task.is_some_and(|task| tasks.contains(&task));
+            if !is_awaited {
+                return ready(Ok::<_, io::Error>(()));
+            }
+            let event = notification.event.as_ref();
+            let event = event.map(|event| digest::event(event, false));
             // Nobody listens any more once the suite has hung up.
             let _ = heard.send(json!({"event": event}));
-            async { Ok::<_, io::Error>(()) }
+            ready(Ok(()))
         });
         if let Some(token) = &self.token {
             builder = builder.token(token);

@@ -17,6 +17,7 @@ use hyper::body::{Frame, Incoming};
 use hyper::client::conn::http1::SendRequest;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Mutex, mpsc, watch};
@@ -144,12 +145,15 @@ async fn pass(
     let headers = request.headers_mut();
     match subject {
         Subject::Mutant(Bug::NoVersion) => drop(headers.remove("a2a-version")),
-        Subject::Mutant(Bug::NoMediaType) => drop(headers.remove(CONTENT_TYPE)),
+        Subject::Mutant(Bug::NoContentType) => drop(headers.remove(CONTENT_TYPE)),
         Subject::Mutant(Bug::JsonOnly) => drop(headers.insert(ACCEPT, json)),
         Subject::Mutant(Bug::CardAnywhere) if is_card => {
             headers.insert(AUTHORIZATION, shown);
         }
         _ => {}
+    }
+    if !is_card {
+        misdirect(&mut request, subject.bug())?;
     }
     let (mut head, body) = request.into_parts();
     let said = body.collect().await?.to_bytes();
@@ -171,10 +175,18 @@ async fn pass(
         .headers()
         .get(CONTENT_TYPE)
         .is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
-    if subject.has(Bug::AlwaysStreams) && is_card {
+    if subject.has(Bug::StreamsAtAnyStatus) && is_stream {
+        *response.status_mut() = StatusCode::OK;
+    }
+    let is_whole = subject.has(Bug::AlwaysStreams) && is_card
+        || subject.has(Bug::ReasonsOnly) && !is_stream && !is_card;
+    if is_whole {
         let (mut head, body) = response.into_parts();
         let text = String::from_utf8_lossy(&body.collect().await?.to_bytes()).into_owned();
-        let text = text.replace("\"streaming\":false", "\"streaming\":true");
+        let text = match subject.bug() {
+            Some(Bug::ReasonsOnly) => without_codes(text),
+            _ => text.replace("\"streaming\":false", "\"streaming\":true"),
+        };
         head.headers.remove(TRANSFER_ENCODING);
         head.headers
             .insert(CONTENT_LENGTH, HeaderValue::from(text.len()));
@@ -190,6 +202,37 @@ async fn pass(
         head,
         Body::through(body, change, open),
     ))
+}
+
+/// Changes where a request goes, and where a stream goes on.
+fn misdirect(request: &mut Request<Incoming>, bug: Option<Bug>) -> Result<(), BoxError> {
+    let target = request.uri().to_string();
+    let changed = match bug {
+        Some(Bug::SnakeQuery) => target.replace("includeArtifacts=", "include_artifacts="),
+        Some(Bug::NoQuery) => target.split('?').next().unwrap_or_default().to_owned(),
+        Some(Bug::WrongPath) => target.replacen("/rpc", "/", 1).replacen("/rest", "", 1),
+        _ => target.clone(),
+    };
+    if changed != target {
+        *request.uri_mut() = changed.parse()?;
+    }
+    if bug == Some(Bug::OldPlace)
+        && let Some(place) = request.headers_mut().get_mut("last-event-id")
+    {
+        *place = HeaderValue::from_static("1");
+    }
+    Ok(())
+}
+
+/// An error that has nothing but its code, as who does not look at the code sees it.
+fn without_codes(text: String) -> String {
+    match serde_json::from_str::<Value>(&text) {
+        Ok(mut said) if said["error"].is_object() && said["error"]["data"].is_null() => {
+            said["error"]["code"] = (-32099).into();
+            said.to_string()
+        }
+        _ => text,
+    }
 }
 
 /// Asks where a redirect leads, with everything.
@@ -319,6 +362,13 @@ impl Change {
                     }
                 }
                 Ok(kept.into())
+            }
+            Some(Bug::EventsOnly) => {
+                let mut lines = data.split(|byte| *byte == b'\n');
+                match lines.any(|line| line == b"event: keep-alive") {
+                    true => Err("expected data".into()),
+                    false => Ok(data),
+                }
             }
             Some(Bug::NoComments) => {
                 for byte in &data {

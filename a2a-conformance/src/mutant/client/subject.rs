@@ -42,6 +42,14 @@ impl Subject {
         }
     }
 
+    /// What is wrong with it.
+    pub(crate) fn bug(self) -> Option<Bug> {
+        match self {
+            Self::Mutant(bug) => Some(bug),
+            Self::Ours | Self::Control(_) => None,
+        }
+    }
+
     /// Whether it has this bug.
     pub(crate) fn has(self, bug: Bug) -> bool {
         self == Self::Mutant(bug)

@@ -44,9 +44,9 @@ macro_rules! bugs {
 
 #[rustfmt::skip]
 bugs! {
-    "C01" AnyStatus "takes every HTTP status for success" => "client.http-status-heeded" ["client.reads-errors", "client.html-is-no-answer", "client.no-silent-downgrade", "client.reads-any-status", "client.stream-refusal-told", "client.error-is-no-answer"];
+    "C01" AnyStatus "takes every HTTP status for success" => "client.http-status-heeded" ["client.reads-errors", "client.html-is-no-answer", "client.no-silent-downgrade", "client.reads-any-status", "client.stream-refusal-told", "client.error-is-no-answer", "client.stream-status-heeded"];
     "C02" ErrorIsSuccess "takes an error for an answer" => "client.error-is-no-answer" ["client.reads-errors", "client.no-silent-downgrade"];
-    "C03" AnyResponseId "takes any response for the one to its request" => "client.matches-id";
+    "C03" AnyResponseId "takes any response for the one to its request" => "client.matches-id" ["client.stream-matches-id"];
     "C04" NumberedOnly "passes over events without an `id:` line" => "client.stream-without-ids" ["client.endless-line-refused"];
     "C05" SplitText "decodes each chunk for itself" => "client.reads-stream" ["client.stream-large-event"];
     "C06" NoComments "gives up at a comment or a byte order mark" => "client.stream-comments-and-mark";
@@ -70,9 +70,41 @@ bugs! {
     "C24" NoVersion "does not say which version it speaks" => "client.sends-version" ["client.request-valid", "client.history-length-asked", "client.list-request-valid", "client.push-requests-valid"];
     "C25" AlwaysStreams "asks for streams though the card says that there are none" => "client.checks-capabilities";
     "C26" Resends "sends a message again under another id" => "client.message-not-sent-twice";
-    "C27" NoMediaType "does not say that its requests are JSON" => "client.content-type-sent";
-    "C28" JsonOnly "accepts JSON only, where it asks for a stream" => "client.accepts-streams";
-    "C29" CardAnywhere "shows credentials to wherever the card is said to be" => "client.card-redirect-drops-credentials";
+    "C27" FirstAnswer "takes the first answer for the last" => "client.polls-to-end" ["client.waits-for-auth"];
+    "C28" LeavesAuth "leaves a task alone that waits for an authorization" => "client.waits-for-auth";
+    "C29" SnakeQuery "asks for artifacts in snake_case" => "client.rest-query";
+    "C30" OneToken "has one token for all of its push notification configs" => "client.webhook-config";
+    "C31" PublicCard "goes by the public card although it has read the extended one" => "client.extended-replaces";
+    "C32" AnyTask "takes notifications about any task" => "webhook.checks-task";
+    "C33" UnknownNames "takes what is spelled in another way for an unknown state" => "client.reads-old-names";
+    "C34" DataIsText "tells data as text" => "client.reads-parts";
+    "C35" NoMediaType "sends files without their media type" => "client.sends-parts";
+    "C36" Replaces "takes each chunk for the whole artifact" => "client.assembled-artifacts" ["client.resumed-once"];
+    "C37" Repeats "adds to an artifact what it had before a cut" => "client.resumed-once";
+    "C38" AsciiOnly "sends a question mark for each letter that is not English" => "client.text-sent";
+    "C39" NoConfiguration "does not say how it wants to be answered" => "client.configuration-sent" ["client.webhook-in-message"];
+    "C40" NoMetadata "drops what goes along with a message" => "client.metadata-sent";
+    "C41" NoQuery "calls the URL on the card without its query" => "client.url-query-kept";
+    "C42" OldCard "keeps a card for ever" => "client.card-revalidated" ["client.card-renewed"];
+    "C43" AnyVersion "speaks whatever version the card offers" => "client.other-version-not-called";
+    "C44" AnyExtension "does not look for extensions of a signature" => "client.card-signature-critical";
+    "C45" FirstSignature "looks at the first signature only" => "client.card-signature-second";
+    "C46" TokenPrefix "takes a token that begins like the right one" => "webhook.token-compared-whole";
+    "C47" TakesGarbage "answers 200 to what it cannot read" => "webhook.garbage-refused";
+    "C48" ReasonsOnly "knows errors by their details alone" => "client.reads-error-codes";
+    "C49" OneRefusal "takes one refusal for another" => "client.reads-every-error";
+    "C50" OldErrors "takes an error of 1.0 for one of JSON-RPC" => "client.reads-later-errors";
+    "C51" NoMessage "does not tell what the agent says of an error" => "client.error-message-told";
+    "C52" StillWorking "tells a canceled task as it was" => "client.cancel-answered";
+    "C53" StreamsAtAnyStatus "reads a stream whatever its HTTP status" => "client.stream-status-heeded";
+    "C54" EventsOnly "gives up at a block without data" => "client.stream-empty-events";
+    "C55" WaitingIsCut "takes a task that waits for its caller for a stream that was cut" => "client.stream-ends-waiting";
+    "C56" OldPlace "goes on after an earlier event than the last" => "client.resumes-from-last-event";
+    "C57" BearsPassword "shows the password for the name" => "client.shows-password";
+    "C58" WrongPath "calls the origin of the agent, whatever the card says" => "client.request-valid" ["client.history-length-asked", "client.configuration-sent", "client.sends-parts", "client.webhook-in-message", "client.list-request-valid", "client.push-requests-valid"];
+    "C59" NoContentType "does not say that its requests are JSON" => "client.content-type-sent";
+    "C60" JsonOnly "accepts JSON only, where it asks for a stream" => "client.accepts-streams";
+    "C61" CardAnywhere "shows credentials to wherever the card is said to be" => "client.card-redirect-drops-credentials";
 }
 
 /// Every client with a bug.
@@ -93,9 +125,16 @@ impl Bug {
                 | Self::FollowRedirects
                 | Self::NoVersion
                 | Self::AlwaysStreams
-                | Self::NoMediaType
+                | Self::NoContentType
                 | Self::JsonOnly
                 | Self::CardAnywhere
+                | Self::SnakeQuery
+                | Self::NoQuery
+                | Self::ReasonsOnly
+                | Self::StreamsAtAnyStatus
+                | Self::EventsOnly
+                | Self::OldPlace
+                | Self::WrongPath
         )
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
-use a2a_types::{MessageId, Request};
+use a2a_types::{Content, MessageId, Request, SendMessageRequest};
 
 use super::Bug;
 
@@ -24,6 +24,11 @@ impl Transport for Meddling {
         {
             params.id = "another-task".into();
         }
+        if let Request::SendMessage(params) | Request::SendStreamingMessage(params) =
+            &mut call.request
+        {
+            belittle(params, self.bug);
+        }
         Box::pin(async move {
             let again = again(&call).filter(|_| self.bug == Bug::Resends);
             match (self.inner.call(call).await, again) {
@@ -31,6 +36,26 @@ impl Transport for Meddling {
                 (reply, _) => reply,
             }
         })
+    }
+}
+
+/// A message without what a client with the bug does not send.
+fn belittle(params: &mut SendMessageRequest, bug: Bug) {
+    match bug {
+        Bug::NoConfiguration => params.configuration = None,
+        Bug::NoMetadata => params.metadata = None,
+        Bug::NoMediaType => {
+            let parts = params.message.parts.iter_mut();
+            parts.for_each(|part| part.media_type = None);
+        }
+        Bug::AsciiOnly => {
+            for part in &mut params.message.parts {
+                if let Content::Text(text) = &mut part.content {
+                    *text = text.replace(|letter: char| !letter.is_ascii(), "?");
+                }
+            }
+        }
+        _ => {}
     }
 }
 

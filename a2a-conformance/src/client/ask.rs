@@ -1,0 +1,132 @@
+//! What a client is told to do.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What the client is told to do.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ask {
+    /// The operation.
+    pub op: Op,
+    /// What to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// What to say in place of `text`: parts in the words of 1.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<Value>,
+    /// Whether to tell parts as they are, in the words of 1.0, besides their text.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub detail: bool,
+    /// What to say along with a message.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+    /// The media types that the answer may have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modes: Vec<String>,
+    /// Whether to be answered at once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub immediately: bool,
+    /// The task that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// The conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// The push notification config, in the words of 1.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<Value>,
+    /// Where the client is to be told; the rest of the config is for itself to make.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub webhook: Option<String>,
+    /// Which tasks to list, in the words of 1.0.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub list: Map<String, Value>,
+    /// How much of the history is wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<u32>,
+    /// The URI of an extension that is to be active.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extension: Option<String>,
+    /// What to show the agent: `bearer`, `api_key`, `user` and `password`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub credentials: Map<String, Value>,
+    /// How many milliseconds the agent may be silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience_ms: Option<u64>,
+    /// Whether only cards may be used that one of the trusted keys has signed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub verify: bool,
+    /// What a sender of push notifications has to show: `token`, `jwt`; and the `tasks` that they may
+    /// be about.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub require: Map<String, Value>,
+}
+
+/// What a client can be told to do.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Op {
+    /// Fetch the card.
+    FetchCard,
+    /// Send a message, and wait for the answer.
+    #[default]
+    SendMessage,
+    /// Send a message, and follow what comes of it.
+    Stream,
+    /// Send a message without waiting for its end, and then wait for it.
+    SendAndWait,
+    /// Send a message, follow what comes of it, and tell the task that the events make.
+    Assemble,
+    /// Read a task.
+    GetTask,
+    /// Cancel a task.
+    CancelTask,
+    /// Follow a task.
+    Subscribe,
+    /// List tasks.
+    ListTasks,
+    /// Register a webhook.
+    CreatePushConfig,
+    /// Read a webhook.
+    GetPushConfig,
+    /// List webhooks.
+    ListPushConfigs,
+    /// Delete a webhook.
+    DeletePushConfig,
+    /// Fetch the card for callers who authenticate.
+    ExtendedCard,
+    /// Receive push notifications until told to stop.
+    Receive,
+}
+
+/// What a client may lack.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Feature {
+    /// It asks the agent what tasks there are.
+    List,
+    /// It activates extensions.
+    Extensions,
+    /// It manages push notification configs.
+    PushConfigs,
+    /// It receives push notifications.
+    Webhook,
+    /// It fetches the card for callers who authenticate.
+    ExtendedCard,
+    /// It verifies the signatures of cards.
+    Signatures,
+    /// It shows credentials that the card asks for.
+    Credentials,
+    /// It calls `https://`.
+    Tls,
+    /// It sends and tells more than text: files, data, metadata.
+    Parts,
+    /// It can be answered before a task ends, and waits for the end by itself.
+    Waiting,
+    /// It makes a task of the events of a stream.
+    Assembly,
+    /// It can say how it wants to be answered.
+    Configuration,
+}

@@ -1,0 +1,127 @@
+//! Messages of our client, and how it sees a task to its end.
+
+use a2a_client::{Client, Error, SendMessageResponse, StreamExt};
+use a2a_types::{
+    Artifact, Event, Message, Part, SendMessageRequest, Task, TaskPushNotificationConfig, TaskState,
+};
+use serde_json::{Value, json};
+
+use super::perform::Performer;
+use super::{Line, digest};
+use crate::mutant::client::Bug;
+
+impl Performer {
+    /// A message, as it was asked for.
+    pub(super) fn sending(&self, line: &Line, client: &Client) -> a2a_client::Sending {
+        let mut sending = client.send(SendMessageRequest::from(message(line)));
+        if let Some(extension) = &line.extension {
+            sending = sending.extensions([extension]);
+        }
+        if let Some(length) = line.history {
+            sending = sending.history_length(length);
+        }
+        if !line.modes.is_empty() {
+            sending = sending.accepted_output_modes(&line.modes);
+        }
+        if line.immediately {
+            sending = sending.return_immediately();
+        }
+        if !line.metadata.is_empty() {
+            sending = sending.metadata(line.metadata.clone());
+        }
+        if line.config.is_some() {
+            sending = sending.webhook(self.config(line));
+        }
+        sending
+    }
+
+    /// The config that was asked for; what of it is left to the client has a token of its own.
+    pub(super) fn config(&self, line: &Line) -> TaskPushNotificationConfig {
+        let Some(url) = &line.webhook else {
+            return line.config.clone().unwrap_or_default();
+        };
+        let token = match self.has(Bug::OneToken) {
+            true => uuid::Uuid::nil(),
+            false => uuid::Uuid::new_v4(),
+        };
+        TaskPushNotificationConfig {
+            task_id: line.task.clone().unwrap_or_default().into(),
+            url: url.clone(),
+            token: Some(token.to_string()),
+            ..TaskPushNotificationConfig::default()
+        }
+    }
+
+    /// Is answered at once, and waits until there is nothing more to wait for.
+    pub(super) async fn send_and_wait(&self, line: &Line, client: &Client) -> Result<Value, Error> {
+        let answer = self.sending(line, client).return_immediately().await?;
+        let SendMessageResponse::Task(task) = answer else {
+            return Ok(digest::response(&answer, line.detail));
+        };
+        let asks = task.status.state == TaskState::AuthRequired;
+        let is_done = task.status.state.ends_stream()
+            || self.has(Bug::FirstAnswer)
+            || self.has(Bug::LeavesAuth) && asks;
+        if is_done {
+            return Ok(json!({"task": digest::task(&task, line.detail)}));
+        }
+        let mut updates = client.subscribe(task.id.clone()).await?;
+        while let Some(event) = updates.next().await {
+            event?;
+        }
+        let last = updates.task().unwrap_or(&task);
+        Ok(json!({"task": digest::task(last, line.detail)}))
+    }
+
+    /// Follows what comes of a message: the task that the events make.
+    pub(super) async fn assemble(&self, line: &Line, client: &Client) -> Result<Value, Error> {
+        let mut updates = self.sending(line, client).follow();
+        let mut chunks = Vec::new();
+        while let Some(event) = updates.next().await {
+            match event? {
+                Event::Message(message) => {
+                    return Ok(digest::response(
+                        &SendMessageResponse::Message(message),
+                        line.detail,
+                    ));
+                }
+                Event::ArtifactUpdate(update) => chunks.push(update.artifact),
+                _ => {}
+            }
+        }
+        let cut = updates.reconnections() > 0;
+        let mut task = updates.task().cloned().unwrap_or_default();
+        if self.has(Bug::Replaces) {
+            replace(&mut task, &chunks);
+        }
+        if self.has(Bug::Repeats) && cut {
+            task.artifacts.iter_mut().for_each(repeat);
+        }
+        Ok(json!({"task": digest::task(&task, line.detail)}))
+    }
+}
+
+/// Makes of each artifact what was told of it last.
+fn replace(task: &mut Task, chunks: &[Artifact]) {
+    for artifact in &mut task.artifacts {
+        let mut last = chunks.iter().rev();
+        if let Some(last) = last.find(|chunk| chunk.artifact_id == artifact.artifact_id) {
+            artifact.parts.clone_from(&last.parts);
+        }
+    }
+}
+
+fn repeat(artifact: &mut Artifact) {
+    let again: Vec<Part> = artifact.parts.first().cloned().into_iter().collect();
+    artifact.parts.extend(again);
+}
+
+fn message(line: &Line) -> Message {
+    let mut message = Message::user(line.text.clone().unwrap_or_else(|| "hello".to_owned()));
+    if let Some(parts) = &line.parts {
+        message.parts.clone_from(parts);
+    }
+    message.task_id = line.task.clone().map(Into::into);
+    message.context_id = line.context.clone().map(Into::into);
+    message
+}
