@@ -29,6 +29,7 @@ use crate::mutant::client::{Meddler, Subject};
 #[serde(default)]
 pub(super) struct Line {
     id: Value,
+    case: String,
     op: String,
     url: String,
     dialect: String,
@@ -134,9 +135,7 @@ pub async fn converse(
     let performer = Performer {
         subject,
         meddler,
-        cards: Mutex::default(),
-        kept: Mutex::default(),
-        old_cards: Mutex::default(),
+        session: Mutex::default(),
     };
     let mut input = input.lines();
     while let Some(text) = input.next_line().await? {

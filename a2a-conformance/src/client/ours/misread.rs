@@ -29,9 +29,6 @@ impl Performer {
             Some(Bug::KnownStatesOnly) if state == Some("unknown") => {
                 json!({"error": {"kind": "MALFORMED", "message": "an unknown state"}})
             }
-            Some(Bug::UnknownNames) if line.op == "get_task" && kind == "MALFORMED" => {
-                json!({"result": {"task": {"state": "unknown"}}})
-            }
             Some(Bug::OneRefusal) if kind == "PUSH_NOTIFICATION_NOT_SUPPORTED" => {
                 json!({"error": {"kind": "UNSUPPORTED_OPERATION"}})
             }

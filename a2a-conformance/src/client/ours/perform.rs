@@ -1,6 +1,5 @@
 //! One operation, by our client.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -24,12 +23,32 @@ pub(super) struct Performer {
     pub(super) subject: Subject,
     /// What stands between the client and all that it calls.
     pub(super) meddler: Option<Arc<Meddler>>,
-    /// The cards of each agent.
-    pub(super) cards: Mutex<HashMap<String, Cards>>,
-    /// The clients that have read an extended card: it goes on to count.
-    pub(super) kept: Mutex<HashMap<String, Client>>,
+    /// What is known of the agent of the case.
+    pub(super) session: Mutex<Session>,
+}
+
+/// What is known of an agent for as long as one case lasts.
+#[derive(Default)]
+pub(super) struct Session {
+    case: String,
+    url: String,
+    cards: Option<Cards>,
+    client: Option<Client>,
     /// What a client with a bug has read for good.
-    pub(super) old_cards: Mutex<HashMap<String, Value>>,
+    old_card: Option<Value>,
+}
+
+impl Session {
+    /// Forgets all of another case.
+    fn begin(&mut self, line: &Line) {
+        if (&self.case, &self.url) != (&line.case, &line.url) {
+            *self = Self {
+                case: line.case.clone(),
+                url: line.url.clone(),
+                ..Self::default()
+            };
+        }
+    }
 }
 
 /// What is told while something goes on.
@@ -38,6 +57,7 @@ type Say = mpsc::UnboundedSender<Value>;
 impl Performer {
     /// Does what the line says: the last word.
     pub(super) async fn perform(&self, line: &Line, say: Say) -> Value {
+        self.session().begin(line);
         let outcome = match self.has(Bug::Unending) {
             // It gives its caller no way to stop it, either.
             true => self.ask(line, &say).await,
@@ -62,19 +82,20 @@ impl Performer {
             return Ok(json!({"error": {"kind": "SIGNATURE", "message": problem}}));
         }
         if line.op == "fetch_card" {
-            let old = self.old_card(&line.url, None);
+            let old = self.session().old_card.clone();
             let card = match old {
                 Some(card) => card,
                 None => digest::card(&*self.cards(line).find(&line.url).await?),
             };
-            self.old_card(&line.url, Some(&card));
+            self.session().old_card = self.has(Bug::OldCard).then(|| card.clone());
             return Ok(json!({"result": {"card": card}}));
         }
-        let kept = self.kept().get(&line.url).cloned();
+        let kept = self.session().client.clone();
         let client = match kept {
             Some(client) => client,
             None => self.client(line).await?,
         };
+        self.session().client = Some(client.clone());
         let (task, detail) = (line.task.clone().unwrap_or_default(), line.detail);
         let result = match line.op.as_str() {
             "send_message" => digest::response(&self.sending(line, &client).await?, detail),
@@ -121,8 +142,8 @@ impl Performer {
             }
             "extended_card" => {
                 let card = client.extended_card().await?;
-                if !self.has(Bug::PublicCard) {
-                    self.kept().insert(line.url.clone(), client);
+                if self.has(Bug::PublicCard) {
+                    self.session().client = None;
                 }
                 json!({"card": digest::card(&card)})
             }
@@ -131,31 +152,16 @@ impl Performer {
         Ok(json!({"result": result}))
     }
 
-    /// The card that is kept for ever by a client with that bug; `card` if it has none yet.
-    fn old_card(&self, url: &str, card: Option<&Value>) -> Option<Value> {
-        let mut all = self
-            .old_cards
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(card) = card.filter(|_| self.has(Bug::OldCard)) {
-            all.entry(url.to_owned()).or_insert_with(|| card.clone());
-        }
-        all.get(url).cloned()
+    fn session(&self) -> MutexGuard<'_, Session> {
+        // Every change is of one member, so a panic elsewhere leaves it whole.
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn kept(&self) -> MutexGuard<'_, HashMap<String, Client>> {
-        // Every change is one insertion, so a panic elsewhere leaves the map whole.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Every agent's cards are kept for as long as it allows.
+    /// The agent's cards are kept for as long as it allows.
     fn cards(&self, line: &Line) -> Cards {
-        // Every change is one insertion, so a panic elsewhere leaves the map whole.
-        let mut cards = self.cards.lock().unwrap_or_else(PoisonError::into_inner);
-        let cards = cards.entry(line.url.clone());
-        cards
-            .or_insert_with(|| Cards::new(self.http(line).build()))
-            .clone()
+        let mut session = self.session();
+        let make = || Cards::new(self.http(line).build());
+        session.cards.get_or_insert_with(make).clone()
     }
 
     async fn client(&self, line: &Line) -> Result<Client, Error> {

@@ -179,12 +179,14 @@ async fn pass(
         *response.status_mut() = StatusCode::OK;
     }
     let is_whole = subject.has(Bug::AlwaysStreams) && is_card
-        || subject.has(Bug::ReasonsOnly) && !is_stream && !is_card;
+        || subject.has(Bug::ReasonsOnly) && !is_stream && !is_card
+        || subject.has(Bug::NewNamesOnly) && !is_stream && !is_card;
     if is_whole {
         let (mut head, body) = response.into_parts();
         let text = String::from_utf8_lossy(&body.collect().await?.to_bytes()).into_owned();
         let text = match subject.bug() {
             Some(Bug::ReasonsOnly) => without_codes(text),
+            Some(Bug::NewNamesOnly) => without_old_names(text),
             _ => text.replace("\"streaming\":false", "\"streaming\":true"),
         };
         head.headers.remove(TRANSFER_ENCODING);
@@ -229,6 +231,17 @@ fn without_codes(text: String) -> String {
     match serde_json::from_str::<Value>(&text) {
         Ok(mut said) if said["error"].is_object() && said["error"]["data"].is_null() => {
             said["error"]["code"] = (-32099).into();
+            said.to_string()
+        }
+        _ => text,
+    }
+}
+
+/// An answer without its artifacts, if it is written as 0.3 has it.
+fn without_old_names(text: String) -> String {
+    match serde_json::from_str::<Value>(&text) {
+        Ok(mut said) if said["result"]["kind"].is_string() => {
+            said["result"]["artifacts"] = serde_json::json!([]);
             said.to_string()
         }
         _ => text,

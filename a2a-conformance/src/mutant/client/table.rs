@@ -45,7 +45,7 @@ macro_rules! bugs {
 #[rustfmt::skip]
 bugs! {
     "C01" AnyStatus "takes every HTTP status for success" => "client.http-status-heeded" ["client.reads-errors", "client.html-is-no-answer", "client.no-silent-downgrade", "client.reads-any-status", "client.stream-refusal-told", "client.error-is-no-answer", "client.stream-status-heeded"];
-    "C02" ErrorIsSuccess "takes an error for an answer" => "client.error-is-no-answer" ["client.reads-errors", "client.no-silent-downgrade"];
+    "C02" ErrorIsSuccess "takes an error for an answer" => "client.error-is-no-answer" ["client.reads-errors", "client.no-silent-downgrade", "client.reads-later-errors", "client.reads-error-codes", "client.error-message-told"];
     "C03" AnyResponseId "takes any response for the one to its request" => "client.matches-id" ["client.stream-matches-id"];
     "C04" NumberedOnly "passes over events without an `id:` line" => "client.stream-without-ids" ["client.endless-line-refused"];
     "C05" SplitText "decodes each chunk for itself" => "client.reads-stream" ["client.stream-large-event"];
@@ -64,11 +64,11 @@ bugs! {
     "C18" UnboundedLine "keeps a line of any length" => "client.endless-line-refused";
     "C19" UnboundedBody "keeps a body of any length" => "client.endless-body-refused";
     "C20" KnownStatesOnly "refuses a state that it does not know" => "client.unknown-state-read";
-    "C21" AnyToken "takes notifications with any token" => "webhook.checks-credentials";
+    "C21" AnyToken "takes notifications with any token" => "webhook.checks-credentials" ["webhook.token-compared-whole"];
     "C22" EveryDelivery "handles a notification as often as it is delivered" => "webhook.idempotent";
-    "C23" AlwaysOk "answers 200 before it has looked" => "webhook.refusal-has-status" ["webhook.checks-credentials", "webhook.missing-token-refused", "webhook.tampered-refused", "webhook.forged-refused", "webhook.replayed-late-refused"];
-    "C24" NoVersion "does not say which version it speaks" => "client.sends-version" ["client.request-valid", "client.history-length-asked", "client.list-request-valid", "client.push-requests-valid"];
-    "C25" AlwaysStreams "asks for streams though the card says that there are none" => "client.checks-capabilities";
+    "C23" AlwaysOk "answers 200 before it has looked" => "webhook.refusal-has-status" ["webhook.checks-credentials", "webhook.missing-token-refused", "webhook.tampered-refused", "webhook.forged-refused", "webhook.replayed-late-refused", "webhook.token-compared-whole", "webhook.garbage-refused"];
+    "C24" NoVersion "does not say which version it speaks" => "client.sends-version" ["client.request-valid", "client.history-length-asked", "client.list-request-valid", "client.push-requests-valid", "client.sends-parts", "client.configuration-sent", "client.webhook-in-message"];
+    "C25" AlwaysStreams "asks for streams though the card says that there are none" => "client.checks-capabilities" ["client.polls-to-end"];
     "C26" Resends "sends a message again under another id" => "client.message-not-sent-twice";
     "C27" FirstAnswer "takes the first answer for the last" => "client.polls-to-end" ["client.waits-for-auth"];
     "C28" LeavesAuth "leaves a task alone that waits for an authorization" => "client.waits-for-auth";
@@ -76,7 +76,7 @@ bugs! {
     "C30" OneToken "has one token for all of its push notification configs" => "client.webhook-config";
     "C31" PublicCard "goes by the public card although it has read the extended one" => "client.extended-replaces";
     "C32" AnyTask "takes notifications about any task" => "webhook.checks-task";
-    "C33" UnknownNames "takes what is spelled in another way for an unknown state" => "client.reads-old-names";
+    "C33" NewNamesOnly "drops what is written as 0.3 has it" => "client.reads-old-names";
     "C34" DataIsText "tells data as text" => "client.reads-parts";
     "C35" NoMediaType "sends files without their media type" => "client.sends-parts";
     "C36" Replaces "takes each chunk for the whole artifact" => "client.assembled-artifacts" ["client.resumed-once"];
@@ -131,6 +131,7 @@ impl Bug {
                 | Self::SnakeQuery
                 | Self::NoQuery
                 | Self::ReasonsOnly
+                | Self::NewNamesOnly
                 | Self::StreamsAtAnyStatus
                 | Self::EventsOnly
                 | Self::OldPlace

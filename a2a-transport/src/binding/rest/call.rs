@@ -76,7 +76,14 @@ fn read_1_0(route: &Route, query: Option<&str>, body: &str) -> Result<Read<Reque
             canonical::read_request(operation, &named(route, members, "$")?, &Hints::at("$"))?
         }
         operation => {
-            let members = named(route, query::read(query)?, query::ROOT)?;
+            let mut members = query::read(query)?;
+            if operation == Operation::SubscribeToTask {
+                // A GET by the proto, a POST by the text: callers put the rest where they think.
+                for (name, member) in object(body)? {
+                    members.entry(name).or_insert(member);
+                }
+            }
+            let members = named(route, members, query::ROOT)?;
             canonical::read_request(operation, &members, &Hints::at(query::ROOT))?
         }
     };
@@ -94,7 +101,7 @@ fn read_1_0(route: &Route, query: Option<&str>, body: &str) -> Result<Read<Reque
     Ok(read)
 }
 
-/// A POST that subscribes says nothing that its path does not say.
+/// A POST that subscribes says in its query what its path does not say, as the GET does.
 fn has_body(operation: Operation) -> bool {
     matches!(
         operation,
@@ -227,7 +234,12 @@ pub fn write_call(request: Request, dialect: Dialect) -> Result<Asking, Error> {
                 members.insert("taskId".to_owned(), task.into());
             }
             let body = serde_json::to_vec(&members).map_err(unwritable)?;
-            (path, Some(body))
+            let target = match operation {
+                // Servers that go by the proto look for its members in the query alone.
+                Operation::SubscribeToTask => path + &query::write(members.iter()),
+                _ => path,
+            };
+            (target, Some(body))
         }
         (Dialect::V1_0, false) => (path + &query::write(members.iter()), None),
         (_, true) => {
