@@ -10,6 +10,9 @@ use serde_json::{Map, Value};
 pub struct Ask {
     /// The operation.
     pub op: Op,
+    /// Whether a client that cannot do this has nothing worse to expect than not to be asked.
+    #[serde(default, skip_serializing)]
+    pub optional: bool,
     /// What to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -129,4 +132,8 @@ pub enum Feature {
     Assembly,
     /// It can say how it wants to be answered.
     Configuration,
+    /// It follows tasks by streams.
+    Streaming,
+    /// It cancels tasks.
+    Canceling,
 }

@@ -53,6 +53,9 @@ pub struct Case {
     /// How many milliseconds the client may take for everything; 10000 by default.
     #[serde(default = "usual_time")]
     pub within: u64,
+    /// Whether the client need not be done by then: what was seen until then counts.
+    #[serde(default)]
+    pub endless: bool,
 }
 
 fn usual_time() -> u64 {

@@ -36,10 +36,11 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// Takes from the reports what the client cannot do.
-    pub(super) fn note_lack(&mut self) {
-        let reports = self.reports.iter().flatten();
-        let mut errors = reports.map(|report| &report["error"]);
+    /// Takes from the reports what the client cannot do, of what the case cannot do without.
+    pub(super) fn note_lack(&mut self, case: &Case) {
+        let reports = self.reports.iter().flatten().zip(&case.ask);
+        let needed = reports.filter(|(_, ask)| !ask.optional);
+        let mut errors = needed.map(|(report, _)| &report["error"]);
         if let Some(error) = errors.find(|error| error["kind"] == UNIMPLEMENTED) {
             let why = error["message"].as_str().unwrap_or("it says so");
             self.lacks = Some(why.to_owned());

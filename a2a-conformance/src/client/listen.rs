@@ -232,7 +232,7 @@ impl Desk {
             late: taken > Errand::new(stage, self.scale).within,
             ..Told::default()
         };
-        told.note_lack();
+        told.note_lack(&stage.case);
         told.webhook.clone_from(
             &hosted
                 .webhook

@@ -120,7 +120,7 @@ impl Conversation {
                     }
                 }
             }
-            told.note_lack();
+            told.note_lack(errand.case());
             if told.lacks.is_some() {
                 return true;
             }

@@ -65,6 +65,14 @@ impl Performer {
         if is_done {
             return Ok(json!({"task": digest::task(&task, line.detail)}));
         }
+        if self.has(Bug::PollStorm) {
+            loop {
+                let task = client.get_task(task.id.clone(), None).await?;
+                if task.status.state.ends_stream() {
+                    return Ok(json!({"task": digest::task(&task, line.detail)}));
+                }
+            }
+        }
         let mut updates = client.subscribe(task.id.clone()).await?;
         while let Some(event) = updates.next().await {
             event?;

@@ -102,9 +102,10 @@ bugs! {
     "C56" OldPlace "goes on after an earlier event than the last" => "client.resumes-from-last-event";
     "C57" BearsPassword "shows the password for the name" => "client.shows-password";
     "C58" WrongPath "calls the origin of the agent, whatever the card says" => "client.request-valid" ["client.history-length-asked", "client.configuration-sent", "client.sends-parts", "client.webhook-in-message", "client.list-request-valid", "client.push-requests-valid"];
-    "C59" NoContentType "does not say that its requests are JSON" => "client.content-type-sent";
-    "C60" JsonOnly "accepts JSON only, where it asks for a stream" => "client.accepts-streams";
-    "C61" CardAnywhere "shows credentials to wherever the card is said to be" => "client.card-redirect-drops-credentials";
+    "C59" PollStorm "asks for a task at once, for ever" => "client.polls-with-measure";
+    "C60" NoContentType "does not say that its requests are JSON" => "client.content-type-sent";
+    "C61" JsonOnly "accepts JSON only, where it asks for a stream" => "client.accepts-streams";
+    "C62" CardAnywhere "shows credentials to wherever the card is said to be" => "client.card-redirect-drops-credentials";
 }
 
 /// Every client with a bug.
