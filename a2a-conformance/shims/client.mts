@@ -16,8 +16,13 @@ const KINDS: Record<number, string> = {
   [-32700]: "JSON_PARSE", [-32600]: "INVALID_REQUEST", [-32601]: "METHOD_NOT_FOUND", [-32602]: "INVALID_PARAMS",
   [-32603]: "INTERNAL", [-32001]: "TASK_NOT_FOUND", [-32002]: "TASK_NOT_CANCELABLE",
   [-32003]: "PUSH_NOTIFICATION_NOT_SUPPORTED", [-32004]: "UNSUPPORTED_OPERATION",
-  [-32005]: "CONTENT_TYPE_NOT_SUPPORTED", [-32009]: "VERSION_NOT_SUPPORTED",
+  [-32005]: "CONTENT_TYPE_NOT_SUPPORTED", [-32006]: "INVALID_AGENT_RESPONSE",
+  [-32008]: "EXTENSION_SUPPORT_REQUIRED", [-32009]: "VERSION_NOT_SUPPORTED",
 };
+// What else is asked is not in this example.
+const KNOWN = [
+  "id", "case", "op", "url", "dialect", "binding", "text", "task", "context", "history", "patience_ms", "credentials",
+];
 const STATES = ["submitted", "working", "input-required", "auth-required", "completed", "failed", "canceled", "rejected"];
 const LAST = ["completed", "failed", "canceled", "rejected", "input-required"];
 
@@ -91,7 +96,9 @@ async function call(ask: any): Promise<[string, Response]> {
   const own = new URL(place.url).origin === new URL(ask.url).origin;
   if (own && ask.credentials?.bearer) headers.Authorization = `Bearer ${ask.credentials.bearer}`;
   const body = JSON.stringify({ jsonrpc: "2.0", id, method: METHODS[ask.op], params });
-  return [id, await request(ask, place.url, { method: "POST", headers, body })];
+  const response = await request(ask, place.url, { method: "POST", headers, body });
+  if (response.status === 401 || response.status === 403) throw new Failure("UNAUTHENTICATED");
+  return [id, response];
 }
 
 function result(id: string, said: any): any {
@@ -105,7 +112,6 @@ function result(id: string, said: any): any {
 
 async function once(ask: any): Promise<any> {
   const [id, response] = await call(ask);
-  if (response.status === 401 || response.status === 403) throw new Failure("UNAUTHENTICATED");
   const got = result(id, await read(ask, response));
   return digest(ask.op === "send_message" ? got : { task: got });
 }
@@ -159,7 +165,9 @@ for await (const line of createInterface({ input: process.stdin })) {
   const ask = JSON.parse(line);
   const tell = (said: any) => process.stdout.write(JSON.stringify({ id: ask.id, ...said }) + "\n");
   try {
-    if (!METHODS[ask.op] || ask.extension || ask.credentials?.api_key || ask.verify || ask.ca) {
+    const shown = Object.keys(ask.credentials ?? {});
+    const known = Object.keys(ask).every((name) => KNOWN.includes(name)) && shown.every((name) => name === "bearer");
+    if (!METHODS[ask.op] || !known) {
       tell({ error: { kind: "UNIMPLEMENTED", message: "not in this example" } });
     } else if (ask.op === "stream" || ask.op === "subscribe") {
       await follow(ask, tell);

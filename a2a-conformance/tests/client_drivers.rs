@@ -136,17 +136,36 @@ fn wrong_usage() {
     }
 }
 
-/// The shim in Python meets all that every client must. It is not run where there is no Python.
+/// The shims meet every MUST of what they can do. They are not run where their language is not.
 #[test]
-fn the_shim_in_python() {
+fn the_shims_in_python() {
     if Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("NOT RUN: there is no python3 here, so shims/client.py was not tested");
+        eprintln!("NOT RUN: there is no python3 here, so shims/*.py were not tested");
         return;
     }
-    let example = concat!("python3 ", env!("CARGO_MANIFEST_DIR"), "/shims/client.py");
+    check_shim("python3", "client.py", 25);
+    check_shim("python3", "client_streams.py", 45);
+}
+
+#[test]
+fn the_shim_in_typescript() {
+    let asked = Command::new("node").arg("--version").output();
+    let version = asked.map(|output| text(&output.stdout)).unwrap_or_default();
+    let mut numbers = version.trim().trim_start_matches('v').split('.');
+    let mut number = || numbers.next().and_then(|part| part.parse::<u32>().ok());
+    if (number(), number()) < (Some(22), Some(18)) {
+        eprintln!(
+            "NOT RUN: Node 22.18 runs TypeScript, here is {version:?}: shims/client.mts was not tested"
+        );
+        return;
+    }
+    check_shim("node", "client.mts", 45);
+}
+
+#[track_caller]
+fn check_shim(program: &str, name: &str, at_least: usize) {
+    let command = format!("{program} {}/shims/{name}", env!("CARGO_MANIFEST_DIR"));
     let arguments = [
-        "--stdio",
-        example,
         "--dialect",
         "1.0",
         "--binding",
@@ -154,9 +173,10 @@ fn the_shim_in_python() {
         "--level",
         "must",
     ];
-    let run = report(0, &arguments);
+    let run = report(0, &[&["--stdio", &command], &arguments[..]].concat());
     let score = run.score(Level::Must, None, None);
-    assert!(score.met > 40 && score.met == score.scored, "{score:?}");
+    let all = score.met >= at_least && score.met == score.scored;
+    assert!(all, "{name}: {score:?}");
 }
 
 /// A client that goes through the cases by itself: here with the wire in its own hands.

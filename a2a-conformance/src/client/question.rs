@@ -180,3 +180,166 @@ fn canonical(request: &A2aRequest) -> Value {
         A2aRequest::GetExtendedAgentCard(params) => json!(params),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::written::merge;
+
+    /// What is wrong with a request by JSON-RPC.
+    fn by_json_rpc(dialect: Dialect, body: &Value) -> Vec<String> {
+        let way = Way {
+            dialect,
+            binding: Binding::JsonRpc,
+        };
+        let request = request("POST", RPC, &body.to_string());
+        read(&request, way).problems
+    }
+
+    fn request(method: &str, target: &str, body: &str) -> Request {
+        let version = ("a2a-version".to_owned(), "1.0".to_owned());
+        Request {
+            method: method.to_owned(),
+            target: target.to_owned(),
+            headers: vec![version],
+            body: body.to_owned().into(),
+        }
+    }
+
+    /// Changes of a good request, each of which makes it a bad one.
+    #[track_caller]
+    fn check_faults(dialect: Dialect, good: &Value, faults: &[Value]) {
+        assert_eq!(by_json_rpc(dialect, good), [""; 0]);
+        let unseen = faults.iter().filter(|fault| {
+            let mut bad = good.clone();
+            merge(&mut bad, fault);
+            by_json_rpc(dialect, &bad).is_empty()
+        });
+        assert_eq!(unseen.collect::<Vec<_>>(), [&Value::Null; 0], "{dialect}");
+    }
+
+    #[test]
+    fn bad_requests_of_1_0() {
+        let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hello"}]});
+        let good = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
+        let with = |more: Value| json!({"params": {"message": more}});
+        let faults = [
+            json!({"method": "message/send"}),
+            json!({"method": "sendMessage"}),
+            json!({"method": "tasks/send"}),
+            json!({"id": true}),
+            json!({"id": {"a": 1}}),
+            json!({"jsonrpc": "1.0"}),
+            json!({"jsonrpc": null}),
+            json!({"params": [message]}),
+            json!({"params": null}),
+            json!({"params": {"message": "hello"}}),
+            json!({"params": {"configuration": {"historyLength": -1}}}),
+            json!({"params": {"configuration": {"returnImmediately": "yes"}}}),
+            json!({"params": {"metadata": []}}),
+            with(json!({"role": "user"})),
+            with(json!({"role": null})),
+            with(json!({"messageId": null})),
+            with(json!({"messageId": 7})),
+            with(json!({"parts": null})),
+            with(json!({"parts": []})),
+            with(json!({"parts": {"text": "hello"}})),
+            with(json!({"parts": ["hello"]})),
+            with(json!({"parts": [{"text": {"text": "hello"}}]})),
+            with(json!({"parts": [{"kind": "file", "file": {"uri": "https://h"}}]})),
+            with(json!({"parts": [{"text": "a", "data": {}}]})),
+            with(json!({"parts": [{"raw": "no base64!"}]})),
+            with(json!({"parts": [{"url": 7}]})),
+            with(json!({"contextId": 7})),
+        ];
+        check_faults(Dialect::V1_0, &good, &faults);
+        let good = json!({"jsonrpc": "2.0", "id": "a", "method": "GetTask", "params": {"id": "t"}});
+        let faults = [
+            json!({"method": "tasks/get"}),
+            json!({"params": {"id": null}}),
+            json!({"params": {"id": null, "taskId": "t"}}),
+            json!({"params": {"id": 7}}),
+            json!({"params": {"historyLength": -3}}),
+            json!({"params": {"historyLength": 1.5}}),
+        ];
+        check_faults(Dialect::V1_0, &good, &faults);
+    }
+
+    #[test]
+    fn bad_requests_of_earlier_generations() {
+        let message = json!({
+            "kind": "message", "messageId": "m", "role": "user",
+            "parts": [{"kind": "text", "text": "hello"}],
+        });
+        let good = json!({"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": message}});
+        let with = |more: Value| json!({"params": {"message": more}});
+        let faults = [
+            json!({"method": "SendMessage"}),
+            json!({"method": "tasks/send"}),
+            json!({"id": 1.5}),
+            json!({"params": {"configuration": {"blocking": "yes"}}}),
+            with(json!({"role": "ROLE_USER"})),
+            with(json!({"messageId": null})),
+            with(json!({"parts": [{"text": "hello"}]})),
+            with(json!({"parts": [{"kind": "file", "file": {}}]})),
+            with(json!({"parts": [{"kind": "data", "data": "text"}]})),
+        ];
+        check_faults(Dialect::V0_3, &good, &faults);
+        check_faults(Dialect::V0_2, &good, &faults);
+        let good = json!({
+            "jsonrpc": "2.0", "id": 1, "method": "tasks/send",
+            "params": {"id": "t", "message": {"role": "user", "parts": [{"type": "text", "text": "hello"}]}},
+        });
+        let faults = [
+            json!({"method": "message/send"}),
+            json!({"params": {"id": null}}),
+            with(json!({"role": "ROLE_USER"})),
+            with(json!({"parts": [{"kind": "text", "text": "hello"}]})),
+            with(json!({"parts": null})),
+        ];
+        check_faults(Dialect::V0_1, &good, &faults);
+    }
+
+    #[test]
+    fn bad_requests_by_http() {
+        let message = r#"{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"a"}]}}"#;
+        let problems = |dialect, method: &str, target: &str, body: &str| {
+            let way = Way {
+                dialect,
+                binding: Binding::HttpJson,
+            };
+            read(&request(method, target, body), way).problems
+        };
+        for (dialect, method, target, body) in [
+            (Dialect::V1_0, "POST", "/rest/message:send", message),
+            (Dialect::V1_0, "GET", "/rest/tasks/t?historyLength=3", ""),
+            (Dialect::V1_0, "POST", "/rest/tasks/t:cancel", "{}"),
+        ] {
+            let found = problems(dialect, method, target, body);
+            assert_eq!(found, [""; 0], "{method} {target}");
+        }
+        for (dialect, method, target, body) in [
+            (Dialect::V1_0, "POST", "/message:send", message),
+            (Dialect::V1_0, "POST", "/rest/v1/message:send", message),
+            (Dialect::V1_0, "POST", "/rest/message/send", message),
+            (Dialect::V1_0, "POST", "/rest//message:send", message),
+            (Dialect::V1_0, "PUT", "/rest/message:send", message),
+            (Dialect::V1_0, "GET", "/rest/message:send", ""),
+            (Dialect::V1_0, "POST", "/rest/tasks/t", "{}"),
+            (Dialect::V1_0, "GET", "/rest/tasks/t:cancel", ""),
+            (Dialect::V1_0, "GET", "/rest/tasks/t?historyLength=-3", ""),
+            (Dialect::V1_0, "GET", "/rest/tasks/t?historyLength=x", ""),
+            (Dialect::V1_0, "GET", "/rest/tasks?status=working", ""),
+            (
+                Dialect::V1_0,
+                "GET",
+                "/rest/tasks?includeArtifacts=True",
+                "",
+            ),
+            (Dialect::V0_3, "POST", "/rest/message:send", message),
+        ] {
+            let found = problems(dialect, method, target, body);
+            assert!(!found.is_empty(), "{method} {target}");
+        }
+    }
+}
