@@ -50,7 +50,7 @@ pub struct Case {
     pub notify: Vec<super::notify::Notify>,
     /// What must have been seen: a pattern of everything that was seen.
     pub expect: Map<String, Value>,
-    /// How many milliseconds the client may take for everything; 10000 by default.
+    /// How many milliseconds the client may take for everything; 20000 by default.
     #[serde(default = "usual_time")]
     pub within: u64,
     /// Whether the client need not be done by then: what was seen until then counts.
@@ -59,7 +59,7 @@ pub struct Case {
 }
 
 fn usual_time() -> u64 {
-    10_000
+    20_000
 }
 
 /// Where the agent is, and how its card differs from a plain one.

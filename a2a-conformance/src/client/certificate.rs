@@ -43,6 +43,18 @@ impl Authority {
         }
     }
 
+    /// Makes it before anybody waits for it: keys take time.
+    ///
+    /// Errors: it cannot be made.
+    pub(super) async fn prepare(tls: Tls) -> Result<(), String> {
+        let made = tokio::task::spawn_blocking(move || Self::of(tls).made.as_ref().err().cloned());
+        match made.await {
+            Ok(None) => Ok(()),
+            Ok(Some(problem)) => Err(problem),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
     /// Its own certificate, PEM: what a client is told to trust.
     pub(super) fn pem(&self) -> &str {
         self.made.as_ref().map_or("", |made| &made.pem)

@@ -53,7 +53,11 @@ impl Errand {
         let within = Duration::from_millis(stage.case.within);
         Self {
             stage: Arc::clone(stage),
-            within: within.mul_f64(scale),
+            // Of what has no end anyway, more is not seen in a longer time.
+            within: match stage.case.endless {
+                true => within,
+                false => within.mul_f64(scale),
+            },
         }
     }
 

@@ -1,5 +1,7 @@
 //! What is made of what was seen.
 
+use serde_json::Value;
+
 use super::case::Case;
 use super::errand::Told;
 use super::seen::{evidence, seen};
@@ -48,9 +50,26 @@ pub(super) fn judge(stage: &Stage, told: &Told, seconds: f64) -> CheckResult {
             Level::May => Verdict::Note,
         };
         result.evidence = evidence(stage);
+        result.reason = told.reports.as_deref().map(in_few_words);
     }
     result
 }
+
+/// What the client said that it got: where a result was expected, its error tells more than that
+/// there was none.
+fn in_few_words(reports: &[Value]) -> String {
+    let text = Value::from(reports).to_string();
+    let clipped: String = text.chars().take(MOST_TOLD).collect();
+    let dots = if clipped.len() < text.len() {
+        "…"
+    } else {
+        ""
+    };
+    format!("the client told {clipped}{dots}")
+}
+
+/// How much of what a client said is told again.
+const MOST_TOLD: usize = 600;
 
 /// Where what was seen is not like the pattern, and how many of its members were compared.
 fn compare(stage: &Stage, told: &Told) -> Result<(Vec<Mismatch>, usize), String> {
@@ -110,7 +129,6 @@ mod tests {
     use crate::case::pattern::unknown_operators;
     use crate::client::cases;
     use crate::mutant::client::mutants;
-    use serde_json::Value;
 
     /// Members of a pattern that nothing seen has, and operators that no pattern has.
     fn unknown_members(case: &Case) -> Vec<String> {

@@ -7,7 +7,7 @@ use a2a_transport::binding::rest::Route;
 use a2a_transport::binding::{Question, Reading, jsonrpc, rest};
 use a2a_transport::{Binding, Envelope};
 use a2a_types::reading::Mode;
-use a2a_types::{Dialect, Operation, Request as A2aRequest, schema};
+use a2a_types::{Content, Dialect, Operation, Part, Request as A2aRequest, schema};
 use http::Method;
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -84,6 +84,11 @@ pub(super) fn read(request: &Request, way: Way) -> Asked {
             .problems
             .extend(schema_problems(way.dialect, operation, &asked.body));
     }
+    asked.problems.extend(file_problems(&question.request));
+    if way.dialect == Dialect::V1_0 {
+        asked.problems.extend(odd_names(&asked.body, "$"));
+        asked.problems.extend(odd_query(request.query()));
+    }
     asked.operation = Some(operation.name());
     asked.params = canonical(&question.request);
     asked.envelope = Some(question.envelope);
@@ -140,6 +145,62 @@ fn understand(request: &Request, way: Way, mode: Mode) -> Result<Question, Strin
     read.map_err(|refused| refused.error.message)
 }
 
+/// Files whose bytes cannot be read: they are passed on as they are, whoever reads them.
+fn file_problems(request: &A2aRequest) -> Vec<String> {
+    let (A2aRequest::SendMessage(params) | A2aRequest::SendStreamingMessage(params)) = request
+    else {
+        return Vec::new();
+    };
+    let parts = params.message.parts.iter().enumerate();
+    let problem = |(index, part): (usize, &Part)| match &part.content {
+        Content::Raw(bytes) => bytes
+            .decode()
+            .err()
+            .map(|error| format!("message.parts[{index}]: {error}")),
+        _ => None,
+    };
+    parts.filter_map(problem).collect()
+}
+
+/// Members that 1.0 does not have: those that told kinds apart before (§A.2.1), and names that are
+/// not in camelCase (§5.5).
+fn odd_names(value: &Value, path: &str) -> Vec<String> {
+    let mut odd = Vec::new();
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                let path = format!("{path}.{name}");
+                if name.contains('_') {
+                    odd.push(format!("{path}: names are in camelCase"));
+                }
+                if name == "kind" && member.is_string() {
+                    odd.push(format!("{path}: 1.0 has no such member"));
+                }
+                // What these hold is the caller's own.
+                if !matches!(name.as_str(), "data" | "metadata") {
+                    odd.extend(odd_names(member, &path));
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                odd.extend(odd_names(item, &format!("{path}[{index}]")));
+            }
+        }
+        _ => {}
+    }
+    odd
+}
+
+/// The same of a query.
+fn odd_query(query: Option<&str>) -> Vec<String> {
+    let pairs = query.unwrap_or_default().split('&');
+    let names = pairs.filter_map(|pair| pair.split('=').next());
+    let odd = names.filter(|name| name.contains('_'));
+    odd.map(|name| format!("?{name}: names are in camelCase"))
+        .collect()
+}
+
 /// Where the body is not as the schema of the generation has it.
 fn schema_problems(dialect: Dialect, operation: Operation, body: &Value) -> Vec<String> {
     let Some(validator) = validator(dialect, operation) else {
@@ -192,16 +253,17 @@ mod tests {
             dialect,
             binding: Binding::JsonRpc,
         };
-        let request = request("POST", RPC, &body.to_string());
+        let request = request(dialect, "POST", RPC, &body.to_string());
         read(&request, way).problems
     }
 
-    fn request(method: &str, target: &str, body: &str) -> Request {
+    fn request(dialect: Dialect, method: &str, target: &str, body: &str) -> Request {
         let version = ("a2a-version".to_owned(), "1.0".to_owned());
+        let is_last = dialect == Dialect::V1_0;
         Request {
             method: method.to_owned(),
             target: target.to_owned(),
-            headers: vec![version],
+            headers: is_last.then_some(version).into_iter().collect(),
             body: body.to_owned().into(),
         }
     }
@@ -248,6 +310,8 @@ mod tests {
             with(json!({"parts": [{"text": {"text": "hello"}}]})),
             with(json!({"parts": [{"kind": "file", "file": {"uri": "https://h"}}]})),
             with(json!({"parts": [{"text": "a", "data": {}}]})),
+            with(json!({"parts": [{"kind": "text", "text": "a"}]})),
+            with(json!({"kind": "message"})),
             with(json!({"parts": [{"raw": "no base64!"}]})),
             with(json!({"parts": [{"url": 7}]})),
             with(json!({"contextId": 7})),
@@ -261,6 +325,7 @@ mod tests {
             json!({"params": {"id": 7}}),
             json!({"params": {"historyLength": -3}}),
             json!({"params": {"historyLength": 1.5}}),
+            json!({"params": {"history_length": 1}}),
         ];
         check_faults(Dialect::V1_0, &good, &faults);
     }
@@ -308,7 +373,7 @@ mod tests {
                 dialect,
                 binding: Binding::HttpJson,
             };
-            read(&request(method, target, body), way).problems
+            read(&request(dialect, method, target, body), way).problems
         };
         for (dialect, method, target, body) in [
             (Dialect::V1_0, "POST", "/rest/message:send", message),
@@ -320,15 +385,14 @@ mod tests {
         }
         for (dialect, method, target, body) in [
             (Dialect::V1_0, "POST", "/message:send", message),
-            (Dialect::V1_0, "POST", "/rest/v1/message:send", message),
             (Dialect::V1_0, "POST", "/rest/message/send", message),
-            (Dialect::V1_0, "POST", "/rest//message:send", message),
             (Dialect::V1_0, "PUT", "/rest/message:send", message),
             (Dialect::V1_0, "GET", "/rest/message:send", ""),
             (Dialect::V1_0, "POST", "/rest/tasks/t", "{}"),
             (Dialect::V1_0, "GET", "/rest/tasks/t:cancel", ""),
             (Dialect::V1_0, "GET", "/rest/tasks/t?historyLength=-3", ""),
             (Dialect::V1_0, "GET", "/rest/tasks/t?historyLength=x", ""),
+            (Dialect::V1_0, "GET", "/rest/tasks/t?history_length=3", ""),
             (Dialect::V1_0, "GET", "/rest/tasks?status=working", ""),
             (
                 Dialect::V1_0,

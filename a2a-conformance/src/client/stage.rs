@@ -87,6 +87,11 @@ impl Running {
             let address = listener.local_addr().map_err(|error| error.to_string())?;
             Ok::<_, String>((listener, address))
         };
+        if let Some(tls) = case.agent.tls {
+            Authority::prepare(tls).await?;
+            // What the client is told to trust.
+            Authority::prepare(Tls::Trusted).await?;
+        }
         let (elsewhere, strange) = bind().await?;
         let (agent, (own, prefix)) = match base {
             Some(base) => (None, base),

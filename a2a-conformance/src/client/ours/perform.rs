@@ -224,7 +224,7 @@ impl Performer {
             false => patience(line),
         };
         let mut http = HttpClient::builder().timeouts(Timeouts {
-            connect: Duration::from_secs(2),
+            connect: Duration::from_secs(10),
             first_byte: patience,
             idle: patience,
             body: 10 * patience,
@@ -256,5 +256,5 @@ async fn tell(mut updates: Updates, detail: bool, say: &Say) -> Result<Value, Er
 }
 
 fn patience(line: &Line) -> Duration {
-    Duration::from_millis(line.patience_ms.unwrap_or(3000))
+    Duration::from_millis(line.patience_ms.unwrap_or(9000))
 }

@@ -49,7 +49,7 @@ bugs! {
     "C03" AnyResponseId "takes any response for the one to its request" => "client.matches-id" ["client.stream-matches-id"];
     "C04" NumberedOnly "passes over events without an `id:` line" => "client.stream-without-ids" ["client.endless-line-refused"];
     "C05" SplitText "decodes each chunk for itself" => "client.reads-stream" ["client.stream-large-event"];
-    "C06" NoComments "gives up at a comment or a byte order mark" => "client.stream-comments-and-mark";
+    "C06" NoComments "gives up at a comment or a byte order mark" => "client.stream-comments-and-mark" ["client.stream-mark"];
     "C07" NeverDone "reads on after the task has ended" => "client.stream-ends";
     "C08" Unending "waits for a silent agent for ever" => "client.silent-stream-given-up" ["client.silent-answer-given-up"];
     "C09" ReconnectStorm "reconnects at once, for ever" => "client.reconnects-with-measure" ["client.silent-stream-given-up"];
