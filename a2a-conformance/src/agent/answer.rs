@@ -162,8 +162,8 @@ fn wanted<'a>(
         Operation::SendMessage => {
             let (message, task, reply) = (&asked["message"], &result["task"], &result["message"]);
             // Who names a conversation only may be given another one in 0.2 and 0.3.
-            let is_made_up = matches!(dialect, Dialect::V0_2 | Dialect::V0_3)
-                && message.get("taskId").is_none();
+            let is_made_up =
+                matches!(dialect, Dialect::V0_2 | Dialect::V0_3) && message.get("taskId").is_none();
             let context = match is_made_up {
                 true => &Value::Null,
                 false => &message["contextId"],

@@ -169,7 +169,10 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
             "What is in the history is what was said",
         )
     },
-    must("task.history", "No answer has more history than was asked for"),
+    must(
+        "task.history",
+        "No answer has more history than was asked for",
+    ),
     must(
         "send.history-length",
         "No answer has more history than was asked for",

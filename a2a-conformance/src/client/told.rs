@@ -1,6 +1,7 @@
 //! What is done in a case against a client, in words.
 
-use super::case::{Answer, Ask, Case, Close, Op, Signed, Tls};
+use super::ask::{Ask, Op};
+use super::case::{Answer, Case, Close, Signed, Tls};
 use crate::explanation::one_after_another;
 
 /// What is done, and why, in two or three sentences.
@@ -29,6 +30,8 @@ fn ask(ask: &Ask) -> String {
         Op::FetchCard => "fetch the card",
         Op::SendMessage => "send a message",
         Op::Stream => "send a message and follow what comes of it",
+        Op::SendAndWait => "send a message and wait for its end",
+        Op::Assemble => "send a message and put together what is told of its task",
         Op::GetTask => "read a task",
         Op::CancelTask => "cancel a task",
         Op::Subscribe => "follow a task",
@@ -48,6 +51,8 @@ fn agent(case: &Case) -> Vec<&'static str> {
     odd.extend(case.agent.tls.map(|tls| match tls {
         Tls::Trusted => "shows a certificate of an authority that the client is told to trust",
         Tls::Untrusted => "shows a certificate of an authority that the client does not know",
+        Tls::OtherHost => "shows a certificate of another host",
+        Tls::Expired => "shows a certificate that has expired",
     }));
     odd.extend(case.agent.signed.map(|signed| match signed {
         Signed::Well => "signs its card",
@@ -55,6 +60,10 @@ fn agent(case: &Case) -> Vec<&'static str> {
         Signed::None => "signs its card by `alg: none`",
         Signed::Hmac => "signs its card by HS256 with the public key as the secret",
         Signed::ElsewhereKey => "signs its card by a key that is found only where the card says",
+        Signed::Critical => {
+            "signs its card with an extension that must be understood and is unknown"
+        }
+        Signed::Twice => "signs its card twice, first by a key that the client does not know",
     }));
     if !(case.agent.card.is_empty() && case.agent.written.is_empty()) {
         odd.push("has a card of its own");

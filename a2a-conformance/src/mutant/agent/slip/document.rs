@@ -7,7 +7,11 @@ use crate::mutant::agent::wire::Asked;
 pub(super) fn is_get(asked: &Asked) -> bool {
     match asked.rpc_method() {
         Some(method) => matches!(method, "tasks/get" | "GetTask"),
-        None => asked.method == http::Method::GET && asked.path.contains("/tasks/") && !asked.path.contains("/push"),
+        None => {
+            asked.method == http::Method::GET
+                && asked.path.contains("/tasks/")
+                && !asked.path.contains("/push")
+        }
     }
 }
 
@@ -47,7 +51,11 @@ pub(super) fn list_of(json: &mut Value, name: &str, change: &mut dyn FnMut(&mut 
     });
 }
 
-pub(super) fn without(json: &mut Value, name: &str, only: &dyn Fn(&serde_json::Map<String, Value>) -> bool) {
+pub(super) fn without(
+    json: &mut Value,
+    name: &str,
+    only: &dyn Fn(&serde_json::Map<String, Value>) -> bool,
+) {
     each(json, &mut |thing| {
         if only(thing) {
             thing.remove(name);

@@ -4,9 +4,9 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
 
+use super::Seen;
 use super::document::each;
 use crate::mutant::agent::wire::Asked;
-use super::Seen;
 
 pub(super) fn error_in_result(_: &mut Seen, _: &Asked, json: &mut Value) {
     if let Some(members) = json.as_object_mut()
@@ -38,13 +38,17 @@ pub(super) fn code_as_text(_: &mut Seen, _: &Asked, json: &mut Value) {
 }
 
 pub(super) fn status_200(_: &Asked, answer: &mut Response<Bytes>) {
-    if answer.body().starts_with(b"{\"error\"") || answer.body().windows(7).any(|part| part == b"\"error\"") {
+    if answer.body().starts_with(b"{\"error\"")
+        || answer.body().windows(7).any(|part| part == b"\"error\"")
+    {
         *answer.status_mut() = StatusCode::OK;
     }
 }
 
 pub(super) fn status_500(_: &Asked, answer: &mut Response<Bytes>) {
-    if answer.status() == StatusCode::OK && !answer.body().windows(7).any(|part| part == b"\"error\"") {
+    if answer.status() == StatusCode::OK
+        && !answer.body().windows(7).any(|part| part == b"\"error\"")
+    {
         *answer.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
     }
 }
@@ -57,7 +61,9 @@ pub(super) fn status_404(asked: &Asked, answer: &mut Response<Bytes>) {
 
 pub(super) fn plain_text(_: &Asked, answer: &mut Response<Bytes>) {
     let text = http::HeaderValue::from_static("text/plain");
-    answer.headers_mut().insert(http::header::CONTENT_TYPE, text);
+    answer
+        .headers_mut()
+        .insert(http::header::CONTENT_TYPE, text);
 }
 
 pub(super) fn id_lost_in_errors(_: &mut Seen, _: &Asked, json: &mut Value) {
@@ -71,7 +77,11 @@ pub(super) fn id_lost_in_errors(_: &mut Seen, _: &Asked, json: &mut Value) {
 
 pub(super) fn id_of_first(seen: &mut Seen, _: &Asked, json: &mut Value) {
     if json.get("jsonrpc").is_some() {
-        json["id"] = seen.documents.entry("id".to_owned()).or_insert(json["id"].clone()).clone();
+        json["id"] = seen
+            .documents
+            .entry("id".to_owned())
+            .or_insert(json["id"].clone())
+            .clone();
     }
 }
 

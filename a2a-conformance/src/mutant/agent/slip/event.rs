@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::Seen;
 use super::document::each;
 use crate::mutant::agent::wire::Asked;
-use super::Seen;
 
 pub(super) fn event_of_other_task(_: &mut Seen, _: &Asked, json: &mut Value) {
     each(json, &mut |thing| {
@@ -37,9 +37,13 @@ pub(super) fn find<'a>(json: &'a Value, name: &str) -> Option<&'a Value> {
 }
 
 pub(super) fn is_last(event: &Value) -> bool {
-    let state = find(event, "state").and_then(Value::as_str).unwrap_or_default();
+    let state = find(event, "state")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let state = state.to_lowercase();
-    ["completed", "failed", "canceled", "cancelled", "rejected"].iter().any(|end| state.ends_with(end))
+    ["completed", "failed", "canceled", "cancelled", "rejected"]
+        .iter()
+        .any(|end| state.ends_with(end))
 }
 
 pub(super) fn event_twice(_: &mut Seen, event: &Value) -> Vec<Value> {
@@ -54,7 +58,9 @@ pub(super) fn event_artifact_lost(_: &mut Seen, event: &Value) -> Vec<Value> {
 }
 
 pub(super) fn event_status_lost(_: &mut Seen, event: &Value) -> Vec<Value> {
-    let is_update = find(event, "status").is_some() && find(event, "history").is_none() && find(event, "task").is_none();
+    let is_update = find(event, "status").is_some()
+        && find(event, "history").is_none()
+        && find(event, "task").is_none();
     match is_update && !is_last(event) {
         true => Vec::new(),
         false => vec![event.clone()],
@@ -117,7 +123,9 @@ pub(super) fn flag(json: &mut Value, name: &str, value: Option<bool>) {
         let is_indexed = thing.contains_key("index");
         if is_event || is_indexed {
             match value {
-                Some(value) if is_indexed || !is_event || thing.contains_key("taskId") => drop(thing.insert(name.to_owned(), json!(value))),
+                Some(value) if is_indexed || !is_event || thing.contains_key("taskId") => {
+                    drop(thing.insert(name.to_owned(), json!(value)))
+                }
                 _ => drop(thing.remove(name)),
             }
         }

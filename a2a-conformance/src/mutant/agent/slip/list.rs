@@ -2,12 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::Seen;
 use super::document::{each, is_about_push, is_list, result, status, without_params};
 use crate::mutant::agent::wire::Asked;
-use super::Seen;
 
 pub(super) fn list(asked: &Asked, json: &mut Value, change: &mut dyn FnMut(&mut Value)) {
-    if is_list(asked) && let Some(list) = result(asked, json) {
+    if is_list(asked)
+        && let Some(list) = result(asked, json)
+    {
         if list.get("tasks").is_some() {
             change(list);
         }
@@ -19,15 +21,21 @@ pub(super) fn count(list: &Value) -> usize {
 }
 
 pub(super) fn total_of_page(_: &mut Seen, asked: &Asked, json: &mut Value) {
-    list(asked, json, &mut |list| list["totalSize"] = json!(count(list)));
+    list(asked, json, &mut |list| {
+        list["totalSize"] = json!(count(list))
+    });
 }
 
 pub(super) fn total_off_by_one(_: &mut Seen, asked: &Asked, json: &mut Value) {
-    list(asked, json, &mut |list| list["totalSize"] = json!(list["totalSize"].as_u64().unwrap_or(0) + 1));
+    list(asked, json, &mut |list| {
+        list["totalSize"] = json!(list["totalSize"].as_u64().unwrap_or(0) + 1)
+    });
 }
 
 pub(super) fn page_size_wrong(_: &mut Seen, asked: &Asked, json: &mut Value) {
-    list(asked, json, &mut |list| list["pageSize"] = json!(count(list)));
+    list(asked, json, &mut |list| {
+        list["pageSize"] = json!(count(list))
+    });
 }
 
 pub(super) fn page_token_always(_: &mut Seen, asked: &Asked, json: &mut Value) {
@@ -80,8 +88,14 @@ pub(super) fn list_artifacts_empty(_: &mut Seen, asked: &Asked, json: &mut Value
     });
 }
 
-pub(super) fn push(asked: &Asked, json: &mut Value, change: &mut dyn FnMut(&mut serde_json::Map<String, Value>)) {
-    if is_about_push(asked) && let Some(result) = result(asked, json) {
+pub(super) fn push(
+    asked: &Asked,
+    json: &mut Value,
+    change: &mut dyn FnMut(&mut serde_json::Map<String, Value>),
+) {
+    if is_about_push(asked)
+        && let Some(result) = result(asked, json)
+    {
         each(result, change);
     }
 }
@@ -89,7 +103,11 @@ pub(super) fn push(asked: &Asked, json: &mut Value, change: &mut dyn FnMut(&mut 
 pub(super) fn push_url_wrong(seen: &mut Seen, asked: &Asked, json: &mut Value) {
     push(asked, json, &mut |thing| {
         if let Some(url) = thing.get_mut("url") {
-            *url = seen.documents.entry("url".to_owned()).or_insert(url.clone()).clone();
+            *url = seen
+                .documents
+                .entry("url".to_owned())
+                .or_insert(url.clone())
+                .clone();
         }
     });
 }
@@ -109,7 +127,10 @@ pub(super) fn push_task_wrong(_: &mut Seen, asked: &Asked, json: &mut Value) {
             *id = json!("another");
         }
         if let Some(Value::String(name)) = thing.get_mut("name") {
-            *name = format!("tasks/another/pushNotificationConfigs/{}", name.rsplit('/').next().unwrap_or_default());
+            *name = format!(
+                "tasks/another/pushNotificationConfigs/{}",
+                name.rsplit('/').next().unwrap_or_default()
+            );
         }
     });
 }
@@ -119,7 +140,11 @@ pub(super) fn configs<'a>(asked: &Asked, json: &'a mut Value) -> Option<&'a mut 
         return None;
     }
     let list = result(asked, json)?;
-    if list.get("configs").is_some() { list["configs"].as_array_mut() } else { list.as_array_mut() }
+    if list.get("configs").is_some() {
+        list["configs"].as_array_mut()
+    } else {
+        list.as_array_mut()
+    }
 }
 
 pub(super) fn push_list_first(_: &mut Seen, asked: &Asked, json: &mut Value) {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::Seen;
 use super::document::{each, list_of, without};
 use crate::mutant::agent::wire::Asked;
-use super::Seen;
 
 pub(super) fn text(json: &mut Value, change: &dyn Fn(&str) -> String) {
     each(json, &mut |thing| {
@@ -19,11 +19,15 @@ pub(super) fn text_trimmed(_: &mut Seen, _: &Asked, json: &mut Value) {
 }
 
 pub(super) fn text_ascii(_: &mut Seen, _: &Asked, json: &mut Value) {
-    text(json, &|text| text.replace(|letter: char| !letter.is_ascii(), "?"));
+    text(json, &|text| {
+        text.replace(|letter: char| !letter.is_ascii(), "?")
+    });
 }
 
 pub(super) fn text_escaped(_: &mut Seen, _: &Asked, json: &mut Value) {
-    text(json, &|text| text.replace('&', "&amp;").replace('<', "&lt;"));
+    text(json, &|text| {
+        text.replace('&', "&amp;").replace('<', "&lt;")
+    });
 }
 
 pub(super) fn data_as_text(_: &mut Seen, _: &Asked, json: &mut Value) {
@@ -62,7 +66,9 @@ pub(super) fn media_type_lost(_: &mut Seen, _: &Asked, json: &mut Value) {
 pub(super) fn file_name_lost(_: &mut Seen, _: &Asked, json: &mut Value) {
     without(json, "filename", &|_| true);
     let is_file = |thing: &serde_json::Map<String, Value>| {
-        ["bytes", "uri", "fileWithBytes", "fileWithUri"].iter().any(|name| thing.contains_key(*name))
+        ["bytes", "uri", "fileWithBytes", "fileWithUri"]
+            .iter()
+            .any(|name| thing.contains_key(*name))
     };
     without(json, "name", &is_file);
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::document::{each, is_send, list_of, result, status};
-use crate::mutant::agent::wire::Asked;
 use super::Seen;
+use super::document::{each, is_send, list_of, result, status};
 use super::task::swapped;
+use crate::mutant::agent::wire::Asked;
 
 pub(super) fn status_role(_: &mut Seen, _: &Asked, json: &mut Value) {
     status(json, &mut |status| {
@@ -48,7 +48,9 @@ pub(super) fn moved(time: &str, by: jiff::SignedDuration) -> Value {
 }
 
 pub(super) fn time_local(_: &mut Seen, _: &Asked, json: &mut Value) {
-    times(json, &mut |time| moved(time, jiff::SignedDuration::from_hours(2)));
+    times(json, &mut |time| {
+        moved(time, jiff::SignedDuration::from_hours(2))
+    });
 }
 
 pub(super) fn time_zero(_: &mut Seen, _: &Asked, json: &mut Value) {
@@ -62,7 +64,10 @@ pub(super) fn time_numbers(_: &mut Seen, _: &Asked, json: &mut Value) {
 pub(super) fn time_backwards(seen: &mut Seen, _: &Asked, json: &mut Value) {
     times(json, &mut |time| {
         seen.count += 1;
-        moved(time, jiff::SignedDuration::from_secs(-2 * seen.count as i64))
+        moved(
+            time,
+            jiff::SignedDuration::from_secs(-2 * seen.count as i64),
+        )
     });
 }
 
@@ -95,7 +100,10 @@ pub(super) fn state_spelling(_: &mut Seen, _: &Asked, json: &mut Value) {
         let state = status["state"].as_str().unwrap_or_default();
         status["state"] = match state.strip_prefix("TASK_STATE_") {
             Some(state) => json!(state.to_lowercase().replace('_', "-")),
-            None => json!(format!("TASK_STATE_{}", state.to_uppercase().replace('-', "_"))),
+            None => json!(format!(
+                "TASK_STATE_{}",
+                state.to_uppercase().replace('-', "_")
+            )),
         };
     });
 }

@@ -2,13 +2,20 @@
 
 use serde_json::{Value, json};
 
+use super::Seen;
 use super::document::{each, is_get, is_list, is_send, list_of, result, without};
 use crate::mutant::agent::wire::Asked;
-use super::Seen;
 
 pub(super) fn other_task(seen: &mut Seen, asked: &Asked, json: &mut Value) {
-    if is_get(asked) && let Some(task) = result(asked, json) && task.get("status").is_some() {
-        *task = seen.documents.entry("task".to_owned()).or_insert(task.clone()).clone();
+    if is_get(asked)
+        && let Some(task) = result(asked, json)
+        && task.get("status").is_some()
+    {
+        *task = seen
+            .documents
+            .entry("task".to_owned())
+            .or_insert(task.clone())
+            .clone();
     }
 }
 
@@ -17,7 +24,9 @@ pub(super) fn other_artifacts(seen: &mut Seen, asked: &Asked, json: &mut Value) 
         return;
     };
     if is_get(asked) && task.get("artifacts").is_some() {
-        let before = seen.documents.insert("artifacts".to_owned(), task["artifacts"].clone());
+        let before = seen
+            .documents
+            .insert("artifacts".to_owned(), task["artifacts"].clone());
         if let Some(before) = before {
             task["artifacts"] = before;
         }
@@ -25,7 +34,9 @@ pub(super) fn other_artifacts(seen: &mut Seen, asked: &Asked, json: &mut Value) 
 }
 
 pub(super) fn no_artifacts(_: &mut Seen, asked: &Asked, json: &mut Value) {
-    if is_get(asked) && let Some(Value::Object(task)) = result(asked, json) {
+    if is_get(asked)
+        && let Some(Value::Object(task)) = result(asked, json)
+    {
         task.remove("artifacts");
     }
 }
@@ -47,12 +58,17 @@ pub(super) fn history_lost(_: &mut Seen, _: &Asked, json: &mut Value) {
 }
 
 pub(super) fn history_last_only(_: &mut Seen, _: &Asked, json: &mut Value) {
-    list_of(json, "history", &mut |list| drop(list.drain(..list.len().saturating_sub(1))));
+    list_of(json, "history", &mut |list| {
+        drop(list.drain(..list.len().saturating_sub(1)))
+    });
 }
 
 pub(super) fn history_doubled(_: &mut Seen, _: &Asked, json: &mut Value) {
     list_of(json, "history", &mut |list| {
-        *list = list.iter().flat_map(|one| [one.clone(), one.clone()]).collect();
+        *list = list
+            .iter()
+            .flat_map(|one| [one.clone(), one.clone()])
+            .collect();
     });
 }
 
@@ -71,7 +87,10 @@ pub(super) fn swapped(role: &Value) -> Value {
 }
 
 pub(super) fn history_roles(_: &mut Seen, _: &Asked, json: &mut Value) {
-    list_of(json, "history", &mut |list| list.iter_mut().for_each(|one| one["role"] = swapped(&one["role"])));
+    list_of(json, "history", &mut |list| {
+        list.iter_mut()
+            .for_each(|one| one["role"] = swapped(&one["role"]))
+    });
 }
 
 pub(super) fn history_agent_as_user(_: &mut Seen, _: &Asked, json: &mut Value) {
@@ -134,7 +153,10 @@ pub(super) fn history_first(_: &mut Seen, asked: &Asked, json: &mut Value) {
     if !is_get(asked) {
         return;
     }
-    let length = asked.json.as_ref().and_then(|json| json["params"]["historyLength"].as_u64());
+    let length = asked
+        .json
+        .as_ref()
+        .and_then(|json| json["params"]["historyLength"].as_u64());
     let whole = asked.json.is_none();
     list_of(json, "history", &mut |list| {
         if (length.is_some() || whole) && list.len() < 3 {
@@ -145,7 +167,9 @@ pub(super) fn history_first(_: &mut Seen, asked: &Asked, json: &mut Value) {
 
 pub(super) fn message_id_same(_: &mut Seen, _: &Asked, json: &mut Value) {
     each(json, &mut |thing| {
-        let is_agent = thing.get("role").is_some_and(|role| role == "agent" || role == "ROLE_AGENT");
+        let is_agent = thing
+            .get("role")
+            .is_some_and(|role| role == "agent" || role == "ROLE_AGENT");
         if is_agent && thing.contains_key("messageId") {
             thing.insert("messageId".to_owned(), json!("message"));
         }
@@ -154,17 +178,24 @@ pub(super) fn message_id_same(_: &mut Seen, _: &Asked, json: &mut Value) {
 
 pub(super) fn message_id_of_user(_: &mut Seen, asked: &Asked, json: &mut Value) {
     let Some(question) = &asked.json else { return };
-    let message = question.get("message").unwrap_or(&question["params"]["message"]);
+    let message = question
+        .get("message")
+        .unwrap_or(&question["params"]["message"]);
     let id = message["messageId"].clone();
     each(json, &mut |thing| {
-        let is_agent = thing.get("role").is_some_and(|role| role == "agent" || role == "ROLE_AGENT");
+        let is_agent = thing
+            .get("role")
+            .is_some_and(|role| role == "agent" || role == "ROLE_AGENT");
         if is_agent && id.is_string() && thing.contains_key("messageId") {
             thing.insert("messageId".to_owned(), id.clone());
         }
     });
 }
 
-pub(super) fn contexts(json: &mut Value, change: &mut dyn FnMut(&mut serde_json::Map<String, Value>, &str)) {
+pub(super) fn contexts(
+    json: &mut Value,
+    change: &mut dyn FnMut(&mut serde_json::Map<String, Value>, &str),
+) {
     each(json, &mut |thing| {
         for name in ["contextId", "sessionId"] {
             if thing.contains_key(name) {
@@ -175,13 +206,17 @@ pub(super) fn contexts(json: &mut Value, change: &mut dyn FnMut(&mut serde_json:
 }
 
 pub(super) fn context_same(_: &mut Seen, _: &Asked, json: &mut Value) {
-    contexts(json, &mut |thing, name| drop(thing.insert(name.to_owned(), json!("default"))));
+    contexts(json, &mut |thing, name| {
+        drop(thing.insert(name.to_owned(), json!("default")))
+    });
 }
 
 pub(super) fn context_new(seen: &mut Seen, _: &Asked, json: &mut Value) {
     seen.count += 1;
     let id = format!("context-{}", seen.count);
-    contexts(json, &mut |thing, name| drop(thing.insert(name.to_owned(), json!(id))));
+    contexts(json, &mut |thing, name| {
+        drop(thing.insert(name.to_owned(), json!(id)))
+    });
 }
 
 pub(super) fn context_lost(_: &mut Seen, _: &Asked, json: &mut Value) {
