@@ -280,6 +280,39 @@ async fn what_the_card_promises_is_there_and_what_is_there_is_on_the_card() {
     assert_eq!(verdict(&run, CHECKS[0]), Some(Verdict::Pass), "{run:#?}");
 }
 
+/// Whoever asks for what is required is served.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_requires_an_extension_passes() {
+    let mut card = Reference::card();
+    card.capabilities.extensions = vec![AgentExtension {
+        uri: "https://extensions.example/mood/v1".to_owned(),
+        required: true,
+        ..AgentExtension::default()
+    }];
+    let server = Server::builder(card, Reference).build().unwrap();
+    let bound = server.bind("127.0.0.1:0").await.unwrap();
+    let url = bound.url();
+    let serving = tokio::spawn(bound.run(std::future::pending()));
+    let wanted = ["extension.*", "send.t*", "stream.opens"];
+    let selection = Selection {
+        run: wanted.map(str::to_owned).to_vec(),
+        ..Selection::default()
+    };
+    let options = Options {
+        selection,
+        dialects: vec![Dialect::V0_2, Dialect::V0_3, Dialect::V1_0],
+        ..options(&url)
+    };
+    let run = run(&options, |_, _| {}).await.unwrap();
+    serving.abort();
+    let problems = told(&run);
+    assert!(problems.is_empty(), "{problems}");
+    let mut results = run.checks.iter();
+    assert!(results.any(|result| {
+        result.id == "extension.required-refused" && result.verdict == Verdict::Pass
+    }));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn small_agents_in_python_pass_what_any_agent_must() {
     let python = std::process::Command::new("python3")

@@ -128,15 +128,14 @@ impl Lane {
         }
     }
 
-    /// A new task has its status since about now, by the clock of the agent itself.
+    /// A task that goes on has its status since about now, by the clock of the agent itself.
     fn judge_clock(&self, answer: &Answer<'_>, evidence: &Evidence) {
-        let is_new = answer.asked["message"].get("taskId").is_none();
         let status = task_of(answer.result).map(|task| &task["status"]["timestamp"]);
         let date = answer.date.and_then(|date| {
             let read = jiff::fmt::rfc2822::parse(date).ok()?;
             Some(read.timestamp())
         });
-        if let (true, Some(date), Some(at)) = (is_new, date, status.and_then(time)) {
+        if let (Some(date), Some(at)) = (date, status.and_then(time)) {
             let near = at.duration_since(date).abs() < FAR;
             let expected = format!("about {date}, as the header `Date` says");
             let found = unless(near, "$.task.status.timestamp", expected, at);

@@ -30,6 +30,8 @@ pub(crate) struct Lane {
     pub(crate) url: String,
     /// What is repeated in every request to it.
     pub(crate) tenant: Option<String>,
+    /// The extensions without which nobody is served, as a header says them.
+    pub(crate) extensions: Option<HeaderValue>,
     pub(crate) http: HttpClient,
     pub(crate) callers: Arc<Callers>,
     /// How long the agent may take.
@@ -160,6 +162,13 @@ impl Lane {
         }
         if self.dialect == Dialect::V1_0 {
             headers.insert("a2a-version", HeaderValue::from_static("1.0"));
+        }
+        let name = match self.dialect {
+            Dialect::V1_0 => "a2a-extensions",
+            _ => "x-a2a-extensions",
+        };
+        if let Some(required) = &self.extensions {
+            headers.insert(name, required.clone());
         }
         headers
     }

@@ -8,6 +8,7 @@ use a2a_client::Cards;
 use a2a_transport::Binding;
 use a2a_transport::webhook::Jwks;
 use a2a_types::{AgentCard, Dialect};
+use http::HeaderValue;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
@@ -67,6 +68,7 @@ impl Target {
                 binding,
                 url: interface.url.clone(),
                 tenant: interface.tenant.clone(),
+                extensions: required(&card),
                 http: options.http.clone(),
                 callers: Arc::clone(callers),
                 patience,
@@ -163,6 +165,15 @@ async fn document(options: &Options, callers: &Callers) -> (String, Value, Optio
         }
     }
     (options.url.clone(), Value::Null, None)
+}
+
+/// The extensions without which nobody is served.
+fn required(card: &AgentCard) -> Option<HeaderValue> {
+    let all = card.capabilities.extensions.iter();
+    let required = all.filter(|extension| extension.required);
+    let uris: Vec<_> = required.map(|extension| extension.uri.as_str()).collect();
+    let list = HeaderValue::from_str(&uris.join(", ")).ok();
+    list.filter(|_| !uris.is_empty())
 }
 
 /// Whether a URL leads to this machine.
