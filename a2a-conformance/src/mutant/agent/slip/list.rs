@@ -9,10 +9,9 @@ use crate::mutant::agent::wire::Asked;
 pub(super) fn list(asked: &Asked, json: &mut Value, change: &mut dyn FnMut(&mut Value)) {
     if is_list(asked)
         && let Some(list) = result(asked, json)
+        && list.get("tasks").is_some()
     {
-        if list.get("tasks").is_some() {
-            change(list);
-        }
+        change(list);
     }
 }
 
