@@ -279,6 +279,17 @@ fn verify_card_verifies_signatures() {
 }
 
 #[test]
+fn the_keys_of_a_card_are_read_before_the_agent_is_asked() {
+    let asked = |jwks: &str, code| run(&["agent", "http://127.0.0.1:1", "--jwks", jwks], code);
+    assert!(asked("no-such-file", 2).contains("no-such-file: "));
+    let (_folder, path) = file("keys.json", "[]");
+    assert!(asked(&path, 2).contains("it is no JSON Web Key Set"));
+    let (_folder, path) = file("keys.json", r#"{"keys": []}"#);
+    assert!(asked(&path, 3).contains("http://127.0.0.1:1"));
+    asked("http://127.0.0.1:1/keys.json", 3);
+}
+
+#[test]
 fn verify_card_finds_the_card_of_an_agent() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
