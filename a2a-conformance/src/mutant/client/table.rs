@@ -47,7 +47,7 @@ bugs! {
     "C01" AnyStatus "takes every HTTP status for success" => "client.http-status-heeded" ["client.reads-errors", "client.html-is-no-answer", "client.no-silent-downgrade", "client.reads-any-status", "client.stream-refusal-told", "client.error-is-no-answer", "client.stream-status-heeded"];
     "C02" ErrorIsSuccess "takes an error for an answer" => "client.error-is-no-answer" ["client.reads-errors", "client.no-silent-downgrade", "client.reads-later-errors", "client.reads-error-codes", "client.error-message-told"];
     "C03" AnyResponseId "takes any response for the one to its request" => "client.matches-id" ["client.stream-matches-id"];
-    "C04" NumberedOnly "passes over events without an `id:` line" => "client.stream-without-ids" ["client.endless-line-refused"];
+    "C04" NumberedOnly "passes over events without an `id:` line" => "client.stream-without-ids" ["client.endless-line-refused", "client.stream-mark"];
     "C05" SplitText "decodes each chunk for itself" => "client.reads-stream" ["client.stream-large-event"];
     "C06" NoComments "gives up at a comment or a byte order mark" => "client.stream-comments-and-mark" ["client.stream-mark"];
     "C07" NeverDone "reads on after the task has ended" => "client.stream-ends";
