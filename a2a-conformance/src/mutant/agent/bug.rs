@@ -88,7 +88,7 @@ bugs! {
     S06: "an unknown method is answered by a page of HTML",
         RPC, ["rpc.method-not-found"];
     S07: "a message to a task that has ended is taken",
-        SINCE_0_2, ["send.ended-task-refused"], 
+        SINCE_0_2, ["send.ended-task-refused"],
         allows ["send.every-end-refuses", "stream.ended-task-refused", "task.ended-stays"];
     S08: "canceling a task that has ended succeeds",
         &[REST_1_0, RPC_1_0, RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["cancel.ended-refused"],
@@ -96,33 +96,33 @@ bugs! {
     S09: "canceling a task that never was is answered as wrong parameters",
         &[RPC_0_3, REST_0_3, RPC_1_0, REST_1_0, RPC_0_2, RPC_0_1], ["cancel.unknown"], allows ["task.foreign-hidden"];
     S10: "a task that has ended is at work again when it is read once more",
-        &[RPC_0_2, RPC_1_0, REST_1_0, RPC_0_3, REST_0_3], ["task.ended-stays"];
+        &[RPC_0_2, RPC_1_0, REST_1_0, RPC_0_3, REST_0_3], ["task.ended-stays"], allows ["stream.tells-all"];
     S11: "a stream begins with the state of the task, without the task",
-        NEWEST, ["stream.begins-with-task"], allows ["stream.same-for-all", "stream.subscribe-begins-with-task"];
+        NEWEST, ["stream.begins-with-task"], allows ["stream.continues", "stream.same-for-all", "stream.subscribe-begins-with-task"];
     S12: "a stream stays open when the task has failed",
-        PLACES, ["stream.closes"], allows ["stream.crash-told"];
+        PLACES, ["stream.closes"], allows ["stream.crash-told", "stream.tells-all"];
     S13: "something is told after the task has ended",
-        PLACES, ["stream.closes"];
+        PLACES, ["stream.closes"], allows ["stream.in-order"];
     S14: "who follows a task later misses an event",
         NEWEST, ["stream.same-for-all"],
         allows ["stream.independent", "stream.subscribe-begins-with-task", "stream.subscribe-goes-on"];
     S15: "when a stream is closed, the other streams of its task end",
-        NEWEST, ["stream.independent"];
+        PLACES, ["stream.independent"];
     S16: "when a stream is closed, its task is canceled",
         PLACES, ["stream.cut-leaves-task"];
     S17: "events come without an envelope",
         &[RPC_0_2, RPC_1_0, RPC_0_3, RPC_0_1], ["stream.envelope"], allows ["stream.event-shapes"];
     S18: "a stream that follows a task says that it is plain text",
         &[RPC_0_1, RPC_1_0, REST_1_0, RPC_0_3, REST_0_3, RPC_0_2], ["stream.media-type"],
-        allows ["stream.subscribe-goes-on", "stream.subscribe-ended-refused"];
+        allows ["stream.independent", "stream.subscribe-goes-on", "stream.subscribe-ended-refused"];
     S19: "a list spells states as 0.3 does",
-        NEWEST, ["task.shape"];
+        NEWEST, ["task.shape"], allows ["list.filters", "list.same-as-read"];
     S20: "a request with a member that nobody knows is refused",
         RPC, ["send.unknown-members-ignored"], allows ["task.enum-numbers"];
     S21: "history is told to who wants none",
-        &[RPC_1_0, REST_1_0, RPC_0_3, RPC_0_2], ["task.history"];
+        &[RPC_1_0, REST_1_0, RPC_0_3, RPC_0_2], ["task.history"], allows ["task.history-omitted"];
     S22: "tasks are listed with the oldest first",
-        NEWEST, ["list.sorted"], allows ["list.filters", "list.pages"];
+        NEWEST, ["list.sorted"], allows ["list.cursor", "list.filters", "list.pages", "list.same-as-read"];
     S23: "the last page has no `nextPageToken`",
         &[REST_1_0, RPC_1_0], ["list.shape"], allows ["task.shape"];
     S24: "tasks are listed with artifacts that nobody wants",
@@ -140,7 +140,7 @@ bugs! {
     S30: "a webhook that points elsewhere is followed there",
         PLACES, ["push.redirect-not-followed"];
     S31: "webhooks are told without credentials and token",
-        PLACES, ["push.credentials", "push.token"];
+        PLACES, ["push.credentials", "push.token"], allows ["push.set-told"];
     S32: "line breaks of a token make headers",
         PLACES, ["push.bad-token-refused"];
     S33: "a webhook that fails is not told again",
@@ -159,7 +159,7 @@ bugs! {
         &[RPC_0_3, RPC_1_0, RPC_0_2, RPC_0_1], ["rpc.streaming-methods"],
         allows [
             "stream.subscribe-goes-on", "stream.subscribe-ended-refused", "stream.subscribe-unknown",
-            "task.foreign-stream-hidden",
+            "stream.independent", "task.foreign-stream-hidden",
         ];
     S40: "the card is signed over its signatures, too",
         NEWEST, ["card.signature-verifies"];
