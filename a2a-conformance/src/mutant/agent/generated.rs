@@ -110,6 +110,8 @@ pub async fn slipped(slip: Slip, place: Place) -> Result<Option<BTreeSet<String>
     options.selection.skip = others.map(str::to_owned).to_vec();
     let red = match run(&options, |_, _| {}).await {
         Ok(made) => reds(&made).map(|red| red.check).collect(),
+        // Its card is so wrong that there is nothing to test.
+        Err(NoRun::Unreachable(_) | NoRun::NoLane(_)) => BTreeSet::from(["the card".to_owned()]),
         Err(problem) => return Err(problem.to_string()),
     };
     Ok(slipping.has_shown().then_some(red))
