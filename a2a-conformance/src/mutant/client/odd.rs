@@ -24,10 +24,10 @@ pub(super) fn asked(
     body: &Bytes,
 ) -> (Asked, Option<Replace>) {
     change_headers(control, &mut head.headers);
-    if control == Control::WholeTarget {
-        if let Ok(whole) = format!("http://{host}{}", head.uri).parse() {
-            head.uri = whole;
-        }
+    if control == Control::WholeTarget
+        && let Ok(whole) = format!("http://{host}{}", head.uri).parse()
+    {
+        head.uri = whole;
     }
     let Ok(mut json) = serde_json::from_slice::<Value>(body) else {
         return (Full::from(body.clone()).boxed_unsync(), None);
