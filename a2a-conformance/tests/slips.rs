@@ -1,4 +1,6 @@
 //! What people get wrong by hand is seen.
+//!
+//! All slips take minutes: `A2A_ALL_SLIPS=1 cargo test -p a2a-conformance --test slips` tries them all.
 
 use std::collections::BTreeSet;
 
@@ -26,14 +28,22 @@ async fn try_out(number: usize, slip: Slip) -> Result<Vec<String>, String> {
     Err(format!("{} shows nowhere", slip.name))
 }
 
+/// Of how many slips one is tried out, unless all are wanted.
+const ONE_OF: usize = 6;
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_slip_is_seen_and_every_invariant_sees_something() {
+    let all = std::env::var_os("A2A_ALL_SLIPS").is_some();
     let trying = SLIPS.iter().enumerate();
+    let trying = trying.step_by(if all { 1 } else { ONE_OF });
     let trying = trying.map(|(number, slip)| try_out(number, *slip));
     let tried: Vec<_> = stream::iter(trying).buffered(4).collect().await;
     let (seen, unseen): (Vec<_>, Vec<_>) = tried.into_iter().partition(Result::is_ok);
     let unseen: Vec<_> = unseen.into_iter().filter_map(Result::err).collect();
     assert!(unseen.is_empty(), "{unseen:#?}");
+    if !all {
+        return;
+    }
     // That these bugs are caught is what the suite's own test proves.
     let proven = Bug::ALL.iter().flat_map(|bug| bug.story().kills);
     let proven = proven.map(|&check| check.to_owned());
