@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 
 use a2a_server::{Authenticator, Denied, Failure, Principal, Server, Transport, Turn};
-use a2a_transport::{BoxFuture, Call};
-use a2a_types::{AgentCard, GetTaskRequest, Request, TaskId};
+use a2a_transport::{BoxFuture, Call, Gateway};
+use a2a_types::{AgentCard, Dialect, GetTaskRequest, Message, Request, SendMessageRequest, TaskId};
 use http::request::Parts;
 use serde_json::{Value, json};
 
@@ -116,4 +116,19 @@ async fn a_claim_is_no_authentication() {
     }));
     call.context.claims.user_id = Some("alice".into());
     assert!(server.call(call).await.is_err());
+}
+
+/// An agent may believe its gateway whom it claims to act for: no caller's claim goes through.
+#[tokio::test]
+async fn a_gateway_passes_no_claim_on() {
+    let heard = Heard::default();
+    let gateway = Gateway::new(server(&heard), Dialect::V1_0);
+    let message = Message::user("who am I?");
+    let mut call = Call::new(Request::SendMessage(SendMessageRequest {
+        message,
+        ..Default::default()
+    }));
+    call.context.claims.user_id = Some("alice".into());
+    gateway.call(call).await.unwrap();
+    assert_eq!(*heard.lock().unwrap(), ["(anonymous) None None"]);
 }

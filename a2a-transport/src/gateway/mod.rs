@@ -23,7 +23,7 @@ use crate::{Answer, BoxFuture, Call, Context, Error, Reply, Transport, UpdateStr
 ///
 /// It remembers, for the last 100,000 tasks that were begun through it, in which generation
 /// they were begun and, where the caller chose the task's id and the agent another, both. The agent
-/// sees one caller: the gateway.
+/// sees one caller: the gateway. For whom a caller claims to act is not passed on.
 pub struct Gateway<T> {
     agent: T,
     spoken: Dialect,
