@@ -131,8 +131,8 @@ fn strange_state(way: Way) -> &'static str {
 /// What the media type of a body begins with, as a regular expression.
 fn media_type(way: Way) -> &'static str {
     match (way.dialect, way.binding) {
-        (Dialect::V1_0, Binding::HttpJson) => r"^application/(a2a\+)?json\b",
-        _ => r"^application/json\b",
+        (Dialect::V1_0, Binding::HttpJson) => r"(?i)^application/(a2a\+)?json\b",
+        _ => r"(?i)^application/json\b",
     }
 }
 

@@ -109,10 +109,10 @@ fn change(control: Control, json: &mut Value) -> Option<Replace> {
                 Some(_) => &mut json["params"],
                 None => json,
             };
-            let metadata = json!({"https://odd.example/": {"a": [1, null, "x"]}});
+            let odd = json!({"a": [1, null, "x"]});
             if params["message"].is_object() {
-                params["message"]["metadata"] = metadata.clone();
-                params["metadata"] = metadata;
+                params["message"]["metadata"]["https://odd.example/"] = odd.clone();
+                params["metadata"]["https://odd.example/"] = odd;
             }
             None
         }
