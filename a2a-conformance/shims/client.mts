@@ -78,7 +78,7 @@ async function call(ask: any): Promise<[string, Response]> {
   const found = await request(ask, new URL(".well-known/agent-card.json", ask.url).href, {});
   if (found.status !== 200) throw new Failure("MALFORMED", "no card");
   const card = await read(ask, found);
-  const spoken = (one: any) => one.protocolBinding === "JSONRPC" && one.protocolVersion === "1.0";
+  const spoken = (one: any) => one.protocolBinding === "JSONRPC" && `${one.protocolVersion}.`.startsWith("1.0.");
   const place = card.supportedInterfaces.find(spoken);
   if (!place) throw new Failure("MALFORMED", "no interface that is spoken here");
   let params: any = { id: ask.task, historyLength: ask.history };

@@ -26,7 +26,7 @@ def call(ask):
     patience = ask.get("patience_ms", 3000) / 1000
     card = json.load(fetch(ask["url"] + ".well-known/agent-card.json", patience))
     interfaces = [one for one in card["supportedInterfaces"]
-                  if one["protocolBinding"] == "JSONRPC" and one["protocolVersion"] == "1.0"]
+                  if one["protocolBinding"] == "JSONRPC" and (one["protocolVersion"] + ".").startswith("1.0.")]
     params = {"tenant": interfaces[0]["tenant"]} if "tenant" in interfaces[0] else {}
     if "text" in ask:
         message = {"messageId": str(uuid.uuid4()), "role": "ROLE_USER", "parts": [{"text": ask["text"]}]}
