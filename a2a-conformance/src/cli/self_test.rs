@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 0, requires = "generated")]
     seed: u64,
     /// How many are tested at once.
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 6)]
     jobs: usize,
     /// Print what came of it as JSON.
     #[arg(long)]
