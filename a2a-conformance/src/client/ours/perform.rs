@@ -30,8 +30,8 @@ pub(super) struct Performer {
 /// What is known of an agent for as long as one case lasts.
 #[derive(Default)]
 pub(super) struct Session {
-    case: String,
-    url: String,
+    /// Case, generation, binding and URL: a port may be that of an earlier agent.
+    of: [String; 4],
     cards: Option<Cards>,
     client: Option<Client>,
     /// What a client with a bug has read for good.
@@ -41,10 +41,10 @@ pub(super) struct Session {
 impl Session {
     /// Forgets all of another case.
     fn begin(&mut self, line: &Line) {
-        if (&self.case, &self.url) != (&line.case, &line.url) {
+        let of = [&line.case, &line.dialect, &line.binding, &line.url].map(String::clone);
+        if self.of != of {
             *self = Self {
-                case: line.case.clone(),
-                url: line.url.clone(),
+                of,
                 ..Self::default()
             };
         }
