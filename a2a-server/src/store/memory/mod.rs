@@ -166,16 +166,18 @@ impl MemoryStore {
             places.partition_point(|(place, _)| place <= after)
         });
         let rest = &places[begin..];
+        let mut tasks: Vec<_> = rest
+            .iter()
+            .take(listing.limit)
+            .filter_map(|(_, record)| {
+                let log = lock(&record.log);
+                listing.wants(&log.task).then(|| log.task.clone())
+            })
+            .collect();
+        // Some may have changed since.
+        tasks.sort_by_cached_key(Place::of);
         Page {
-            tasks: rest
-                .iter()
-                .take(listing.limit)
-                // One that has changed since is on another page now.
-                .filter_map(|(_, record)| {
-                    let log = lock(&record.log);
-                    listing.wants(&log.task).then(|| log.task.clone())
-                })
-                .collect(),
+            tasks,
             total,
             more: rest.len() > listing.limit,
         }
