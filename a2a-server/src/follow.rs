@@ -76,8 +76,9 @@ impl Cursor {
             if matches!(*event, Event::Message(_)) && !is_step(&event) {
                 continue;
             }
-            // A caller who catches up reads on through questions that were answered since.
-            let latest = *self.changes.borrow() == generation;
+            // A caller who catches up reads on through questions that were answered since. An event may
+            // be read before the watch tells of it.
+            let latest = self.ahead.is_empty() && *self.changes.borrow() <= generation;
             self.ended = latest
                 && event
                     .status()
@@ -119,5 +120,94 @@ impl Cursor {
             event: Arc::new(Event::Task(snapshot.task)),
         };
         Ok(VecDeque::from([whole]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use a2a_types::{Dialect, Task, TaskState, TaskStatusUpdateEvent};
+
+    use super::*;
+    use crate::store::{Append, MemoryStore, NewTask};
+
+    fn status(state: TaskState) -> Event {
+        Event::StatusUpdate(TaskStatusUpdateEvent {
+            task_id: "t".into(),
+            context_id: None,
+            status: state.into(),
+            metadata: None,
+        })
+    }
+
+    /// A follower at the begin of a log with these states. What the watch tells is ours to say.
+    async fn follower(states: &[TaskState]) -> (Cursor, watch::Sender<u64>) {
+        let store = MemoryStore::default();
+        let owner = Owner::from(a2a_transport::Principal::named("ada"));
+        let new = NewTask {
+            task: Task::submitted("t".into(), "c".into()),
+            dialect: Dialect::V1_0,
+            config: None,
+            receipt: None,
+            holder: "here".into(),
+            term: Duration::from_secs(1 << 30),
+            events: Vec::new(),
+            release: false,
+            notify: false,
+        };
+        store.create(&owner, new).await.unwrap();
+        for (state, after) in states.iter().zip(1..) {
+            let append = Append::held(after, 1, vec![status(*state)]);
+            store.append(&owner, &"t".into(), append).await.unwrap();
+        }
+        let (told, changes) = watch::channel(1);
+        let cursor = Cursor {
+            store: Arc::new(store),
+            owner,
+            task: "t".into(),
+            seen: 1,
+            ahead: VecDeque::new(),
+            changes,
+            closed: CancellationToken::new(),
+            ended: false,
+        };
+        (cursor, told)
+    }
+
+    /// The states that a follower sees; panics if there is no end. Time is paused, so it passes only
+    /// when nothing else can happen.
+    async fn seen(cursor: &mut Cursor) -> Vec<TaskState> {
+        let mut states = Vec::new();
+        let all = async {
+            while let Some(update) = cursor.next().await {
+                states.extend(update.unwrap().event.status().map(|status| status.state));
+            }
+        };
+        let ended = tokio::time::timeout(Duration::from_secs(1), all).await;
+        ended.expect("the end");
+        states
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_ends_though_its_last_event_was_read_before_the_watch_told_of_it() {
+        let states = [TaskState::Working, TaskState::Completed];
+        let (mut cursor, told) = follower(&states).await;
+        told.send_replace(2);
+        assert_eq!(seen(&mut cursor).await, states);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_catches_up_reads_on_through_what_was_answered_since() {
+        let states = [
+            TaskState::InputRequired,
+            TaskState::Working,
+            TaskState::Completed,
+        ];
+        for watch in [2, 3, 4] {
+            let (mut cursor, told) = follower(&states).await;
+            told.send_replace(watch);
+            assert_eq!(seen(&mut cursor).await, states, "{watch}");
+        }
     }
 }
