@@ -9,7 +9,7 @@ use a2a_conformance::run::{Run, Verdict};
 use a2a_server::demo::Reference;
 use a2a_server::{Server, WebhookPolicy};
 use a2a_transport::card_signature::sign;
-use a2a_transport::http::{Authenticator, Denied, HttpClient, ServeOptions, serve};
+use a2a_transport::http::{Authenticator, Denied, ServeOptions, serve};
 use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
 use a2a_transport::{BoxFuture, Principal};
 use a2a_types::{AgentCard, AgentExtension, AgentSkill, Dialect};
@@ -44,22 +44,8 @@ fn bearer(token: &str) -> HeaderMap {
 
 fn options(url: &str) -> Options {
     Options {
-        url: url.to_owned(),
-        profile: Profile::Instrumented,
-        dialects: Vec::new(),
-        bindings: Vec::new(),
-        selection: Selection::default(),
-        prompt: "hello".to_owned(),
-        headers: HeaderMap::new(),
-        second_headers: HeaderMap::new(),
-        forbidden_headers: HeaderMap::new(),
-        card_keys: None,
         patience: Duration::from_secs(20),
-        scale: 1.0,
-        webhook_host: None,
-        jobs: 8,
-        repeat: 1,
-        http: HttpClient::default(),
+        ..Options::of(url)
     }
 }
 

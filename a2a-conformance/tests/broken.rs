@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::time::Duration;
 
-use a2a_conformance::agent::{Options, Selection, run};
-use a2a_conformance::case::Profile;
+use a2a_conformance::agent::{Options, run};
 use a2a_conformance::catalogue::agent_cases;
 use a2a_conformance::run::Verdict;
 use a2a_server::demo::Reference;
 use a2a_server::{Server, WebhookPolicy};
-use a2a_transport::http::{Authenticator, Denied, HttpClient, HttpService};
+use a2a_transport::http::{Authenticator, Denied, HttpService};
 use a2a_transport::webhook::Jwks;
 use a2a_transport::{BoxFuture, Principal};
 use a2a_types::{AgentCard, AgentExtension};
@@ -247,22 +246,13 @@ async fn unmet(is: Break, offer: Offer) -> BTreeSet<String> {
         }
     });
     let options = Options {
-        url,
-        profile: Profile::Instrumented,
-        dialects: Vec::new(),
-        bindings: Vec::new(),
-        selection: Selection::default(),
-        prompt: "hello".to_owned(),
         headers: bearer("first"),
         second_headers: bearer("second"),
         forbidden_headers: bearer("guest"),
         card_keys: Some(Jwks::default()),
         patience: Duration::from_millis(150),
-        scale: 1.0,
-        webhook_host: None,
         jobs: 32,
-        repeat: 1,
-        http: HttpClient::default(),
+        ..Options::of(url)
     };
     let run = run(&options, |_, _| {}).await.unwrap();
     serving.abort();

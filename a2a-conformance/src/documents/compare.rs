@@ -37,7 +37,7 @@ pub struct Bindings {
 }
 
 /// Members that hold identifiers of a task, context, message or artifact.
-const IDS: &[&str] = &[
+pub(crate) const IDS: &[&str] = &[
     "id",
     "taskId",
     "contextId",

@@ -1,6 +1,6 @@
 //! The documented examples, replayed against both ends.
 
-mod compare;
+pub(crate) mod compare;
 mod corpus;
 mod fault;
 pub mod printed;

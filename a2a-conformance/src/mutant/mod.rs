@@ -6,6 +6,30 @@
 //!                                        nothing was red of what is odd
 //! ```
 
+/// Names of what is odd but right.
+macro_rules! controls {
+    ($says_of_all:literal $($control:ident = $name:literal: $says:literal;)*) => {
+        #[doc = $says_of_all]
+        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+        pub enum Control { $(#[doc = $says] $control,)* }
+
+        impl Control {
+            /// Every one.
+            pub const ALL: &[Self] = &[$(Self::$control,)*];
+
+            /// A short name.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$control => $name,)* }
+            }
+
+            /// What is odd.
+            pub fn says(self) -> &'static str {
+                match self { $(Self::$control => $says,)* }
+            }
+        }
+    };
+}
+
 pub mod agent;
 pub mod client;
 mod proof;

@@ -8,30 +8,8 @@ use crate::case::Profile;
 
 use super::stand::card;
 
-macro_rules! controls {
-    ($($control:ident = $name:literal: $says:literal;)*) => {
-        /// A way in which an agent is odd, but right.
-        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-        pub enum Control { $(#[doc = $says] $control,)* }
-
-        impl Control {
-            /// Every one.
-            pub const ALL: &[Self] = &[$(Self::$control,)*];
-
-            /// A short name.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$control => $name,)* }
-            }
-
-            /// What is odd.
-            pub fn says(self) -> &'static str {
-                match self { $(Self::$control => $says,)* }
-            }
-        }
-    };
-}
-
 controls! {
+    "A way in which an agent is odd, but right."
     UnknownMembers = "unknown-members": "tasks, messages and artifacts have members that nobody knows";
     KeyOrder = "key-order": "members come in another order";
     Pretty = "pretty": "JSON is written over many lines";

@@ -183,7 +183,6 @@ pub(super) fn options(stand: &Stand, subject: &Subject) -> Options {
         _ => HttpClient::default(),
     };
     Options {
-        url: stand.url.clone(),
         profile: match subject {
             Subject::Control(control) => control.profile(),
             Subject::Reference | Subject::Mutant(_) => Profile::Instrumented,
@@ -192,9 +191,6 @@ pub(super) fn options(stand: &Stand, subject: &Subject) -> Options {
             Subject::Control(control) => control.dialects().to_vec(),
             Subject::Reference | Subject::Mutant(_) => Vec::new(),
         },
-        bindings: Vec::new(),
-        selection: Selection::default(),
-        prompt: "hello".to_owned(),
         headers: credentials(false),
         second_headers: credentials(true),
         forbidden_headers: forbidden(),
@@ -208,10 +204,8 @@ pub(super) fn options(stand: &Stand, subject: &Subject) -> Options {
             Subject::Mutant(bug) if bug.story().alone => 1,
             _ => 16,
         },
-        repeat: 1,
-        scale: 1.0,
-        webhook_host: None,
         http,
+        ..Options::of(&stand.url)
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 
 use super::wire::Asked;
+use crate::documents::compare::IDS;
 
 /// A place in a JSON document; `*` stands for every item of an array.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -59,14 +60,6 @@ impl Path {
     /// Whether it is one of those of which a change must not be missed: what an answer is, whose it
     /// is, how it went.
     pub(super) fn is_vital(&self) -> bool {
-        const IDS: &[&str] = &[
-            "id",
-            "taskId",
-            "contextId",
-            "sessionId",
-            "messageId",
-            "artifactId",
-        ];
         let last = self.0.last().map_or("", String::as_str);
         let is_of_the_agent = self
             .0

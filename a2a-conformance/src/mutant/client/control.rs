@@ -1,29 +1,7 @@
 //! The clients that are odd, but right.
 
-macro_rules! controls {
-    ($($control:ident = $name:literal: $says:literal;)*) => {
-        /// A way in which a client is odd, but right.
-        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-        pub enum Control { $(#[doc = $says] $control,)* }
-
-        impl Control {
-            /// Every one.
-            pub const ALL: &[Self] = &[$(Self::$control,)*];
-
-            /// A short name.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$control => $name,)* }
-            }
-
-            /// What is odd.
-            pub fn says(self) -> &'static str {
-                match self { $(Self::$control => $says,)* }
-            }
-        }
-    };
-}
-
 controls! {
+    "A way in which a client is odd, but right."
     Headers = "client-headers": "requests have many headers that nobody asked for";
     TitleCase = "client-title-case": "names of headers are written with capitals";
     AcceptAnything = "client-accept-anything": "it accepts any media type";
