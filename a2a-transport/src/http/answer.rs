@@ -1,7 +1,7 @@
 //! The answers that HTTP itself needs.
 
 use a2a_jsonrpc::Id;
-use a2a_types::{Dialect, ErrorKind};
+use a2a_types::Dialect;
 use bytes::Bytes;
 use http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
@@ -88,15 +88,15 @@ pub(super) const BEARER: &str = "Bearer";
 
 /// Tells a caller that it is not let in, in its own binding and generation.
 pub(super) fn deny(denied: &Denied, binding: Binding, dialect: Dialect) -> Response<Body> {
-    let (status, kind) = match denied {
-        Denied::Unauthenticated { .. } => (StatusCode::UNAUTHORIZED, ErrorKind::Unauthenticated),
-        Denied::Forbidden => (StatusCode::FORBIDDEN, ErrorKind::PermissionDenied),
+    let status = match denied {
+        Denied::Unauthenticated { .. } => StatusCode::UNAUTHORIZED,
+        Denied::Forbidden => StatusCode::FORBIDDEN,
     };
     let refused = Refused {
         binding,
         id: Id::Null,
         dialect,
-        error: kind.into(),
+        error: denied.kind().into(),
         status: Some(status),
     };
     let mut response = written(write_refusal(refused), JSON);

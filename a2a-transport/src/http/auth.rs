@@ -1,5 +1,6 @@
 //! Who a request comes from.
 
+use a2a_types::ErrorKind;
 use http::request::Parts;
 
 use crate::{BoxFuture, Principal};
@@ -22,6 +23,16 @@ pub enum Denied {
     },
     /// The sender is known, and may not: HTTP 403.
     Forbidden,
+}
+
+impl Denied {
+    /// What the protocol calls it.
+    pub(super) fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Unauthenticated { .. } => ErrorKind::Unauthenticated,
+            Self::Forbidden => ErrorKind::PermissionDenied,
+        }
+    }
 }
 
 /// Lets everyone in, as one anonymous principal.

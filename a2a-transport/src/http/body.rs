@@ -8,6 +8,7 @@ use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
+use super::observed::{Observed, Outcome};
 use crate::binding::{EventWriter, Line};
 use crate::{Error, UpdateStream, sse};
 
@@ -26,6 +27,7 @@ struct Events {
     named: bool,
     ready: bytes::BytesMut,
     ping: Interval,
+    observed: Observed,
 }
 
 impl Body {
@@ -46,6 +48,7 @@ impl Body {
         writer: EventWriter,
         named: bool,
         keep_alive: Duration,
+        observed: Observed,
     ) -> Self {
         let mut ping = interval_at(Instant::now() + keep_alive, keep_alive);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -55,6 +58,7 @@ impl Body {
             named,
             ready: bytes::BytesMut::new(),
             ping,
+            observed,
         })))
     }
 }
@@ -71,6 +75,7 @@ impl Events {
             };
             match updates.as_mut().poll_next(cx) {
                 Poll::Ready(Some(Ok(update))) => {
+                    self.observed.told(&update);
                     let lines = self.writer.write(update.event);
                     let last = lines.len().saturating_sub(1);
                     for (index, line) in lines.into_iter().enumerate() {
@@ -81,11 +86,16 @@ impl Events {
                 }
                 Poll::Ready(Some(Err(error))) => {
                     tracing::debug!(%error, "a stream ended with an error");
-                    let line = self.writer.write_error(error.into_answer());
+                    let answer = error.into_answer();
+                    self.observed.ended(Outcome::Failed(answer.kind));
+                    let line = self.writer.write_error(answer);
                     self.push(None, &line);
                     self.updates = None;
                 }
-                Poll::Ready(None) => self.updates = None,
+                Poll::Ready(None) => {
+                    self.observed.ended(Outcome::Answered);
+                    self.updates = None;
+                }
                 Poll::Pending => {
                     ready!(self.ping.poll_tick(cx));
                     return Poll::Ready(Some(Bytes::from_static(sse::PING)));
@@ -115,9 +125,13 @@ impl http_body::Body for Body {
                 Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes)))))
             }
             Kind::Full(_) => Poll::Ready(None),
-            Kind::Events(events) => events
-                .poll(cx)
-                .map(|chunk| chunk.map(|chunk| Ok(Frame::data(chunk)))),
+            Kind::Events(events) => {
+                let span = events.observed.span().clone();
+                let _within = span.enter();
+                events
+                    .poll(cx)
+                    .map(|chunk| chunk.map(|chunk| Ok(Frame::data(chunk))))
+            }
         }
     }
 
@@ -227,6 +241,7 @@ mod tests {
             EventWriter::new(&envelope),
             false,
             Duration::from_secs(15),
+            Observed::begin(Binding::JsonRpc),
         );
         for seconds in [15, 30] {
             let frame = body.frame().await.unwrap().unwrap().into_data().unwrap();

@@ -9,6 +9,7 @@ use http::{Method, Response, StatusCode};
 
 use super::answer::{JSON, deny, event_stream, for_caller_only, retry_later, status, written};
 use super::body::{Body, Incomplete, collect};
+use super::observed::Observed;
 use super::service::HttpService;
 use super::{extensions, media};
 use crate::binding::rest::{self, NoRoute, Route};
@@ -19,26 +20,38 @@ use crate::{Answer, Binding, Call, Claims, Context, Error, Principal, Transport}
 
 impl<T: Transport> HttpService<T> {
     /// Answers a question by JSON-RPC.
-    pub(super) async fn json_rpc<B>(&self, head: &Parts, body: B) -> Response<Body>
+    pub(super) async fn json_rpc<B>(
+        &self,
+        head: &Parts,
+        body: B,
+        observed: Observed,
+    ) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let reading = &self.settings.reading;
-        let manner = Manner {
+        let mut manner = Manner {
             binding: Binding::JsonRpc,
             dialect: reading.prefer.unwrap_or(Dialect::V0_3),
             media_type: JSON,
+            observed,
         };
         let read = |body: &[u8]| jsonrpc::read_call(body, version(head).as_deref(), reading);
-        match self.read(head, body, &manner, read).await {
-            Ok((principal, question)) => self.answer(head, principal, question, &manner).await,
+        match self.read(head, body, &mut manner, read).await {
+            Ok((principal, question)) => self.answer(head, principal, question, manner).await,
             Err(refusal) => refusal,
         }
     }
 
     /// Answers a question by HTTP+JSON, asked at a path below ours.
-    pub(super) async fn http_json<B>(&self, head: &Parts, path: &str, body: B) -> Response<Body>
+    pub(super) async fn http_json<B>(
+        &self,
+        head: &Parts,
+        path: &str,
+        body: B,
+        observed: Observed,
+    ) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -48,6 +61,7 @@ impl<T: Transport> HttpService<T> {
             binding: Binding::HttpJson,
             dialect: Dialect::V1_0,
             media_type: media::of_answer(&head.headers),
+            observed,
         };
         let asked = match asked_for(head) {
             Ok(asked) => asked,
@@ -79,8 +93,8 @@ impl<T: Transport> HttpService<T> {
             return manner.refuse(Some(StatusCode::NOT_ACCEPTABLE), error);
         }
         let read = |body: &[u8]| rest::read_call(route, head.uri.query(), body, reading);
-        match self.read(head, body, &manner, read).await {
-            Ok((principal, question)) => self.answer(head, principal, question, &manner).await,
+        match self.read(head, body, &mut manner, read).await {
+            Ok((principal, question)) => self.answer(head, principal, question, manner).await,
             Err(refusal) => refusal,
         }
     }
@@ -90,34 +104,41 @@ impl<T: Transport> HttpService<T> {
         &self,
         head: &Parts,
         body: B,
-        manner: &Manner,
+        manner: &mut Manner,
         read: impl FnOnce(&[u8]) -> Result<Question, Refused>,
     ) -> Result<(Principal, Question), Response<Body>>
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let refuse = |status, text: &str| {
+        let refuse = |manner: &mut Manner, status, text: &str| {
             manner.refuse(Some(status), A2aError::new(ErrorKind::InvalidRequest, text))
         };
         if head.method == Method::POST && !media::brings_json(&head.headers) {
             let text = "expected `Content-Type: application/json`";
-            return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+            return Err(refuse(manner, StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
         }
         let admitted = self.settings.authenticator.authenticate(head).await;
-        let principal = admitted.map_err(|denied| deny(&denied, manner.binding, manner.dialect))?;
+        let principal = admitted.map_err(|denied| {
+            manner.observed.refused(manner.dialect, denied.kind());
+            deny(&denied, manner.binding, manner.dialect)
+        })?;
         let limit = self.settings.reading.limits.bytes;
         let body = collect(body, limit, self.settings.pace).await;
         let body = body.map_err(|incomplete| match incomplete {
             Incomplete::TooLarge => {
                 let text = format!("the body is larger than {limit} bytes");
-                refuse(StatusCode::PAYLOAD_TOO_LARGE, &text)
+                refuse(manner, StatusCode::PAYLOAD_TOO_LARGE, &text)
             }
-            Incomplete::Stalled => refuse(StatusCode::REQUEST_TIMEOUT, "the body came too slowly"),
-            Incomplete::Broken(_) => refuse(StatusCode::BAD_REQUEST, "the body broke off"),
+            Incomplete::Stalled => {
+                let text = "the body came too slowly";
+                refuse(manner, StatusCode::REQUEST_TIMEOUT, text)
+            }
+            Incomplete::Broken(_) => refuse(manner, StatusCode::BAD_REQUEST, "the body broke off"),
         })?;
         let question = read(&body).map_err(|refused| {
             tracing::debug!(error = %refused.error, "refused a request");
+            manner.observed.refused(refused.dialect, refused.error.kind);
             written(write_refusal(refused), manner.media_type)
         })?;
         Ok((principal, question))
@@ -128,13 +149,14 @@ impl<T: Transport> HttpService<T> {
         head: &Parts,
         principal: Principal,
         question: Question,
-        manner: &Manner,
+        mut manner: Manner,
     ) -> Response<Body> {
         let Question {
             request,
             mut envelope,
             repairs,
         } = question;
+        manner.observed.understood(&envelope);
         for repair in &repairs {
             let (quirk, path) = (repair.quirk.code(), &repair.path);
             tracing::debug!(quirk, path, "mended a request");
@@ -162,9 +184,6 @@ impl<T: Transport> HttpService<T> {
             request,
         };
         let reply = self.transport.call(call).await;
-        if !envelope.wants_answer() {
-            return status(StatusCode::NO_CONTENT);
-        }
         let outcome = match reply {
             Ok(reply) => {
                 envelope.settle(reply.created_in);
@@ -177,6 +196,10 @@ impl<T: Transport> HttpService<T> {
                 Err(error.into_answer())
             }
         };
+        manner.observed.answered(&outcome);
+        if !envelope.wants_answer() {
+            return status(StatusCode::NO_CONTENT);
+        }
         let mut response = match outcome {
             Ok(Answer::Stream(updates)) => {
                 let named = header(&head.headers, USER_AGENT.as_str())
@@ -187,6 +210,7 @@ impl<T: Transport> HttpService<T> {
                     writer,
                     named,
                     self.settings.keep_alive,
+                    manner.observed,
                 ))
             }
             Ok(Answer::Once(response @ A2aResponse::GetExtendedAgentCard(_))) => for_caller_only(
@@ -211,11 +235,13 @@ struct Manner {
     binding: Binding,
     dialect: Dialect,
     media_type: &'static str,
+    observed: Observed,
 }
 
 impl Manner {
-    fn refuse(&self, status: Option<StatusCode>, error: A2aError) -> Response<Body> {
+    fn refuse(&mut self, status: Option<StatusCode>, error: A2aError) -> Response<Body> {
         tracing::debug!(%error, "refused a request");
+        self.observed.refused(self.dialect, error.kind);
         let refused = Refused {
             binding: self.binding,
             id: Id::Null,

@@ -13,6 +13,7 @@ mod extensions;
 mod following;
 mod hosts;
 mod media;
+mod observed;
 mod outgoing;
 mod proxy;
 mod reach;

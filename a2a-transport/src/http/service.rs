@@ -18,6 +18,7 @@ use super::auth::{Anyone, Authenticator, Denied};
 use super::body::{Body, Pace};
 use super::discovery::PublicCard;
 use super::hosts::Hosts;
+use super::observed::{Observed, within};
 use crate::binding::Reading;
 use crate::{Answer, Binding, BoxFuture, Call, Context, Transport};
 
@@ -150,9 +151,18 @@ impl<T: Transport> HttpService<T> {
             return refusal;
         }
         match self.settings.place(head.uri.path()) {
-            Place::Endpoint if head.method == Method::POST => self.json_rpc(&head, body).await,
+            Place::Endpoint if head.method == Method::POST => {
+                let observed = Observed::begin(Binding::JsonRpc);
+                let span = observed.span().clone();
+                let answered = self.json_rpc(&head, body, observed);
+                within(span, answered).await
+            }
             Place::Endpoint => not_allowed("POST"),
-            Place::Below(path) => self.http_json(&head, path, body).await,
+            Place::Below(path) => {
+                let observed = Observed::begin(Binding::HttpJson);
+                let span = observed.span().clone();
+                within(span, self.http_json(&head, path, body, observed)).await
+            }
             Place::Card | Place::ExtendedCard | Place::Keys
                 if head.method != Method::GET && head.method != Method::HEAD =>
             {

@@ -1,0 +1,171 @@
+//! A request under way: what is known of it, and what becomes of it.
+
+use a2a_types::{Dialect, ErrorKind, Operation, Response, SendMessageResponse, TaskId};
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
+
+use super::body::Body;
+use crate::spans::{
+    BINDING, DIALECT, ERROR_TYPE, GENERATION, HTTP_STATUS, OPERATION, OTEL_KIND, OTEL_STATUS,
+    OUTCOME, RPC_SYSTEM, SERVER_REQUEST, TASK,
+};
+use crate::{Answer, Binding, Envelope, Update};
+
+/// A request to an endpoint, from its head on. It ends by being dropped: when the answer is ready, a
+/// stream's with its last event, or before, when the caller goes away.
+///
+/// Whoever counts requests and whoever traces them look here.
+pub(super) struct Observed {
+    binding: Binding,
+    /// The generation, once the request is understood, or refused in one.
+    dialect: Option<Dialect>,
+    /// What is asked, once it is understood.
+    operation: Option<Operation>,
+    task_is_told: bool,
+    /// The place of the last event that was told.
+    generation: Option<u64>,
+    outcome: Outcome,
+    span: Span,
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Outcome {
+    /// It was answered.
+    Answered,
+    /// It was refused, or failed, or its stream broke off.
+    Failed(ErrorKind),
+    /// The caller went away before the answer was whole.
+    Abandoned,
+}
+
+impl Observed {
+    /// A request that comes in by a binding.
+    pub(super) fn begin(binding: Binding) -> Self {
+        let span = tracing::info_span!(
+            SERVER_REQUEST,
+            { OTEL_KIND } = "server",
+            { BINDING } = %binding,
+            { RPC_SYSTEM } = Empty,
+            { OPERATION } = Empty,
+            { DIALECT } = Empty,
+            { TASK } = Empty,
+            { GENERATION } = Empty,
+            { OUTCOME } = Empty,
+            { ERROR_TYPE } = Empty,
+            { HTTP_STATUS } = Empty,
+            { OTEL_STATUS } = Empty,
+        );
+        Self {
+            binding,
+            dialect: None,
+            operation: None,
+            task_is_told: false,
+            generation: None,
+            outcome: Outcome::Abandoned,
+            span,
+        }
+    }
+
+    /// What happens for the request happens in this span.
+    pub(super) fn span(&self) -> &Span {
+        &self.span
+    }
+
+    /// It is known what is asked, and how.
+    pub(super) fn understood(&mut self, envelope: &Envelope) {
+        self.dialect = Some(envelope.dialect);
+        self.operation = Some(envelope.operation);
+        if self.binding == Binding::JsonRpc {
+            self.span.record(RPC_SYSTEM, "jsonrpc");
+        }
+        self.span.record(OPERATION, envelope.operation.name());
+        self.span.record(DIALECT, envelope.dialect.version());
+        if let Some(task) = &envelope.task {
+            self.about(task);
+        }
+    }
+
+    /// It is refused before it is understood.
+    pub(super) fn refused(&mut self, dialect: Dialect, kind: ErrorKind) {
+        self.dialect = Some(dialect);
+        self.outcome = Outcome::Failed(kind);
+    }
+
+    /// The transport has answered; a stream is not at its end with that.
+    pub(super) fn answered(&mut self, outcome: &Result<Answer, a2a_types::Error>) {
+        match outcome {
+            Ok(Answer::Once(response)) => {
+                self.outcome = Outcome::Answered;
+                if let Response::SendMessage(SendMessageResponse::Task(task)) = response {
+                    self.about(&task.id);
+                }
+            }
+            Ok(Answer::Stream(_)) => {}
+            Err(error) => self.outcome = Outcome::Failed(error.kind),
+        }
+    }
+
+    /// An event goes out.
+    pub(super) fn told(&mut self, update: &Update) {
+        self.generation = update.generation.or(self.generation);
+        if let Some(task) = update.event.task_id() {
+            self.about(task);
+        }
+    }
+
+    /// Said once: OpenTelemetry keeps whatever is said of a span.
+    fn about(&mut self, task: &TaskId) {
+        if !std::mem::replace(&mut self.task_is_told, true) {
+            self.span.record(TASK, task.as_str());
+        }
+    }
+
+    /// A stream is at its end, or breaks off.
+    pub(super) fn ended(&mut self, outcome: Outcome) {
+        self.outcome = outcome;
+    }
+}
+
+impl Drop for Observed {
+    fn drop(&mut self) {
+        if self.span.is_disabled() {
+            return;
+        }
+        let span = &self.span;
+        if let (None, Some(dialect)) = (self.operation, self.dialect) {
+            span.record(DIALECT, dialect.version());
+        }
+        if let Some(generation) = self.generation {
+            span.record(GENERATION, generation);
+        }
+        span.record(OUTCOME, self.outcome.as_str());
+        if let Outcome::Failed(kind) = self.outcome {
+            span.record(ERROR_TYPE, kind.reason());
+            if kind.http_status() >= 500 {
+                span.record(OTEL_STATUS, "ERROR");
+            }
+        }
+    }
+}
+
+/// Answers within the span of a request.
+pub(super) async fn within(
+    span: Span,
+    answering: impl Future<Output = http::Response<Body>>,
+) -> http::Response<Body> {
+    let response = answering.instrument(span.clone()).await;
+    span.record(HTTP_STATUS, response.status().as_u16());
+    response
+}
+
+impl Outcome {
+    /// In one word.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Failed(_) => "failed",
+            Self::Abandoned => "abandoned",
+        }
+    }
+}
