@@ -12,7 +12,7 @@ use crate::gate::{Gate, TurnLimits};
 use crate::ledger::Ledger;
 use crate::letters::Letters;
 use crate::server::{Inner, Server};
-use crate::store::{MemoryStore, Retention, Store};
+use crate::store::{MemoryStore, Retention, Store, Timed};
 use crate::turns::Turns;
 use crate::upkeep::{Recovery, Upkeep};
 #[cfg(feature = "push")]
@@ -96,7 +96,7 @@ impl Server {
 impl ServerBuilder {
     /// Where tasks are kept; in memory by default.
     pub fn store(mut self, store: impl Store) -> Self {
-        self.store = Some(Arc::new(store));
+        self.store = Some(Arc::new(Timed(store)));
         self
     }
 
@@ -234,7 +234,7 @@ impl ServerBuilder {
             tracing::info!(
                 "tasks are in memory, and gone with the process: a `SqliteStore` keeps them"
             );
-            Arc::new(MemoryStore::default())
+            Arc::new(Timed(MemoryStore::default()))
         });
         Ok(Server {
             inner: Arc::new(Inner {

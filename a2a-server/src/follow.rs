@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use a2a_transport::{Error, Update};
+use a2a_transport::{Error, Update, metric};
 use a2a_types::extension::trpc::is_step;
 use a2a_types::{ErrorKind, Event, TaskId};
 use futures_util::stream;
@@ -83,6 +83,8 @@ impl Cursor {
                 && event
                     .status()
                     .is_some_and(|status| status.state.ends_stream());
+            let head = *self.changes.borrow();
+            metric::FOLLOWER_LAG.record([], head.saturating_sub(generation) as f64);
             let generation = Some(generation);
             let event = Arc::unwrap_or_clone(event);
             return Some(Ok(Update { event, generation }));

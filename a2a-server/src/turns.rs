@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use a2a_transport::Context;
+use a2a_transport::{Context, metric};
 use a2a_types::{Message, SendMessageRequest, TaskId, TaskState};
 use tokio::sync::{oneshot, watch};
 
@@ -159,6 +159,7 @@ impl Turns {
         let turns = Arc::clone(self);
         runner.begin();
         self.count.send_modify(|count| *count += 1);
+        let running = metric::RUNNING_TURNS.raise([]);
         tokio::spawn(async move {
             let mut next = Some(first);
             while let Some(heard) = next {
@@ -167,7 +168,7 @@ impl Turns {
             }
             runner.end();
             turns.count.send_modify(|count| *count -= 1);
-            drop(held);
+            drop((held, running));
         });
     }
 

@@ -53,6 +53,7 @@ mod envelope;
 mod error;
 mod gateway;
 pub mod http;
+pub mod metric;
 pub mod spans;
 pub mod sse;
 mod transport;

@@ -12,6 +12,7 @@ mod read;
 mod sqlite;
 #[cfg(feature = "suite")]
 pub mod suite;
+mod timed;
 mod write;
 
 use std::time::Duration;
@@ -28,6 +29,7 @@ pub use read::{
 };
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteStore};
+pub(crate) use timed::Timed;
 pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement};
 
 /// Keeps the logs of tasks.
@@ -145,6 +147,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// Notifications that were given up, the first first, at most so many: they are kept with their task.
     fn dead_letters(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>>;
+
+    /// How many notifications are not delivered yet, without those that were given up.
+    fn undelivered(&self) -> BoxFuture<'_, Result<usize, StoreError>>;
 
     /// Tells what became of a notification. One that is gone is settled already.
     fn settle<'a>(

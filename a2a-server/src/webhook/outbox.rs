@@ -3,9 +3,9 @@
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
-use a2a_transport::BoxFuture;
 use a2a_transport::binding::{Pushed, write_notification};
 use a2a_transport::webhook::{WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP};
+use a2a_transport::{BoxFuture, metric};
 use a2a_types::extension::trpc::{hide_steps, is_step};
 use a2a_types::{Dialect, Event, TaskState};
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
@@ -59,6 +59,7 @@ impl Outbox {
     /// Delivers until the server closes, or nobody has it any more.
     pub(crate) async fn run(self: Arc<Self>, server: Weak<impl Send + Sync>) {
         let mut deliveries = JoinSet::new();
+        let mut counted: Option<Instant> = None;
         while server.strong_count() > 0 && !self.closed.is_cancelled() {
             let room = MOST_AT_ONCE - deliveries.len();
             let taken = match room {
@@ -83,6 +84,21 @@ impl Outbox {
                 () = self.closed.cancelled() => {}
             }
             while deliveries.try_join_next().is_some() {}
+            if counted.is_none_or(|last| last.elapsed() >= LOOK_EVERY) {
+                self.count().await;
+                counted = Some(Instant::now());
+            }
+        }
+    }
+
+    /// Tells how many notifications wait.
+    async fn count(&self) {
+        match self.store.undelivered().await {
+            Ok(depth) => metric::OUTBOX_DEPTH.set([], depth),
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(error, "could not count the notifications that wait");
+            }
         }
     }
 
@@ -90,8 +106,11 @@ impl Outbox {
         let begun = Instant::now();
         let settlement = match self.pack(&notification).await {
             Ok(Some(delivery)) => match self.courier.carry(delivery).await {
-                Outcome::Delivered => Settlement::Delivered,
-                Outcome::Gone => return self.forget(&notification).await,
+                Outcome::Delivered => told("delivered", Settlement::Delivered),
+                Outcome::Gone => {
+                    metric::DELIVERIES.count(["gone"]);
+                    return self.forget(&notification).await;
+                }
                 Outcome::Later { after, reason } => self.put_off(&notification, after, reason),
             },
             // Nothing that this generation is told.
@@ -121,18 +140,18 @@ impl Outbox {
         let task = &notification.config.task_id;
         if reason == Reason::Busy {
             tracing::debug!(%task, "a webhook's host is busy");
-            return Settlement::Untried(with_jitter(BUSY));
+            return told("untried", Settlement::Untried(with_jitter(BUSY)));
         }
         let attempt = usize::try_from(notification.attempt).unwrap_or(usize::MAX);
         match self.pauses.get(attempt) {
             Some(pause) => {
                 let pause = after.unwrap_or_else(|| with_jitter(*pause));
                 tracing::debug!(%task, attempt, %reason, ?pause, "a webhook is told later");
-                Settlement::Later(pause)
+                told("later", Settlement::Later(pause))
             }
             None => {
                 tracing::warn!(%task, attempt, %reason, "a webhook could not be told");
-                Settlement::GivenUp
+                told("given_up", Settlement::GivenUp)
             }
         }
     }
@@ -245,6 +264,12 @@ impl Outbox {
         }
         Ok(Some(Event::Task(task)))
     }
+}
+
+/// What is settled by an attempt that ended so.
+fn told(outcome: &'static str, settlement: Settlement) -> Settlement {
+    metric::DELIVERIES.count([outcome]);
+    settlement
 }
 
 /// Brings something to a webhook, once.

@@ -85,6 +85,8 @@ faults! {
     CountsWhatWasNotTried: "outbox.untried";
     /// Nobody finds what was given up.
     HidesDeadLetters: "outbox.given_up";
+    /// What was given up is still to be delivered.
+    CountsDeadLetters: "outbox.undelivered";
     /// A task may wait for its caller as long as it likes.
     WaitsForEver: "sweep.by_patience";
 

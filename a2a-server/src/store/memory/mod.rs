@@ -370,6 +370,10 @@ impl Store for MemoryStore {
         done(Ok(self.describe(dead)))
     }
 
+    fn undelivered(&self) -> BoxFuture<'_, Result<usize, StoreError>> {
+        done(Ok(lock(&self.outbox).waiting()))
+    }
+
     fn settle<'a>(
         &'a self,
         notification: &'a Notification,

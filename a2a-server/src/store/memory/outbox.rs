@@ -84,6 +84,11 @@ impl Outbox {
             .collect()
     }
 
+    /// How many are not delivered and not given up.
+    pub(super) fn waiting(&self) -> usize {
+        self.rows.values().filter(|row| row.dead.is_none()).count()
+    }
+
     /// Forgets what a webhook was to be told.
     pub(super) fn forget(&mut self, owner: &Owner, task: &TaskId, config: &ConfigId) {
         self.rows

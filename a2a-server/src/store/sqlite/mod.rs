@@ -267,6 +267,10 @@ impl Store for SqliteStore {
         Box::pin(self.readers.run(read))
     }
 
+    fn undelivered(&self) -> BoxFuture<'_, Result<usize, StoreError>> {
+        Box::pin(self.readers.run(tables::undelivered))
+    }
+
     fn settle<'a>(
         &'a self,
         notification: &'a Notification,

@@ -275,6 +275,14 @@ pub(super) fn dead_letters(
         .collect())
 }
 
+/// How many notifications are neither delivered nor given up.
+pub(super) fn undelivered(connection: &Connection) -> Result<usize, StoreError> {
+    let sql = "select count(*) from push_outbox where dead is null";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let count: i64 = statement.query_row([], |row| row.get(0)).map_err(failed)?;
+    Ok(count.try_into().unwrap_or(usize::MAX))
+}
+
 fn notifications(
     connection: &Connection,
     sql: &str,

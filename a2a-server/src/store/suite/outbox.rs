@@ -17,6 +17,7 @@ super::promises! {
     untried = "what was taken and not tried is due again, and does not count as an attempt";
     put_off = "what is put off is due again after that time, and nothing overtakes it";
     given_up = "what is given up is a dead letter, lets the next one go, and can be tried again";
+    undelivered = "what waits to be delivered is counted, without what was delivered or given up";
     in_its_generation = "a notification tells the generation of the protocol in which its webhook was asked for";
     so_many = "no more notifications are taken than were asked for, and the others stay";
     only_later_events = "a webhook is told of nothing that happened before it came";
@@ -194,6 +195,30 @@ async fn put_off(bench: Bench) -> Checked {
     .await?;
     let found = (again.generation, again.attempt);
     same("what is due again", found, (2, 1))
+}
+
+async fn undelivered(bench: Bench) -> Checked {
+    let count = async |what, expected| same(what, bench.store.undelivered().await?, expected);
+    count("what waits at first", 0).await?;
+    let mut writer = watched(&bench, "t", &["c", "d"]).await?;
+    work(&mut writer, 2).await?;
+    count("what waits for two webhooks", 4).await?;
+    let due = bench.due().await?;
+    let [one, other] = due.as_slice() else {
+        return Err(Saw::new(format!(
+            "{} are due, not one of each webhook",
+            due.len()
+        )));
+    };
+    for (notification, settlement, expected) in [
+        (one, Settlement::Later(LONG), 4),
+        (one, Settlement::Delivered, 3),
+        (other, Settlement::GivenUp, 2),
+    ] {
+        bench.store.settle(notification, settlement).await?;
+        count("what waits", expected).await?;
+    }
+    Ok(())
 }
 
 async fn given_up(bench: Bench) -> Checked {

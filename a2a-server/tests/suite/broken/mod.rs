@@ -188,6 +188,13 @@ impl Store for Broken {
         }
     }
 
+    fn undelivered(&self) -> Pending<'_, usize> {
+        match self.fault {
+            Fault::CountsDeadLetters => Box::pin(self.all_letters()),
+            _ => self.inner.undelivered(),
+        }
+    }
+
     fn settle<'a>(
         &'a self,
         notification: &'a Notification,

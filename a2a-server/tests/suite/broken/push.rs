@@ -11,6 +11,12 @@ use crate::fault::Fault;
 const LONG: Duration = Duration::from_secs(3600);
 
 impl Broken {
+    /// How many letters there are, dead ones too.
+    pub(super) async fn all_letters(&self) -> Answer<usize> {
+        let dead = self.inner.dead_letters(usize::MAX).await?.len();
+        Ok(self.inner.undelivered().await? + dead)
+    }
+
     pub(super) async fn keep_webhook(
         &self,
         owner: &Owner,

@@ -1,0 +1,172 @@
+//! A store that tells how long it takes.
+
+use std::time::Duration;
+
+use a2a_transport::{BoxFuture, metric};
+use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::{
+    Append, Appended, Listing, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
+    Retention, Settlement, Snapshot, Store, StoreError, Tail,
+};
+
+/// Tells how long a store takes for what. It is what a server takes its store for.
+pub(crate) struct Timed<S>(pub(crate) S);
+
+impl<S: Store> Store for Timed<S> {
+    fn create<'a>(
+        &'a self,
+        owner: &'a Owner,
+        new: NewTask,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        timed("create", self.0.create(owner, new))
+    }
+
+    fn append<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        append: Append,
+    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+        timed("append", self.0.append(owner, task, append))
+    }
+
+    fn snapshot<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>> {
+        timed("snapshot", self.0.snapshot(owner, task))
+    }
+
+    fn events_after<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        generation: u64,
+    ) -> BoxFuture<'a, Result<Tail, StoreError>> {
+        timed("events_after", self.0.events_after(owner, task, generation))
+    }
+
+    fn watch<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>> {
+        timed("watch", self.0.watch(owner, task))
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a Owner,
+        listing: Listing,
+    ) -> BoxFuture<'a, Result<Page, StoreError>> {
+        timed("list", self.0.list(owner, listing))
+    }
+
+    fn put_config<'a>(
+        &'a self,
+        owner: &'a Owner,
+        config: TaskPushNotificationConfig,
+        dialect: Dialect,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        timed("put_config", self.0.put_config(owner, config, dialect))
+    }
+
+    fn configs<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<Vec<TaskPushNotificationConfig>, StoreError>> {
+        timed("configs", self.0.configs(owner, task))
+    }
+
+    fn delete_config<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        config: &'a ConfigId,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        timed("delete_config", self.0.delete_config(owner, task, config))
+    }
+
+    fn received<'a>(
+        &'a self,
+        owner: &'a Owner,
+        message: &'a MessageId,
+    ) -> BoxFuture<'a, Result<Option<Received>, StoreError>> {
+        timed("received", self.0.received(owner, message))
+    }
+
+    fn keep_answer<'a>(
+        &'a self,
+        owner: &'a Owner,
+        receipt: Receipt,
+        answer: Message,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        timed("keep_answer", self.0.keep_answer(owner, receipt, answer))
+    }
+
+    fn notifications(
+        &self,
+        limit: usize,
+        term: Duration,
+    ) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
+        timed("notifications", self.0.notifications(limit, term))
+    }
+
+    fn dead_letters(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
+        timed("dead_letters", self.0.dead_letters(limit))
+    }
+
+    fn undelivered(&self) -> BoxFuture<'_, Result<usize, StoreError>> {
+        timed("undelivered", self.0.undelivered())
+    }
+
+    fn settle<'a>(
+        &'a self,
+        notification: &'a Notification,
+        settlement: Settlement,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        timed("settle", self.0.settle(notification, settlement))
+    }
+
+    fn renew<'a>(
+        &'a self,
+        holder: &'a str,
+        term: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        timed("renew", self.0.renew(holder, term))
+    }
+
+    fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>> {
+        timed("orphans", self.0.orphans(limit))
+    }
+
+    fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
+        timed("sweep", self.0.sweep(retention))
+    }
+}
+
+fn timed<'a, T: Send + 'a>(
+    method: &'static str,
+    answer: BoxFuture<'a, Result<T, StoreError>>,
+) -> BoxFuture<'a, Result<T, StoreError>> {
+    Box::pin(async move {
+        let begun = Instant::now();
+        let answer = answer.await;
+        let took = begun.elapsed().as_secs_f64();
+        metric::STORE_SECONDS.record([method, outcome(&answer)], took);
+        answer
+    })
+}
+
+fn outcome<T>(answer: &Result<T, StoreError>) -> &'static str {
+    match answer {
+        Ok(_) => "ok",
+        Err(StoreError::Failed(_) | StoreError::Full) => "failed",
+        Err(_) => "refused",
+    }
+}

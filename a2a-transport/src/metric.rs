@@ -1,0 +1,326 @@
+//! What is measured, under which names.
+//!
+//! Everything is told to the recorder of the crate [`metrics`](https://docs.rs/metrics), whichever the
+//! program has installed; without one, nothing is kept. [`describe`] gives a recorder the units and the
+//! descriptions.
+//!
+//! | name | kind | labels | what |
+//! |---|---|---|---|
+//! | `a2a_server_requests_total` | counter | `operation`, `dialect`, `binding`, `outcome` | Requests that were answered or refused; a stream counts when it begins. |
+//! | `a2a_server_request_duration_seconds` | histogram | `operation`, `dialect`, `binding` | How long a request took, from its head to its answer or to the begin of a stream. |
+//! | `a2a_server_errors_total` | counter | `kind` | Errors that callers were told, as an answer or at the end of a stream. |
+//! | `a2a_server_open_streams` | gauge | | Streams that callers are reading. |
+//! | `a2a_server_follower_lag_events` | histogram | | How many further events a task's log held when a follower was given one: a stream, or a caller who waits. |
+//! | `a2a_server_store_duration_seconds` | histogram | `method`, `outcome` | How long the store took. |
+//! | `a2a_server_running_turns` | gauge | | Runs of the agent's turns that are in progress. |
+//! | `a2a_server_outbox_depth` | gauge | | Notifications in the store that are not delivered yet, without those that were given up; every process that shares the store tells the same. |
+//! | `a2a_server_deliveries_total` | counter | `outcome` | Attempts to tell a webhook. |
+//! | `a2a_client_requests_total` | counter | `operation`, `dialect`, `binding`, `outcome` | Requests to remote agents, each attempt by itself; a stream counts when it begins. |
+//! | `a2a_client_request_duration_seconds` | histogram | `operation`, `dialect`, `binding` | How long a remote agent took, to its answer or to the begin of a stream. |
+//! | `a2a_client_reconnections_total` | counter | | Times that a task was followed again after a cut. |
+//!
+//! The values of labels are few, whatever peers send: no ids, no addresses, no names of callers.
+//!
+//! | label | values |
+//! |---|---|
+//! | `operation` | the [operations](a2a_types::Operation), like `SendMessage`; `other` for what was not understood |
+//! | `dialect` | `0.1`, `0.2`, `0.3`, `1.0` |
+//! | `binding` | `JSONRPC`, `HTTP+JSON` |
+//! | `kind`, and `outcome` of a request | the [reasons](a2a_types::ErrorKind::reason) of the protocol's errors, like `TASK_NOT_FOUND`; `UNKNOWN`; as an outcome also `ok`, and at the client the [failures](crate::Error) that are not the agent's word, like `timeout` |
+//! | `method` | the methods of `a2a_server::Store` |
+//! | `outcome` of the store | `ok`; `refused`, like what somebody else has written meanwhile; `failed`: the store could not |
+//! | `outcome` of a delivery | `delivered`; `later`: it failed and is tried again; `given_up`; `gone`: the webhook wants to hear no more; `untried`: its host was too busy |
+
+use metrics::{Key, KeyName, Label, Level, Metadata, Recorder, SharedString, Unit, with_recorder};
+
+macro_rules! metrics {
+    ($($constant:ident = $kind:ident $name:literal [$($label:literal),*] $unit:ident $help:literal;)*) => {
+        $(
+            #[doc = $help]
+            pub const $constant: $kind<{ <[&str]>::len(&[$($label),*]) }> = $kind(Row {
+                name: $name,
+                kind: Kind::$kind,
+                unit: Unit::$unit,
+                labels: &[$($label),*],
+                help: $help,
+            });
+        )*
+
+        /// Every metric.
+        const ALL: &[&Row] = &[$(&$constant.0),*];
+    };
+}
+
+metrics! {
+    SERVER_REQUESTS = Counter "a2a_server_requests_total" ["operation", "dialect", "binding", "outcome"] Count
+        "Requests that were answered or refused; a stream counts when it begins.";
+    SERVER_REQUEST_SECONDS = Histogram "a2a_server_request_duration_seconds" ["operation", "dialect", "binding"] Seconds
+        "How long a request took, from its head to its answer or to the begin of a stream.";
+    SERVER_ERRORS = Counter "a2a_server_errors_total" ["kind"] Count
+        "Errors that callers were told, as an answer or at the end of a stream.";
+    OPEN_STREAMS = Gauge "a2a_server_open_streams" [] Count
+        "Streams that callers are reading.";
+    FOLLOWER_LAG = Histogram "a2a_server_follower_lag_events" [] Count
+        "How many further events a task's log held when a follower was given one: a stream, or a caller who waits.";
+    STORE_SECONDS = Histogram "a2a_server_store_duration_seconds" ["method", "outcome"] Seconds
+        "How long the store took.";
+    RUNNING_TURNS = Gauge "a2a_server_running_turns" [] Count
+        "Runs of the agent's turns that are in progress.";
+    OUTBOX_DEPTH = Gauge "a2a_server_outbox_depth" [] Count
+        "Notifications in the store that are not delivered yet, without those that were given up; every process that shares the store tells the same.";
+    DELIVERIES = Counter "a2a_server_deliveries_total" ["outcome"] Count
+        "Attempts to tell a webhook.";
+    CLIENT_REQUESTS = Counter "a2a_client_requests_total" ["operation", "dialect", "binding", "outcome"] Count
+        "Requests to remote agents, each attempt by itself; a stream counts when it begins.";
+    CLIENT_REQUEST_SECONDS = Histogram "a2a_client_request_duration_seconds" ["operation", "dialect", "binding"] Seconds
+        "How long a remote agent took, to its answer or to the begin of a stream.";
+    RECONNECTIONS = Counter "a2a_client_reconnections_total" [] Count
+        "Times that a task was followed again after a cut.";
+}
+
+/// Tells the recorder that is installed what each metric means and in which unit it is.
+pub fn describe() {
+    with_recorder(|recorder| {
+        for row in ALL {
+            let (name, unit) = (KeyName::from_const_str(row.name), Some(row.unit));
+            let help = SharedString::const_str(row.help);
+            match row.kind {
+                Kind::Counter => recorder.describe_counter(name, unit, help),
+                Kind::Gauge => recorder.describe_gauge(name, unit, help),
+                Kind::Histogram => recorder.describe_histogram(name, unit, help),
+            }
+        }
+    });
+}
+
+/// Something that is counted, with `N` labels.
+#[derive(Debug)]
+pub struct Counter<const N: usize>(Row);
+
+impl<const N: usize> Counter<N> {
+    /// Counts one more, with these values of its labels.
+    pub fn count(&self, values: [&'static str; N]) {
+        self.0
+            .tell(values, |to, key| to.register_counter(key, &METADATA))
+            .increment(1);
+    }
+}
+
+/// Something that goes up and down, with `N` labels.
+#[derive(Debug)]
+pub struct Gauge<const N: usize>(Row);
+
+impl<const N: usize> Gauge<N> {
+    /// One more, until what this yields is dropped.
+    pub fn raise(&self, values: [&'static str; N]) -> Raised {
+        let gauge = self.gauge(values);
+        gauge.increment(1.0);
+        Raised(gauge)
+    }
+
+    /// So many now.
+    pub fn set(&self, values: [&'static str; N], now: usize) {
+        // Nothing of this has so many that the number would not be exact.
+        self.gauge(values).set(now as f64);
+    }
+
+    fn gauge(&self, values: [&'static str; N]) -> metrics::Gauge {
+        self.0
+            .tell(values, |to, key| to.register_gauge(key, &METADATA))
+    }
+}
+
+/// One of the things that a [`Gauge`] counts; it counts one less when this is dropped, for the same
+/// recorder that was told of it.
+#[derive(Debug)]
+#[must_use = "it counts for as long as this lives"]
+pub struct Raised(metrics::Gauge);
+
+impl Drop for Raised {
+    fn drop(&mut self) {
+        self.0.decrement(1.0);
+    }
+}
+
+/// Something whose values are collected, with `N` labels.
+#[derive(Debug)]
+pub struct Histogram<const N: usize>(Row);
+
+impl<const N: usize> Histogram<N> {
+    /// Adds a value, with these values of its labels; a duration is in seconds.
+    pub fn record(&self, values: [&'static str; N], value: f64) {
+        self.0
+            .tell(values, |to, key| to.register_histogram(key, &METADATA))
+            .record(value);
+    }
+}
+
+/// A row of the table.
+#[derive(Debug)]
+struct Row {
+    name: &'static str,
+    kind: Kind,
+    unit: Unit,
+    labels: &'static [&'static str],
+    help: &'static str,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Counter,
+    Gauge,
+    Histogram,
+}
+
+impl Row {
+    /// The handle of the recorder that is installed now; it may be installed at any time.
+    fn tell<const N: usize, H>(
+        &self,
+        values: [&'static str; N],
+        register: impl FnOnce(&dyn Recorder, &Key) -> H,
+    ) -> H {
+        let key = match N {
+            0 => Key::from_static_name(self.name),
+            _ => {
+                let labels = self.labels.iter().zip(values);
+                let labels = labels.map(|(name, value)| Label::from_static_parts(name, value));
+                Key::from_parts(self.name, labels.collect::<Vec<_>>())
+            }
+        };
+        with_recorder(|recorder| register(recorder, &key))
+    }
+}
+
+/// Of which module and how important each is, for recorders that choose.
+const METADATA: Metadata<'static> = Metadata::new("a2a", Level::INFO, None);
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use metrics::with_local_recorder;
+    use metrics_util::MetricKind;
+    use metrics_util::debugging::{DebugValue, DebuggingRecorder};
+
+    use super::*;
+
+    #[test]
+    fn the_documented_table_is_the_table() {
+        let ticked = |text: &str| format!("`{text}`");
+        let row = |row: &&Row| {
+            let kind = format!("{:?}", row.kind).to_lowercase();
+            let labels: Vec<_> = row.labels.iter().map(|label| ticked(label)).collect();
+            let cells = [ticked(row.name), kind, labels.join(", "), row.help.into()];
+            format!("| {} |", cells.join(" | ")).replace("|  |", "| |")
+        };
+        let expected: Vec<_> = ALL.iter().map(row).collect();
+        let lines = include_str!("metric.rs").lines();
+        let documented = lines.filter_map(|line| line.strip_prefix("//! "));
+        let documented: Vec<_> = documented
+            .filter(|line| line.starts_with("| `a2a_"))
+            .collect();
+        assert_eq!(documented, expected);
+    }
+
+    #[test]
+    fn names_and_labels_are_what_prometheus_expects() {
+        let names: BTreeSet<_> = ALL.iter().map(|row| row.name).collect();
+        assert_eq!(names.len(), ALL.len(), "a name is there twice");
+        let allowed = |text: &str| text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+        for row in ALL {
+            assert!(row.name.bytes().all(|b| b != b'-') && row.name.starts_with("a2a_"));
+            assert!(row.labels.iter().all(|label| allowed(label)), "{row:?}");
+            let counts = matches!(row.kind, Kind::Counter);
+            assert_eq!(row.name.ends_with("_total"), counts, "{row:?}");
+            let seconds = matches!(row.unit, Unit::Seconds);
+            assert_eq!(row.name.ends_with("_seconds"), seconds, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_recorder_learns_kinds_units_and_labels() {
+        let recorder = DebuggingRecorder::new();
+        with_local_recorder(&recorder, || {
+            describe();
+            SERVER_ERRORS.count(["INTERNAL"]);
+            STORE_SECONDS.record(["append", "ok"], 0.5);
+            OUTBOX_DEPTH.set([], 3);
+        });
+        let told = recorder.snapshotter().snapshot().into_vec();
+        let told: Vec<_> = told
+            .into_iter()
+            .map(|(key, unit, help, value)| {
+                let labels = key.key().labels();
+                let labels: Vec<_> = labels
+                    .map(|label| (label.key().to_owned(), label.value().to_owned()))
+                    .collect();
+                (
+                    key.kind(),
+                    key.key().name().to_owned(),
+                    labels,
+                    unit,
+                    help,
+                    value,
+                )
+            })
+            .collect();
+        let label = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let row = |row: &Row| {
+            (
+                row.name.to_owned(),
+                Some(row.unit),
+                Some(SharedString::from(row.help)),
+            )
+        };
+        let (errors, store, depth) = (
+            row(&SERVER_ERRORS.0),
+            row(&STORE_SECONDS.0),
+            row(&OUTBOX_DEPTH.0),
+        );
+        let expected = [
+            (
+                MetricKind::Counter,
+                errors.0,
+                vec![label("kind", "INTERNAL")],
+                errors.1,
+                errors.2,
+                DebugValue::Counter(1),
+            ),
+            (
+                MetricKind::Histogram,
+                store.0,
+                vec![label("method", "append"), label("outcome", "ok")],
+                store.1,
+                store.2,
+                DebugValue::Histogram(vec![0.5.into()]),
+            ),
+            (
+                MetricKind::Gauge,
+                depth.0,
+                vec![],
+                depth.1,
+                depth.2,
+                DebugValue::Gauge(3.0.into()),
+            ),
+        ];
+        assert_eq!(told, expected);
+    }
+
+    /// The value of the gauge of open streams; nothing if nobody was told of it.
+    fn open(recorder: &DebuggingRecorder) -> Vec<DebugValue> {
+        let told = recorder.snapshotter().snapshot().into_vec();
+        told.into_iter().map(|(.., value)| value).collect()
+    }
+
+    #[test]
+    fn what_was_raised_is_lowered_for_the_recorder_that_was_told() {
+        let (one, two) = (DebuggingRecorder::new(), DebuggingRecorder::new());
+        let unheard = OPEN_STREAMS.raise([]);
+        let heard = with_local_recorder(&one, || OPEN_STREAMS.raise([]));
+        assert_eq!(open(&one), [DebugValue::Gauge(1.0.into())]);
+        with_local_recorder(&two, || drop((unheard, heard)));
+        // Looking has set it to 0.
+        assert_eq!(open(&one), [DebugValue::Gauge((-1.0).into())]);
+        assert_eq!(open(&two), []);
+    }
+}
