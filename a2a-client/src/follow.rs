@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use a2a_transport::{
-    Answer, BoxFuture, Call, Claims, Error, Reply, Transport, Update, UpdateStream,
+    Answer, BoxFuture, Call, Claims, Error, Reply, Transport, Update, UpdateStream, metric,
 };
 use a2a_types::extension::trpc::{LlmResponses, Reader};
 use a2a_types::{

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::binding::Reading;
-use a2a_transport::http::{Anyone, Authenticator, Hosts, HttpService, ServeOptions, serve};
+use a2a_transport::http::{Anyone, Authenticator, Hosts, HttpService, Probes, ServeOptions, serve};
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, Dialect};
 use tokio::net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host};
@@ -26,6 +26,8 @@ pub struct Bound {
     /// Whether anyone may use it from anywhere.
     open: bool,
     hosts: AllowedHosts,
+    probes: Probes,
+    drain: Duration,
     keep_alive: Duration,
     body_timeout: Duration,
     options: ServeOptions,
@@ -55,6 +57,8 @@ impl Server {
             authenticator: None,
             open: false,
             hosts: AllowedHosts::default(),
+            probes: Probes::default(),
+            drain: Duration::ZERO,
             keep_alive: Duration::from_secs(15),
             body_timeout: Duration::from_secs(10),
             options: ServeOptions::default(),
@@ -140,6 +144,20 @@ impl Bound {
         self
     }
 
+    /// Where it tells whether it lives, and whether it is ready: by default at `/healthz` and
+    /// `/readyz`, to whoever asks. It is ready unless it is shutting down or its store does not answer.
+    pub fn probes(mut self, probes: Probes) -> Self {
+        self.probes = probes;
+        self
+    }
+
+    /// For how long it goes on as before when it is to shut down, and only says that it is not ready
+    /// any more: so long may load balancers take to notice. No time by default.
+    pub fn drain(mut self, period: Duration) -> Self {
+        self.drain = period;
+        self
+    }
+
     /// After how much silence a stream gets a comment; 15 s by default.
     pub fn keep_alive(mut self, period: Duration) -> Self {
         self.keep_alive = period;
@@ -181,6 +199,8 @@ impl Bound {
         };
         service
             .hosts(self.hosts(&card))
+            .probes(self.probes.clone())
+            .readiness(self.server.clone())
             .card(&card)
             .path(self.path.clone())
             .reading(self.reading)
@@ -208,8 +228,8 @@ impl Bound {
         self.local.ip().to_canonical().is_loopback()
     }
 
-    /// Answers until `shutdown` resolves; then lets turns and requests come to their end, for as long as
-    /// [`ServeOptions::grace`].
+    /// Answers until `shutdown` resolves, and as long after that as it is [drained](Self::drain); then
+    /// lets turns and requests come to their end, for as long as [`ServeOptions::grace`].
     ///
     /// Fails at once when everyone could reach it and anyone were let in.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
@@ -238,6 +258,8 @@ impl Bound {
         };
         let stop = async {
             shutdown.await;
+            server.drain();
+            tokio::time::sleep(self.drain).await;
             stopping.cancel();
         };
         let end_work = async {

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::{Agent, ErasedAgent};
 use crate::gate::{Gate, TurnLimits};
+use crate::health::Health;
 use crate::ledger::Ledger;
 use crate::letters::Letters;
 use crate::server::{Inner, Server};
@@ -249,6 +250,7 @@ impl ServerBuilder {
                 )),
                 turns: Arc::new(Turns::new(self.agent, self.cancel_grace)),
                 gate: Gate::new(self.turns),
+                health: Health::default(),
                 letters: Letters::new(self.remember),
                 upkeep: Upkeep::new(self.recovery, self.retention),
                 #[cfg(feature = "push")]

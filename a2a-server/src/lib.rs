@@ -53,6 +53,7 @@ pub mod demo;
 mod error;
 mod follow;
 mod gate;
+mod health;
 mod intake;
 mod ledger;
 mod letters;
@@ -90,7 +91,8 @@ pub use crate::turn::{ArtifactDraft, ArtifactUpdate, Resumed, Turn, UpdateError}
 pub use crate::upkeep::Recovery;
 #[cfg(feature = "push")]
 pub use crate::webhook::{Challenge, Refusal, WebhookKeys, WebhookPolicy};
-pub use a2a_transport::http::{Anyone, Authenticator, Denied};
+pub use a2a_transport::http::{Anyone, Authenticator, Denied, Probes, Readiness};
+pub use a2a_transport::metric::describe as describe_metrics;
 #[cfg(feature = "push")]
 pub use a2a_transport::webhook::{Algorithm, BadKey, Secret, SigningKey};
 pub use a2a_transport::{Principal, Transport};

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::follow::follow;
 use crate::gate::Gate;
+use crate::health::Health;
 use crate::ledger::Ledger;
 use crate::letters::Letters;
 use crate::manner::Manner;
@@ -38,6 +39,7 @@ pub(crate) struct Inner {
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) turns: Arc<Turns>,
     pub(crate) gate: Gate,
+    pub(crate) health: Health,
     pub(crate) letters: Letters,
     pub(crate) upkeep: Upkeep,
     #[cfg(feature = "push")]
@@ -66,6 +68,7 @@ impl Server {
     /// where it stopped, here after a restart or at another process of the same store.
     pub async fn shutdown(&self, grace: Duration) {
         let inner = &self.inner;
+        self.drain();
         inner.closing.cancel();
         if tokio::time::timeout(grace, inner.turns.idle())
             .await

@@ -76,13 +76,18 @@ impl Binding {
             _ => None,
         }
     }
+
+    /// The name that cards have for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::JsonRpc => AgentInterface::JSON_RPC,
+            Self::HttpJson => AgentInterface::HTTP_JSON,
+        }
+    }
 }
 
 impl fmt::Display for Binding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::JsonRpc => AgentInterface::JSON_RPC,
-            Self::HttpJson => AgentInterface::HTTP_JSON,
-        })
+        f.write_str(self.as_str())
     }
 }

@@ -134,6 +134,26 @@ impl Error {
         }
     }
 
+    /// The kind of it in one word: the [reason](ErrorKind::reason) that the agent gave, or what
+    /// happened here.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Agent(error) | Self::Busy { answer: error, .. } => error.kind.reason(),
+            Self::Refused { .. } => "refused",
+            Self::NotSupported { .. } => "not_supported",
+            Self::Redirected { .. } => "redirected",
+            Self::Credentials(_) => "credentials",
+            Self::Malformed(_) => "malformed",
+            Self::NotA2a { .. } => "not_a2a",
+            Self::TooLarge { .. } => "too_large",
+            Self::Unreachable(_) => "unreachable",
+            Self::Connection(_) => "connection",
+            Self::Unfinished => "unfinished",
+            Self::Timeout { .. } => "timeout",
+            Self::Address { .. } => "address",
+        }
+    }
+
     /// What to tell a caller whose call met this error further on: what the agent said as it is,
     /// everything else only as an internal error.
     pub fn into_answer(self) -> a2a_types::Error {

@@ -6,17 +6,18 @@
 //!
 //! | name | kind | labels | what |
 //! |---|---|---|---|
-//! | `a2a_server_requests_total` | counter | `operation`, `dialect`, `binding`, `outcome` | Requests that were answered or refused; a stream counts when it begins. |
+//! | `a2a_server_requests_total` | counter | `operation`, `dialect`, `binding`, `outcome` | Requests to an endpoint; a stream counts when it ends. |
 //! | `a2a_server_request_duration_seconds` | histogram | `operation`, `dialect`, `binding` | How long a request took, from its head to its answer or to the begin of a stream. |
-//! | `a2a_server_errors_total` | counter | `kind` | Errors that callers were told, as an answer or at the end of a stream. |
-//! | `a2a_server_open_streams` | gauge | | Streams that callers are reading. |
+//! | `a2a_server_errors_total` | counter | `operation`, `kind` | Requests that failed or were refused, those whose stream broke off too. |
+//! | `a2a_server_open_streams` | gauge | | Streams that callers are following. |
 //! | `a2a_server_follower_lag_events` | histogram | | How many further events a task's log held when a follower was given one: a stream, or a caller who waits. |
 //! | `a2a_server_store_duration_seconds` | histogram | `method`, `outcome` | How long the store took. |
 //! | `a2a_server_running_turns` | gauge | | Runs of the agent's turns that are in progress. |
 //! | `a2a_server_outbox_depth` | gauge | | Notifications in the store that are not delivered yet, without those that were given up; every process that shares the store tells the same. |
 //! | `a2a_server_deliveries_total` | counter | `outcome` | Attempts to tell a webhook. |
-//! | `a2a_client_requests_total` | counter | `operation`, `dialect`, `binding`, `outcome` | Requests to remote agents, each attempt by itself; a stream counts when it begins. |
+//! | `a2a_client_requests_total` | counter | `operation`, `dialect`, `binding`, `outcome` | Calls of remote agents, each attempt by itself; a stream counts when it begins. |
 //! | `a2a_client_request_duration_seconds` | histogram | `operation`, `dialect`, `binding` | How long a remote agent took, to its answer or to the begin of a stream. |
+//! | `a2a_client_errors_total` | counter | `operation`, `kind` | Calls of remote agents that failed, each attempt by itself. |
 //! | `a2a_client_reconnections_total` | counter | | Times that a task was followed again after a cut. |
 //!
 //! The values of labels are few, whatever peers send: no ids, no addresses, no names of callers.
@@ -24,9 +25,10 @@
 //! | label | values |
 //! |---|---|
 //! | `operation` | the [operations](a2a_types::Operation), like `SendMessage`; `other` for what was not understood |
-//! | `dialect` | `0.1`, `0.2`, `0.3`, `1.0` |
+//! | `dialect` | `0.1`, `0.2`, `0.3`, `1.0`; `other` where it was not known yet when the caller went away |
 //! | `binding` | `JSONRPC`, `HTTP+JSON` |
-//! | `kind`, and `outcome` of a request | the [reasons](a2a_types::ErrorKind::reason) of the protocol's errors, like `TASK_NOT_FOUND`; `UNKNOWN`; as an outcome also `ok`, and at the client the [failures](crate::Error) that are not the agent's word, like `timeout` |
+//! | `outcome` of a request | `answered`, `failed`, `abandoned`: the caller went away before the answer was whole |
+//! | `kind` | the [reasons](a2a_types::ErrorKind::reason) of the protocol's errors, like `TASK_NOT_FOUND`, or `UNKNOWN`; at the client also the [failures](crate::Error) that are not the agent's word, like `timeout` |
 //! | `method` | the methods of `a2a_server::Store` |
 //! | `outcome` of the store | `ok`; `refused`, like what somebody else has written meanwhile; `failed`: the store could not |
 //! | `outcome` of a delivery | `delivered`; `later`: it failed and is tried again; `given_up`; `gone`: the webhook wants to hear no more; `untried`: its host was too busy |
@@ -53,13 +55,13 @@ macro_rules! metrics {
 
 metrics! {
     SERVER_REQUESTS = Counter "a2a_server_requests_total" ["operation", "dialect", "binding", "outcome"] Count
-        "Requests that were answered or refused; a stream counts when it begins.";
+        "Requests to an endpoint; a stream counts when it ends.";
     SERVER_REQUEST_SECONDS = Histogram "a2a_server_request_duration_seconds" ["operation", "dialect", "binding"] Seconds
         "How long a request took, from its head to its answer or to the begin of a stream.";
-    SERVER_ERRORS = Counter "a2a_server_errors_total" ["kind"] Count
-        "Errors that callers were told, as an answer or at the end of a stream.";
+    SERVER_ERRORS = Counter "a2a_server_errors_total" ["operation", "kind"] Count
+        "Requests that failed or were refused, those whose stream broke off too.";
     OPEN_STREAMS = Gauge "a2a_server_open_streams" [] Count
-        "Streams that callers are reading.";
+        "Streams that callers are following.";
     FOLLOWER_LAG = Histogram "a2a_server_follower_lag_events" [] Count
         "How many further events a task's log held when a follower was given one: a stream, or a caller who waits.";
     STORE_SECONDS = Histogram "a2a_server_store_duration_seconds" ["method", "outcome"] Seconds
@@ -71,9 +73,11 @@ metrics! {
     DELIVERIES = Counter "a2a_server_deliveries_total" ["outcome"] Count
         "Attempts to tell a webhook.";
     CLIENT_REQUESTS = Counter "a2a_client_requests_total" ["operation", "dialect", "binding", "outcome"] Count
-        "Requests to remote agents, each attempt by itself; a stream counts when it begins.";
+        "Calls of remote agents, each attempt by itself; a stream counts when it begins.";
     CLIENT_REQUEST_SECONDS = Histogram "a2a_client_request_duration_seconds" ["operation", "dialect", "binding"] Seconds
         "How long a remote agent took, to its answer or to the begin of a stream.";
+    CLIENT_ERRORS = Counter "a2a_client_errors_total" ["operation", "kind"] Count
+        "Calls of remote agents that failed, each attempt by itself.";
     RECONNECTIONS = Counter "a2a_client_reconnections_total" [] Count
         "Times that a task was followed again after a cut.";
 }
@@ -92,6 +96,9 @@ pub fn describe() {
         }
     });
 }
+
+/// What stands for an operation or a generation that was not understood.
+pub(crate) const OTHER: &str = "other";
 
 /// Something that is counted, with `N` labels.
 #[derive(Debug)]
@@ -242,7 +249,7 @@ mod tests {
         let recorder = DebuggingRecorder::new();
         with_local_recorder(&recorder, || {
             describe();
-            SERVER_ERRORS.count(["INTERNAL"]);
+            SERVER_ERRORS.count([OTHER, "INTERNAL"]);
             STORE_SECONDS.record(["append", "ok"], 0.5);
             OUTBOX_DEPTH.set([], 3);
         });
@@ -281,7 +288,7 @@ mod tests {
             (
                 MetricKind::Counter,
                 errors.0,
-                vec![label("kind", "INTERNAL")],
+                vec![label("operation", "other"), label("kind", "INTERNAL")],
                 errors.1,
                 errors.2,
                 DebugValue::Counter(1),

@@ -152,6 +152,7 @@ impl Follower {
         let begins = self.known.task().is_none();
         if !begins {
             self.reconnections += 1;
+            metric::RECONNECTIONS.count([]);
         }
         // Whoever names a place, and knows nothing, wants what comes after it and nothing else.
         let firm = begins && (self.place.is_some() || !self.follows());

@@ -1,10 +1,12 @@
 //! A request under way: what is known of it, and what becomes of it.
 
 use a2a_types::{Dialect, ErrorKind, Operation, Response, SendMessageResponse, TaskId};
+use tokio::time::Instant;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
 use super::body::Body;
+use crate::metric::{self, OTHER, Raised};
 use crate::spans::{
     BINDING, DIALECT, ERROR_TYPE, GENERATION, HTTP_STATUS, OPERATION, OTEL_KIND, OTEL_STATUS,
     OUTCOME, RPC_SYSTEM, SERVER_REQUEST, TASK,
@@ -26,6 +28,10 @@ pub(super) struct Observed {
     generation: Option<u64>,
     outcome: Outcome,
     span: Span,
+    /// Since when, until it is told how long the answer took.
+    begun: Option<Instant>,
+    /// The stream that is its answer.
+    stream: Option<Raised>,
 }
 
 /// What became of a request.
@@ -64,6 +70,8 @@ impl Observed {
             generation: None,
             outcome: Outcome::Abandoned,
             span,
+            begun: Some(Instant::now()),
+            stream: None,
         }
     }
 
@@ -101,7 +109,10 @@ impl Observed {
                     self.about(&task.id);
                 }
             }
-            Ok(Answer::Stream(_)) => {}
+            Ok(Answer::Stream(_)) => {
+                self.count_time();
+                self.stream = Some(metric::OPEN_STREAMS.raise([]));
+            }
             Err(error) => self.outcome = Outcome::Failed(error.kind),
         }
     }
@@ -125,10 +136,39 @@ impl Observed {
     pub(super) fn ended(&mut self, outcome: Outcome) {
         self.outcome = outcome;
     }
+
+    /// Tells how long the answer took, once.
+    fn count_time(&mut self) {
+        let Some(begun) = self.begun.take() else {
+            return;
+        };
+        let [operation, dialect, binding] = self.labels();
+        let took = begun.elapsed().as_secs_f64();
+        metric::SERVER_REQUEST_SECONDS.record([operation, dialect, binding], took);
+    }
+
+    fn count(&mut self) {
+        self.count_time();
+        let [operation, dialect, binding] = self.labels();
+        let outcome = self.outcome.as_str();
+        metric::SERVER_REQUESTS.count([operation, dialect, binding, outcome]);
+        if let Outcome::Failed(kind) = self.outcome {
+            metric::SERVER_ERRORS.count([operation, kind.reason()]);
+        }
+    }
+
+    fn labels(&self) -> [&'static str; 3] {
+        [
+            self.operation.map_or(OTHER, Operation::name),
+            self.dialect.map_or(OTHER, Dialect::version),
+            self.binding.as_str(),
+        ]
+    }
 }
 
 impl Drop for Observed {
     fn drop(&mut self) {
+        self.count();
         if self.span.is_disabled() {
             return;
         }

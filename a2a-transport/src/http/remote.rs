@@ -15,6 +15,7 @@ use http_body_util::Full;
 
 use super::answer::{A2A_JSON, JSON};
 use super::busy::told_busy;
+use super::called::Called;
 use super::client::{HttpClient, address, bad_address};
 use super::credentials::Credentials;
 use super::extensions;
@@ -134,7 +135,13 @@ impl HttpTransport {
 impl Transport for HttpTransport {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         let shared = Arc::clone(&self.shared);
-        Box::pin(async move { shared.ask(call).await })
+        Box::pin(async move {
+            let operation = call.request.operation();
+            let called = Called::begin(operation, shared.dialect, shared.binding);
+            let answer = shared.ask(call).await;
+            called.ended(&answer);
+            answer
+        })
     }
 }
 

@@ -19,6 +19,7 @@ use super::body::{Body, Pace};
 use super::discovery::PublicCard;
 use super::hosts::Hosts;
 use super::observed::{Observed, within};
+use super::probes::{AlwaysReady, Probe, Probes, Readiness};
 use crate::binding::Reading;
 use crate::{Answer, Binding, BoxFuture, Call, Context, Transport};
 
@@ -30,6 +31,7 @@ use crate::{Answer, Binding, BoxFuture, Call, Context, Transport};
 /// GET  /.well-known/jwks.json                   the keys of push notifications, also below {path}
 /// GET  /.well-known/agent.json, agent-card.json the public card (and /agent-card)
 /// GET  {path}/agent/authenticatedExtendedCard   the extended card of 0.2, also beside {path}
+/// GET  /healthz, /readyz                        whether it lives, whether it is ready: [`Probes`]
 /// ```
 pub struct HttpService<T> {
     pub(super) transport: Arc<T>,
@@ -43,6 +45,8 @@ pub(super) struct Settings {
     pub(super) extensions: Vec<String>,
     path: String,
     hosts: Hosts,
+    probes: Probes,
+    readiness: Arc<dyn Readiness>,
     pub(super) reading: Reading,
     pub(super) authenticator: Arc<dyn Authenticator>,
     pub(super) keep_alive: Duration,
@@ -60,6 +64,8 @@ impl<T: Transport> HttpService<T> {
                 extensions: Vec::new(),
                 path: "/".to_owned(),
                 hosts: Hosts::any(),
+                probes: Probes::default(),
+                readiness: Arc::new(AlwaysReady),
                 reading: Reading::default(),
                 authenticator: Arc::new(Anyone),
                 keep_alive: Duration::from_secs(15),
@@ -102,6 +108,17 @@ impl<T: Transport> HttpService<T> {
     /// at a loopback address does well to have a list: [`Hosts::of`].
     pub fn hosts(self, hosts: Hosts) -> Self {
         self.with(|settings| settings.hosts = hosts)
+    }
+
+    /// Where it tells whether it lives, and whether it is ready. Its endpoint comes first if it is at
+    /// the same place.
+    pub fn probes(self, probes: Probes) -> Self {
+        self.with(|settings| settings.probes = probes)
+    }
+
+    /// Whether it is ready; always by default.
+    pub fn readiness(self, readiness: impl Readiness) -> Self {
+        self.with(|settings| settings.readiness = Arc::new(readiness))
     }
 
     /// How requests are read, and what one may cost.
@@ -147,6 +164,9 @@ impl<T: Transport> HttpService<T> {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (head, body) = request.into_parts();
+        if let Some(probe) = self.settings.probe(head.uri.path()) {
+            return probe.answer(&head, &*self.settings.readiness).await;
+        }
         if let Err(refusal) = self.settings.hosts.check(&head) {
             return refusal;
         }
@@ -230,6 +250,10 @@ impl<T: Transport> HttpService<T> {
 }
 
 impl Settings {
+    fn probe(&self, path: &str) -> Option<Probe> {
+        self.probes.at(path).filter(|_| path != self.path)
+    }
+
     fn place<'a>(&self, path: &'a str) -> Place<'a> {
         let path = match path {
             "/" => path,

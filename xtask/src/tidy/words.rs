@@ -110,6 +110,11 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "an agent that is slow on purpose",
     },
     Exception {
+        path: "a2a-server/src/bound.rs",
+        word: "sleep",
+        reason: "nothing tells when load balancers have noticed that a server is shutting down",
+    },
+    Exception {
         path: "a2a-server/src/upkeep.rs",
         word: "sleep",
         reason: "what has to be done from time to time",

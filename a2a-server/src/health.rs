@@ -1,0 +1,89 @@
+//! Whether a server is ready for requests.
+
+use std::time::Duration;
+
+use a2a_transport::http::Readiness;
+use a2a_transport::{BoxFuture, Principal};
+use a2a_types::{ConfigId, TaskId};
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::server::Server;
+use crate::store::{Owner, Store, StoreError};
+
+/// What is known of a server's readiness.
+#[derive(Default)]
+pub(crate) struct Health {
+    /// No more requests are wanted.
+    draining: CancellationToken,
+    /// When the store was asked for the last time, and whether it answered.
+    store: Mutex<Option<(Instant, bool)>>,
+}
+
+impl Readiness for Server {
+    fn ready(&self) -> BoxFuture<'_, Result<(), &'static str>> {
+        let (health, store) = (&self.inner.health, &*self.inner.ledger.store);
+        Box::pin(async move {
+            match health.draining.is_cancelled() {
+                true => Err("shutting down"),
+                false if health.store_answers(store).await => Ok(()),
+                false => Err("store unavailable"),
+            }
+        })
+    }
+}
+
+impl Server {
+    /// Says from now on that it is not [ready](Readiness), and answers as before: so that those who
+    /// choose among servers choose others, before it is [shut down](Self::shutdown).
+    pub fn drain(&self) {
+        self.inner.health.draining.cancel();
+    }
+}
+
+impl Health {
+    /// Whether the store answers, as of a second ago at most: anyone may ask, and has it asked once
+    /// a second and not more.
+    async fn store_answers(&self, store: &dyn Store) -> bool {
+        let mut last = self.store.lock().await;
+        if let Some((asked, answers)) = *last
+            && asked.elapsed() < FRESH
+        {
+            return answers;
+        }
+        let answers = match timeout(PATIENCE, ask(store)).await {
+            Ok(Ok(())) => true,
+            Ok(Err(error)) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(error, "the store fails, this server is not ready");
+                false
+            }
+            Err(_) => {
+                tracing::warn!("the store does not answer, this server is not ready");
+                false
+            }
+        };
+        *last = Some((Instant::now(), answers));
+        answers
+    }
+}
+
+/// Asks for a task that is not there, and has its webhook deleted: that goes through all that reading
+/// and writing go through, and neither finds nor changes anything.
+async fn ask(store: &dyn Store) -> Result<(), StoreError> {
+    let (owner, nothing) = (Owner::from(Principal::anonymous()), TaskId::random());
+    store.snapshot(&owner, &nothing).await?;
+    match store
+        .delete_config(&owner, &nothing, &ConfigId::only())
+        .await
+    {
+        Err(StoreError::NoTask) => Ok(()),
+        deleted => deleted,
+    }
+}
+
+/// For how long what is known of the store is good enough.
+const FRESH: Duration = Duration::from_secs(1);
+/// How long a store may take. Who asks whether a server is ready waits no longer than that.
+const PATIENCE: Duration = Duration::from_secs(1);
