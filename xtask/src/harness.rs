@@ -1,5 +1,5 @@
-//! Experiments that run for seconds or minutes: examples of the server's crate, which are built for
-//! release and given the arguments as they are.
+//! Experiments that run for seconds or minutes: programs that are built for release and given the
+//! arguments as they are.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -11,6 +11,9 @@ use crate::{console, workspace};
 /// An experiment, and the program that makes it.
 #[derive(Subcommand)]
 pub(crate) enum Experiment {
+    /// Measure how fast the server is, beside one of hyper alone.
+    #[command(disable_help_flag = true)]
+    Bench(Arguments),
     /// Measure what our client costs beside one that knows only bytes.
     #[command(disable_help_flag = true)]
     Client(Arguments),
@@ -51,31 +54,33 @@ pub(crate) struct Arguments {
 
 /// Makes an experiment; its exit code is ours.
 pub(crate) fn run(experiment: Experiment) -> ExitCode {
-    match experiment {
-        Experiment::Client(given) => example("harness", Some("client"), given),
-        Experiment::Crash(given) => example("harness", Some("crash"), given),
-        Experiment::Cuts(given) => example("harness", Some("cuts"), given),
-        Experiment::Sends(given) => example("harness", Some("sends"), given),
-        Experiment::Followers(given) => example("harness", Some("followers"), given),
-        Experiment::Twins(given) => example("harness", Some("twins"), given),
-        Experiment::Webhooks(given) => example("harness", Some("webhooks"), given),
-        Experiment::Edge(given) => example("edge", None, given),
-    }
-}
-
-/// Runs an example of the server's crate, built for release.
-fn example(example: &str, name: Option<&str>, given: Arguments) -> ExitCode {
+    let (program, name, given) = match experiment {
+        Experiment::Bench(given) => (BENCH, None, given),
+        Experiment::Client(given) => (HARNESS, Some("client"), given),
+        Experiment::Crash(given) => (HARNESS, Some("crash"), given),
+        Experiment::Cuts(given) => (HARNESS, Some("cuts"), given),
+        Experiment::Sends(given) => (HARNESS, Some("sends"), given),
+        Experiment::Followers(given) => (HARNESS, Some("followers"), given),
+        Experiment::Twins(given) => (HARNESS, Some("twins"), given),
+        Experiment::Webhooks(given) => (HARNESS, Some("webhooks"), given),
+        Experiment::Edge(given) => (EDGE, None, given),
+    };
     let mut cargo = workspace::cargo();
-    cargo.args(["run", "--release", "--quiet", "--package", "a2a-server"]);
-    cargo.args(["--example", example, "--"]).args(name);
-    match cargo.args(given.arguments).status() {
+    cargo.args(["run", "--release", "--quiet"]).args(program);
+    cargo.arg("--").args(name).args(given.arguments);
+    match cargo.status() {
         Ok(status) => {
             let code = status.code().and_then(|code| u8::try_from(code).ok());
             code.map_or(ExitCode::FAILURE, ExitCode::from)
         }
         Err(error) => {
-            console::failure(&format!("{example}: {error}"));
+            console::failure(&format!("{}: {error}", program.join(" ")));
             ExitCode::FAILURE
         }
     }
 }
+
+/// How Cargo calls the programs.
+const BENCH: &[&str] = &["--package", "a2a-bench"];
+const HARNESS: &[&str] = &["--package", "a2a-server", "--example", "harness"];
+const EDGE: &[&str] = &["--package", "a2a-server", "--example", "edge"];

@@ -54,7 +54,7 @@ Examples:
   cargo xtask schema --check                            is a2a-types/schemas up to date?
   cargo xtask schema --compare ../shared/spec/schemas   do we say what the specification says?
   cargo xtask crash --rounds 20                         does a killed server lose anything?
-  cargo xtask sends --store memory --connections 16     how fast is it?
+  cargo xtask bench --quick                             how fast is it?
   cargo xtask twins --seed 7 --json                     the same again, for programs";
 
 /// What a task that failed says about it.

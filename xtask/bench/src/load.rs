@@ -1,0 +1,167 @@
+//! Callers that cost little: bytes over sockets, each next request when the last was answered.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use memchr::memmem;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+use crate::Failure;
+use crate::order::Order;
+use crate::statistics::percentile;
+
+/// What callers have seen.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// How long each answer took, in nanoseconds.
+    times: Vec<u32>,
+    /// How long all of it took, in seconds.
+    pub(crate) took: f64,
+}
+
+impl Seen {
+    /// How many requests were answered.
+    pub(crate) fn count(&self) -> f64 {
+        self.times.len() as f64
+    }
+
+    /// How long an answer took that was slower than this part of them, in µs.
+    pub(crate) fn late(&self, part: f64) -> f64 {
+        percentile(&self.times, part).map_or(f64::NAN, |nanos| f64::from(nanos) / 1e3)
+    }
+}
+
+/// Sends for so long, one caller for each order.
+pub(crate) async fn drive(
+    address: SocketAddr,
+    orders: Vec<Order>,
+    period: Duration,
+) -> Result<Seen, Failure> {
+    let mut connections = Vec::with_capacity(orders.len());
+    for order in orders {
+        connections.push((Connection::open(address).await?, order));
+    }
+    let begun = Instant::now();
+    let mut callers = JoinSet::new();
+    for (mut connection, mut order) in connections {
+        callers.spawn(async move {
+            let mut times = Vec::with_capacity(64 * 1024);
+            while begun.elapsed() < period {
+                let asked = Instant::now();
+                connection.ask(order.next()).await?;
+                times.push(u32::try_from(asked.elapsed().as_nanos()).unwrap_or(u32::MAX));
+            }
+            Ok::<_, Failure>(times)
+        });
+    }
+    let mut times = Vec::new();
+    while let Some(called) = callers.join_next().await {
+        times.extend(called??);
+    }
+    let took = begun.elapsed().as_secs_f64();
+    times.sort_unstable();
+    Ok(Seen { times, took })
+}
+
+/// A connection that is kept.
+pub(crate) struct Connection {
+    stream: TcpStream,
+    /// The answer that was read last.
+    answer: Vec<u8>,
+    /// Where its body begins.
+    body: usize,
+}
+
+impl Connection {
+    pub(crate) async fn open(address: SocketAddr) -> Result<Self, Failure> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self {
+            stream,
+            answer: Vec::with_capacity(BUFFER),
+            body: 0,
+        })
+    }
+
+    /// Asks, and yields the body of the answer as it came, which is one and tells of no error.
+    pub(crate) async fn ask(&mut self, order: &[u8]) -> Result<&[u8], Failure> {
+        self.begin(order).await?;
+        self.finish().await
+    }
+
+    /// Asks, and waits until the answer has begun: for its head and a first byte of its body.
+    pub(crate) async fn begin(&mut self, order: &[u8]) -> Result<(), Failure> {
+        self.stream.write_all(order).await?;
+        self.answer.clear();
+        self.body = 0;
+        while self.body == 0 || self.answer.len() == self.body {
+            self.read().await?;
+            if self.body == 0 {
+                self.body = memmem::find(&self.answer, b"\r\n\r\n").map_or(0, |end| end + 4);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the rest of an answer.
+    pub(crate) async fn finish(&mut self) -> Result<&[u8], Failure> {
+        let length = self.length()?;
+        let is_whole = |answer: &[u8]| match length {
+            Some(length) => answer.len() >= self.body + length,
+            None => answer.ends_with(LAST_CHUNK),
+        };
+        // The borrow of what was found out ends before the next read.
+        while !is_whole(&self.answer) {
+            if self.stream.read_buf(&mut self.answer).await? == 0 {
+                return Err(CLOSED.into());
+            }
+        }
+        let body = &self.answer[self.body..];
+        match memmem::find(body, b"\"result\"") {
+            Some(_) => Ok(body),
+            None => Err(self.refused()),
+        }
+    }
+
+    async fn read(&mut self) -> Result<(), Failure> {
+        match self.stream.read_buf(&mut self.answer).await? {
+            0 => Err(CLOSED.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// How long the body is; one in chunks tells at its end.
+    fn length(&self) -> Result<Option<usize>, Failure> {
+        let mut headers = [httparse::EMPTY_HEADER; 32];
+        let mut response = httparse::Response::new(&mut headers);
+        response.parse(&self.answer)?;
+        if response.code != Some(200) {
+            return Err(self.refused());
+        }
+        let mut headers = response.headers.iter();
+        let length = headers.find(|header| header.name.eq_ignore_ascii_case("content-length"));
+        let Some(length) = length else {
+            return Ok(None);
+        };
+        Ok(Some(std::str::from_utf8(length.value)?.parse()?))
+    }
+
+    fn refused(&self) -> Failure {
+        let start = &self.answer[..self.answer.len().min(2000)];
+        format!(
+            "not the answer that was to come: {}",
+            String::from_utf8_lossy(start)
+        )
+        .into()
+    }
+}
+
+/// How a body in chunks ends; JSON and events have no carriage return in them.
+const LAST_CHUNK: &[u8] = b"\r\n0\r\n\r\n";
+
+const CLOSED: &str = "the server closed a connection";
+
+/// More than a short answer: it is read at once.
+const BUFFER: usize = 64 * 1024;

@@ -1,0 +1,139 @@
+//! How fast our server is, beside one of hyper alone: `cargo xtask bench`.
+//!
+//! The servers are processes of this program, on a processor of their own; the callers are this
+//! process, on the other. Hyper alone and ours are measured in turn, so that what else the machine
+//! does hits both, and what counts is their ratio within one round.
+
+mod load;
+mod machine;
+mod measured;
+mod order;
+mod process;
+mod scenario;
+mod serve;
+mod statistics;
+mod table;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use self::measured::Measured;
+use self::scenario::{Plan, Scenario};
+
+/// Measures how fast the server is, beside one of hyper alone.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask bench", after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(flatten)]
+    options: Options,
+    #[command(subcommand)]
+    serve: Option<Serve>,
+}
+
+#[derive(Args)]
+struct Options {
+    /// Only these; all of them if none is named.
+    #[arg(value_enum)]
+    scenarios: Vec<Scenario>,
+    /// How many times to measure each; the median counts.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    rounds: usize,
+    /// How long each time.
+    #[arg(long, value_name = "S", default_value_t = 2.0)]
+    seconds: f64,
+    /// How many callers at once, each over a connection of its own.
+    #[arg(
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        default_value = "1,16,64"
+    )]
+    connections: Vec<usize>,
+    /// A look: three rounds of half a second.
+    #[arg(long, conflicts_with_all = ["rounds", "seconds"])]
+    quick: bool,
+    /// Write every figure of every round to this file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Fail if a figure is not what it was to be.
+    #[arg(long)]
+    check: bool,
+}
+
+#[derive(Subcommand)]
+enum Serve {
+    /// Be a server that is measured.
+    #[command(hide = true)]
+    Serve(serve::Settings),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask bench                                     everything
+  cargo xtask bench --quick send get                    a look at two
+  cargo xtask bench send --connections 16 --rounds 9    one figure, and surer
+  cargo xtask bench --json bench.json                   for programs";
+
+/// Why something could not be measured.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match cli.serve {
+        Some(Serve::Serve(settings)) => serve::run(&settings).map(|()| true),
+        None => bench(&cli.options),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(failure) => {
+            eprintln!("could not measure: {failure}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Measures, and tells; whether that is a success.
+fn bench(options: &Options) -> Result<bool, Failure> {
+    let plan = Plan {
+        rounds: if options.quick {
+            3
+        } else {
+            options.rounds.max(1)
+        },
+        period: Duration::try_from_secs_f64(if options.quick { 0.5 } else { options.seconds })?,
+        connections: options.connections.clone(),
+        cores: machine::two_cores()?,
+    };
+    let scenarios = match options.scenarios.as_slice() {
+        [] => Scenario::value_variants(),
+        named => named,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let mut all = Vec::new();
+    for scenario in scenarios {
+        let measured = runtime.block_on(scenario.run(&plan))?;
+        measured.iter().for_each(table::print);
+        all.extend(measured);
+    }
+    if let Some(file) = &options.json {
+        std::fs::write(file, serde_json::to_vec_pretty(&all)?)?;
+    }
+    let is_met = |measured: &Measured| measured.claims.iter().all(|claim| claim.met);
+    Ok(!options.check || all.iter().all(is_met))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

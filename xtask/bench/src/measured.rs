@@ -1,0 +1,116 @@
+//! What was measured: figures of servers side by side, and what they were to be.
+
+use serde::Serialize;
+
+use crate::statistics::{median, ratio};
+
+/// One kind of load, and what each server made of it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Measured {
+    /// Such as `send, 16 connections`.
+    pub(crate) load: String,
+    /// What the figures are of.
+    pub(crate) columns: Vec<Column>,
+    /// Each server; what hyper alone did is first, if it was there.
+    pub(crate) servers: Vec<Figures>,
+    /// What was to be shown.
+    pub(crate) claims: Vec<Claim>,
+}
+
+/// What a figure is of.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct Column {
+    pub(crate) name: &'static str,
+    pub(crate) unit: &'static str,
+}
+
+/// What one server did, in each round.
+#[derive(Debug, Serialize)]
+pub(crate) struct Figures {
+    pub(crate) server: String,
+    /// By rounds; each has a figure for every column.
+    pub(crate) rounds: Vec<Vec<f64>>,
+}
+
+/// A figure that was to be shown.
+#[derive(Debug, Serialize)]
+pub(crate) struct Claim {
+    pub(crate) what: String,
+    pub(crate) measured: f64,
+    pub(crate) bound: Bound,
+    pub(crate) met: bool,
+}
+
+/// What a figure is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Bound {
+    AtLeast(f64),
+    AtMost(f64),
+    Within(f64, f64),
+}
+
+impl Measured {
+    /// The median of a column over the rounds of a server; none if it is not there.
+    pub(crate) fn median(&self, server: &str, column: &str) -> Option<f64> {
+        median(&self.values(server, column)?)
+    }
+
+    /// The median over the rounds of what one server did, as a multiple of what another did.
+    pub(crate) fn ratio(&self, of: &str, to: &str, column: &str) -> Option<f64> {
+        ratio(&self.values(of, column)?, &self.values(to, column)?)
+    }
+
+    /// Notes that a figure was to be something; one that could not be told is not that.
+    pub(crate) fn claim(&mut self, what: impl Into<String>, measured: Option<f64>, bound: Bound) {
+        let measured = measured.unwrap_or(f64::NAN);
+        self.claims.push(Claim {
+            what: what.into(),
+            measured,
+            bound,
+            met: bound.holds(measured),
+        });
+    }
+
+    fn values(&self, server: &str, column: &str) -> Option<Vec<f64>> {
+        let index = self.columns.iter().position(|known| known.name == column)?;
+        let server = self.servers.iter().find(|known| known.server == server)?;
+        server
+            .rounds
+            .iter()
+            .map(|round| round.get(index).copied())
+            .collect()
+    }
+}
+
+impl Bound {
+    pub(crate) fn holds(self, measured: f64) -> bool {
+        match self {
+            Self::AtLeast(least) => measured >= least,
+            Self::AtMost(most) => measured <= most,
+            Self::Within(least, most) => (least..=most).contains(&measured),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_told_is_not_met() {
+        assert!(Bound::AtLeast(0.5).holds(0.5));
+        assert!(!Bound::AtLeast(0.5).holds(0.49));
+        assert!(Bound::AtMost(3.0).holds(3.0));
+        assert!(!Bound::AtMost(3.0).holds(3.1));
+        assert!(Bound::Within(8.5, 11.5).holds(10.0));
+        assert!(!Bound::Within(8.5, 11.5).holds(12.0));
+        for bound in [
+            Bound::AtLeast(0.0),
+            Bound::AtMost(0.0),
+            Bound::Within(0.0, 1.0),
+        ] {
+            assert!(!bound.holds(f64::NAN));
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! A server in a process of its own, on processors of its own.
+
+use std::net::SocketAddr;
+use std::process::Stdio;
+
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::serve::Settings;
+use crate::{Failure, machine};
+
+/// A running server; it is killed when this is dropped.
+pub(crate) struct Process {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Process {
+    /// Begins one of ours or one of hyper alone, and waits until it listens.
+    pub(crate) async fn begin(settings: &Settings) -> Result<Self, Failure> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("serve").args(settings.arguments());
+        Self::spawn(command).await
+    }
+
+    /// Begins a program that tells its address in the first line of its output.
+    async fn spawn(mut command: Command) -> Result<Self, Failure> {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        let output = child.stdout.take().ok_or("a server has no output")?;
+        let told = BufReader::new(output).lines().next_line().await?;
+        match told.as_deref().map(str::parse) {
+            Some(Ok(address)) => Ok(Self { child, address }),
+            _ => Err(format!("a server did not begin, but said {told:?}").into()),
+        }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// How many seconds of processors it has used.
+    pub(crate) fn cpu(&self) -> Result<f64, Failure> {
+        machine::cpu(self.id()?)
+    }
+
+    /// How many bytes of memory it has.
+    pub(crate) fn memory(&self) -> Result<f64, Failure> {
+        machine::memory(self.id()?)
+    }
+
+    /// Ends it, and waits until it is gone: the next has the machine to itself.
+    pub(crate) async fn end(mut self) -> Result<(), Failure> {
+        Ok(self.child.kill().await?)
+    }
+
+    fn id(&self) -> Result<u32, Failure> {
+        self.child
+            .id()
+            .ok_or_else(|| "a server has ended by itself".into())
+    }
+}

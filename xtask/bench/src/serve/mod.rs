@@ -1,0 +1,96 @@
+//! The servers that are measured: each is a process of this program.
+
+mod agent;
+mod ceiling;
+mod ours;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::{Failure, machine};
+
+/// Which server to be, and what it is to say.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Settings {
+    #[arg(long, value_enum)]
+    pub(crate) who: Who,
+    /// The processors to run on.
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) cores: Vec<usize>,
+    /// The file that tasks of ours are kept in; without one they are in memory.
+    #[arg(long)]
+    pub(crate) db: Option<PathBuf>,
+    /// How many bytes hyper alone answers.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) bytes: usize,
+    /// In how many events of a stream; in none it answers JSON.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) events: usize,
+    /// Hyper alone leaves its streams open after their first event.
+    #[arg(long)]
+    pub(crate) hold: bool,
+    /// The other version of HTTP.
+    #[arg(long)]
+    pub(crate) http2: bool,
+}
+
+/// Who answers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum Who {
+    /// Hyper alone, which answers the same whatever it is asked.
+    Ceiling,
+    /// Our server, with an agent that says back what it is told.
+    Ours,
+}
+
+impl Settings {
+    pub(crate) fn new(who: Who, cores: &[usize]) -> Self {
+        Self {
+            who,
+            cores: cores.to_vec(),
+            db: None,
+            bytes: 0,
+            events: 0,
+            hold: false,
+            http2: false,
+        }
+    }
+
+    /// As the command line has them.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let who = match self.who {
+            Who::Ceiling => "ceiling",
+            Who::Ours => "ours",
+        };
+        let cores: Vec<_> = self.cores.iter().map(usize::to_string).collect();
+        let mut arguments = vec![
+            format!("--who={who}"),
+            format!("--cores={}", cores.join(",")),
+            format!("--bytes={}", self.bytes),
+            format!("--events={}", self.events),
+        ];
+        if let Some(db) = &self.db {
+            arguments.push(format!("--db={}", db.display()));
+        }
+        arguments.extend(self.hold.then(|| "--hold".to_owned()));
+        arguments.extend(self.http2.then(|| "--http2".to_owned()));
+        arguments
+    }
+}
+
+/// Serves until the process is killed; tells its address first.
+pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
+    machine::pin(&settings.cores)?;
+    // As `tokio::main` does it: one worker for each processor that the process may use.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(settings.cores.len())
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        match settings.who {
+            Who::Ceiling => ceiling::serve(settings).await,
+            Who::Ours => ours::serve(settings).await,
+        }
+    })
+}

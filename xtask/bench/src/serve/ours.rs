@@ -1,0 +1,23 @@
+//! Our server, as somebody writes it who has read the README.
+
+use std::time::Duration;
+
+use a2a_server::{Server, SqliteStore};
+use a2a_types::AgentCard;
+
+use super::Settings;
+use super::agent::Echo;
+use crate::Failure;
+
+pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
+    let mut card = AgentCard::new("Echo", "Says back what it is told");
+    card.capabilities.streaming = Some(true);
+    // Each chunk is an event of its own: events are what is counted.
+    let mut builder = Server::builder(card, Echo).merge_chunks(Duration::ZERO);
+    if let Some(db) = &settings.db {
+        builder = builder.store(SqliteStore::open(db)?);
+    }
+    let bound = builder.build()?.bind("127.0.0.1:0").await?;
+    println!("{}", bound.local_addr());
+    Ok(bound.run(std::future::pending()).await?)
+}
