@@ -130,6 +130,7 @@ mod tests {
     use std::time::Duration;
 
     use a2a_types::{Dialect, Task, TaskState, TaskStatusUpdateEvent};
+    use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 
     use super::*;
     use crate::store::{Append, MemoryStore, NewTask};
@@ -197,6 +198,24 @@ mod tests {
         let (mut cursor, told) = follower(&states).await;
         told.send_replace(2);
         assert_eq!(seen(&mut cursor).await, states);
+    }
+
+    #[test]
+    fn a_follower_lags_by_what_it_was_not_given_yet() {
+        let recorder = DebuggingRecorder::new();
+        let runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = { runtime }.enable_all().start_paused(true).build().unwrap();
+        let follow = async {
+            let states = [TaskState::Working, TaskState::Working, TaskState::Completed];
+            let (mut cursor, told) = follower(&states).await;
+            told.send_replace(4);
+            assert_eq!(seen(&mut cursor).await, states);
+        };
+        metrics::with_local_recorder(&recorder, || runtime.block_on(follow));
+        let told = recorder.snapshotter().snapshot().into_vec();
+        let told: Vec<_> = told.into_iter().map(|(.., value)| value).collect();
+        let lags = [2.0, 1.0, 0.0].map(Into::into).to_vec();
+        assert_eq!(told, [DebugValue::Histogram(lags)]);
     }
 
     #[tokio::test(start_paused = true)]

@@ -2,7 +2,9 @@
 
 mod crowd;
 mod hasty;
+mod health;
 mod leaving;
+mod metrics;
 mod owners;
 #[path = "../receiver/mod.rs"]
 mod receiver;
@@ -10,6 +12,7 @@ mod restart;
 #[path = "../stores/mod.rs"]
 mod stores;
 mod streams;
+mod told;
 mod twice;
 mod webhooks;
 

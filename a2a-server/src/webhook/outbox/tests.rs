@@ -8,6 +8,7 @@ use a2a_types::{
     TaskStatusUpdateEvent,
 };
 use bytes::Bytes;
+use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use serde_json::Value;
 
 use super::*;
@@ -314,4 +315,57 @@ async fn a_webhook_that_is_gone_is_forgotten() {
         .await
         .unwrap();
     assert_eq!(left, []);
+}
+
+/// Of the two metrics of the outbox, how each has changed.
+fn counted(recorder: &DebuggingRecorder) -> Vec<String> {
+    let told = recorder.snapshotter().snapshot().into_vec().into_iter();
+    let line = |key: metrics_util::CompositeKey, value| {
+        let outcome = key.key().labels().next().map(|label| label.value());
+        let value = match value {
+            DebugValue::Counter(0) => return None,
+            DebugValue::Counter(count) => count.to_string(),
+            DebugValue::Gauge(depth) => format!("{depth} wait"),
+            DebugValue::Histogram(_) => return None,
+        };
+        Some(format!("{} {value}", outcome.unwrap_or_default()))
+    };
+    let mut lines: Vec<_> = told
+        .filter_map(|(key, _, _, value)| line(key, value))
+        .collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn attempts_count_by_what_became_of_them_and_what_waits_is_counted() {
+    let recorder = DebuggingRecorder::new();
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = { runtime }.enable_all().start_paused(true).build().unwrap();
+    let test = async {
+        let mut scene = Scene::with(Dialect::V1_0, &[Duration::from_secs(3600)]).await;
+        let busy = Outcome::Later {
+            after: None,
+            reason: Reason::Busy,
+        };
+        for (id, answers) in [
+            ("fine", vec![]),
+            ("busy", vec![busy]),
+            ("late", vec![later()]),
+            ("dead", vec![later(), later()]),
+            ("gone", vec![Outcome::Gone]),
+        ] {
+            scene.watch(id, Dialect::V1_0, answers).await;
+        }
+        scene.happens(vec![status(TaskState::Completed)]).await;
+        scene.brought("fine", 0).await;
+        let now = counted(&recorder);
+        assert_eq!(
+            now,
+            [" 2 wait", "delivered 2", "gone 1", "later 2", "untried 1"]
+        );
+        scene.brought("late", 2).await;
+        assert_eq!(counted(&recorder), [" 0 wait", "delivered 1", "given_up 1"]);
+    };
+    metrics::with_local_recorder(&recorder, || runtime.block_on(test));
 }
