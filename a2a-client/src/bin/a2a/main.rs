@@ -5,6 +5,7 @@ mod command;
 mod config;
 mod exit;
 mod files;
+mod metrics;
 mod secret;
 mod show;
 mod wire;

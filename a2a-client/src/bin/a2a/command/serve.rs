@@ -9,6 +9,7 @@ use a2a_types::AgentCard;
 use clap::{Args, ValueEnum};
 
 use crate::exit::{Code, Failure};
+use crate::metrics::Metrics;
 use crate::show::Screen;
 
 /// Which agent, and where.
@@ -30,6 +31,9 @@ pub(crate) struct Options {
     /// Keep tasks in this SQLite file, and go on with them after a restart.
     #[arg(long, value_name = "FILE")]
     db: Option<PathBuf>,
+    /// Tell metrics to Prometheus at this address; port 0 is any that is free.
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<SocketAddr>,
     /// Tell webhooks on this machine, too.
     #[arg(long)]
     local_webhooks: bool,
@@ -61,6 +65,11 @@ async fn serve(
     screen: &Screen,
 ) -> Result<Code, Failure> {
     card.capabilities.push_notifications = Some(true);
+    // First of all: what is counted before somebody listens is lost.
+    let metrics = match options.metrics {
+        Some(address) => Some(Metrics::listen(address).await?),
+        None => None,
+    };
     let mut builder = Server::builder(card, agent);
     if options.local_webhooks {
         let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1", "localhost", "[::1]"]);
@@ -80,18 +89,26 @@ async fn serve(
     let bound = server.bind(options.address.to_string()).await;
     let bound = bound.map_err(|error| Failure::usage(format!("{}: {error}", options.address)))?;
     match screen.json {
-        true => screen.value(&serde_json::json!({"url": bound.url()}))?,
+        true => screen.value(&serde_json::json!({
+            "url": bound.url(),
+            "metrics": metrics.as_ref().map(Metrics::url),
+        }))?,
         false => {
             screen.line(&bound.url())?;
+            if let Some(metrics) = &metrics {
+                eprintln!("metrics: {}", metrics.url());
+            }
             eprintln!("try: a2a card {0}\n     a2a chat {0}", bound.url());
         }
     }
     let stop = async {
         let _ = tokio::signal::ctrl_c().await;
     };
-    bound
-        .run(stop)
-        .await
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    let told = metrics.map(|metrics| tokio::spawn(metrics.tell()));
+    let run = bound.run(stop).await;
+    if let Some(told) = told {
+        told.abort();
+    }
+    run.map_err(|error| Failure::usage(error.to_string()))?;
     Ok(Code::Done)
 }
