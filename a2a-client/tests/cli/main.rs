@@ -1,5 +1,7 @@
 //! The command line, as people and scripts use it.
 
+mod metrics;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -22,6 +24,7 @@ fn a2a() -> Command {
 struct Agent {
     process: Child,
     url: String,
+    metrics: Option<String>,
 }
 
 impl Agent {
@@ -38,7 +41,11 @@ impl Agent {
         BufReader::new(output).read_line(&mut line).unwrap();
         let told: Value = serde_json::from_str(&line).expect("the agent tells its URL");
         let url = told["url"].as_str().unwrap().to_owned();
-        Self { process, url }
+        Self {
+            process,
+            url,
+            metrics: told["metrics"].as_str().map(str::to_owned),
+        }
     }
 
     fn named(name: &str) -> Self {
