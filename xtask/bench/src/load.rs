@@ -22,6 +22,16 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
+    pub(crate) fn new(times: impl IntoIterator<Item = Duration>, took: Duration) -> Self {
+        let nanos = |time: Duration| u32::try_from(time.as_nanos()).unwrap_or(u32::MAX);
+        let mut times: Vec<_> = times.into_iter().map(nanos).collect();
+        times.sort_unstable();
+        Self {
+            times,
+            took: took.as_secs_f64(),
+        }
+    }
+
     /// How many requests were answered.
     pub(crate) fn count(&self) -> f64 {
         self.times.len() as f64
@@ -51,7 +61,7 @@ pub(crate) async fn drive(
             while begun.elapsed() < period {
                 let asked = Instant::now();
                 connection.ask(order.next()).await?;
-                times.push(u32::try_from(asked.elapsed().as_nanos()).unwrap_or(u32::MAX));
+                times.push(asked.elapsed());
             }
             Ok::<_, Failure>(times)
         });
@@ -60,9 +70,7 @@ pub(crate) async fn drive(
     while let Some(called) = callers.join_next().await {
         times.extend(called??);
     }
-    let took = begun.elapsed().as_secs_f64();
-    times.sort_unstable();
-    Ok(Seen { times, took })
+    Ok(Seen::new(times, begun.elapsed()))
 }
 
 /// A connection that is kept.
@@ -108,20 +116,27 @@ impl Connection {
     /// Reads the rest of an answer.
     pub(crate) async fn finish(&mut self) -> Result<&[u8], Failure> {
         let length = self.length()?;
-        let is_whole = |answer: &[u8]| match length {
-            Some(length) => answer.len() >= self.body + length,
-            None => answer.ends_with(LAST_CHUNK),
-        };
-        // The borrow of what was found out ends before the next read.
-        while !is_whole(&self.answer) {
-            if self.stream.read_buf(&mut self.answer).await? == 0 {
-                return Err(CLOSED.into());
-            }
+        while !self.is_whole(length) {
+            self.read().await?;
         }
         let body = &self.answer[self.body..];
-        match memmem::find(body, b"\"result\"") {
-            Some(_) => Ok(body),
-            None => Err(self.refused()),
+        match is_answer(body) {
+            true => Ok(body),
+            false => Err(self.refused()),
+        }
+    }
+
+    /// What the first event of a stream has as the id of its task.
+    pub(crate) fn task(&self) -> Option<String> {
+        let text = std::str::from_utf8(&self.answer).ok()?;
+        let (_, after) = text.split_once(r#""task":{"id":""#)?;
+        Some(after.split_once('"')?.0.to_owned())
+    }
+
+    fn is_whole(&self, length: Option<usize>) -> bool {
+        match length {
+            Some(length) => self.answer.len() >= self.body + length,
+            None => self.answer.ends_with(LAST_CHUNK),
         }
     }
 
@@ -156,6 +171,11 @@ impl Connection {
         )
         .into()
     }
+}
+
+/// Whether a body tells of no error.
+pub(crate) fn is_answer(body: &[u8]) -> bool {
+    memmem::find(body, b"\"result\"").is_some()
 }
 
 /// How a body in chunks ends; JSON and events have no carriage return in them.

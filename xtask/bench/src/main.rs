@@ -7,6 +7,7 @@
 mod load;
 mod machine;
 mod measured;
+mod multiplexed;
 mod order;
 mod process;
 mod scenario;
@@ -52,9 +53,16 @@ struct Options {
         default_value = "1,16,64"
     )]
     connections: Vec<usize>,
-    /// A look: three rounds of half a second.
-    #[arg(long, conflicts_with_all = ["rounds", "seconds"])]
+    /// How many messages to send where memory is what counts.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    sends: usize,
+    /// A look: three rounds of half a second, and 250,000 sends where memory counts.
+    #[arg(long, conflicts_with_all = ["rounds", "seconds", "sends"])]
     quick: bool,
+    /// Where databases are made; beside this program by default, for directories of temporary files
+    /// are often in memory.
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
     /// Write every figure of every round to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -98,16 +106,7 @@ fn main() -> ExitCode {
 
 /// Measures, and tells; whether that is a success.
 fn bench(options: &Options) -> Result<bool, Failure> {
-    let plan = Plan {
-        rounds: if options.quick {
-            3
-        } else {
-            options.rounds.max(1)
-        },
-        period: Duration::try_from_secs_f64(if options.quick { 0.5 } else { options.seconds })?,
-        connections: options.connections.clone(),
-        cores: machine::two_cores()?,
-    };
+    let plan = plan(options)?;
     let scenarios = match options.scenarios.as_slice() {
         [] => Scenario::value_variants(),
         named => named,
@@ -126,6 +125,24 @@ fn bench(options: &Options) -> Result<bool, Failure> {
     }
     let is_met = |measured: &Measured| measured.claims.iter().all(|claim| claim.met);
     Ok(!options.check || all.iter().all(is_met))
+}
+
+fn plan(options: &Options) -> Result<Plan, Failure> {
+    let program = std::env::current_exe()?;
+    let beside = program.parent().ok_or("this program is nowhere")?;
+    let directory = options.dir.clone();
+    let (rounds, seconds, sends) = match options.quick {
+        true => (3, 0.5, 250_000),
+        false => (options.rounds.max(1), options.seconds, options.sends),
+    };
+    Ok(Plan {
+        rounds,
+        period: Duration::try_from_secs_f64(seconds)?,
+        connections: options.connections.clone(),
+        sends,
+        directory: directory.unwrap_or_else(|| beside.to_owned()),
+        cores: machine::two_cores()?,
+    })
 }
 
 #[cfg(test)]

@@ -95,6 +95,13 @@ impl Order {
     }
 }
 
+/// The id of a message that is new.
+pub(crate) fn next_id() -> String {
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let kept = &FIRST_ID[..FIRST_ID.len() - DIGITS];
+    format!("{kept}{number:0DIGITS$x}")
+}
+
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// The id of a message, as long as those that clients make.

@@ -1,22 +1,17 @@
-//! Requests and answers, as many as there can be: `send`, `stream` and `get`.
+//! Requests and answers, as many as there can be, in every way they come.
 
-use std::net::SocketAddr;
-
-use super::{CEILING, OURS, Plan};
-use crate::load::{self, Connection};
-use crate::measured::{Bound, Column, Figures, Measured};
-use crate::order::{Ask, Order};
-use crate::process::Process;
-use crate::serve::{Settings, Who};
-use crate::{Failure, machine};
+use super::Plan;
+use super::contest::{CEILING, Contender, OURS, hold};
+use crate::measured::{Bound, Column, Measured};
+use crate::order::Ask;
+use crate::{Failure, load, multiplexed};
 
 pub(super) async fn send(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     let mut measured = Vec::new();
     for connections in &plan.connections {
-        let mut send = measure(plan, "send", Ask::Send, *connections).await?;
-        if *connections >= 16 {
-            let rate = send.ratio(OURS, CEILING, "rate");
-            send.claim("rate, ours ÷ hyper alone", rate, Bound::AtLeast(0.52));
+        let mut send = beside(plan, "send", Ask::Send, *connections).await?;
+        if *connections >= MANY {
+            rate(&mut send, 0.52);
             let cpu = send.ratio(OURS, CEILING, "CPU");
             send.claim("CPU, ours ÷ hyper alone", cpu, Bound::AtMost(17.5 / 9.0));
         }
@@ -29,7 +24,7 @@ pub(super) async fn send(plan: &Plan) -> Result<Vec<Measured>, Failure> {
 pub(super) async fn stream(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     let mut measured = Vec::new();
     for connections in &plan.connections {
-        let mut stream = measure(plan, "send and stream", Ask::Stream, *connections).await?;
+        let mut stream = beside(plan, "send and stream", Ask::Stream, *connections).await?;
         late(&mut stream, *connections);
         measured.push(stream);
     }
@@ -39,10 +34,9 @@ pub(super) async fn stream(plan: &Plan) -> Result<Vec<Measured>, Failure> {
 pub(super) async fn get(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     let mut measured = Vec::new();
     for connections in &plan.connections {
-        let mut get = measure(plan, "get", Ask::Get, *connections).await?;
-        if *connections >= 16 {
-            let rate = get.ratio(OURS, CEILING, "rate");
-            get.claim("rate, ours ÷ hyper alone", rate, Bound::AtLeast(0.85));
+        let mut get = beside(plan, "get", Ask::Get, *connections).await?;
+        if *connections >= MANY {
+            rate(&mut get, 0.85);
         }
         late(&mut get, *connections);
         measured.push(get);
@@ -50,49 +44,124 @@ pub(super) async fn get(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     Ok(measured)
 }
 
-fn late(measured: &mut Measured, connections: usize) {
-    if connections == 64 {
-        let late = measured.ratio(OURS, CEILING, "p99");
-        measured.claim("p99, ours ÷ hyper alone", late, Bound::AtMost(3.0));
-    }
+/// Servers that share both processors with their callers, beside ours that has one to itself.
+pub(super) async fn cores(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+    let one = Contender::ours(plan, Ask::Send, TEXT).named("ours, one processor");
+    let mut both = Contender::ours(plan, Ask::Send, TEXT).named("ours, both");
+    both.settings.cores = plan.cores.to_vec();
+    both.callers = plan.cores.to_vec();
+    let ceiling = both.ceiling().await?;
+    let contenders = [ceiling, one, both];
+    let mut cores = requests(plan, "send, on both processors", &contenders, MOST).await?;
+    let gain = cores.ratio("ours, both", "ours, one processor", "rate");
+    cores.claim("rate, both ÷ one", gain, Bound::AtLeast(1.0));
+    Ok(vec![cores])
 }
 
-/// Measures both in turn, each time as a new process.
-async fn measure(
+/// The same message in each generation.
+pub(super) async fn dialects(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+    let names = [
+        (Ask::Send, "1.0"),
+        (Ask::Send02, "0.2"),
+        (Ask::Send01, "0.1"),
+    ];
+    let contenders = names.map(|(ask, name)| Contender::ours(plan, ask, TEXT).named(name));
+    let mut dialects = requests(plan, "send, by generation", &contenders, MANY).await?;
+    for older in ["0.2", "0.1"] {
+        let cpu = dialects.ratio(older, "1.0", "CPU");
+        dialects.claim(format!("CPU, {older} ÷ 1.0"), cpu, Bound::AtMost(1.15));
+    }
+    Ok(vec![dialects])
+}
+
+/// Tasks in memory, and in a file that has them before their senders are told so.
+pub(super) async fn stores(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+    let directory = tempfile::tempdir_in(&plan.directory)?;
+    let memory = Contender::ours(plan, Ask::Send, TEXT).named("memory");
+    let mut sqlite = memory.clone().named("SQLite");
+    sqlite.settings.directory = Some(directory.path().to_owned());
+    let contenders = [memory.ceiling().await?, memory, sqlite];
+    let mut stores = requests(plan, "send, by store", &contenders, MOST).await?;
+    let rate = stores.ratio("SQLite", CEILING, "rate");
+    stores.claim("rate, SQLite ÷ hyper alone", rate, Bound::AtLeast(0.15));
+    Ok(vec![stores])
+}
+
+/// Messages of some size, which come back as artifacts of that size.
+pub(super) async fn sizes(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+    let mut measured = Vec::new();
+    for (name, bytes) in [("1 KB", 1 << 10), ("64 KB", 1 << 16), ("1 MB", 1 << 20)] {
+        let ours = Contender::ours(plan, Ask::Send, &TEXT.repeat(bytes / TEXT.len()));
+        let contenders = [ours.ceiling().await?, ours];
+        let load = format!("send, {name}");
+        measured.push(requests(plan, &load, &contenders, MANY).await?);
+    }
+    Ok(measured)
+}
+
+/// Many requests at once over few connections.
+pub(super) async fn http2(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+    let mut ours = Contender::ours(plan, Ask::Send, TEXT);
+    ours.settings.http2 = true;
+    let contenders = [ours.ceiling().await?, ours];
+    let load = format!("send over HTTP/2, 4 connections, {MOST} at once");
+    let measured = hold(
+        plan,
+        load,
+        &COLUMNS,
+        &contenders,
+        async |contender, process| {
+            let address = process.address();
+            let mut callers = multiplexed::Callers::open(address, 4, MOST, &contender.text).await?;
+            callers.drive(plan.period / 5).await?;
+            let cpu = process.cpu()?;
+            let seen = callers.drive(plan.period).await?;
+            Ok(figures(&seen, process.cpu()? - cpu))
+        },
+    );
+    Ok(vec![measured.await?])
+}
+
+/// Ours beside hyper alone.
+async fn beside(
     plan: &Plan,
     name: &str,
     ask: Ask,
     connections: usize,
 ) -> Result<Measured, Failure> {
-    let [server, callers] = plan.cores;
-    machine::pin(&[callers])?;
-    let ours = Settings::new(Who::Ours, &[server]);
-    let ceiling = like(&ours, ask).await?;
-    let servers = [(CEILING, ceiling), (OURS, ours)];
-    let mut figures = servers.each_ref().map(|(name, _)| Figures {
-        server: (*name).to_owned(),
-        rounds: Vec::new(),
-    });
-    for round in 0..plan.rounds {
-        eprintln!(
-            "{name}, {connections} connections: round {} of {}",
-            round + 1,
-            plan.rounds
-        );
-        for ((_, settings), figures) in servers.iter().zip(&mut figures) {
-            let process = Process::begin(settings).await?;
-            figures
-                .rounds
-                .push(once(plan, &process, ask, connections).await?);
-            process.end().await?;
-        }
-    }
-    Ok(Measured {
-        load: format!("{name}, {connections} connections"),
-        columns: COLUMNS.to_vec(),
-        servers: figures.into(),
-        claims: Vec::new(),
-    })
+    let ours = Contender::ours(plan, ask, TEXT);
+    let contenders = [ours.ceiling().await?, ours];
+    requests(plan, name, &contenders, connections).await
+}
+
+async fn requests(
+    plan: &Plan,
+    name: &str,
+    contenders: &[Contender],
+    connections: usize,
+) -> Result<Measured, Failure> {
+    let load = match connections {
+        1 => format!("{name}, 1 connection"),
+        many => format!("{name}, {many} connections"),
+    };
+    hold(
+        plan,
+        load,
+        &COLUMNS,
+        contenders,
+        async |contender, process| {
+            let mut orders = Vec::with_capacity(connections);
+            for _ in 0..connections {
+                orders.push(contender.order(process).await?);
+            }
+            // What happens first happens once: pages, caches, connections.
+            load::drive(process.address(), orders.clone(), plan.period / 5).await?;
+            let cpu = process.cpu()?;
+            let seen = load::drive(process.address(), orders, plan.period).await?;
+            Ok(figures(&seen, process.cpu()? - cpu))
+        },
+    )
+    .await
 }
 
 #[rustfmt::skip]
@@ -100,62 +169,37 @@ const COLUMNS: [Column; 4] = [
     Column { name: "rate", unit: "requests/s" },
     Column { name: "p50", unit: "µs" },
     Column { name: "p99", unit: "µs" },
-    Column { name: "CPU", unit: "µs of the server for each" },
+    Column { name: "CPU", unit: "µs of the server for each request" },
 ];
 
-async fn once(
-    plan: &Plan,
-    process: &Process,
-    ask: Ask,
-    connections: usize,
-) -> Result<Vec<f64>, Failure> {
-    let address = process.address();
-    let mut orders = Vec::with_capacity(connections);
-    for _ in 0..connections {
-        orders.push(order(ask, address).await?);
-    }
-    // What happens first happens once: pages, caches, connections.
-    load::drive(address, orders.clone(), plan.period / 5).await?;
-    let cpu = process.cpu()?;
-    let seen = load::drive(address, orders, plan.period).await?;
-    let cpu = process.cpu()? - cpu;
+/// In the order of the columns.
+fn figures(seen: &load::Seen, cpu: f64) -> Vec<f64> {
     let count = seen.count();
-    Ok(vec![
+    vec![
         count / seen.took,
         seen.late(0.5),
         seen.late(0.99),
         cpu * 1e6 / count,
-    ])
+    ]
 }
 
-/// What one caller asks; a task that is to be read is made first.
-async fn order(ask: Ask, address: SocketAddr) -> Result<Order, Failure> {
-    if ask != Ask::Get {
-        return Ok(Order::new(ask, address, TEXT));
+fn rate(measured: &mut Measured, least: f64) {
+    let rate = measured.ratio(OURS, CEILING, "rate");
+    measured.claim("rate, ours ÷ hyper alone", rate, Bound::AtLeast(least));
+}
+
+fn late(measured: &mut Measured, connections: usize) {
+    if connections == MOST {
+        let late = measured.ratio(OURS, CEILING, "p99");
+        measured.claim("p99, ours ÷ hyper alone", late, Bound::AtMost(3.0));
     }
-    let mut send = Order::new(Ask::Send, address, TEXT);
-    let answer = Connection::open(address)
-        .await?
-        .ask(send.next())
-        .await?
-        .to_vec();
-    let answer: serde_json::Value = serde_json::from_slice(&answer)?;
-    let id = answer["result"]["task"]["id"].as_str().unwrap_or("none");
-    Ok(Order::with_id(ask, address, id, TEXT))
 }
 
-/// Hyper alone, which answers as much as ours does.
-async fn like(ours: &Settings, ask: Ask) -> Result<Settings, Failure> {
-    let process = Process::begin(ours).await?;
-    let mut order = order(ask, process.address()).await?;
-    let mut connection = Connection::open(process.address()).await?;
-    let answer = connection.ask(order.next()).await?.to_vec();
-    process.end().await?;
-    let mut ceiling = Settings::new(Who::Ceiling, &ours.cores);
-    ceiling.bytes = answer.len();
-    ceiling.events = memchr::memmem::find_iter(&answer, b"data: ").count();
-    Ok(ceiling)
-}
+/// From how many connections on the processor of the server is never idle.
+const MANY: usize = 16;
+
+/// How many connections there are at most.
+const MOST: usize = 64;
 
 /// What is said.
 const TEXT: &str = "say this back to me";

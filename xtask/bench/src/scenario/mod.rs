@@ -1,7 +1,11 @@
 //! What servers are made to do.
 
+mod contest;
 mod exchange;
+mod memory;
+mod streams;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -18,6 +22,24 @@ pub(crate) enum Scenario {
     Stream,
     /// A task is read.
     Get,
+    /// Sends to a server that has both processors.
+    Cores,
+    /// Sends in each generation.
+    Dialects,
+    /// Sends with tasks in memory and in SQLite.
+    Stores,
+    /// Sends of 1 KB, 64 KB and 1 MB.
+    Sizes,
+    /// Sends over HTTP/2.
+    Http2,
+    /// Streams of 10,000 and of 100,000 chunks.
+    Chunks,
+    /// 1,000 and 10,000 streams on which nothing happens.
+    Idle,
+    /// 100 streams of one task.
+    Crowd,
+    /// What a million sends leave in memory.
+    Memory,
 }
 
 /// How to measure.
@@ -29,6 +51,10 @@ pub(crate) struct Plan {
     pub(crate) period: Duration,
     /// How many callers at once.
     pub(crate) connections: Vec<usize>,
+    /// How many messages are sent where memory is what counts.
+    pub(crate) sends: usize,
+    /// Where databases are made.
+    pub(crate) directory: PathBuf,
     /// The processor of the server, and that of its callers.
     pub(crate) cores: [usize; 2],
 }
@@ -39,10 +65,15 @@ impl Scenario {
             Self::Send => exchange::send(plan).await,
             Self::Stream => exchange::stream(plan).await,
             Self::Get => exchange::get(plan).await,
+            Self::Cores => exchange::cores(plan).await,
+            Self::Dialects => exchange::dialects(plan).await,
+            Self::Stores => exchange::stores(plan).await,
+            Self::Sizes => exchange::sizes(plan).await,
+            Self::Http2 => exchange::http2(plan).await,
+            Self::Chunks => streams::chunks(plan).await,
+            Self::Idle => streams::idle(plan).await,
+            Self::Crowd => streams::crowd(plan).await,
+            Self::Memory => memory::memory(plan).await,
         }
     }
 }
-
-/// How the two are called in every table.
-pub(crate) const CEILING: &str = "hyper alone";
-pub(crate) const OURS: &str = "ours";

@@ -18,9 +18,9 @@ pub(crate) struct Settings {
     /// The processors to run on.
     #[arg(long, value_delimiter = ',')]
     pub(crate) cores: Vec<usize>,
-    /// The file that tasks of ours are kept in; without one they are in memory.
+    /// The directory of the file that ours keeps tasks in; without one they are in memory.
     #[arg(long)]
-    pub(crate) db: Option<PathBuf>,
+    pub(crate) directory: Option<PathBuf>,
     /// How many bytes hyper alone answers.
     #[arg(long, default_value_t = 0)]
     pub(crate) bytes: usize,
@@ -49,7 +49,7 @@ impl Settings {
         Self {
             who,
             cores: cores.to_vec(),
-            db: None,
+            directory: None,
             bytes: 0,
             events: 0,
             hold: false,
@@ -70,8 +70,8 @@ impl Settings {
             format!("--bytes={}", self.bytes),
             format!("--events={}", self.events),
         ];
-        if let Some(db) = &self.db {
-            arguments.push(format!("--db={}", db.display()));
+        if let Some(directory) = &self.directory {
+            arguments.push(format!("--directory={}", directory.display()));
         }
         arguments.extend(self.hold.then(|| "--hold".to_owned()));
         arguments.extend(self.http2.then(|| "--http2".to_owned()));

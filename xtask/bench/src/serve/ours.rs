@@ -13,9 +13,10 @@ pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
     let mut card = AgentCard::new("Echo", "Says back what it is told");
     card.capabilities.streaming = Some(true);
     // Each chunk is an event of its own: events are what is counted.
-    let mut builder = Server::builder(card, Echo).merge_chunks(Duration::ZERO);
-    if let Some(db) = &settings.db {
-        builder = builder.store(SqliteStore::open(db)?);
+    let mut builder = Server::builder(card, Echo::new()).merge_chunks(Duration::ZERO);
+    if let Some(directory) = &settings.directory {
+        let name = format!("{}.db", std::process::id());
+        builder = builder.store(SqliteStore::open(directory.join(name))?);
     }
     let bound = builder.build()?.bind("127.0.0.1:0").await?;
     println!("{}", bound.local_addr());

@@ -1,0 +1,120 @@
+//! Servers measured in turn, each time as a new process, so that none has what another left.
+
+use super::Plan;
+use crate::load::Connection;
+use crate::measured::{Column, Figures, Measured};
+use crate::order::{Ask, Order};
+use crate::process::Process;
+use crate::serve::{Settings, Who};
+use crate::{Failure, machine};
+
+/// A server, and what it is asked.
+#[derive(Clone, Debug)]
+pub(super) struct Contender {
+    /// As tables call it.
+    pub(super) name: &'static str,
+    pub(super) settings: Settings,
+    pub(super) ask: Ask,
+    pub(super) text: String,
+    /// The processors of those who ask.
+    pub(super) callers: Vec<usize>,
+}
+
+impl Contender {
+    /// Ours, on one processor and asked from the other.
+    pub(super) fn ours(plan: &Plan, ask: Ask, text: &str) -> Self {
+        let [server, callers] = plan.cores;
+        Self {
+            name: OURS,
+            settings: Settings::new(Who::Ours, &[server]),
+            ask,
+            text: text.to_owned(),
+            callers: vec![callers],
+        }
+    }
+
+    /// Another name, for tables that have several of ours.
+    pub(super) fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// Hyper alone, asked the same and answering as much.
+    pub(super) async fn ceiling(&self) -> Result<Self, Failure> {
+        let process = Process::begin(&self.settings).await?;
+        let mut connection = Connection::open(process.address()).await?;
+        let mut order = self.order(&process).await?;
+        let answer = connection.ask(order.next()).await?.to_vec();
+        process.end().await?;
+        let mut settings = Settings::new(Who::Ceiling, &self.settings.cores);
+        settings.http2 = self.settings.http2;
+        settings.bytes = answer.len();
+        settings.events = events(&answer);
+        Ok(Self {
+            name: CEILING,
+            settings,
+            ..self.clone()
+        })
+    }
+
+    /// What one caller asks this server; a task that is to be read is made first.
+    pub(super) async fn order(&self, process: &Process) -> Result<Order, Failure> {
+        let address = process.address();
+        if self.ask != Ask::Get || self.settings.who == Who::Ceiling {
+            return Ok(Order::new(self.ask, address, &self.text));
+        }
+        let mut send = Order::new(Ask::Send, address, &self.text);
+        let answer = Connection::open(address)
+            .await?
+            .ask(send.next())
+            .await?
+            .to_vec();
+        let answer: serde_json::Value = serde_json::from_slice(&answer)?;
+        let id = answer["result"]["task"]["id"].as_str();
+        let id = id.ok_or_else(|| format!("no task, but {answer}"))?;
+        Ok(Order::with_id(self.ask, address, id, &self.text))
+    }
+}
+
+/// Has each server measured once in each round.
+pub(super) async fn hold(
+    plan: &Plan,
+    load: String,
+    columns: &[Column],
+    contenders: &[Contender],
+    once: impl AsyncFn(&Contender, &Process) -> Result<Vec<f64>, Failure>,
+) -> Result<Measured, Failure> {
+    let mut servers: Vec<_> = contenders
+        .iter()
+        .map(|contender| Figures {
+            server: contender.name.to_owned(),
+            rounds: Vec::new(),
+        })
+        .collect();
+    for round in 1..=plan.rounds {
+        eprintln!("{load}: round {round} of {}", plan.rounds);
+        for (contender, figures) in contenders.iter().zip(&mut servers) {
+            let process = Process::begin(&contender.settings).await?;
+            machine::pin(&contender.callers)?;
+            let figure = once(contender, &process).await;
+            let figure =
+                figure.map_err(|failure| format!("{load}, {}: {failure}", contender.name))?;
+            figures.rounds.push(figure);
+            process.end().await?;
+        }
+    }
+    Ok(Measured {
+        load,
+        columns: columns.to_vec(),
+        servers,
+        claims: Vec::new(),
+    })
+}
+
+/// How many events an answer has; one that is no stream has none.
+pub(super) fn events(answer: &[u8]) -> usize {
+    memchr::memmem::find_iter(answer, b"data: ").count()
+}
+
+/// How the two are called in every table.
+pub(super) const CEILING: &str = "hyper alone";
+pub(super) const OURS: &str = "ours";

@@ -1,0 +1,89 @@
+//! What a server keeps, after many sends.
+
+use std::time::Duration;
+
+use super::Plan;
+use super::contest::{Contender, OURS, hold};
+use crate::Failure;
+use crate::load;
+use crate::measured::{Bound, Column, Measured};
+use crate::order::Ask;
+use crate::process::Process;
+
+/// So many tasks that the oldest are forgotten again.
+pub(super) async fn memory(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+    let ours = Contender::ours(plan, Ask::Send, "say this back to me");
+    let once = Plan {
+        rounds: 1,
+        ..plan.clone()
+    };
+    let load = format!("{} sends, of which {KEPT} tasks are kept", plan.sends);
+    let mut memory = hold(
+        &once,
+        load,
+        &COLUMNS,
+        &[ours],
+        async |contender, process| {
+            let mut sends = Sends {
+                contender,
+                process,
+                done: 0,
+            };
+            // What any number of tasks needs is there after the first ones.
+            sends.reach(KEPT / 10).await?;
+            let (few, little) = (sends.done, process.memory()?);
+            sends.reach(KEPT * 9 / 10).await?;
+            let task = (process.memory()? - little) / (sends.done - few) as f64;
+            sends.reach(plan.sends / 2).await?;
+            let half = process.memory()?;
+            sends.reach(plan.sends).await?;
+            Ok(vec![task / 1024.0, half / MB, process.memory()? / MB])
+        },
+    )
+    .await?;
+    let task = memory.median(OURS, "task");
+    memory.claim("KB of a stored task", task, Bound::AtMost(2.0));
+    let [half, all] = ["half", "all"].map(|column| memory.median(OURS, column));
+    let growth = all.zip(half).map(|(all, half)| all / half);
+    memory.claim("memory after all ÷ after half", growth, Bound::AtMost(1.03));
+    Ok(vec![memory])
+}
+
+/// Sends to one server, counted.
+struct Sends<'a> {
+    contender: &'a Contender,
+    process: &'a Process,
+    done: usize,
+}
+
+impl Sends<'_> {
+    /// Sends until there have been so many, or a few more.
+    async fn reach(&mut self, total: usize) -> Result<(), Failure> {
+        while self.done < total {
+            let mut orders = Vec::with_capacity(CALLERS);
+            for _ in 0..CALLERS {
+                orders.push(self.contender.order(self.process).await?);
+            }
+            let seen = load::drive(self.process.address(), orders, BATCH).await?;
+            self.done += seen.count() as usize;
+        }
+        Ok(())
+    }
+}
+
+/// How many ended tasks a server keeps that is told nothing else.
+const KEPT: usize = 100_000;
+
+const CALLERS: usize = 16;
+
+/// How long to send until memory may be looked at.
+const BATCH: Duration = Duration::from_millis(200);
+
+const MB: f64 = 1024.0 * 1024.0;
+
+#[rustfmt::skip]
+const COLUMNS: [Column; 3] = [
+    Column { name: "task", unit: "KB of the server for each of the first tasks" },
+    Column { name: "half", unit: "MB of the server after half of the sends" },
+    Column { name: "all", unit: "MB of the server after all of them" },
+];

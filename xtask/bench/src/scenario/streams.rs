@@ -1,0 +1,221 @@
+//! Streams: long ones, idle ones, and many of one task.
+
+use std::time::Instant;
+
+use memchr::memmem;
+use tokio::task::JoinSet;
+
+use super::Plan;
+use super::contest::{CEILING, Contender, OURS, events, hold};
+use crate::load::Connection;
+use crate::measured::{Bound, Column, Measured};
+use crate::order::{Ask, Order};
+use crate::process::Process;
+use crate::serve::{Settings, Who};
+use crate::statistics::median;
+use crate::{Failure, machine};
+
+/// An artifact in many chunks, told without a pause; and in ten times as many.
+pub(super) async fn chunks(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+    let mut short = told(plan, CHUNKS).await?;
+    let rate = short.ratio(OURS, CEILING, "rate");
+    short.claim("rate, ours ÷ hyper alone", rate, Bound::AtLeast(0.65));
+    let first = short.ratio(OURS, CEILING, "first");
+    short.claim("first event, ours ÷ hyper alone", first, Bound::AtMost(1.5));
+    let mut long = told(plan, 10 * CHUNKS).await?;
+    let took = |measured: &Measured| measured.median(OURS, "whole");
+    let times = took(&long)
+        .zip(took(&short))
+        .map(|(long, short)| long / short);
+    long.claim(
+        "time of 10 times as many chunks",
+        times,
+        Bound::Within(8.5, 11.5),
+    );
+    Ok(vec![short, long])
+}
+
+async fn told(plan: &Plan, chunks: usize) -> Result<Measured, Failure> {
+    let ours = Contender::ours(plan, Ask::Stream, &format!("chunks {chunks}"));
+    let contenders = [ours.ceiling().await?, ours];
+    let load = format!("a stream of {chunks} chunks");
+    hold(
+        plan,
+        load,
+        &CHUNK_COLUMNS,
+        &contenders,
+        async |contender, process| {
+            let mut order = contender.order(process).await?;
+            let mut connection = Connection::open(process.address()).await?;
+            // What happens first happens once.
+            connection.ask(order.next()).await?;
+            let (begun, cpu) = (Instant::now(), process.cpu()?);
+            let (mut firsts, mut wholes, mut count) = (Vec::new(), Vec::new(), 0);
+            while begun.elapsed() < plan.period {
+                let asked = Instant::now();
+                connection.begin(order.next()).await?;
+                firsts.push(asked.elapsed().as_secs_f64() * 1e6);
+                let answer = connection.finish().await?;
+                wholes.push(asked.elapsed().as_secs_f64() * 1e3);
+                count += events(answer);
+                is_whole(contender, answer, chunks)?;
+            }
+            let (took, cpu) = (begun.elapsed().as_secs_f64(), process.cpu()? - cpu);
+            let count = count as f64;
+            let middle = |values: &[f64]| median(values).unwrap_or(f64::NAN);
+            Ok(vec![
+                count / took,
+                middle(&firsts),
+                middle(&wholes),
+                cpu * 1e6 / count,
+            ])
+        },
+    )
+    .await
+}
+
+/// Every chunk has arrived.
+fn is_whole(contender: &Contender, answer: &[u8], chunks: usize) -> Result<(), Failure> {
+    let arrived = match contender.settings.who {
+        Who::Ours => memmem::find_iter(answer, b"\"artifactUpdate\"").count(),
+        Who::Ceiling => events(answer).min(chunks),
+    };
+    match arrived == chunks {
+        true => Ok(()),
+        false => Err(format!("{arrived} chunks arrived of {chunks}").into()),
+    }
+}
+
+/// Streams on which nothing happens, each of a task of its own that waits.
+pub(super) async fn idle(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+    let mut measured = Vec::new();
+    for count in [1000, 10_000] {
+        // The process that is begun inherits what this one may have open.
+        machine::allow_files(count as u64 + 100)?;
+        let ours = Contender::ours(plan, Ask::Stream, "wait for nothing");
+        let mut ceiling = ours.clone().named(CEILING);
+        ceiling.settings = Settings::new(Who::Ceiling, &ours.settings.cores);
+        (
+            ceiling.settings.events,
+            ceiling.settings.bytes,
+            ceiling.settings.hold,
+        ) = (1, 400, true);
+        let load = format!("{count} idle streams");
+        let mut idle = hold(
+            plan,
+            load,
+            &IDLE_COLUMNS,
+            &[ceiling, ours],
+            async |contender, process| held(contender, process, count).await,
+        )
+        .await?;
+        let each = idle.median(OURS, "memory");
+        idle.claim("KB of each of ours", each, Bound::AtMost(17.0));
+        measured.push(idle);
+    }
+    Ok(measured)
+}
+
+async fn held(contender: &Contender, process: &Process, count: usize) -> Result<Vec<f64>, Failure> {
+    let mut order = contender.order(process).await?;
+    let mut streams = Vec::with_capacity(count);
+    // The first ones bring what any number needs.
+    let mut before = (0.0, 0.0);
+    for number in 0..count + FIRST {
+        if number == FIRST {
+            before = (process.memory()?, process.cpu()?);
+        }
+        let mut stream = Connection::open(process.address()).await?;
+        stream.begin(order.next()).await?;
+        streams.push(stream);
+    }
+    let (memory, cpu) = (process.memory()? - before.0, process.cpu()? - before.1);
+    let count = count as f64;
+    Ok(vec![memory / 1024.0 / count, cpu * 1e6 / count])
+}
+
+/// Many who follow one task, as it is told.
+pub(super) async fn crowd(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+    let ours = Contender::ours(plan, Ask::Stream, &format!("held {TOLD}"));
+    let one = ours.clone().named("ours, 1 stream");
+    let mut crowd = hold(
+        plan,
+        format!("{CROWD} streams of a task of {TOLD} events"),
+        &CROWD_COLUMNS,
+        &[one, ours],
+        async |contender, process| {
+            let followers = if contender.name == OURS { CROWD } else { 1 };
+            followed(contender, process, followers).await
+        },
+    )
+    .await?;
+    let shared = crowd.ratio(OURS, "ours, 1 stream", "CPU");
+    crowd.claim("CPU for each of many ÷ for one", shared, Bound::AtMost(1.0));
+    Ok(vec![crowd])
+}
+
+async fn followed(
+    contender: &Contender,
+    process: &Process,
+    followers: usize,
+) -> Result<Vec<f64>, Failure> {
+    let address = process.address();
+    let mut owner = Connection::open(address).await?;
+    owner.begin(contender.order(process).await?.next()).await?;
+    let task = owner.task().ok_or("the first event tells of no task")?;
+    let mut follow = Order::with_id(Ask::Follow, address, &task, "");
+    let mut streams = JoinSet::new();
+    let mut opened = vec![owner];
+    for _ in 1..followers {
+        let mut follower = Connection::open(address).await?;
+        follower.begin(follow.next()).await?;
+        opened.push(follower);
+    }
+    let (begun, cpu) = (Instant::now(), process.cpu()?);
+    for mut stream in opened {
+        streams.spawn(async move { stream.finish().await.map(events) });
+    }
+    let mut go = Order::new(Ask::Send, address, "go");
+    Connection::open(address).await?.ask(go.next()).await?;
+    let mut count = 0;
+    while let Some(told) = streams.join_next().await {
+        count += told??;
+    }
+    if count < followers * TOLD {
+        return Err(format!("{count} events arrived, of {TOLD} for each of {followers}").into());
+    }
+    let (took, cpu) = (begun.elapsed().as_secs_f64(), process.cpu()? - cpu);
+    Ok(vec![count as f64 / took, cpu * 1e6 / count as f64])
+}
+
+/// How many chunks a long answer has.
+const CHUNKS: usize = 10_000;
+
+/// How many streams are opened before the first that counts.
+const FIRST: usize = 20;
+
+/// How many follow one task.
+const CROWD: usize = 100;
+
+/// How many events each of them is told.
+const TOLD: usize = 2000;
+
+#[rustfmt::skip]
+const CHUNK_COLUMNS: [Column; 4] = [
+    Column { name: "rate", unit: "events/s" },
+    Column { name: "first", unit: "µs to the first event" },
+    Column { name: "whole", unit: "ms to the last event" },
+    Column { name: "CPU", unit: "µs of the server for each event" },
+];
+
+#[rustfmt::skip]
+const IDLE_COLUMNS: [Column; 2] = [
+    Column { name: "memory", unit: "KB of the server for each stream" },
+    Column { name: "CPU", unit: "µs of the server to begin each" },
+];
+
+#[rustfmt::skip]
+const CROWD_COLUMNS: [Column; 2] = [
+    Column { name: "rate", unit: "events/s, over all streams" },
+    Column { name: "CPU", unit: "µs of the server for each event of each stream" },
+];
