@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use a2a_transport::{Answer, Call, Claims, Error, Transport};
+use a2a_transport::{Answer, Call, Claims, Error, TraceContext, Transport};
 use a2a_types::extension::trpc::Version;
 use a2a_types::{
     AgentCard, CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest, Dialect,
@@ -19,6 +19,7 @@ use crate::{ClientBuilder, Retries, Retrying, Sending, Updates};
 pub struct Client {
     transport: Retrying<Arc<dyn Transport>>,
     card: Arc<RwLock<Option<Arc<AgentCard>>>>,
+    trace: Option<TraceContext>,
 }
 
 impl Client {
@@ -28,6 +29,7 @@ impl Client {
         Self {
             transport: Retrying::new(Arc::new(transport), Retries::default()),
             card: Arc::default(),
+            trace: None,
         }
     }
 
@@ -70,6 +72,20 @@ impl Client {
     pub fn retries(mut self, retries: Retries) -> Self {
         self.transport = Retrying::new(Arc::clone(self.transport.inner()), retries);
         self
+    }
+
+    /// The same client, whose calls are part of a trace, like that of the request which they are made
+    /// for.
+    pub fn part_of(&self, trace: impl Into<Option<TraceContext>>) -> Self {
+        let trace = trace.into();
+        Self {
+            trace,
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn trace(&self) -> Option<&TraceContext> {
+        self.trace.as_ref()
     }
 
     pub(crate) fn transport(&self) -> &Retrying<Arc<dyn Transport>> {
@@ -118,6 +134,7 @@ impl Client {
             tenant: None,
             extensions: Vec::new(),
             claims: Claims::default(),
+            trace: self.trace.clone(),
             profile: self.speaks_profile(),
         };
         let follower = Follower::of_task(self.transport.clone(), subject, seen, self.streams());
@@ -265,7 +282,9 @@ impl Client {
 
     async fn once(&self, request: Request) -> Result<Response, Error> {
         let operation = request.operation();
-        match self.transport.call(Call::new(request)).await?.answer {
+        let mut call = Call::new(request);
+        call.context.trace.clone_from(&self.trace);
+        match self.transport.call(call).await?.answer {
             Answer::Once(response) => Ok(response),
             stream @ Answer::Stream(_) => Err(mismatch(operation, &stream)),
         }

@@ -7,7 +7,8 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use a2a_transport::{
-    Answer, BoxFuture, Call, Claims, Error, Reply, Transport, Update, UpdateStream, metric,
+    Answer, BoxFuture, Call, Claims, Error, Reply, TraceContext, Transport, Update, UpdateStream,
+    metric,
 };
 use a2a_types::extension::trpc::{LlmResponses, Reader};
 use a2a_types::{
@@ -66,6 +67,7 @@ pub(crate) struct Subject {
     pub(crate) tenant: Option<String>,
     pub(crate) extensions: Vec<String>,
     pub(crate) claims: Claims,
+    pub(crate) trace: Option<TraceContext>,
     /// The agent declares the profile of trpc-agent-go.
     pub(crate) profile: bool,
 }

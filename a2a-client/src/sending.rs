@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a_transport::{Answer, BoxFuture, Call, Claims, Error, Transport};
+use a2a_transport::{Answer, BoxFuture, Call, Claims, Error, TraceContext, Transport};
 use a2a_types::extension::trpc::Version;
 use a2a_types::{
     ContextId, Object, Operation, Request, Response, SendMessageConfiguration, SendMessageRequest,
@@ -51,6 +51,7 @@ pub struct Sending {
     params: SendMessageRequest,
     extensions: Vec<String>,
     claims: Claims,
+    trace: Option<TraceContext>,
     /// The card declares the profile of trpc-agent-go, in a version that we understand.
     profile: bool,
     deadline: Option<Deadline>,
@@ -65,6 +66,7 @@ impl Sending {
             params,
             extensions: Vec::new(),
             claims: Claims::default(),
+            trace: client.trace().cloned(),
             profile: client.speaks_profile(),
             deadline: None,
             streams: client.streams(),
@@ -142,6 +144,12 @@ impl Sending {
         self
     }
 
+    /// Sends it as part of a trace, like that of the request which it is sent for.
+    pub fn trace(mut self, trace: impl Into<Option<TraceContext>>) -> Self {
+        self.trace = trace.into();
+        self
+    }
+
     /// Names a tenant other than that of the interface.
     pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
         self.params.tenant = Some(tenant.into());
@@ -164,6 +172,7 @@ impl Sending {
             tenant: self.params.tenant.clone(),
             extensions: self.extensions,
             claims: self.claims,
+            trace: self.trace,
             profile: self.profile,
             message: Some(self.params),
         };
@@ -184,6 +193,7 @@ impl IntoFuture for Sending {
         let mut call = Call::new(Request::SendMessage(self.params));
         call.context.extensions = self.extensions;
         call.context.claims = self.claims;
+        call.context.trace = self.trace;
         let transport = self.transport;
         let answer = async move {
             match transport.call(call).await?.answer {

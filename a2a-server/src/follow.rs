@@ -158,6 +158,7 @@ mod tests {
             events: Vec::new(),
             release: false,
             notify: false,
+            trace: None,
         };
         store.create(&owner, new).await.unwrap();
         for (state, after) in states.iter().zip(1..) {

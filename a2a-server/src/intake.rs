@@ -106,7 +106,7 @@ impl Inner {
         let config = config.and_then(|given| given.task_push_notification_config.clone());
         let (new, message) = new_task(
             request.message.clone(),
-            context.dialect,
+            &context,
             config.map(|config| with_id(config, &context)),
             letter.as_ref().map(|letter| letter.receipt.clone()),
             &self.ledger,
@@ -222,6 +222,7 @@ impl Inner {
         let message = runner.placed(heard.request.message);
         heard.request.message = message.clone();
         let then = woken(known.task.status.state);
+        runner.belong_to(heard.context.trace.clone()).await;
         let begun = async {
             runner.hear(message, then, receipt).await?;
             Ok::<_, UpdateError>(runner.snapshot().await?)

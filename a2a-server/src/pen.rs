@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use a2a_transport::TraceContext;
 use a2a_types::extension::trpc::is_reasoning;
 use a2a_types::{
     Content, Event, IllegalEvent, Object, Part, Task, TaskArtifactUpdateEvent, TaskId, TaskState,
@@ -23,6 +24,8 @@ pub(crate) struct Pen {
     generation: u64,
     /// The epoch of the lease; none if there is none.
     epoch: Option<u64>,
+    /// The trace that whatever is written belongs to.
+    trace: Option<TraceContext>,
     /// Text that is kept until there is more.
     collected: Option<TaskArtifactUpdateEvent>,
     doubt: Option<Doubt>,
@@ -62,6 +65,7 @@ impl Pen {
     pub(crate) fn for_new(ledger: Arc<Ledger>, owner: Owner, new: NewTask) -> Self {
         let task = new.task.id.clone();
         Self {
+            trace: new.trace.clone(),
             new: Some(new),
             ..Self::at(ledger, owner, task, 1)
         }
@@ -76,9 +80,15 @@ impl Pen {
             new: None,
             generation,
             epoch: None,
+            trace: None,
             collected: None,
             doubt: None,
         }
+    }
+
+    /// Whatever is written from now on belongs to this trace.
+    pub(crate) fn belong_to(&mut self, trace: Option<TraceContext>) {
+        self.trace = trace;
     }
 
     /// The task, if it is not stored.
@@ -109,6 +119,7 @@ impl Pen {
         let whole = NewTask {
             release,
             notify: self.ledger.notify,
+            trace: self.trace.clone(),
             events,
             ..new
         };
@@ -171,6 +182,7 @@ impl Pen {
             events: collected.into_iter().chain(entry.events).collect(),
             receipt: entry.receipt,
             checkpoint: entry.checkpoint,
+            trace: self.trace.clone(),
         };
         match self.append(append).await {
             Ok(()) => {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use a2a_transport::{Context, TraceContext};
 use a2a_types::{
-    ContextId, Dialect, Event, Message, Object, Task, TaskArtifactUpdateEvent, TaskId,
+    ContextId, Event, Message, Object, Task, TaskArtifactUpdateEvent, TaskId,
     TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
 };
 use tokio::sync::{Mutex, MutexGuard, watch};
@@ -111,6 +112,11 @@ impl Runner {
 
     pub(crate) fn owner(&self) -> &Owner {
         &self.owner
+    }
+
+    /// Whatever happens to the task from now on belongs to this trace.
+    pub(crate) async fn belong_to(&self, trace: Option<TraceContext>) {
+        self.pen.lock().await.belong_to(trace);
     }
 
     pub(crate) fn progress(&self) -> Progress {
@@ -420,19 +426,20 @@ impl Runner {
 /// A task that a message begins, and the message as it stands in it.
 pub(crate) fn new_task(
     message: Message,
-    dialect: Dialect,
+    context: &Context,
     config: Option<TaskPushNotificationConfig>,
     receipt: Option<Receipt>,
     ledger: &Ledger,
 ) -> (NewTask, Message) {
     let id = message.task_id.clone().unwrap_or_else(TaskId::random);
-    let context = message.context_id.clone().unwrap_or_else(ContextId::random);
+    let conversation = message.context_id.clone();
+    let conversation = conversation.unwrap_or_else(ContextId::random);
     let message = Message {
         task_id: Some(id.clone()),
-        context_id: Some(context.clone()),
+        context_id: Some(conversation.clone()),
         ..message
     };
-    let mut task = Task::submitted(id.clone(), context);
+    let mut task = Task::submitted(id.clone(), conversation);
     task.history.push(message.clone());
     let config = config.map(|config| TaskPushNotificationConfig {
         task_id: id,
@@ -441,7 +448,7 @@ pub(crate) fn new_task(
     (
         NewTask {
             task,
-            dialect,
+            dialect: context.dialect,
             config,
             receipt,
             holder: Arc::clone(&ledger.holder),
@@ -449,6 +456,7 @@ pub(crate) fn new_task(
             events: Vec::new(),
             release: false,
             notify: false,
+            trace: context.trace.clone(),
         },
         message,
     )

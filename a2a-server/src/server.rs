@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_transport::{BoxFuture, Call, Context, Error, Reply, Transport, Update};
+use a2a_transport::{BoxFuture, Call, Context, Error, Reply, Transport, Update, spans};
 use a2a_types::extension::trpc::{Beginning, hide_steps};
 use a2a_types::{
     AgentCard, CancelTaskRequest, Dialect, Error as A2aError, ErrorKind, Event, GetTaskRequest,
@@ -93,6 +93,7 @@ impl Inner {
         let mut context = call.context;
         let tenant = call.request.tenant().filter(|tenant| !tenant.is_empty());
         context.tenant = tenant.map(Into::into);
+        context.trace = context.trace.or_else(spans::here);
         if !matches!(call.request, Request::GetExtendedAgentCard(_)) {
             self.require_extensions(&context)?;
         }
@@ -148,6 +149,7 @@ impl Inner {
                 None => {
                     let ledger = Arc::clone(&self.ledger);
                     let runner = Runner::for_known(ledger, owner.clone(), &snapshot);
+                    runner.belong_to(context.trace.clone()).await;
                     match runner.seize(TaskState::Canceled).await {
                         // It changed in between: looked at again.
                         Ok(()) | Err(UpdateError::Store(StoreError::Behind(_))) => {}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a_transport::Principal;
+use a2a_transport::{Principal, TraceContext};
 use a2a_types::{
     Artifact, ArtifactId, ContextId, IllegalEvent, Message, Object, Part, Role, SendMessageRequest,
     Task, TaskId, TaskState,
@@ -95,6 +95,12 @@ impl Turn {
     /// The tenant that the caller named, of those that the card offers.
     pub fn tenant(&self) -> Option<&str> {
         self.heard.context.tenant.as_deref()
+    }
+
+    /// The trace that the turn belongs to: other agents that are called on the way go on with it, by
+    /// `trace` of a client's `Sending`.
+    pub fn trace(&self) -> Option<&TraceContext> {
+        self.heard.context.trace.as_ref()
     }
 
     /// The task that is being worked on, or would be.

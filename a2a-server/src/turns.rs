@@ -5,9 +5,12 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use a2a_transport::{Context, metric};
+use a2a_transport::spans::{AGENT_TURN, OTEL_KIND, OTEL_STATUS, OUTCOME, TASK};
+use a2a_transport::{Context, metric, spans};
 use a2a_types::{Message, SendMessageRequest, TaskId, TaskState};
 use tokio::sync::{oneshot, watch};
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 
 use crate::agent::ErasedAgent;
 use crate::runner::Runner;
@@ -82,6 +85,17 @@ enum Left {
     Canceled,
     /// The task is somebody else's now.
     Lost,
+}
+
+impl Left {
+    fn as_str(&self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed(_) => "failed",
+            Self::Canceled => "canceled",
+            Self::Lost => "lost",
+        }
+    }
 }
 
 impl Turns {
@@ -173,10 +187,29 @@ impl Turns {
     }
 
     /// The agent's code, until it returns, panics, or does not stop when it should.
-    async fn run(&self, runner: &Arc<Runner>, heard: Heard) -> Left {
+    async fn run(&self, runner: &Arc<Runner>, mut heard: Heard) -> Left {
+        let span = tracing::info_span!(
+            AGENT_TURN,
+            { OTEL_KIND } = "internal",
+            { TASK } = runner.task_id().as_str(),
+            { OUTCOME } = Empty,
+            { OTEL_STATUS } = Empty,
+        );
+        heard.context.trace = spans::join(&span, heard.context.trace);
+        runner.belong_to(heard.context.trace.clone()).await;
+        let left = self.hand_over(runner, heard, &span).await;
+        span.record(OUTCOME, left.as_str());
+        if let Left::Failed(_) = left {
+            span.record(OTEL_STATUS, "ERROR");
+        }
+        left
+    }
+
+    async fn hand_over(&self, runner: &Arc<Runner>, heard: Heard, span: &Span) -> Left {
         let turn = Turn::new(Arc::clone(runner), heard);
         let agent = Arc::clone(&self.agent);
-        let mut run = tokio::spawn(async move { agent.run(turn).await });
+        let run = async move { agent.run(turn).await };
+        let mut run = tokio::spawn(run.instrument(span.clone()));
         let grace_is_over = async {
             runner.canceled().await;
             tokio::time::sleep(self.cancel_grace).await;
@@ -283,6 +316,7 @@ fn key(runner: &Runner) -> Key {
 /// Makes a task ready for the next turn, if it can have one: a task that ended meanwhile is
 /// submitted again where the caller's generation does that.
 async fn begin_next(runner: &Runner, heard: &Heard) -> bool {
+    runner.belong_to(heard.context.trace.clone()).await;
     let Ok(task) = runner.task().await else {
         return false;
     };

@@ -266,6 +266,7 @@ impl Scene {
             events: Vec::new(),
             release: false,
             notify: false,
+            trace: None,
         };
         let created = scene.store.create(&scene.owner, new).await;
         created.expect("the store is empty");

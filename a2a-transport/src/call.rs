@@ -8,7 +8,7 @@ use a2a_types::reading::Repair;
 use a2a_types::{Dialect, Event, Request, Response};
 use tokio_stream::Stream;
 
-use crate::Error;
+use crate::{Error, TraceContext};
 
 /// A request with what is known about who sent it and how.
 #[derive(Clone, Debug)]
@@ -44,6 +44,8 @@ pub struct Context {
     pub claims: Claims,
     /// The generation of the last event that the caller has seen, when it resumes a stream.
     pub last_event_id: Option<u64>,
+    /// The trace that the request belongs to, as it is passed on from here.
+    pub trace: Option<TraceContext>,
     /// What had to be mended to understand the request.
     pub repairs: Vec<Repair>,
 }
@@ -58,6 +60,7 @@ impl Default for Context {
             extensions: Vec::new(),
             claims: Claims::default(),
             last_event_id: None,
+            trace: None,
             repairs: Vec::new(),
         }
     }

@@ -56,6 +56,7 @@ pub mod http;
 pub mod metric;
 pub mod spans;
 pub mod sse;
+mod trace;
 mod transport;
 #[cfg(feature = "webhook")]
 pub mod webhook;
@@ -64,4 +65,5 @@ pub use crate::call::{Answer, Call, Claims, Context, Principal, Reply, Update, U
 pub use crate::envelope::{Binding, Envelope};
 pub use crate::error::{Error, Phase};
 pub use crate::gateway::Gateway;
+pub use crate::trace::TraceContext;
 pub use crate::transport::{BoxFuture, Transport};

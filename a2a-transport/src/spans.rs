@@ -5,12 +5,41 @@
 //! | [`SERVER_REQUEST`] | `server` | from the head of a request until its answer is ready, that of a stream to its last event | [`OPERATION`], [`DIALECT`], [`BINDING`], [`RPC_SYSTEM`], [`TASK`], [`GENERATION`], [`OUTCOME`], [`ERROR_TYPE`], [`HTTP_STATUS`] |
 //! | [`AGENT_TURN`] | `internal` | while the agent takes a turn | [`TASK`], [`OUTCOME`] |
 //! | [`CLIENT_CALL`] | `client` | from the call until the answer is read, that of a stream to its last event | [`OPERATION`], [`DIALECT`], [`BINDING`], [`RPC_SYSTEM`], [`SERVER_ADDRESS`], [`SERVER_PORT`], [`OUTCOME`], [`ERROR_TYPE`], [`HTTP_STATUS`] |
-//! | [`WEBHOOK_DELIVERY`] | `client` | one attempt to bring a push notification | [`TASK`], [`GENERATION`], [`ATTEMPT`], [`OUTCOME`], [`HTTP_STATUS`] |
-//! | [`WEBHOOK_RECEIPT`] | `server` | from the head of a push notification until it is handled | [`OUTCOME`], [`HTTP_STATUS`] |
+//! | [`WEBHOOK_DELIVERY`] | `client` | one attempt to bring a push notification | [`TASK`], [`GENERATION`], [`ATTEMPT`], [`OUTCOME`], [`HTTP_STATUS`] if it is no success |
+//! | [`WEBHOOK_RECEIPT`] | `server` | from the head of a push notification until it is handled | [`HTTP_STATUS`] |
 //!
 //! A gateway is a server's span with a client's in it. All are of level `INFO`, and hold neither what
 //! was said nor secrets. A field is empty until it is known. [`OTEL_STATUS`] is `ERROR` where
 //! OpenTelemetry wants it to be: at the client for every failure, at the server for its own.
+
+#[cfg(feature = "opentelemetry")]
+mod telemetry;
+
+use tracing::Span;
+
+use crate::TraceContext;
+
+/// Makes a new span part of the trace that its cause belongs to, and yields what is to be passed on
+/// from within it.
+///
+/// Where OpenTelemetry listens that is the span itself, a child of the one that is current if that is
+/// of the same trace, else of the one given. Elsewhere nobody takes part in the trace, and it is
+/// passed on as it came.
+pub fn join(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
+    #[cfg(feature = "opentelemetry")]
+    let trace = telemetry::join(span, trace);
+    #[cfg(not(feature = "opentelemetry"))]
+    let _ = span;
+    trace
+}
+
+/// What is to be passed on to whom is called from here: the current span, if OpenTelemetry listens.
+pub fn here() -> Option<TraceContext> {
+    #[cfg(feature = "opentelemetry")]
+    return telemetry::of(&Span::current());
+    #[cfg(not(feature = "opentelemetry"))]
+    None
+}
 
 /// A request, as its server sees it.
 pub const SERVER_REQUEST: &str = "a2a.server.request";

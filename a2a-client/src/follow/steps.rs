@@ -11,6 +11,7 @@ impl Follower {
         let mut call = Call::new(request);
         call.context.extensions.clone_from(&self.subject.extensions);
         call.context.claims.clone_from(&self.subject.claims);
+        call.context.trace.clone_from(&self.subject.trace);
         if matches!(question, Question::Subscribe) {
             call.context.last_event_id = self.place;
         }

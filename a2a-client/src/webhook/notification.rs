@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use a2a_transport::Error;
+use a2a_transport::{Error, TraceContext};
 use a2a_types::reading::Violation;
 use a2a_types::{Dialect, Event, Task, TaskId};
 use http::Uri;
@@ -26,6 +26,9 @@ pub struct Notification {
     /// Where it was sent to: a path or query of your own tells what it is about even when the body
     /// does not.
     pub uri: Uri,
+    /// The trace that the delivery belongs to: of the request that the agent was at work for. Nothing
+    /// proves it.
+    pub trace: Option<TraceContext>,
 }
 
 /// Says all but where it was sent to: a path or query of a webhook is often a secret.
@@ -36,6 +39,7 @@ impl fmt::Debug for Notification {
             .field("event", &self.event)
             .field("dialect", &self.dialect)
             .field("delivery", &self.delivery)
+            .field("trace", &self.trace)
             .finish_non_exhaustive()
     }
 }

@@ -4,15 +4,18 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use a2a_transport::BoxFuture;
 use a2a_transport::binding::Reading;
 use a2a_transport::http::Body;
+use a2a_transport::spans::{HTTP_STATUS, OTEL_KIND, WEBHOOK_RECEIPT};
 use a2a_transport::webhook::{CHALLENGE, read_notice};
+use a2a_transport::{BoxFuture, TraceContext, spans};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::time::timeout;
+use tracing::Instrument;
+use tracing::field::Empty;
 
 use super::checks::Checks;
 use super::delivery::is_word;
@@ -66,18 +69,38 @@ impl Receiver {
     {
         let (head, body) = request.into_parts();
         let answer = match head.method {
-            Method::POST => self.receive(head, body).await.map(|()| String::new()),
+            Method::POST => return self.receipt(head, body).await,
             Method::GET if self.0.challenge => echo(&head),
             _ if self.0.challenge => Err(Refusal::Method("GET, POST")),
             _ => Err(Refusal::Method("POST")),
         };
-        match answer {
-            Ok(text) => plain(StatusCode::OK, text),
-            Err(refusal) => refusal.into_response(),
-        }
+        answered(answer)
     }
 
-    async fn receive<B>(&self, head: Parts, body: B) -> Result<(), Refusal>
+    /// Receives a notification as part of the trace that it is sent in.
+    async fn receipt<B>(&self, head: Parts, body: B) -> Response<Body>
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<BoxError>,
+    {
+        let span = tracing::info_span!(
+            WEBHOOK_RECEIPT,
+            { OTEL_KIND } = "server",
+            { HTTP_STATUS } = Empty,
+        );
+        let trace = spans::join(&span, TraceContext::read(&head.headers));
+        let received = self.receive(head, body, trace).instrument(span.clone());
+        let response = answered(received.await.map(|()| String::new()));
+        span.record(HTTP_STATUS, response.status().as_u16());
+        response
+    }
+
+    async fn receive<B>(
+        &self,
+        head: Parts,
+        body: B,
+        trace: Option<TraceContext>,
+    ) -> Result<(), Refusal>
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<BoxError>,
@@ -102,6 +125,7 @@ impl Receiver {
             dialect: notice.dialect,
             delivery: names.id,
             uri: head.uri,
+            trace,
         });
         match timeout(self.0.handler_timeout, handled).await {
             Ok(Ok(())) => claim.handled(),
@@ -128,6 +152,13 @@ impl Receiver {
     fn now(&self) -> u64 {
         let since = (self.0.clock)().duration_since(SystemTime::UNIX_EPOCH);
         since.map_or(0, |since| since.as_secs())
+    }
+}
+
+fn answered(answer: Result<String, Refusal>) -> Response<Body> {
+    match answer {
+        Ok(text) => plain(StatusCode::OK, text),
+        Err(refusal) => refusal.into_response(),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use a2a_transport::TraceContext;
 use a2a_types::{
     ContextId, Dialect, Event, Message, Object, Task, TaskId, TaskPushNotificationConfig,
     TaskState, Timestamp,
@@ -136,4 +137,6 @@ pub struct Notification {
     pub generation: u64,
     /// How often it was tried before.
     pub attempt: u32,
+    /// The trace that the event belongs to.
+    pub trace: Option<TraceContext>,
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_transport::TraceContext;
 use a2a_types::extension::trpc::is_step;
 use a2a_types::{Dialect, Event, MessageId, Object, Task, TaskPushNotificationConfig, TaskState};
 
@@ -29,6 +30,8 @@ pub struct NewTask {
     pub release: bool,
     /// Whether its webhook is to be told of that.
     pub notify: bool,
+    /// The trace that it was asked for in, for whom it is told.
+    pub trace: Option<TraceContext>,
 }
 
 impl NewTask {
@@ -38,6 +41,7 @@ impl NewTask {
         let first = Append {
             release: self.release,
             notify: self.notify,
+            trace: self.trace.take(),
             ..Append::held(1, 1, events)
         };
         (!first.events.is_empty()).then_some(first)
@@ -61,6 +65,8 @@ pub struct Append {
     pub checkpoint: Option<Object>,
     /// Whether the task's webhooks are to be told of the events, those that are told on streams.
     pub notify: bool,
+    /// The trace that the events belong to: kept with what webhooks are to be told.
+    pub trace: Option<TraceContext>,
 }
 
 impl Append {
@@ -74,6 +80,7 @@ impl Append {
             receipt: None,
             checkpoint: None,
             notify: false,
+            trace: None,
         }
     }
 

@@ -7,6 +7,7 @@
 //!                              └───────────────── Outcome ◄───────────────┘ one attempt, 15 s
 //! ```
 
+mod attempt;
 mod challenge;
 mod dead;
 mod deliver;

@@ -13,8 +13,10 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 use uuid::Uuid;
 
+use super::attempt::Attempt;
 use super::deliver::{Courier, Outgoing};
 use super::headers::headers_for;
 use super::keys::{WebhookKeys, seconds};
@@ -105,7 +107,7 @@ impl Outbox {
     async fn deliver(&self, notification: Notification) {
         let begun = Instant::now();
         let settlement = match self.pack(&notification).await {
-            Ok(Some(delivery)) => match self.courier.carry(delivery).await {
+            Ok(Some(delivery)) => match self.attempt(&notification, delivery).await {
                 Outcome::Delivered => told("delivered", Settlement::Delivered),
                 Outcome::Gone => {
                     metric::DELIVERIES.count(["gone"]);
@@ -129,6 +131,17 @@ impl Outbox {
         }
         let (task, took) = (&notification.config.task_id, begun.elapsed());
         tracing::debug!(%task, generation = notification.generation, ?settlement, ?took, "a notification");
+    }
+
+    /// One attempt to deliver, as part of the trace that the event belongs to.
+    async fn attempt(&self, notification: &Notification, mut delivery: Outgoing) -> Outcome {
+        let attempt = Attempt::of(notification);
+        if let Some(trace) = attempt.join(notification.trace.clone()) {
+            trace.write(&mut delivery.headers);
+        }
+        let carried = self.courier.carry(delivery);
+        let outcome = carried.instrument(attempt.span()).await;
+        attempt.end(outcome)
     }
 
     fn put_off(

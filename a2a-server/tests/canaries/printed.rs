@@ -12,7 +12,7 @@ use a2a_server::{NewTask, Notification, Owner, Principal};
 use a2a_transport::binding::{jsonrpc, write_call, write_reply};
 use a2a_transport::http::{HttpClient, HttpTransport};
 use a2a_transport::webhook::Claims;
-use a2a_transport::{Binding, Call, Context};
+use a2a_transport::{Binding, Call, Context, TraceContext};
 use a2a_types::{
     AuthenticationInfo, Base64, Dialect, ListTaskPushNotificationConfigsResponse, Message, Request,
     Response, SendMessageConfiguration, SendMessageRequest, Task, TaskPushNotificationConfig, v0_1,
@@ -137,6 +137,7 @@ fn what_a_server_has() {
         dialect: Dialect::V0_1,
         generation: 1,
         attempt: 0,
+        trace: trace(),
     });
     let new = NewTask {
         config: Some(webhook()),
@@ -148,13 +149,24 @@ fn what_a_server_has() {
         events: Vec::new(),
         release: false,
         notify: true,
+        trace: trace(),
     };
     check(&new);
+    check(&Context {
+        trace: trace(),
+        ..Context::default()
+    });
     check(&Claims::of(b"{}", "msg_1", &webhook().url, 1_800_000_000));
     let token = signing_key()
         .sign(&Claims::of(b"{}", "msg_1", "", 0))
         .unwrap();
     check_text(&token);
+}
+
+/// A trace in whose state somebody has written what is nobody's business.
+fn trace() -> Option<TraceContext> {
+    let trace = TraceContext::new([1; 16], [2; 8], true)?;
+    Some(trace.with_state(&format!("vendor={TOKEN}"))).filter(|trace| trace.tracestate().is_some())
 }
 
 /// A transport that shows the agent all that a caller has.

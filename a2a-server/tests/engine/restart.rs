@@ -6,6 +6,7 @@ use std::time::Duration;
 use a2a_client::{Client, Error, Retries, StreamExt};
 use a2a_server::{
     NewTask, Principal, Recovery, Server, ServerBuilder, Settlement, SqliteStore, Store,
+    TraceContext,
 };
 use a2a_types::{
     Dialect, ErrorKind, Event, Part, SendMessageConfiguration, SendMessageRequest, Task, TaskId,
@@ -171,10 +172,11 @@ fn a_follower_goes_on_where_it_was_cut_off() {
 }
 
 /// Whoever had taken it is gone, and an attempt of which nobody knows the end does not count. What
-/// was put off stays so. Files of the version that did not tell the two apart can be read.
+/// was put off stays so, and all of it part of its trace. Files of the versions that did not tell the
+/// two apart, or knew no traces, can be read.
 #[tokio::test]
 async fn a_notification_that_a_process_has_taken_with_it_is_due_again() {
-    for old in [false, true] {
+    for version in 1..=3 {
         let file = stores::new_file();
         let owner = Principal::anonymous().into();
         let store = SqliteStore::open(&file).unwrap();
@@ -197,20 +199,29 @@ async fn a_notification_that_a_process_has_taken_with_it_is_due_again() {
             }
         }
         drop(store);
-        if old {
+        let without = ["taken", "traceparent, tracestate"];
+        for columns in &without[version.min(3) - 1..] {
             let tables = rusqlite::Connection::open(&file).unwrap();
-            let downgrade = "alter table push_outbox drop column taken; pragma user_version = 1";
-            tables.execute_batch(downgrade).unwrap();
+            for column in columns.split(", ") {
+                let drop = format!("alter table push_outbox drop column {column}");
+                tables.execute_batch(&drop).unwrap();
+            }
+            tables.pragma_update(None, "user_version", version).unwrap();
         }
 
         let store = SqliteStore::open(&file).unwrap();
         let due = store.notifications(10, HOUR).await.unwrap();
         let due: Vec<_> = due
             .iter()
-            .map(|due| (due.config.task_id.as_str(), due.attempt))
+            .map(|due| (due.config.task_id.as_str(), due.attempt, due.trace.clone()))
             .collect();
-        // A file of the old version does not tell: the notification waits until its term is over.
-        assert_eq!(due, [("taken", 0)][usize::from(old)..]);
+        let expected = match version {
+            // It does not tell: the notification waits until its term is over.
+            1 => vec![],
+            2 => vec![("taken", 0, None)],
+            _ => vec![("taken", 0, Some(trace()))],
+        };
+        assert_eq!(due, expected, "version {version}");
     }
 }
 
@@ -238,7 +249,14 @@ fn watched(task: Task) -> NewTask {
         events: vec![working],
         release: false,
         notify: true,
+        trace: Some(trace()),
     }
+}
+
+fn trace() -> TraceContext {
+    TraceContext::new([1; 16], [2; 8], true)
+        .unwrap()
+        .with_state("a=1,b=2")
 }
 
 const HOUR: Duration = Duration::from_secs(3600);

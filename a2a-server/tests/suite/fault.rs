@@ -80,6 +80,10 @@ faults! {
 
     /// Every webhook was asked for in the latest generation of the protocol.
     LosesWebhooksGeneration: "outbox.in_its_generation";
+    /// Nobody knows what a notification is part of.
+    LosesTraces: "outbox.in_its_trace";
+    /// Whatever a webhook is told is part of what it was told first.
+    KeepsFirstTrace: "outbox.in_its_trace";
     /// What is given up is put off.
     GivesUpNothing: "outbox.given_up";
     CountsWhatWasNotTried: "outbox.untried";

@@ -241,7 +241,7 @@ mod tests {
             EventWriter::new(&envelope),
             false,
             Duration::from_secs(15),
-            Observed::begin(Binding::JsonRpc),
+            Observed::begin(Binding::JsonRpc, &http::HeaderMap::new()),
         );
         for seconds in [15, 30] {
             let frame = body.frame().await.unwrap().unwrap().into_data().unwrap();

@@ -179,6 +179,7 @@ impl<T: Transport> HttpService<T> {
                 },
                 last_event_id: header(&head.headers, "last-event-id")
                     .and_then(|id| id.trim().parse().ok()),
+                trace: manner.observed.trace(),
                 repairs,
             },
             request,

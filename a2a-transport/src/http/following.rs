@@ -117,7 +117,7 @@ impl Following {
 }
 
 /// Whether an agent need say no more after this.
-fn is_last_word(event: &Event) -> bool {
+pub(super) fn is_last_word(event: &Event) -> bool {
     let settled = event
         .status()
         .is_some_and(|status| status.state.is_terminal() || status.state.is_interrupted());

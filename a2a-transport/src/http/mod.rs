@@ -4,7 +4,7 @@ mod answer;
 mod auth;
 mod body;
 mod busy;
-mod called;
+mod calling;
 mod client;
 mod connection;
 mod credentials;

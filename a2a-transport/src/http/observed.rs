@@ -2,6 +2,7 @@
 
 use a2a_types::{Dialect, ErrorKind, Operation, Response, SendMessageResponse, TaskId};
 use tokio::time::Instant;
+use http::HeaderMap;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
@@ -11,7 +12,7 @@ use crate::spans::{
     BINDING, DIALECT, ERROR_TYPE, GENERATION, HTTP_STATUS, OPERATION, OTEL_KIND, OTEL_STATUS,
     OUTCOME, RPC_SYSTEM, SERVER_REQUEST, TASK,
 };
-use crate::{Answer, Binding, Envelope, Update};
+use crate::{Answer, Binding, Envelope, TraceContext, Update, spans};
 
 /// A request to an endpoint, from its head on. It ends by being dropped: when the answer is ready, a
 /// stream's with its last event, or before, when the caller goes away.
@@ -19,6 +20,8 @@ use crate::{Answer, Binding, Envelope, Update};
 /// Whoever counts requests and whoever traces them look here.
 pub(super) struct Observed {
     binding: Binding,
+    /// What is to be passed on.
+    trace: Option<TraceContext>,
     /// The generation, once the request is understood, or refused in one.
     dialect: Option<Dialect>,
     /// What is asked, once it is understood.
@@ -47,7 +50,7 @@ pub(super) enum Outcome {
 
 impl Observed {
     /// A request that comes in by a binding.
-    pub(super) fn begin(binding: Binding) -> Self {
+    pub(super) fn begin(binding: Binding, headers: &HeaderMap) -> Self {
         let span = tracing::info_span!(
             SERVER_REQUEST,
             { OTEL_KIND } = "server",
@@ -62,8 +65,10 @@ impl Observed {
             { HTTP_STATUS } = Empty,
             { OTEL_STATUS } = Empty,
         );
+        let trace = spans::join(&span, TraceContext::read(headers));
         Self {
             binding,
+            trace,
             dialect: None,
             operation: None,
             task_is_told: false,
@@ -73,6 +78,11 @@ impl Observed {
             begun: Some(Instant::now()),
             stream: None,
         }
+    }
+
+    /// The trace, to be passed on from here.
+    pub(super) fn trace(&mut self) -> Option<TraceContext> {
+        self.trace.take()
     }
 
     /// What happens for the request happens in this span.
@@ -201,7 +211,7 @@ pub(super) async fn within(
 
 impl Outcome {
     /// In one word.
-    pub(super) fn as_str(self) -> &'static str {
+    pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Answered => "answered",
             Self::Failed(_) => "failed",

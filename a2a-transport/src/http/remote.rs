@@ -12,16 +12,18 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::Full;
+use tracing::{Instrument, Span};
 
 use super::answer::{A2A_JSON, JSON};
 use super::busy::told_busy;
-use super::called::Called;
+use super::calling::Calling;
 use super::client::{HttpClient, address, bad_address};
 use super::credentials::Credentials;
 use super::extensions;
 use super::following::{Following, trace};
 use super::tap::Heard;
 use crate::binding::{Asking, EventReader, read_reply, write_call};
+use crate::spans::{self, HTTP_STATUS};
 use crate::sse::Bounds;
 use crate::{Binding, BoxFuture, Call, Context, Error, Reply, Transport, Update};
 
@@ -133,26 +135,27 @@ impl HttpTransport {
 }
 
 impl Transport for HttpTransport {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, mut call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         let shared = Arc::clone(&self.shared);
         Box::pin(async move {
             let operation = call.request.operation();
-            let called = Called::begin(operation, shared.dialect, shared.binding);
-            let answer = shared.ask(call).await;
-            called.ended(&answer);
-            answer
+            let calling = Calling::begin(operation, shared.dialect, shared.binding, &shared.url);
+            let span = calling.span().clone();
+            call.context.trace = spans::join(&span, call.context.trace);
+            let reply = shared.ask(call, &span).instrument(span.clone()).await;
+            calling.answered(reply)
         })
     }
 }
 
 impl Shared {
-    async fn ask(self: Arc<Self>, call: Call) -> Result<Reply, Error> {
+    async fn ask(self: Arc<Self>, call: Call, span: &Span) -> Result<Reply, Error> {
         let Call {
             mut request,
             context,
         } = call;
         if self.dialect == Dialect::V0_2 && matches!(request, A2aRequest::GetExtendedAgentCard(_)) {
-            return self.extended_card().await;
+            return self.extended_card(&context).await;
         }
         if request.tenant().is_none_or(str::is_empty) {
             request.set_tenant(self.tenant.clone());
@@ -165,6 +168,7 @@ impl Shared {
         let said = asking.body.take().map(Bytes::from);
         let response = self.send(&asking, said.as_ref(), &context).await?;
         let (head, body) = response.into_parts();
+        span.record(HTTP_STATUS, head.status.as_u16());
         let envelope = asking.envelope;
 
         refused(head.status, &head.headers)?;
@@ -280,6 +284,9 @@ impl Shared {
         if let Some(id) = context.last_event_id {
             headers.insert("last-event-id", HeaderValue::from(id));
         }
+        if let Some(trace) = &context.trace {
+            trace.write(headers);
+        }
         headers.extend(self.headers.clone());
         Ok(request)
     }
@@ -310,7 +317,7 @@ impl Shared {
 
     /// 0.2 fetches the extended card by a plain GET, from beside the endpoint (0.2 §7.8); some
     /// servers have it below.
-    async fn extended_card(&self) -> Result<Reply, Error> {
+    async fn extended_card(&self, context: &Context) -> Result<Reply, Error> {
         const PATH: &str = Dialect::EXTENDED_CARD_PATH;
         let endpoint = self.url.to_string();
         let below = endpoint.trim_end_matches('/');
@@ -320,14 +327,19 @@ impl Shared {
             .filter(|slash| *slash > root)
             .map_or(below, |slash| &below[..slash]);
         let credentials = self.credentials.as_deref();
+        let mut headers = HeaderMap::new();
+        if let Some(trace) = &context.trace {
+            trace.write(&mut headers);
+        }
+        headers.extend(self.headers.clone());
         let mut fetched = self
             .http
-            .get_as(credentials, &format!("{beside}{PATH}"), &self.headers)
+            .get_as(credentials, &format!("{beside}{PATH}"), &headers)
             .await?;
         if fetched.status == StatusCode::NOT_FOUND && below != beside {
             fetched = self
                 .http
-                .get_as(credentials, &format!("{below}{PATH}"), &self.headers)
+                .get_as(credentials, &format!("{below}{PATH}"), &headers)
                 .await?;
         }
         refused(fetched.status, &fetched.headers)?;

@@ -21,7 +21,7 @@ use super::hosts::Hosts;
 use super::observed::{Observed, within};
 use super::probes::{AlwaysReady, Probe, Probes, Readiness};
 use crate::binding::Reading;
-use crate::{Answer, Binding, BoxFuture, Call, Context, Transport};
+use crate::{Answer, Binding, BoxFuture, Call, Context, TraceContext, Transport};
 
 /// Serves a [`Transport`] over HTTP: a service for hyper and for tower.
 ///
@@ -172,14 +172,14 @@ impl<T: Transport> HttpService<T> {
         }
         match self.settings.place(head.uri.path()) {
             Place::Endpoint if head.method == Method::POST => {
-                let observed = Observed::begin(Binding::JsonRpc);
+                let observed = Observed::begin(Binding::JsonRpc, &head.headers);
                 let span = observed.span().clone();
                 let answered = self.json_rpc(&head, body, observed);
                 within(span, answered).await
             }
             Place::Endpoint => not_allowed("POST"),
             Place::Below(path) => {
-                let observed = Observed::begin(Binding::HttpJson);
+                let observed = Observed::begin(Binding::HttpJson, &head.headers);
                 let span = observed.span().clone();
                 within(span, self.http_json(&head, path, body, observed)).await
             }
@@ -220,6 +220,7 @@ impl<T: Transport> HttpService<T> {
             context: Context {
                 principal,
                 dialect: Dialect::V0_2,
+                trace: TraceContext::read(&head.headers),
                 ..Context::default()
             },
         };

@@ -8,13 +8,13 @@ mod shelf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use a2a_transport::BoxFuture;
+use a2a_transport::{BoxFuture, TraceContext};
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use self::log::{Log, Tenure};
-use self::outbox::Outbox;
+use self::outbox::{Letter, Outbox};
 use self::received::Inbox;
 use self::shelf::{Capacity, Key, Record, Shelf};
 use super::{
@@ -62,6 +62,7 @@ impl MemoryStore {
         if let Some(receipt) = &new.receipt {
             inbox.check(owner, receipt)?;
         }
+        let trace = new.trace.clone();
         let first = new.split();
         let told = first.as_ref().map(Append::told).unwrap_or_default();
         let tenure = Tenure::taken(new.holder, 1, new.term);
@@ -78,7 +79,7 @@ impl MemoryStore {
         };
         let forgotten = shelf.insert(key.clone(), record, self.capacity)?;
         shelf.note(key.clone(), 0);
-        self.enqueue(&key, &webhooks, &told);
+        self.enqueue(&key, &webhooks, &told, &trace);
         drop(shelf);
         if let Some(receipt) = new.receipt {
             inbox.note(owner, receipt, Outcome::Task(key.1));
@@ -103,7 +104,7 @@ impl MemoryStore {
             let forgotten = lock(&self.shelf).make_room(&key, 0, bytes, self.capacity)?;
             self.clear_outbox(&forgotten);
         }
-        let told = append.told();
+        let (told, trace) = (append.told(), append.trace.clone());
         let mut log = lock(&record.log);
         let before = log.bytes;
         log.add(append)?;
@@ -113,7 +114,7 @@ impl MemoryStore {
             epoch: log.tenure.epoch,
         };
         if !told.is_empty() {
-            self.enqueue(&key, &log.webhooks(), &told);
+            self.enqueue(&key, &log.webhooks(), &told, &trace);
         }
         drop(log);
         if let (Some(receipt), Some(inbox)) = (receipt, &mut inbox) {
@@ -130,11 +131,18 @@ impl MemoryStore {
         Ok(appended)
     }
 
-    fn enqueue(&self, (owner, task): &Key, webhooks: &[ConfigId], told: &[u64]) {
+    fn enqueue(
+        &self,
+        (owner, task): &Key,
+        webhooks: &[ConfigId],
+        told: &[u64],
+        trace: &Option<TraceContext>,
+    ) {
         for config in webhooks {
             let mut outbox = lock(&self.outbox);
             for generation in told {
-                outbox.put((owner.clone(), task.clone(), config.clone(), *generation));
+                let place = (owner.clone(), task.clone(), config.clone(), *generation);
+                outbox.put(place, trace.clone());
             }
         }
     }
@@ -208,9 +216,10 @@ impl MemoryStore {
         }
     }
 
-    /// The notifications at these places, with how often they were tried.
-    fn describe(&self, places: Vec<(outbox::Place, u32)>) -> Vec<Notification> {
-        let notification = |((owner, task, config, generation), attempt): (outbox::Place, u32)| {
+    /// What these are.
+    fn describe(&self, letters: Vec<Letter>) -> Vec<Notification> {
+        let notification = |letter: Letter| {
+            let (owner, task, config, generation) = letter.place;
             let record = self.record(&owner, &task).ok()?;
             let configs = &lock(&record.log).configs;
             let (config, dialect) = configs
@@ -222,10 +231,11 @@ impl MemoryStore {
                 config,
                 dialect,
                 generation,
-                attempt,
+                attempt: letter.attempt,
+                trace: letter.trace,
             })
         };
-        places.into_iter().filter_map(notification).collect()
+        letters.into_iter().filter_map(notification).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use a2a_transport::TraceContext;
 use a2a_types::{ConfigId, TaskId};
 use tokio::time::Instant;
 
@@ -20,24 +21,44 @@ pub(super) type Place = (Owner, TaskId, ConfigId, u64);
 #[derive(Debug)]
 struct Row {
     attempt: u32,
+    trace: Option<TraceContext>,
     due: Instant,
     /// Since when it is a dead letter.
     dead: Option<Instant>,
 }
 
+/// A notification as it lies here.
+pub(super) struct Letter {
+    pub(super) place: Place,
+    /// How often it was tried.
+    pub(super) attempt: u32,
+    pub(super) trace: Option<TraceContext>,
+}
+
+impl Row {
+    fn letter(&self, place: &Place) -> Letter {
+        Letter {
+            place: place.clone(),
+            attempt: self.attempt,
+            trace: self.trace.clone(),
+        }
+    }
+}
+
 impl Outbox {
-    pub(super) fn put(&mut self, place: Place) {
+    pub(super) fn put(&mut self, place: Place, trace: Option<TraceContext>) {
         let due = Instant::now();
         let row = Row {
             attempt: 0,
+            trace,
             due,
             dead: None,
         };
         self.rows.insert(place, row);
     }
 
-    /// Takes what is due, and keeps it from others for `term`; with each, how often it was tried.
-    pub(super) fn take(&mut self, limit: usize, term: Duration) -> Vec<(Place, u32)> {
+    /// Takes what is due, and keeps it from others for `term`.
+    pub(super) fn take(&mut self, limit: usize, term: Duration) -> Vec<Letter> {
         let now = Instant::now();
         let mut taken = Vec::new();
         let mut before: Option<&Place> = None;
@@ -47,7 +68,7 @@ impl Outbox {
             before = Some(place);
             if first && row.due <= now && taken.len() < limit {
                 row.due = now + term;
-                taken.push((place.clone(), row.attempt));
+                taken.push(row.letter(place));
                 row.attempt += 1;
             }
         }
@@ -73,15 +94,14 @@ impl Outbox {
         }
     }
 
-    /// What was given up, the first first; with each, how often it was tried.
-    pub(super) fn dead(&self, limit: usize) -> Vec<(Place, u32)> {
-        let dead = |(place, row): (&Place, &Row)| Some((row.dead?, place.clone(), row.attempt));
-        let mut letters: Vec<_> = self.rows.iter().filter_map(dead).collect();
-        letters.sort();
-        let letters = letters.into_iter().take(limit);
-        letters
-            .map(|(_, place, attempt)| (place, attempt))
-            .collect()
+    /// What was given up, the first first.
+    pub(super) fn dead(&self, limit: usize) -> Vec<Letter> {
+        let dead = self.rows.iter().filter(|(_, row)| row.dead.is_some());
+        let mut dead: Vec<_> = dead.collect();
+        // Those of one moment stay in the order of their places.
+        dead.sort_by_key(|(_, row)| row.dead);
+        let dead = dead.into_iter().take(limit);
+        dead.map(|(place, row)| row.letter(place)).collect()
     }
 
     /// How many are not delivered and not given up.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_transport::TraceContext;
 use a2a_types::{
     ConfigId, Dialect, Message, Task, TaskId, TaskPushNotificationConfig, TaskState, Timestamp,
 };
@@ -130,10 +131,18 @@ impl Desk<'_> {
             folded.checkpoint = Some(Arc::new(checkpoint));
         }
         for generation in told.into_iter().filter(|_| folded.has_configs) {
+            let trace = append.trace.as_ref();
             self.execute(
-                "insert into push_outbox(task, config_id, generation, attempt, next_at)
-                 select task, id, ?2, 0, ?3 from push_config where task = ?1",
-                params![folded.seq, generation as i64, self.now],
+                "insert into push_outbox(task, config_id, generation, attempt, next_at,
+                   traceparent, tracestate)
+                 select task, id, ?2, 0, ?3, ?4, ?5 from push_config where task = ?1",
+                params![
+                    folded.seq,
+                    generation as i64,
+                    self.now,
+                    trace.map(TraceContext::traceparent),
+                    trace.and_then(TraceContext::tracestate),
+                ],
             )?;
         }
         if let Some(receipt) = &append.receipt {

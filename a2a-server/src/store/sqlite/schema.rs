@@ -45,7 +45,7 @@ create table push_config(
 create table push_outbox(
   task integer not null, config_id text not null, generation integer not null,
   attempt integer not null, next_at integer not null, dead integer,
-  taken integer not null default 0,
+  taken integer not null default 0, traceparent text, tracestate text,
   primary key(task, config_id, generation)) without rowid;
 create index push_outbox_due on push_outbox(next_at) where dead is null;
 create index push_outbox_dead on push_outbox(dead) where dead is not null;
@@ -54,10 +54,14 @@ create index push_outbox_dead on push_outbox(dead) where dead is not null;
 /// `A2A!`: the file is ours.
 const APPLICATION: i32 = 0x4132_4121;
 /// Which tables the file has.
-const VERSION: i32 = 2;
+const VERSION: i32 = 3;
 
 /// What came after the tables of version 1.
 const SINCE_1: &str = "alter table push_outbox add column taken integer not null default 0;";
+/// What came after the tables of version 2.
+const SINCE_2: &str = "
+alter table push_outbox add column traceparent text;
+alter table push_outbox add column tracestate text;";
 
 /// Opens the file for the only writer, and makes the tables in a new one.
 pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreError> {
@@ -79,11 +83,12 @@ pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreEr
     };
     match (number("application_id")?, number("user_version")?) {
         (APPLICATION, VERSION) => {}
-        (APPLICATION, 1) => connection
-            .execute_batch(&format!(
-                "begin; {SINCE_1} pragma user_version = {VERSION}; commit;"
-            ))
-            .map_err(failed)?,
+        (APPLICATION, version @ 1..VERSION) => {
+            let before_2 = if version == 1 { SINCE_1 } else { "" };
+            let added =
+                format!("begin; {before_2} {SINCE_2} pragma user_version = {VERSION}; commit;");
+            connection.execute_batch(&added).map_err(failed)?;
+        }
         (0, 0) if is_empty(&connection)? => {
             let begun = format!(
                 "begin; {TABLES} pragma application_id = {APPLICATION}; pragma user_version = {VERSION}; commit;"

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use a2a_transport::TraceContext;
 use a2a_types::reading::without_values;
 use a2a_types::{
     ContextId, Dialect, Message, MessageId, Object, Task, TaskId, TaskPushNotificationConfig,
@@ -246,7 +247,7 @@ pub(super) fn due(
 ) -> Result<Vec<(i64, Notification)>, StoreError> {
     let sql =
         "select owner, task.id, push_config.body, push_config.dialect, o.generation, o.attempt,
-                 o.task
+                 o.task, o.traceparent, o.tracestate
                from push_outbox o join task on task.seq = o.task
                  join push_config on push_config.task = o.task and push_config.id = o.config_id
                where o.dead is null and o.next_at <= ?1 and not exists(
@@ -264,7 +265,7 @@ pub(super) fn dead_letters(
 ) -> Result<Vec<Notification>, StoreError> {
     let sql =
         "select owner, task.id, push_config.body, push_config.dialect, o.generation, o.attempt,
-                 o.task
+                 o.task, o.traceparent, o.tracestate
                from push_outbox o join task on task.seq = o.task
                  join push_config on push_config.task = o.task and push_config.id = o.config_id
                where o.dead is not null order by o.dead, o.generation limit ?1";
@@ -299,6 +300,7 @@ fn notifications(
             dialect: dialect(row, 3)?,
             generation: count(row, 4)? as u64,
             attempt: u32::try_from(count(row, 5)?).unwrap_or(u32::MAX),
+            trace: trace(row, 7, 8)?,
         };
         notifications.push((get(row, 6)?, notification));
     }
@@ -362,6 +364,12 @@ fn dialect(row: &Row<'_>, column: usize) -> Result<Dialect, StoreError> {
     let version: String = get(row, column)?;
     let unknown = || StoreError::failed(format!("there is no generation `{version}`"));
     Dialect::from_version(&version).ok_or_else(unknown)
+}
+
+/// A trace; one that cannot be read is none.
+fn trace(row: &Row<'_>, parent: usize, state: usize) -> Result<Option<TraceContext>, StoreError> {
+    let (parent, state): (Option<String>, Option<String>) = (get(row, parent)?, get(row, state)?);
+    Ok(parent.and_then(|parent| TraceContext::parse(&parent, state.as_deref())))
 }
 
 /// A number that is never negative.

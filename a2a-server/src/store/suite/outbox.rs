@@ -1,5 +1,6 @@
 //! What webhooks are to be told.
 
+use a2a_transport::TraceContext;
 use a2a_types::{Dialect, TaskPushNotificationConfig, TaskState};
 
 use super::super::{Append, NewTask, Notification, Settlement};
@@ -19,6 +20,7 @@ super::promises! {
     given_up = "what is given up is a dead letter, lets the next one go, and can be tried again";
     undelivered = "what waits to be delivered is counted, without what was delivered or given up";
     in_its_generation = "a notification tells the generation of the protocol in which its webhook was asked for";
+    in_its_trace = "a notification tells the trace that its event was written in, and no other's";
     so_many = "no more notifications are taken than were asked for, and the others stay";
     only_later_events = "a webhook is told of nothing that happened before it came";
     forgotten_with_the_webhook = "what a deleted webhook was to be told is forgotten";
@@ -282,6 +284,46 @@ async fn in_its_generation(bench: Bench) -> Checked {
         same("the generations", found, expected)?;
     }
     Ok(())
+}
+
+async fn in_its_trace(bench: Bench) -> Checked {
+    let trace = |id: u8| TraceContext::new([id; 16], [id; 8], id == 1);
+    let first = trace(1).map(|trace| trace.with_state("a=1,b=2"));
+    let id = "t".into();
+    let new = NewTask {
+        config: Some(config(&id, "c")),
+        events: vec![status(&id, TaskState::Working)],
+        notify: true,
+        trace: first.clone(),
+        ..new("t")
+    };
+    bench.store.create(&ada(), new).await?;
+    let mut writer = bench.find(&ada(), &id).await?;
+    for trace in [None, trace(2)] {
+        let append = Append {
+            notify: true,
+            trace,
+            ..writer.held(vec![chunk(&id, "a", "1", true); 2])
+        };
+        writer.write(append).await?;
+    }
+    let rounds = bench.deliver().await?;
+    let told = rounds.into_iter().flatten();
+    let told: Vec<_> = told.map(|told| (told.generation, told.trace)).collect();
+    let expected = [first, None, None, trace(2), trace(2)];
+    same("the traces", told, (2..).zip(expected).collect())?;
+
+    let given_up = Append {
+        notify: true,
+        trace: trace(3),
+        ..writer.held(vec![chunk(&id, "a", "1", true)])
+    };
+    writer.write(given_up).await?;
+    let due = only(&bench).await?;
+    bench.store.settle(&due, Settlement::GivenUp).await?;
+    let dead = bench.store.dead_letters(10).await?;
+    let dead: Vec<_> = dead.into_iter().map(|dead| dead.trace).collect();
+    same("the trace of a dead letter", dead, vec![trace(3)])
 }
 
 async fn so_many(bench: Bench) -> Checked {

@@ -123,6 +123,7 @@ impl Round {
             events: Vec::new(),
             release: false,
             notify: false,
+            trace: None,
         };
         let created = self.bench.store.create(&key.0, new.clone()).await;
         agrees(&created, &self.model.create(&key.0, new))
@@ -152,6 +153,7 @@ impl Round {
                 .chance(4)
                 .then(|| object("step", dice.below(100).cast_signed())),
             notify: dice.chance(2),
+            trace: None,
         };
         let store = &self.bench.store;
         let task = key.1.as_str().into();

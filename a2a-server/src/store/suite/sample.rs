@@ -68,6 +68,7 @@ pub(super) fn new(id: &str) -> NewTask {
         receipt: None,
         holder: "h".into(),
         term: LONG,
+        trace: None,
     }
 }
 

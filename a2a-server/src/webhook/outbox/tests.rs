@@ -84,6 +84,7 @@ impl Scene {
             events: Vec::new(),
             release: false,
             notify: false,
+            trace: None,
         };
         store.create(&owner(), new).await.unwrap();
         let courier = Arc::new(Notebook::default());

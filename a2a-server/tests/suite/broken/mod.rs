@@ -11,6 +11,7 @@ use std::time::Duration;
 use a2a_server::{
     Append, Appended, Listing, MemoryStore, NewTask, Notification, Orphan, Owner, Page, Place,
     Principal, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError, Tail,
+    TraceContext,
 };
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
@@ -38,6 +39,8 @@ struct Notes {
     configs: Vec<(Owner, TaskPushNotificationConfig)>,
     /// Notifications to give out beside those that there are.
     more: Vec<Notification>,
+    /// The trace of the first notification that was given out.
+    trace: Option<Option<TraceContext>>,
     /// Where each task stood when it was listed.
     listed: BTreeMap<Place, usize>,
     /// Every end of a task.

@@ -44,6 +44,7 @@ impl Broken {
                 dialect: Dialect::V1_0,
                 generation,
                 attempt: 0,
+                trace: None,
             });
         }
         self.notes().configs.push((owner.clone(), config));
@@ -135,6 +136,7 @@ impl Broken {
                 dialect: Dialect::V1_0,
                 generation,
                 attempt: 0,
+                trace: None,
             });
             self.notes().more.extend(told);
         }
@@ -155,6 +157,13 @@ impl Broken {
         taken.append(&mut self.notes().more);
         match self.fault {
             Fault::CountsNoAttempts => taken.iter_mut().for_each(|taken| taken.attempt = 0),
+            Fault::LosesTraces => taken.iter_mut().for_each(|taken| taken.trace = None),
+            Fault::KeepsFirstTrace => {
+                for taken in &mut taken {
+                    let trace = &mut self.notes().trace;
+                    taken.trace = trace.get_or_insert_with(|| taken.trace.clone()).clone();
+                }
+            }
             Fault::TellsOldWebhook => {
                 let notes = self.notes();
                 for taken in &mut taken {
