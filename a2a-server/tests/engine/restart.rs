@@ -206,7 +206,9 @@ async fn a_notification_that_a_process_has_taken_with_it_is_due_again() {
                 let drop = format!("alter table push_outbox drop column {column}");
                 tables.execute_batch(&drop).unwrap();
             }
-            tables.pragma_update(None, "user_version", version).unwrap();
+            tables
+                .pragma_update(None, "user_version", version as i64)
+                .unwrap();
         }
 
         let store = SqliteStore::open(&file).unwrap();
