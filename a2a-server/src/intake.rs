@@ -95,7 +95,7 @@ impl Inner {
         if let Some(id) = task
             && self.find(id, &context).await?.is_some()
         {
-            return self.go_on(request, context, letter).await;
+            return Box::pin(self.go_on(request, context, letter)).await;
         }
         if task.is_some() && !context.dialect.rules().caller_names_tasks {
             return Err(ErrorKind::TaskNotFound.into());
@@ -116,7 +116,7 @@ impl Inner {
             // Two first messages to a task that its caller names: the second finds it begun.
             busy.open().await?;
             drop(pass);
-            return self.go_on(request, context, letter).await;
+            return Box::pin(self.go_on(request, context, letter)).await;
         }
         let needs_task = !context.dialect.rules().answers_directly;
         if needs_task && let Err(error) = runner.open().await {
