@@ -1,5 +1,6 @@
 //! How a message comes to the agent: for a new task, an idle one, or one that is being worked on.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use a2a_transport::Context;
@@ -7,6 +8,7 @@ use a2a_types::{
     AgentCard, Error as A2aError, ErrorKind, Message, SendMessageConfiguration, SendMessageRequest,
     TaskPushNotificationConfig,
 };
+use futures_util::FutureExt;
 
 use crate::letters::Letter;
 use crate::push::with_id;
@@ -49,16 +51,15 @@ impl Inner {
         self.check(&request, &context).await?;
         let letter = self.letters.open(&request, &context)?;
         let inner = Arc::clone(self);
-        let begun = tokio::spawn(async move {
+        let taking_in = async move {
             let Some(letter) = letter else {
                 return inner.take_in(request, context, None).await;
             };
             let take_in = || inner.take_in(request, context, Some(Arc::clone(&letter)));
             letter.begun.get_or_try_init(take_in).await.cloned()
-        });
-        begun
-            .await
-            .unwrap_or_else(|_| Err(ErrorKind::Internal.into()))
+        };
+        let begun = to_its_end(taking_in).await;
+        begun.unwrap_or_else(|| Err(ErrorKind::Internal.into()))
     }
 
     /// What can be said without looking at any task.
@@ -287,6 +288,18 @@ impl Inner {
             from,
             detached,
         }))
+    }
+}
+
+/// What comes of work that is brought to its end even if nobody waits for that any more; none if it
+/// panicked. Only work that has to wait for something becomes a task of its own.
+async fn to_its_end<T: Send + 'static>(
+    work: impl Future<Output = T> + Send + 'static,
+) -> Option<T> {
+    let mut work = Box::pin(AssertUnwindSafe(work).catch_unwind());
+    match (&mut work).now_or_never() {
+        Some(done) => done.ok(),
+        None => tokio::spawn(work).await.ok()?.ok(),
     }
 }
 
