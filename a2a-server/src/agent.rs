@@ -1,6 +1,9 @@
 //! What a user of this crate implements.
 
+use std::panic::AssertUnwindSafe;
+
 use a2a_transport::BoxFuture;
+use futures_util::FutureExt;
 
 use crate::Turn;
 
@@ -8,6 +11,9 @@ use crate::Turn;
 ///
 /// `Ok` without a terminal or interrupting update completes the task; `Err`, or a panic, fails it
 /// with an opaque message and a correlation id, while the reason goes to the log.
+///
+/// A turn that is canceled and does not end is dropped where it waits: one that blocks its thread, as
+/// no asynchronous code should, goes on until it waits for something or returns.
 pub trait Agent: Send + Sync + 'static {
     /// Takes one turn of a conversation: from a message to an answer, or to a question back.
     fn run(&self, turn: Turn) -> impl Future<Output = Result<(), Failure>> + Send;
@@ -47,11 +53,14 @@ impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for Failure {
 
 /// [`Agent`] for use as `dyn`.
 pub(crate) trait ErasedAgent: Send + Sync + 'static {
-    fn run(&self, turn: Turn) -> BoxFuture<'_, Result<(), Failure>>;
+    /// Takes one turn; fails if the agent panics.
+    fn run(&self, turn: Turn) -> BoxFuture<'_, std::thread::Result<Result<(), Failure>>>;
 }
 
 impl<A: Agent> ErasedAgent for A {
-    fn run(&self, turn: Turn) -> BoxFuture<'_, Result<(), Failure>> {
-        Box::pin(Agent::run(self, turn))
+    fn run(&self, turn: Turn) -> BoxFuture<'_, std::thread::Result<Result<(), Failure>>> {
+        // A function may panic before there is a future.
+        let run = async { Agent::run(self, turn).await };
+        Box::pin(AssertUnwindSafe(run).catch_unwind())
     }
 }

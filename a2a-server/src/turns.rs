@@ -1,18 +1,22 @@
 //! The turns in progress: who runs them, and how each ends.
 
+use std::any::Any;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{self, Poll};
 use std::time::Duration;
 
 use a2a_transport::spans::{AGENT_TURN, OTEL_KIND, OTEL_STATUS, OUTCOME, TASK};
-use a2a_transport::{Context, metric, spans};
+use a2a_transport::{BoxFuture, Context, metric, spans};
 use a2a_types::{Message, SendMessageRequest, TaskId, TaskState};
 use tokio::sync::{oneshot, watch};
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
-use crate::agent::ErasedAgent;
+use crate::agent::{ErasedAgent, Failure};
 use crate::runner::Runner;
 use crate::store::{Owner, StoreError};
 use crate::turn::{Resumed, Turn, UpdateError};
@@ -207,30 +211,23 @@ impl Turns {
 
     async fn hand_over(&self, runner: &Arc<Runner>, heard: Heard, span: &Span) -> Left {
         let turn = Turn::new(Arc::clone(runner), heard);
-        let agent = Arc::clone(&self.agent);
-        let run = async move { agent.run(turn).await };
-        let mut run = tokio::spawn(run.instrument(span.clone()));
+        let mut run = Run(Some(self.agent.run(turn))).instrument(span.clone());
         let grace_is_over = async {
             runner.canceled().await;
             tokio::time::sleep(self.cancel_grace).await;
         };
         let ended = tokio::select! {
+            biased;
             ended = &mut run => ended,
-            () = grace_is_over => {
-                run.abort();
-                return Left::Canceled;
-            }
-            () = runner.lost() => {
-                run.abort();
-                return Left::Lost;
-            }
+            () = grace_is_over => return Left::Canceled,
+            () = runner.lost() => return Left::Lost,
         };
         match ended {
             _ if runner.is_lost() => Left::Lost,
             _ if runner.is_canceled() => Left::Canceled,
             Ok(Ok(())) => Left::Done,
             Ok(Err(failure)) => Left::Failed(logged(runner, failure.reason())),
-            Err(panic) => Left::Failed(logged(runner, &panic)),
+            Err(panic) => Left::Failed(logged(runner, &Panic::of(&*panic))),
         }
     }
 
@@ -303,6 +300,41 @@ impl Turns {
     /// Nothing that is done under the lock can panic half-way.
     fn lock(&self) -> MutexGuard<'_, HashMap<Key, Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The agent's code in a turn. If it panics, while it runs or when it is dropped, the turn does not.
+struct Run<'a>(Option<BoxFuture<'a, std::thread::Result<Result<(), Failure>>>>);
+
+impl Future for Run<'_> {
+    type Output = std::thread::Result<Result<(), Failure>>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            Some(run) => run.as_mut().poll(cx),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for Run<'_> {
+    fn drop(&mut self) {
+        let run = self.0.take();
+        // What it has to say was said to the hook of panics.
+        drop(catch_unwind(AssertUnwindSafe(|| drop(run))));
+    }
+}
+
+/// What the agent said when it panicked.
+#[derive(Debug, thiserror::Error)]
+#[error("the agent panicked: {0}")]
+struct Panic(String);
+
+impl Panic {
+    fn of(payload: &(dyn Any + Send)) -> Self {
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        Self(text.unwrap_or("(not a text)").to_owned())
     }
 }
 
