@@ -2,22 +2,23 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::ser::{Serialize, Serializer};
 use uuid::Uuid;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Debug, Default, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-        #[serde(transparent)]
-        pub struct $name(String);
+        #[derive(Clone, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline, transparent))]
+        pub struct $name(Arc<str>);
 
         impl $name {
             /// A new, unguessable identifier (UUID version 4).
             pub fn random() -> Self {
-                Self(Uuid::new_v4().to_string())
+                Self(written(Uuid::new_v4()))
             }
 
             /// The identifier as it stands on the wire.
@@ -33,19 +34,19 @@ macro_rules! ids {
 
         impl From<String> for $name {
             fn from(id: String) -> Self {
-                Self(id)
+                Self(id.into())
             }
         }
 
         impl From<&str> for $name {
             fn from(id: &str) -> Self {
-                Self(id.to_owned())
+                Self(id.into())
             }
         }
 
         impl From<$name> for String {
             fn from(id: $name) -> Self {
-                id.0
+                id.as_str().to_owned()
             }
         }
 
@@ -58,6 +59,18 @@ macro_rules! ids {
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(&self.0)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_str(Text).map(Self)
             }
         }
     )*};
@@ -81,14 +94,37 @@ impl MessageId {
     /// from a task: the same place in the same task always yields the same identifier.
     pub fn derived(task: &TaskId, ordinal: usize) -> Self {
         let place = format!("{task}/{ordinal}");
-        Self(Uuid::new_v5(&Uuid::NAMESPACE_OID, place.as_bytes()).to_string())
+        Self(written(Uuid::new_v5(
+            &Uuid::NAMESPACE_OID,
+            place.as_bytes(),
+        )))
     }
 }
 
 impl ConfigId {
     /// The webhook of a task whose caller's generation knows but one.
     pub fn only() -> Self {
-        Self("default".to_owned())
+        Self("default".into())
+    }
+}
+
+fn written(id: Uuid) -> Arc<str> {
+    let mut text = Uuid::encode_buffer();
+    Arc::from(&*id.hyphenated().encode_lower(&mut text))
+}
+
+/// Reads a string to where it stays: identifiers are in many places at once, so they are shared.
+struct Text;
+
+impl Visitor<'_> for Text {
+    type Value = Arc<str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(text.into())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use a2a_types::reading::{Hints, Read, Violation, read_canonical};
 use a2a_types::{Operation, Request, Response};
-use serde_json::json;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
 macro_rules! requests {
@@ -34,6 +34,9 @@ requests! {
     ListTaskPushNotificationConfigs DeleteTaskPushNotificationConfig GetExtendedAgentCard
 }
 
+/// The result of an operation as it is written.
+pub(super) struct Outcome<'a>(pub(super) &'a Response);
+
 macro_rules! responses {
     ($($operation:ident)*) => {
         /// Reads the result of `operation`. That of a deletion says nothing, in many ways.
@@ -53,11 +56,12 @@ macro_rules! responses {
             .map(unmended)
         }
 
-        /// Writes the result of an operation.
-        pub(super) fn write_response(response: &Response) -> serde_json::Result<Box<RawValue>> {
-            match response {
-                $(Response::$operation(result) => to_raw_value(result),)*
-                Response::DeleteTaskPushNotificationConfig(()) => to_raw_value(&json!({})),
+        impl Serialize for Outcome<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self.0 {
+                    $(Response::$operation(result) => result.serialize(serializer),)*
+                    Response::DeleteTaskPushNotificationConfig(()) => serializer.serialize_map(Some(0))?.end(),
+                }
             }
         }
     };

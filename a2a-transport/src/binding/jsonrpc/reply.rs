@@ -3,7 +3,6 @@
 use a2a_jsonrpc::{Id, Limits};
 use a2a_types::reading::{Hints, Mode, Read};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Response, v0_1, v0_2};
-use serde_json::value::to_raw_value;
 
 use super::envelope::{open, root, seal};
 use crate::binding::{Refused, canonical};
@@ -11,23 +10,24 @@ use crate::{Envelope, Error};
 
 /// Writes the answer to a question that is answered once.
 pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> Vec<u8> {
-    let id = envelope.id.clone().unwrap_or(Id::Null);
-    let result = outcome.and_then(|response| {
-        let raw = match envelope.dialect {
-            Dialect::V0_1 => {
-                let task = envelope.task.clone().unwrap_or_default();
-                v0_1::write_response(response, &task).map(|returned| to_raw_value(&returned))
-            }
-            Dialect::V0_2 | Dialect::V0_3 => v0_2::write_response(response, envelope.dialect)
-                .map(|returned| to_raw_value(&returned)),
-            Dialect::V1_0 => Some(canonical::write_response(&response)),
-        };
-        raw.transpose()
-            .ok()
-            .flatten()
-            .ok_or_else(|| ErrorKind::MethodNotFound.into())
-    });
-    seal(id, envelope.dialect, result)
+    let (id, dialect) = (envelope.id.clone().unwrap_or(Id::Null), envelope.dialect);
+    let response = match outcome {
+        Ok(response) => response,
+        Err(error) => return seal(id, dialect, Err::<(), _>(error)),
+    };
+    let unsaid = || A2aError::from(ErrorKind::MethodNotFound);
+    match dialect {
+        Dialect::V0_1 => {
+            let task = envelope.task.clone().unwrap_or_default();
+            let result = v0_1::write_response(response, &task);
+            seal(id, dialect, result.ok_or_else(unsaid))
+        }
+        Dialect::V0_2 | Dialect::V0_3 => {
+            let result = v0_2::write_response(response, dialect);
+            seal(id, dialect, result.ok_or_else(unsaid))
+        }
+        Dialect::V1_0 => seal(id, dialect, Ok(canonical::Outcome(&response))),
+    }
 }
 
 /// Writes the answer to a question that was not understood.

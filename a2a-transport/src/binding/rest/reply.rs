@@ -16,9 +16,7 @@ use crate::{Envelope, Error};
 pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> Written {
     let body = outcome.and_then(|response| {
         let body = match (envelope.dialect, envelope.flavour) {
-            (Dialect::V1_0, _) => canonical::write_response(&response)
-                .ok()
-                .map(|raw| raw.get().as_bytes().to_vec()),
+            (Dialect::V1_0, _) => json(&canonical::Outcome(&response)),
             (_, Flavour::Plain) => {
                 v0_2::write_response(response, envelope.dialect).and_then(|item| json(&item))
             }
