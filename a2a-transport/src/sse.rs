@@ -1,6 +1,6 @@
 //! Server-Sent Events: bytes to events and back, bounded, without I/O.
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 
 use crate::Error;
 
@@ -12,17 +12,33 @@ pub const PING: &[u8] = b": ping\n\n";
 /// `data` must hold no line break, as compact JSON never does. The line with the id is left out for
 /// clients of 0.1, some of which read only blocks that begin with `data: `.
 pub fn encode(id: Option<u64>, name: Option<&str>, data: &[u8]) -> Bytes {
-    let mut block = Vec::with_capacity(data.len() + 64);
+    let mut block = BytesMut::with_capacity(data.len() + 64);
+    encode_into(&mut block, id, name, [data]);
+    block.freeze()
+}
+
+/// Writes one event behind others, as [`encode`] does; its data is in pieces.
+pub(crate) fn encode_into<const N: usize>(
+    blocks: &mut BytesMut,
+    id: Option<u64>,
+    name: Option<&str>,
+    data: [&[u8]; N],
+) {
     if let Some(id) = id {
-        block.extend_from_slice(format!("id: {id}\n").as_bytes());
+        blocks.extend_from_slice(b"id: ");
+        blocks.extend_from_slice(id.to_string().as_bytes());
+        blocks.extend_from_slice(b"\n");
     }
     if let Some(name) = name {
-        block.extend_from_slice(format!("event: {name}\n").as_bytes());
+        blocks.extend_from_slice(b"event: ");
+        blocks.extend_from_slice(name.as_bytes());
+        blocks.extend_from_slice(b"\n");
     }
-    block.extend_from_slice(b"data: ");
-    block.extend_from_slice(data);
-    block.extend_from_slice(b"\n\n");
-    block.into()
+    blocks.extend_from_slice(b"data: ");
+    for piece in data {
+        blocks.extend_from_slice(piece);
+    }
+    blocks.extend_from_slice(b"\n\n");
 }
 
 /// One event as read.

@@ -4,13 +4,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bytes::{Buf, Bytes};
+use bytes::{Buf, Bytes, BytesMut};
 use http_body::{Frame, SizeHint};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::observed::{Observed, Outcome};
 use crate::binding::{EventWriter, Line};
-use crate::{Error, UpdateStream, sse};
+use crate::{Error, Update, UpdateStream, sse};
 
 /// The body of an answer.
 pub struct Body(Kind);
@@ -25,7 +25,7 @@ struct Events {
     updates: Option<UpdateStream>,
     writer: EventWriter,
     named: bool,
-    ready: bytes::BytesMut,
+    ready: BytesMut,
     ping: Interval,
     observed: Observed,
 }
@@ -56,7 +56,7 @@ impl Body {
             updates: Some(updates),
             writer,
             named,
-            ready: bytes::BytesMut::new(),
+            ready: BytesMut::new(),
             ping,
             observed,
         })))
@@ -64,26 +64,13 @@ impl Body {
 }
 
 impl Events {
+    /// What is ready, in one piece as large as it may be; an event that is alone does not wait for others.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        loop {
-            if !self.ready.is_empty() {
-                self.ping.reset();
-                return Poll::Ready(Some(self.ready.split().freeze()));
-            }
-            let Some(updates) = &mut self.updates else {
-                return Poll::Ready(None);
-            };
+        while self.ready.len() < PIECE
+            && let Some(updates) = &mut self.updates
+        {
             match updates.as_mut().poll_next(cx) {
-                Poll::Ready(Some(Ok(update))) => {
-                    self.observed.told(&update);
-                    let lines = self.writer.write(update.event);
-                    let last = lines.len().saturating_sub(1);
-                    for (index, line) in lines.into_iter().enumerate() {
-                        // An event that became several is only seen when its last line is.
-                        let id = update.generation.filter(|_| index == last);
-                        self.push(id, &line);
-                    }
-                }
+                Poll::Ready(Some(Ok(update))) => self.write(update),
                 Poll::Ready(Some(Err(error))) => {
                     tracing::debug!(%error, "a stream ended with an error");
                     let answer = error.into_answer();
@@ -96,21 +83,41 @@ impl Events {
                     self.observed.ended(Outcome::Answered);
                     self.updates = None;
                 }
-                Poll::Pending => {
-                    ready!(self.ping.poll_tick(cx));
-                    return Poll::Ready(Some(Bytes::from_static(sse::PING)));
-                }
+                Poll::Pending => break,
             }
+        }
+        if !self.ready.is_empty() {
+            self.ping.reset();
+            return Poll::Ready(Some(std::mem::take(&mut self.ready).freeze()));
+        }
+        if self.updates.is_none() {
+            return Poll::Ready(None);
+        }
+        ready!(self.ping.poll_tick(cx));
+        Poll::Ready(Some(Bytes::from_static(sse::PING)))
+    }
+
+    fn write(&mut self, update: Update) {
+        self.observed.told(&update);
+        let lines = self.writer.write(update.event);
+        let last = lines.len().saturating_sub(1);
+        for (index, line) in lines.into_iter().enumerate() {
+            // An event that became several is only seen when its last line is.
+            let id = update.generation.filter(|_| index == last);
+            self.push(id, &line);
         }
     }
 
     fn push(&mut self, id: Option<u64>, line: &Line) {
         let id = id.filter(|_| self.writer.dialect() != a2a_types::Dialect::V0_1);
         let name = line.name.filter(|_| self.named);
-        self.ready
-            .extend_from_slice(&sse::encode(id, name, &line.json));
+        sse::encode_into(&mut self.ready, id, name, [&line.json]);
     }
 }
+
+/// How many bytes of events go out in one piece, the last event not counted: as much as a frame of
+/// HTTP/2, and enough that what it costs to send a piece is little for each event.
+const PIECE: usize = 16 * 1024;
 
 impl http_body::Body for Body {
     type Data = Bytes;
@@ -167,7 +174,7 @@ where
     if body.size_hint().lower() > limit as u64 {
         return Err(Incomplete::TooLarge);
     }
-    let mut bytes = bytes::BytesMut::new();
+    let mut bytes = BytesMut::new();
     let mut deadline = Instant::now() + pace.within;
     // How much must be there for the next deadline.
     let mut due = pace.bytes;
@@ -226,7 +233,7 @@ impl Incomplete {
 mod tests {
     use super::*;
     use crate::{Binding, Envelope};
-    use a2a_types::{Dialect, Operation};
+    use a2a_types::{Dialect, Event, Message, Operation};
     use http_body_util::BodyExt;
 
     /// Time is paused, so it passes whenever nothing else can happen.
@@ -247,6 +254,67 @@ mod tests {
             let frame = body.frame().await.unwrap().unwrap().into_data().unwrap();
             assert_eq!(frame, sse::PING);
             assert_eq!(begun.elapsed(), Duration::from_secs(seconds));
+        }
+    }
+
+    fn events(updates: impl tokio_stream::Stream<Item = &'static str> + Send + 'static) -> Body {
+        let operation = Operation::SendStreamingMessage;
+        let envelope = Envelope::new(Dialect::V1_0, Binding::JsonRpc, operation);
+        let updates = tokio_stream::StreamExt::map(updates, |text| {
+            Ok(Update {
+                event: Event::Message(Message::agent(text)),
+                generation: None,
+            })
+        });
+        let writer = EventWriter::new(&envelope);
+        Body::events(
+            Box::pin(updates),
+            writer,
+            false,
+            Duration::from_secs(15),
+            Observed::begin(Binding::JsonRpc),
+        )
+    }
+
+    /// How many events the next frame has, and how many bytes.
+    async fn next(body: &mut Body) -> Option<(usize, usize)> {
+        let frame = body.frame().await?.unwrap().into_data().unwrap();
+        let events = sse::Decoder::default().push(&frame).unwrap();
+        Some((events.len(), frame.len()))
+    }
+
+    #[tokio::test]
+    async fn what_is_ready_goes_out_in_one_piece() {
+        let mut body = events(tokio_stream::iter(["a", "b", "c"]));
+        assert!(matches!(next(&mut body).await, Some((3, _))));
+        assert_eq!(next(&mut body).await, None);
+    }
+
+    #[tokio::test]
+    async fn a_piece_has_a_bound() {
+        let mut body = events(futures_util::stream::repeat("again"));
+        let (_, one) = next(&mut events(tokio_stream::once("again")))
+            .await
+            .unwrap();
+        for _ in 0..3 {
+            let (events, bytes) = next(&mut body).await.unwrap();
+            assert!(
+                events > 1 && (PIECE..PIECE + one).contains(&bytes),
+                "{bytes}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn an_event_that_is_alone_does_not_wait() {
+        let (say, said) = tokio::sync::mpsc::unbounded_channel();
+        let said = futures_util::stream::unfold(said, |mut said| async {
+            Some((said.recv().await?, said))
+        });
+        let mut body = events(said);
+        for text in ["a", "b"] {
+            say.send(text).unwrap();
+            assert!(matches!(next(&mut body).await, Some((1, _))));
         }
     }
 }
