@@ -241,6 +241,7 @@ impl ServerBuilder {
             inner: Arc::new(Inner {
                 card: self.card,
                 extended_card: self.extended_card,
+                audiences: Arc::default(),
                 ledger: Arc::new(Ledger::new(
                     store,
                     self.lease,

@@ -5,47 +5,45 @@ use std::sync::Arc;
 
 use a2a_transport::{Error, Update, metric};
 use a2a_types::extension::trpc::is_step;
-use a2a_types::{ErrorKind, Event, TaskId};
+use a2a_types::{ErrorKind, Event};
 use futures_util::stream;
 use tokio::sync::watch;
 use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
 
-use crate::store::{Logged, Owner, Store, StoreError, Tail};
+use crate::audience::Audience;
+use crate::store::{Logged, Store, StoreError, Tail};
 
 /// Every event of a task's log after a generation, in order, none left out and none twice, at the
 /// reader's own pace; the stream ends with the event that ends a stream, or when the server closes.
 ///
 /// Messages of the caller are in the log, but no generation of the protocol tells them on a stream.
 /// Steps are told, to be left out for whoever did not ask for them.
-pub(crate) async fn follow(
+pub(crate) fn follow(
     store: Arc<dyn Store>,
-    owner: Owner,
-    task: TaskId,
+    audience: Arc<Audience>,
+    changes: watch::Receiver<u64>,
     after: u64,
     closed: CancellationToken,
-) -> Result<impl Stream<Item = Result<Update, Error>> + Send + 'static, StoreError> {
-    let changes = store.watch(&owner, &task).await?;
+) -> impl Stream<Item = Result<Update, Error>> + Send + 'static {
     let cursor = Cursor {
         store,
-        owner,
-        task,
+        audience,
         seen: after,
         ahead: VecDeque::new(),
         changes,
         closed,
         ended: false,
     };
-    Ok(stream::unfold(cursor, |mut cursor| async move {
+    stream::unfold(cursor, |mut cursor| async move {
         let item = cursor.next().await?;
         Some((item, cursor))
-    }))
+    })
 }
 
 struct Cursor {
     store: Arc<dyn Store>,
-    owner: Owner,
-    task: TaskId,
+    audience: Arc<Audience>,
     seen: u64,
     ahead: VecDeque<Logged>,
     changes: watch::Receiver<u64>,
@@ -86,7 +84,6 @@ impl Cursor {
             let head = *self.changes.borrow();
             metric::FOLLOWER_LAG.record([], head.saturating_sub(generation) as f64);
             let generation = Some(generation);
-            let event = Arc::unwrap_or_clone(event);
             return Some(Ok(Update { event, generation }));
         }
         None
@@ -103,23 +100,25 @@ impl Cursor {
             }
             () = self.closed.cancelled() => return Ok(None),
         }
-        let tail = self
-            .store
-            .events_after(&self.owner, &self.task, seen)
-            .await?;
-        match tail {
-            Tail::Events(events) => Ok(Some(events.into())),
+        let read = self.audience.after(seen);
+        if !read.is_empty() {
+            return Ok(Some(read));
+        }
+        let Audience { owner, task, .. } = &*self.audience;
+        match self.store.events_after(owner, task, seen).await? {
+            Tail::Events(events) => Ok(Some(self.audience.tell(events))),
             Tail::Unknown => self.start_again().await.map(Some),
         }
     }
 
     /// What came next is not kept any more: the task as it stands says it all.
     async fn start_again(&self) -> Result<VecDeque<Logged>, StoreError> {
-        let snapshot = self.store.snapshot(&self.owner, &self.task).await?;
+        let Audience { owner, task, .. } = &*self.audience;
+        let snapshot = self.store.snapshot(owner, task).await?;
         let snapshot = snapshot.ok_or(StoreError::NoTask)?;
         let whole = Logged {
             generation: snapshot.generation,
-            event: Arc::new(Event::Task(snapshot.task)),
+            event: Event::Task(snapshot.task).into(),
         };
         Ok(VecDeque::from([whole]))
     }
@@ -133,7 +132,8 @@ mod tests {
     use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 
     use super::*;
-    use crate::store::{Append, MemoryStore, NewTask};
+    use crate::audience::Audiences;
+    use crate::store::{Append, MemoryStore, NewTask, Owner};
 
     fn status(state: TaskState) -> Event {
         Event::StatusUpdate(TaskStatusUpdateEvent {
@@ -168,8 +168,7 @@ mod tests {
         let (told, changes) = watch::channel(1);
         let cursor = Cursor {
             store: Arc::new(store),
-            owner,
-            task: "t".into(),
+            audience: Arc::<Audiences>::default().join(owner, "t".into(), &changes),
             seen: 1,
             ahead: VecDeque::new(),
             changes,

@@ -46,6 +46,7 @@
 //! nothing is broadcast: every reader has a cursor on the task's log.
 
 mod agent;
+mod audience;
 mod bound;
 mod builder;
 #[cfg(feature = "demo")]

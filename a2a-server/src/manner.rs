@@ -131,17 +131,19 @@ impl Wanted {
 }
 
 fn plain(update: Result<Update, Error>) -> Option<Result<Update, Error>> {
-    let mut update = match update {
-        Ok(update) => update,
-        error => return Some(error),
+    let update = match update {
+        Ok(update) if is_step(&update.event) => return None,
+        Ok(update) if matches!(*update.event, Event::Task(_)) => update,
+        other => return Some(other),
     };
-    if is_step(&update.event) {
-        return None;
-    }
-    if let Event::Task(task) = &mut update.event {
+    let mut event = update.event.into_event();
+    if let Event::Task(task) = &mut event {
         hide_steps(task);
     }
-    Some(Ok(update))
+    Some(Ok(Update {
+        event: event.into(),
+        ..update
+    }))
 }
 
 /// What is told for one update: its place in the log belongs to the last of it.
@@ -151,18 +153,18 @@ fn written(writer: &mut StreamWriter, update: Result<Update, Error>) -> Vec<Resu
         Err(error) => {
             tracing::debug!(%error, "a stream ended with an error");
             let failed = writer.break_off(BROKEN_OFF).map(|event| Update {
-                event,
+                event: event.into(),
                 generation: None,
             });
             return vec![failed.ok_or(error)];
         }
     };
-    let events = writer.write(event);
+    let events = writer.write(event.into_event());
     let last = events.len().saturating_sub(1);
     let place = |index: usize| generation.filter(|_| index == last);
     let updates = events.into_iter().enumerate().map(|(index, event)| {
         Ok(Update {
-            event,
+            event: event.into(),
             generation: place(index),
         })
     });

@@ -77,7 +77,7 @@ impl Inner {
                     .await
             }
             Outcome::Message(message) => Ok(Reply::stream(tokio_stream::once(Ok(Update {
-                event: Event::Message(manner.message(message)),
+                event: Event::Message(manner.message(message)).into(),
                 generation: None,
             })))),
         }

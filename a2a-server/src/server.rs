@@ -12,6 +12,7 @@ use a2a_types::{
 use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 
+use crate::audience::Audiences;
 use crate::follow::follow;
 use crate::gate::Gate;
 use crate::health::Health;
@@ -37,6 +38,7 @@ pub(crate) struct Inner {
     pub(crate) card: AgentCard,
     pub(crate) extended_card: Option<AgentCard>,
     pub(crate) ledger: Arc<Ledger>,
+    pub(crate) audiences: Arc<Audiences>,
     pub(crate) turns: Arc<Turns>,
     pub(crate) gate: Gate,
     pub(crate) health: Health,
@@ -189,7 +191,7 @@ impl Inner {
         }
         if state.ends_stream() && rules.ends_by_status {
             let last = Update {
-                event: last_status(snapshot.task),
+                event: last_status(snapshot.task).into(),
                 generation: Some(snapshot.generation),
             };
             let last = tokio_stream::once(Ok(last));
@@ -219,7 +221,7 @@ impl Inner {
         }
         let (id, ended) = (task.id.clone(), task.status.state.ends_stream());
         let first = Update {
-            event: Event::Task(task),
+            event: Event::Task(task).into(),
             generation: Some(generation),
         };
         let first = tokio_stream::once(Ok(first));
@@ -240,8 +242,10 @@ impl Inner {
         context: &Context,
     ) -> Result<impl Stream<Item = Result<Update, Error>> + Send + 'static, A2aError> {
         let store = Arc::clone(&self.ledger.store);
+        let changes = store.watch(&Owner::of(context), &task).await?;
+        let audience = self.audiences.join(Owner::of(context), task, &changes);
         let closed = self.closed.clone();
-        Ok(follow(store, Owner::of(context), task, after, closed).await?)
+        Ok(follow(store, audience, changes, after, closed))
     }
 
     fn extended_card(&self, context: &Context) -> Result<Reply, A2aError> {

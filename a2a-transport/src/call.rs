@@ -5,10 +5,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use a2a_types::reading::Repair;
-use a2a_types::{Dialect, Event, Request, Response};
+use a2a_types::{Dialect, Request, Response};
 use tokio_stream::Stream;
 
-use crate::{Error, TraceContext};
+use crate::{Error, SharedEvent, TraceContext};
 
 /// A request with what is known about who sent it and how.
 #[derive(Clone, Debug)]
@@ -127,7 +127,7 @@ pub type UpdateStream = Pin<Box<dyn Stream<Item = Result<Update, Error>> + Send>
 #[derive(Clone, Debug, PartialEq)]
 pub struct Update {
     /// What happened.
-    pub event: Event,
+    pub event: SharedEvent,
     /// Its place in the log; none if the peer does not tell.
     pub generation: Option<u64>,
 }

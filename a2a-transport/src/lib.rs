@@ -54,6 +54,7 @@ mod error;
 mod gateway;
 pub mod http;
 pub mod metric;
+mod shared;
 pub mod spans;
 pub mod sse;
 mod trace;
@@ -65,5 +66,6 @@ pub use crate::call::{Answer, Call, Claims, Context, Principal, Reply, Update, U
 pub use crate::envelope::{Binding, Envelope};
 pub use crate::error::{Error, Phase};
 pub use crate::gateway::Gateway;
+pub use crate::shared::SharedEvent;
 pub use crate::trace::TraceContext;
 pub use crate::transport::{BoxFuture, Transport};

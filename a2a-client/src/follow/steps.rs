@@ -64,7 +64,7 @@ impl Follower {
         };
         for _ in 0..MOST_READY {
             match stream.updates.as_mut().poll_next(cx) {
-                Poll::Ready(Some(Ok(Update { event, .. }))) => self.keep_message(event),
+                Poll::Ready(Some(Ok(update))) => self.keep_message(update.event.into_event()),
                 Poll::Ready(Some(Err(_)) | None) => return self.ask(Question::Look(None)),
                 Poll::Pending => break,
             }
@@ -230,18 +230,19 @@ impl Follower {
 
     /// Something came by a stream: what it means, by the agent's own profile.
     pub(super) fn came(&mut self, update: Update, stream: Stream) -> Step {
+        let Update { event, generation } = update;
+        let event = event.into_event();
         let Some(profile) = &mut self.profile else {
-            return self.heard(update, stream);
+            return self.heard(event, generation, stream);
         };
-        profile.answered |= matches!(update.event, Event::Message(_));
-        match profile.reader.read(update.event) {
-            Some(event) => self.heard(Update { event, ..update }, stream),
+        profile.answered |= matches!(event, Event::Message(_));
+        match profile.reader.read(event) {
+            Some(event) => self.heard(event, generation, stream),
             None => Step::Hearing(stream),
         }
     }
 
-    fn heard(&mut self, update: Update, stream: Stream) -> Step {
-        let Update { event, generation } = update;
+    fn heard(&mut self, event: Event, generation: Option<u64>, stream: Stream) -> Step {
         let next = match (self.place, generation) {
             (Some(place), Some(generation)) => place.checked_add(1) == Some(generation),
             _ => false,

@@ -82,7 +82,7 @@ fn cut() -> Error {
 
 fn numberless(item: Result<Event, Error>) -> Result<Update, Error> {
     item.map(|event| Update {
-        event,
+        event: event.into(),
         generation: None,
     })
 }

@@ -65,7 +65,10 @@ fn cut() -> Error {
 fn stream(items: Vec<Result<Event, Error>>) -> Answer {
     let items = items.into_iter().map(|item| {
         let generation = None;
-        item.map(|event| Update { event, generation })
+        item.map(|event| Update {
+            event: event.into(),
+            generation,
+        })
     });
     Answer::Stream(Box::pin(tokio_stream::iter(items)))
 }
@@ -160,7 +163,7 @@ async fn a_long_silence_is_no_failure() {
         });
         let updates = begins.chain(rest).map(|item| {
             item.map(|event| Update {
-                event,
+                event: event.into(),
                 generation: None,
             })
         });

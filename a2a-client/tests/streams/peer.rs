@@ -157,8 +157,8 @@ async fn write(
             let mut writer = EventWriter::new(&envelope(asked.operation));
             let mut bytes = format!("{HEAD}content-type: text/event-stream\r\n\r\n").into_bytes();
             for (id, event) in events {
-                for line in writer.write(event) {
-                    bytes.extend_from_slice(&sse::encode(id, None, &line.json));
+                for line in writer.write(&event.into()) {
+                    bytes.extend_from_slice(&sse::encode(id, None, &line.json()));
                 }
             }
             match end {

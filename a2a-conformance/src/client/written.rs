@@ -219,17 +219,17 @@ fn events(answer: &Answer, envelope: &Envelope, names: &Names) -> Result<Written
     for (index, event) in template.iter().take(most).enumerate() {
         let event: Event = serde_json::from_value(names.fill(event)?)
             .map_err(|error| format!("event {}: {error}", index + 1))?;
-        for line in writer.write(event) {
+        for line in writer.write(&event.into()) {
             let is_meant = answer.edit.event.is_none_or(|number| number == index + 1);
             texts.push(match is_meant {
-                true => edited(line.json, &answer.edit, names)?,
-                false => line.json,
+                true => edited(line.json(), &answer.edit, names)?,
+                false => line.json(),
             });
         }
         last_of.push(texts.len());
     }
     if let Some(reason) = &answer.error {
-        texts.push(writer.write_error(error(reason)?).json);
+        texts.push(writer.write_error(error(reason)?).json());
     }
     let mut pieces = Vec::new();
     let hold = answer.wire.hold.as_ref();

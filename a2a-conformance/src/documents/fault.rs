@@ -319,7 +319,7 @@ impl<T: Transport> Transport for FaultyTransport<T> {
                         };
                         let updates = updates.filter(kept).map(move |update| {
                             update.map(|update| Update {
-                                event: spoil_event(update.event, fault),
+                                event: spoil_event(update.event.into_event(), fault).into(),
                                 ..update
                             })
                         });

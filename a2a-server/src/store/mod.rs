@@ -22,6 +22,7 @@ use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificat
 use tokio::sync::watch;
 
 pub use error::StoreError;
+pub(crate) use limits::size;
 pub use memory::MemoryStore;
 pub use owner::Owner;
 pub use read::{

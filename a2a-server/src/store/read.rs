@@ -1,12 +1,11 @@
 //! What is read from a store.
 
 use std::cmp::Reverse;
-use std::sync::Arc;
 
-use a2a_transport::TraceContext;
+use a2a_transport::{SharedEvent, TraceContext};
 use a2a_types::{
-    ContextId, Dialect, Event, Message, Object, Task, TaskId, TaskPushNotificationConfig,
-    TaskState, Timestamp,
+    ContextId, Dialect, Message, Object, Task, TaskId, TaskPushNotificationConfig, TaskState,
+    Timestamp,
 };
 
 use super::Owner;
@@ -39,7 +38,7 @@ pub struct Logged {
     /// Its place.
     pub generation: u64,
     /// The event, shared by everyone who reads it.
-    pub event: Arc<Event>,
+    pub event: SharedEvent,
 }
 
 /// Which tasks are wanted.

@@ -246,7 +246,7 @@ impl Outbox {
             Tail::Events(events) => events
                 .into_iter()
                 .find(|logged| logged.generation == *generation)
-                .map(|logged| Arc::unwrap_or_clone(logged.event)),
+                .map(|logged| logged.event.into_event()),
             Tail::Unknown => None,
         })
     }

@@ -2,18 +2,52 @@
 
 use a2a_jsonrpc::Limits;
 use a2a_types::reading::{Mode, Read, Streamed};
-use a2a_types::{Dialect, Error as A2aError, Event};
+use a2a_types::v0_3;
+use a2a_types::{Dialect, Error as A2aError, v0_2};
+use bytes::Bytes;
+use serde::Serialize;
 
 use super::{jsonrpc, rest};
-use crate::{Binding, Envelope, Error};
+use crate::shared::Form;
+use crate::{Binding, Envelope, Error, SharedEvent};
 
 /// One event on its way to Server-Sent Events.
 #[derive(Clone, Debug)]
 pub struct Line {
     /// The name that trpc-a2a-go's clients look at; others ignore it.
     pub name: Option<&'static str>,
+    /// The JSON: the event, and what its envelope has before and behind it.
+    pieces: [Bytes; 3],
+}
+
+impl Line {
+    /// A line of this JSON.
+    pub(super) fn new(name: Option<&'static str>, json: impl Into<Bytes>) -> Self {
+        Self::within(name, Bytes::new(), json.into(), b"")
+    }
+
+    /// A line of an event within its envelope.
+    pub(super) fn within(
+        name: Option<&'static str>,
+        before: Bytes,
+        event: Bytes,
+        behind: &'static [u8],
+    ) -> Self {
+        Self {
+            name,
+            pieces: [before, event, Bytes::from_static(behind)],
+        }
+    }
+
+    /// The JSON, without line breaks, in pieces.
+    pub fn pieces(&self) -> [&[u8]; 3] {
+        self.pieces.each_ref().map(|piece| &piece[..])
+    }
+
     /// The JSON, without line breaks.
-    pub json: Vec<u8>,
+    pub fn json(&self) -> Vec<u8> {
+        self.pieces().concat()
+    }
 }
 
 /// Writes the events of one stream, each a line of JSON.
@@ -47,7 +81,7 @@ impl EventWriter {
     }
 
     /// What the generation says for one event: usually one line, in 0.1 sometimes more.
-    pub fn write(&mut self, event: Event) -> Vec<Line> {
+    pub fn write(&mut self, event: &SharedEvent) -> Vec<Line> {
         match &mut self.writer {
             Writer::JsonRpc(writer) => writer.write(event),
             Writer::Rest(writer) => vec![writer.write(event)],
@@ -61,6 +95,20 @@ impl EventWriter {
             Writer::Rest(writer) => writer.write_error(&error),
         }
     }
+}
+
+/// An event in a form, without any envelope.
+pub(super) fn write_event(event: &SharedEvent, form: Form) -> Bytes {
+    event.json(form, |event| match form {
+        Form::V0_2 => json(&v0_2::write_event(event.clone())),
+        Form::V0_3 => json(&v0_3::write_event(event.clone())),
+        Form::V1_0 => json(event),
+    })
+}
+
+pub(super) fn json(item: &impl Serialize) -> Vec<u8> {
+    // Everything in it is our own type with string keys, so it always serialises.
+    serde_json::to_vec(item).unwrap_or_default()
 }
 
 /// Reads the events of one stream.

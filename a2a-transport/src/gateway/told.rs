@@ -9,7 +9,7 @@ use a2a_types::{
 
 use super::Asked;
 use super::known::{Known, KnownTask, Place};
-use crate::{Context, Update};
+use crate::{Context, SharedEvent, Update};
 
 /// Gives what an agent says the ids that the caller knows, and remembers the task that it is about.
 pub(super) struct Told {
@@ -66,8 +66,9 @@ impl Told {
         }
     }
 
-    pub(super) fn update(&mut self, mut update: Update) -> Update {
-        match &mut update.event {
+    pub(super) fn update(&mut self, update: Update) -> Update {
+        let mut event = update.event.into_event();
+        match &mut event {
             Event::Task(task) => self.task(task),
             Event::Message(message) => self.message(message),
             Event::StatusUpdate(status) => {
@@ -86,7 +87,10 @@ impl Told {
                 self.conversation(&mut artifact.context_id);
             }
         }
-        update
+        Update {
+            event: event.into(),
+            generation: update.generation,
+        }
     }
 
     fn message(&self, message: &mut Message) {
@@ -121,15 +125,15 @@ impl Told {
 /// The beginning of a stream of 1.0, whatever an older agent began with: a task or a message.
 pub(super) fn begun(first: Update) -> impl Iterator<Item = Update> {
     let task = |id: &TaskId, context: &Option<ContextId>, status: TaskStatus| Update {
-        event: Event::Task(Task {
+        event: SharedEvent::from(Event::Task(Task {
             id: id.clone(),
             context_id: context.clone(),
             status,
             ..Task::default()
-        }),
+        })),
         generation: None,
     };
-    let (head, tail) = match &first.event {
+    let (head, tail) = match &*first.event {
         Event::Task(_) | Event::Message(_) => (first, None),
         Event::StatusUpdate(update) => {
             let head = task(&update.task_id, &update.context_id, update.status.clone());
@@ -157,7 +161,7 @@ pub(super) fn last_word(task: Task, by_status: bool) -> Update {
         }),
     };
     Update {
-        event,
+        event: event.into(),
         generation: None,
     }
 }

@@ -99,7 +99,7 @@ impl Events {
 
     fn write(&mut self, update: Update) {
         self.observed.told(&update);
-        let lines = self.writer.write(update.event);
+        let lines = self.writer.write(&update.event);
         let last = lines.len().saturating_sub(1);
         for (index, line) in lines.into_iter().enumerate() {
             // An event that became several is only seen when its last line is.
@@ -111,7 +111,7 @@ impl Events {
     fn push(&mut self, id: Option<u64>, line: &Line) {
         let id = id.filter(|_| self.writer.dialect() != a2a_types::Dialect::V0_1);
         let name = line.name.filter(|_| self.named);
-        sse::encode_into(&mut self.ready, id, name, [&line.json]);
+        sse::encode_into(&mut self.ready, id, name, line.pieces());
     }
 }
 
@@ -262,7 +262,7 @@ mod tests {
         let envelope = Envelope::new(Dialect::V1_0, Binding::JsonRpc, operation);
         let updates = tokio_stream::StreamExt::map(updates, |text| {
             Ok(Update {
-                event: Event::Message(Message::agent(text)),
+                event: Event::Message(Message::agent(text)).into(),
                 generation: None,
             })
         });
@@ -272,7 +272,7 @@ mod tests {
             writer,
             false,
             Duration::from_secs(15),
-            Observed::begin(Binding::JsonRpc),
+            Observed::begin(Binding::JsonRpc, &http::HeaderMap::new()),
         )
     }
 

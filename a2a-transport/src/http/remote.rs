@@ -187,7 +187,7 @@ impl Shared {
             let read = explain(reader.read(&body), head.status, &body)
                 .map_err(|error| told_busy(error, &head))?;
             let update = Update {
-                event: trace(read).event,
+                event: trace(read).event.into(),
                 generation: None,
             };
             return Ok(Reply::stream(tokio_stream::once(Ok(update))));

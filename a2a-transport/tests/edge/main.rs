@@ -43,7 +43,7 @@ impl Stream for Talk {
 
     fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         Poll::Ready(Some(Ok(Update {
-            event: Event::Message(Message::agent("again")),
+            event: Event::Message(Message::agent("again")).into(),
             generation: Some(1),
         })))
     }

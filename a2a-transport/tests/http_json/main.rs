@@ -114,7 +114,7 @@ impl Transport for Scripted {
             A2aRequest::SendStreamingMessage(_) | A2aRequest::SubscribeToTask(_) => {
                 let updates = (1..).zip(events()).map(|(generation, event)| {
                     Ok(Update {
-                        event,
+                        event: event.into(),
                         generation: Some(generation),
                     })
                 });

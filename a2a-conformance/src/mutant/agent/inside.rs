@@ -159,7 +159,7 @@ impl Inside {
                         }
                         _ => {
                             let update = Update {
-                                event: Event::Task(task),
+                                event: Event::Task(task).into(),
                                 generation: None,
                             };
                             Reply::stream(tokio_stream::once(Ok(update)))
@@ -285,7 +285,7 @@ impl Inside {
 
 /// The status instead of the task.
 fn without_task(update: Update) -> Update {
-    let event = match update.event {
+    let event = match update.event.into_event() {
         Event::Task(task) => Event::StatusUpdate(TaskStatusUpdateEvent {
             task_id: task.id,
             context_id: task.context_id,
@@ -294,7 +294,10 @@ fn without_task(update: Update) -> Update {
         }),
         event => event,
     };
-    Update { event, ..update }
+    Update {
+        event: event.into(),
+        ..update
+    }
 }
 
 /// What interpreters say, and agents should keep to themselves.

@@ -110,7 +110,7 @@ impl Log {
         let later = self.events.iter().enumerate().skip(seen);
         let logged = later.map(|(index, event)| Logged {
             generation: index as u64 + 2,
-            event: Arc::clone(event),
+            event: Arc::clone(event).into(),
         });
         limits::Batch::of(logged)
     }

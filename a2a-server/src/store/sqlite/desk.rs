@@ -113,7 +113,7 @@ impl Desk<'_> {
                 "insert into task_event(task, generation, body) values(?1, ?2, ?3)",
                 params![seq, generation as i64, tables::write(&event)?],
             )?;
-            let event = Arc::new(event);
+            let event = event.into();
             folded.remember(Logged { generation, event });
         }
         self.write_row(&folded, until, append.release)?;

@@ -110,7 +110,7 @@ fn each_event(
     while let Some(row) = rows.next().map_err(failed)? {
         let logged = Logged {
             generation: count(row, 0)? as u64,
-            event: Arc::new(body(row, 1)?),
+            event: body::<a2a_types::Event>(row, 1)?.into(),
         };
         if !more(logged)? {
             break;

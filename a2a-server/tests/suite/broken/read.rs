@@ -1,7 +1,5 @@
 //! What goes wrong when something is read.
 
-use std::sync::Arc;
-
 use a2a_server::{
     Listing, Logged, Orphan, Outcome, Owner, Page, Place, Received, Snapshot, Store, StoreError,
     Tail,
@@ -40,8 +38,8 @@ impl Broken {
         match self.fault {
             Fault::SkipsEvent => events.retain(|logged| logged.generation != 3),
             Fault::SwapsEvents if events.len() > 1 => {
-                let first = Arc::clone(&events[0].event);
-                events[0].event = Arc::clone(&events[1].event);
+                let first = events[0].event.clone();
+                events[0].event = events[1].event.clone();
                 events[1].event = first;
             }
             Fault::RepeatsEvent if after > 1 => {

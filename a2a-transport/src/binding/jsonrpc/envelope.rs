@@ -16,6 +16,18 @@ pub(super) fn seal(id: Id, dialect: Dialect, result: Result<impl Serialize, A2aE
     serde_json::to_vec(&Response { id, outcome }).unwrap_or_default()
 }
 
+/// What the envelope of an answer has before its result.
+pub(super) fn before_result(id: &Id) -> Vec<u8> {
+    let outcome = Ok(());
+    let id = id.clone();
+    let mut before = serde_json::to_vec(&Response { id, outcome }).unwrap_or_default();
+    before.truncate(before.len().saturating_sub(b"null}".len()));
+    before
+}
+
+/// What it has behind it.
+pub(super) const BEHIND_RESULT: &[u8] = b"}";
+
 /// Opens the envelope of an answer: its result, and what was odd about the envelope.
 pub(super) fn open<'a>(
     envelope: &Envelope,

@@ -3,63 +3,62 @@
 use a2a_jsonrpc::{Id, Limits};
 use a2a_types::reading::{Hints, Mode, Read, Streamed, read_canonical};
 use a2a_types::{ArtifactId, Dialect, Error as A2aError, Event, TaskId, v0_1, v0_2};
-use serde::Serialize;
+use bytes::Bytes;
 
-use super::envelope::{open, root, seal};
+use super::envelope::{BEHIND_RESULT, before_result, open, root, seal};
 use crate::binding::Line;
 use crate::binding::canonical::unmended;
-use crate::{Envelope, Error};
+use crate::binding::event::{json, write_event};
+use crate::shared::Form;
+use crate::{Envelope, Error, SharedEvent};
 
 /// Writes the events of one stream, each a line of JSON.
 #[derive(Debug)]
 pub struct EventWriter {
     id: Id,
     dialect: Dialect,
+    /// What the envelope has before the event, the same for each.
+    before: Bytes,
     v0_1: v0_1::EventWriter,
 }
 
 impl EventWriter {
     /// A writer for the answer to a question.
     pub fn new(envelope: &Envelope) -> Self {
+        let id = envelope.id.clone().unwrap_or(Id::Null);
         Self {
-            id: envelope.id.clone().unwrap_or(Id::Null),
+            before: before_result(&id).into(),
+            id,
             dialect: envelope.dialect,
             v0_1: v0_1::EventWriter::new(envelope.task.clone().unwrap_or_default()),
         }
     }
 
     /// What the generation says for one event: usually one line, in 0.1 sometimes more.
-    pub fn write(&mut self, event: Event) -> Vec<Line> {
-        let name = match &event {
+    pub fn write(&mut self, event: &SharedEvent) -> Vec<Line> {
+        let name = match **event {
             Event::Task(_) | Event::Message(_) | Event::StatusUpdate(_) => STATUS_UPDATE,
             Event::ArtifactUpdate(_) => ARTIFACT_UPDATE,
         };
         match self.dialect {
             Dialect::V0_1 => {
-                let events = self.v0_1.write(event);
-                events
-                    .into_iter()
-                    .map(|event| self.line(name_in_0_1(&event), &event))
-                    .collect()
+                let events = self.v0_1.write(event.clone().into_event());
+                let line = |event| self.line(name_in_0_1(&event), json(&event));
+                events.into_iter().map(line).collect()
             }
-            Dialect::V0_2 | Dialect::V0_3 => vec![self.line(name, &v0_2::write_event(event))],
-            Dialect::V1_0 => vec![self.line(name, &event)],
+            Dialect::V0_2 | Dialect::V0_3 => vec![self.line(name, write_event(event, Form::V0_2))],
+            Dialect::V1_0 => vec![self.line(name, write_event(event, Form::V1_0))],
         }
     }
 
     /// An error in the middle of the stream; nothing follows it.
     pub fn write_error(&self, error: A2aError) -> Line {
-        Line {
-            name: Some(STATUS_UPDATE),
-            json: seal(self.id.clone(), self.dialect, Err::<(), _>(error)),
-        }
+        let error = seal(self.id.clone(), self.dialect, Err::<(), _>(error));
+        Line::new(Some(STATUS_UPDATE), error)
     }
 
-    fn line(&self, name: &'static str, result: &impl Serialize) -> Line {
-        Line {
-            name: Some(name),
-            json: seal(self.id.clone(), self.dialect, Ok(result)),
-        }
+    fn line(&self, name: &'static str, event: impl Into<Bytes>) -> Line {
+        Line::within(Some(name), self.before.clone(), event.into(), BEHIND_RESULT)
     }
 }
 

@@ -4,12 +4,13 @@ use a2a_jsonrpc::Limits;
 use a2a_types::reading::{Hints, Mode, Read, Streamed, Violation, read_canonical};
 use a2a_types::v0_3::{self, Flavour};
 use a2a_types::{ArtifactId, Dialect, Error as A2aError, Event, v0_2};
-use serde::Serialize;
 
 use super::error::{error_in, write_error};
 use crate::binding::canonical::unmended;
+use crate::binding::event::write_event;
 use crate::binding::{Line, Written};
-use crate::{Envelope, Error};
+use crate::shared::Form;
+use crate::{Envelope, Error, SharedEvent};
 
 /// Writes the events of one stream.
 #[derive(Debug)]
@@ -28,29 +29,19 @@ impl EventWriter {
     }
 
     /// The line of one event.
-    pub fn write(&mut self, event: Event) -> Line {
-        match (self.dialect, self.flavour) {
-            (Dialect::V1_0, _) => line(&event),
-            (_, Flavour::Plain) => line(&v0_2::write_event(event)),
-            (_, Flavour::Proto) => line(&v0_3::write_event(event)),
-        }
+    pub fn write(&mut self, event: &SharedEvent) -> Line {
+        let form = match (self.dialect, self.flavour) {
+            (Dialect::V1_0, _) => Form::V1_0,
+            (_, Flavour::Plain) => Form::V0_2,
+            (_, Flavour::Proto) => Form::V0_3,
+        };
+        Line::new(None, write_event(event, form))
     }
 
     /// An error in the middle of the stream; nothing follows it.
     pub fn write_error(&self, error: &A2aError) -> Line {
         let Written { body, .. } = write_error(error, self.dialect);
-        Line {
-            name: None,
-            json: body,
-        }
-    }
-}
-
-fn line(item: &impl Serialize) -> Line {
-    Line {
-        name: None,
-        // Everything in it is our own type with string keys, so it always serialises.
-        json: serde_json::to_vec(item).unwrap_or_default(),
+        Line::new(None, body)
     }
 }
 

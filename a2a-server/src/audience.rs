@@ -1,0 +1,231 @@
+//! Those who follow the same task: what one of them has read of its log, the others are told.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use a2a_types::TaskId;
+use tokio::sync::watch;
+
+use crate::store::{Logged, Owner, size};
+
+type Key = (Owner, TaskId);
+
+/// The audiences of all tasks that are followed.
+#[derive(Default)]
+pub(crate) struct Audiences(Mutex<HashMap<Key, Weak<Audience>>>);
+
+/// Those who follow a task, and the last events that one of them has read.
+///
+/// Events are read from the store and put into JSON once for all who keep up. Whoever falls behind, or
+/// comes later, reads for itself until it has caught up.
+pub(crate) struct Audience {
+    pub(crate) owner: Owner,
+    pub(crate) task: TaskId,
+    /// Of the same sender as those of everyone here: a task that was forgotten and begun again under
+    /// its name has another.
+    changes: watch::Receiver<u64>,
+    recent: Mutex<Recent>,
+    all: Arc<Audiences>,
+}
+
+/// The last events that were read, none left out in between.
+#[derive(Default)]
+struct Recent {
+    /// Each with how many bytes it has.
+    events: VecDeque<(Logged, usize)>,
+    bytes: usize,
+}
+
+impl Audiences {
+    /// Joins those who follow a task; leaves them when what this returns is dropped.
+    pub(crate) fn join(
+        self: &Arc<Self>,
+        owner: Owner,
+        task: TaskId,
+        changes: &watch::Receiver<u64>,
+    ) -> Arc<Audience> {
+        let key = (owner.clone(), task.clone());
+        let mut all = lock(&self.0);
+        let present = match all.get(&key).and_then(Weak::upgrade) {
+            Some(present) if present.changes.same_channel(changes) => return present,
+            other => other,
+        };
+        let audience = Arc::new(Audience {
+            owner,
+            task,
+            changes: changes.clone(),
+            recent: Mutex::default(),
+            all: Arc::clone(self),
+        });
+        all.insert(key, Arc::downgrade(&audience));
+        drop(all);
+        // It may be that nobody else is left there, and then its end needs the lock.
+        drop(present);
+        audience
+    }
+}
+
+impl Drop for Audience {
+    fn drop(&mut self) {
+        let key = (self.owner.clone(), self.task.clone());
+        let mut all = lock(&self.all.0);
+        // Another one may have taken the place.
+        if all.get(&key).is_some_and(|known| known.strong_count() == 0) {
+            all.remove(&key);
+        }
+    }
+}
+
+impl Audience {
+    /// What comes after a generation, as far as others have read it.
+    pub(crate) fn after(&self, generation: u64) -> VecDeque<Logged> {
+        let recent = lock(&self.recent);
+        let Some(place) = recent.place(generation + 1) else {
+            return VecDeque::new();
+        };
+        let later = recent.events.iter().skip(place);
+        later.map(|(logged, _)| logged.clone()).collect()
+    }
+
+    /// Tells the others what was read, and yields it as it is told.
+    pub(crate) fn tell(self: &Arc<Self>, read: Vec<Logged>) -> VecDeque<Logged> {
+        let mut recent = lock(&self.recent);
+        // Who is alone has nobody to tell.
+        if Arc::strong_count(self) == 1 {
+            *recent = Recent::default();
+            return read.into();
+        }
+        read.into_iter().map(|logged| recent.put(logged)).collect()
+    }
+}
+
+impl Recent {
+    /// Where the event of a generation stands.
+    fn place(&self, generation: u64) -> Option<usize> {
+        let first = self.events.front()?.0.generation;
+        let place = usize::try_from(generation.checked_sub(first)?).ok()?;
+        (place < self.events.len()).then_some(place)
+    }
+
+    /// Puts an event in that comes next, and yields it as all are told of it.
+    fn put(&mut self, logged: Logged) -> Logged {
+        let place = self.place(logged.generation);
+        if let Some((known, _)) = place.and_then(|place| self.events.get(place)) {
+            return known.clone();
+        }
+        let last = self.events.back().map(|(last, _)| last.generation);
+        if last.is_some_and(|last| last > logged.generation) {
+            // It is from before all that is kept.
+            return logged;
+        }
+        if last.is_some_and(|last| last + 1 != logged.generation) {
+            *self = Self::default();
+        }
+        let logged = Logged {
+            event: logged.event.written_once(),
+            ..logged
+        };
+        let bytes = size(&logged.event);
+        self.bytes += bytes;
+        self.events.push_back((logged.clone(), bytes));
+        while self.events.len() > MOST || self.bytes > MOST_BYTES {
+            let Some((_, bytes)) = self.events.pop_front() else {
+                break;
+            };
+            self.bytes -= bytes;
+        }
+        logged
+    }
+}
+
+/// How many events are kept for those who follow a task, and how many bytes they have, roughly: twice
+/// what a reader gets at once.
+const MOST: usize = 64;
+const MOST_BYTES: usize = 128 << 10;
+
+/// Nothing that is done under these locks can panic half-way.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use a2a_types::{Event, Message};
+
+    use super::*;
+
+    fn read(generations: std::ops::RangeInclusive<u64>) -> Vec<Logged> {
+        let logged = |generation: u64| Logged {
+            generation,
+            event: Event::Message(Message::agent(generation.to_string())).into(),
+        };
+        generations.map(logged).collect()
+    }
+
+    fn generations(events: &VecDeque<Logged>) -> Vec<u64> {
+        events.iter().map(|logged| logged.generation).collect()
+    }
+
+    fn join(all: &Arc<Audiences>, changes: &watch::Receiver<u64>) -> Arc<Audience> {
+        let ada = Owner::from(a2a_transport::Principal::named("ada"));
+        all.join(ada, "t".into(), changes)
+    }
+
+    #[test]
+    fn what_one_has_read_the_others_are_told_and_nobody_else() {
+        let (all, (_sender, changes)) = (Arc::default(), watch::channel(1));
+        let one = join(&all, &changes);
+        assert_eq!(generations(&one.tell(read(2..=3))), [2, 3]);
+        assert!(one.after(1).is_empty(), "kept though nobody else is there");
+
+        let other = join(&all, &changes);
+        assert_eq!(generations(&one.tell(read(4..=6))), [4, 5, 6]);
+        assert_eq!(generations(&other.after(3)), [4, 5, 6]);
+        assert_eq!(generations(&other.after(5)), [6]);
+        assert!(other.after(6).is_empty() && other.after(2).is_empty());
+        // Two have read the same at once: it is told as it was.
+        let again = other.tell(read(5..=7));
+        assert_eq!(generations(&again), [5, 6, 7]);
+        assert_eq!(generations(&one.after(3)), [4, 5, 6, 7]);
+        // Who is behind reads for itself.
+        assert_eq!(generations(&one.tell(read(2..=3))), [2, 3]);
+        assert_eq!(generations(&one.after(3)), [4, 5, 6, 7]);
+        // Nothing is left out.
+        one.tell(read(9..=9));
+        assert!(one.after(6).is_empty());
+        assert_eq!(generations(&one.after(8)), [9]);
+
+        drop((one, other));
+        assert!(lock(&all.0).is_empty());
+    }
+
+    #[test]
+    fn little_is_kept() {
+        let (all, (_sender, changes)) = (Arc::default(), watch::channel(1));
+        let (one, other) = (join(&all, &changes), join(&all, &changes));
+        one.tell(read(2..=1000));
+        assert!(other.after(1000 - MOST as u64 - 1).is_empty());
+        assert_eq!(other.after(1000 - MOST as u64).len(), MOST);
+        let large = Logged {
+            generation: 1001,
+            event: Event::Message(Message::agent("x".repeat(MOST_BYTES))).into(),
+        };
+        one.tell(vec![large]);
+        assert!(other.after(1000).is_empty());
+        one.tell(read(1002..=1002));
+        assert_eq!(generations(&other.after(1001)), [1002]);
+    }
+
+    #[test]
+    fn a_task_that_begins_again_has_another_audience() {
+        let (all, (_sender, changes)) = (Arc::default(), watch::channel(1));
+        let (one, two) = (join(&all, &changes), join(&all, &changes));
+        one.tell(read(2..=3));
+        let (_sender, begun_again) = watch::channel(1);
+        let other = join(&all, &begun_again);
+        assert!(other.after(1).is_empty());
+        drop((one, two));
+        assert_eq!(lock(&all.0).len(), 1);
+        assert!(Arc::ptr_eq(&other, &join(&all, &begun_again)));
+    }
+}

@@ -1,0 +1,127 @@
+//! An event, shared by everyone who is told of it.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use a2a_types::Event;
+use bytes::Bytes;
+
+/// An event, shared by everyone who is told of it: reads as the [`Event`], and is cheap to clone.
+#[derive(Clone)]
+pub struct SharedEvent {
+    event: Arc<Event>,
+    written: Option<Arc<Written>>,
+}
+
+/// The JSON of an event, as far as somebody was told of it.
+#[derive(Default)]
+struct Written {
+    v0_2: OnceLock<Bytes>,
+    v0_3: OnceLock<Bytes>,
+    v1_0: OnceLock<Bytes>,
+}
+
+/// In which JSON an event is told, whatever stands around it. That of 0.1 is not the same for everyone:
+/// it numbers the artifacts of a stream.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Form {
+    /// That of 0.2, and mostly of 0.3.
+    V0_2,
+    /// That of the proto of 0.3.
+    V0_3,
+    /// The canonical one.
+    V1_0,
+}
+
+impl SharedEvent {
+    /// The same event, put into JSON once for all who are told of it from here. It keeps that JSON for
+    /// as long as it lives.
+    pub fn written_once(self) -> Self {
+        let written = self.written.unwrap_or_default();
+        Self {
+            event: self.event,
+            written: Some(written),
+        }
+    }
+
+    /// The event; a copy of it, if others are told of it.
+    pub fn into_event(self) -> Event {
+        Arc::unwrap_or_clone(self.event)
+    }
+
+    /// The event in a form, written now if nobody did before.
+    pub(crate) fn json(&self, form: Form, write: impl FnOnce(&Event) -> Vec<u8>) -> Bytes {
+        let Some(written) = &self.written else {
+            return write(&self.event).into();
+        };
+        let written = match form {
+            Form::V0_2 => &written.v0_2,
+            Form::V0_3 => &written.v0_3,
+            Form::V1_0 => &written.v1_0,
+        };
+        written.get_or_init(|| write(&self.event).into()).clone()
+    }
+}
+
+impl Deref for SharedEvent {
+    type Target = Event;
+
+    fn deref(&self) -> &Event {
+        &self.event
+    }
+}
+
+impl From<Event> for SharedEvent {
+    fn from(event: Event) -> Self {
+        Arc::new(event).into()
+    }
+}
+
+impl From<Arc<Event>> for SharedEvent {
+    fn from(event: Arc<Event>) -> Self {
+        Self {
+            event,
+            written: None,
+        }
+    }
+}
+
+impl PartialEq for SharedEvent {
+    fn eq(&self, other: &Self) -> bool {
+        self.event == other.event
+    }
+}
+
+impl fmt::Debug for SharedEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.event.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use a2a_types::Message;
+
+    use super::*;
+
+    /// How often an event is written that is told so often in each of two forms.
+    fn times_written(event: &SharedEvent, told: usize) -> usize {
+        let mut times = 0;
+        for form in [Form::V0_2, Form::V1_0].repeat(told) {
+            let json = event.clone().json(form, |_| {
+                times += 1;
+                format!("{form:?}").into_bytes()
+            });
+            assert_eq!(json, format!("{form:?}"));
+        }
+        times
+    }
+
+    #[test]
+    fn whoever_shares_an_event_shares_its_json() {
+        let event = SharedEvent::from(Event::Message(Message::agent("hi")));
+        assert_eq!(times_written(&event, 3), 6);
+        assert_eq!(times_written(&event.written_once(), 3), 2);
+    }
+}
