@@ -1,10 +1,9 @@
 //! One connection: what its peer is about, and how long that may take.
 
 use std::convert::Infallible;
-use std::io;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,16 +12,17 @@ use http::header::HOST;
 use http::request::Parts;
 use http::{Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
 use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use hyper_util::server::graceful::GracefulConnection;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
-use tokio_io_timeout::TimeoutWriter;
 
 use super::ServeOptions;
 use super::outgoing::{Outgoing, Streams};
+use super::wire::Wire;
 use crate::BoxFuture;
 
 /// Answers the requests of a connection until it ends: by itself, because its peer takes too long,
@@ -45,20 +45,53 @@ pub(super) async fn tend<I, S, B>(
         options,
         pulse: Arc::clone(&pulse),
     };
-    let wire = Wire::new(stream, options.write_timeout, Arc::clone(&pulse));
-    let builder = builder(&options);
-    let mut connection = pin!(builder.serve_connection(TokioIo::new(wire), service));
+    let mut wire = Wire::new(stream, options.write_timeout, Arc::clone(&pulse));
+    let version = tokio::select! {
+        biased;
+        version = wire.version() => version,
+        // When nobody can tell it to stop any more, it should.
+        _ = stop.wait_for(|stop| *stop) => return,
+        _ = pulse.is_late(&options) => {
+            tracing::debug!("a connection brought no request in time");
+            return;
+        }
+    };
+    let wire = TokioIo::new(wire);
+    match version {
+        Ok(Version::HTTP_2) => {
+            let connection = http2(&options).serve_connection(wire, service);
+            // It is large, and most connections are none.
+            Box::pin(run(connection, &pulse, options, stop)).await;
+        }
+        Ok(_) => {
+            let connection = http1(&options).serve_connection(wire, service);
+            run(connection, &pulse, options, stop).await;
+        }
+        Err(error) => tracing::debug!(%error, "a connection ended with an error"),
+    }
+}
+
+/// Runs a connection until it ends.
+async fn run<C>(
+    connection: C,
+    pulse: &Pulse,
+    options: ServeOptions,
+    mut stop: watch::Receiver<bool>,
+) where
+    C: GracefulConnection<Error = hyper::Error>,
+{
+    let mut connection = pin!(connection);
     let mut stopping = false;
     loop {
         tokio::select! {
             biased;
             ended = connection.as_mut() => {
                 if let Err(error) = ended {
-                    tracing::debug!(error = error.as_ref(), "a connection ended with an error");
+                    let error = &error as &dyn std::error::Error;
+                    tracing::debug!(error, "a connection ended with an error");
                 }
                 return;
             }
-            // When nobody can tell it to stop any more, it should.
             _ = stop.wait_for(|stop| *stop), if !stopping => {
                 stopping = true;
                 connection.as_mut().graceful_shutdown();
@@ -78,17 +111,20 @@ pub(super) async fn tend<I, S, B>(
     }
 }
 
-fn builder(options: &ServeOptions) -> auto::Builder<Streams> {
-    let mut builder = auto::Builder::new(Streams::new(options.write_timeout));
+fn http1(options: &ServeOptions) -> http1::Builder {
+    let mut builder = http1::Builder::new();
     builder
-        .http1()
         // How long a head may take is our affair: hyper counts the time between requests in.
         .header_read_timeout(None)
         .max_headers(options.headers)
         // A head that does not fit gets 431; what is written waits in a buffer of the same size.
         .max_buf_size(options.header_bytes.max(SMALLEST_BUFFER));
     builder
-        .http2()
+}
+
+fn http2(options: &ServeOptions) -> http2::Builder<Streams> {
+    let mut builder = http2::Builder::new(Streams::new(options.write_timeout));
+    builder
         .timer(TokioTimer::new())
         .max_concurrent_streams(options.streams)
         .max_header_list_size(u32::try_from(options.header_bytes).unwrap_or(u32::MAX))
@@ -115,7 +151,7 @@ const RESETS: usize = 100;
 
 /// What the peer of a connection is about.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Phase {
+pub(super) enum Phase {
     /// It has begun to ask, or is expected to.
     Head,
     /// So many requests are open.
@@ -131,7 +167,7 @@ enum Late {
 }
 
 /// What the peer of a connection is about, and since when.
-struct Pulse {
+pub(super) struct Pulse {
     state: Mutex<State>,
     /// Wakes whom the answer to the last request leaves with a deadline.
     waker: AtomicWaker,
@@ -145,7 +181,7 @@ struct State {
 }
 
 impl Pulse {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             state: Mutex::new(State {
                 phase: Phase::Head,
@@ -178,7 +214,7 @@ impl Pulse {
     }
 
     /// Some bytes have come, or gone.
-    fn moved(&self, phase: Phase) {
+    pub(super) fn moved(&self, phase: Phase) {
         let mut state = self.state();
         if state.phase == Phase::Idle && !state.is_http2 {
             state.phase = phase;
@@ -279,75 +315,6 @@ fn length(head: &Parts) -> usize {
     let headers = head.headers.iter();
     let headers = headers.map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
     first + headers.sum::<usize>() + "\r\n".len()
-}
-
-/// A socket that tells when bytes come and go, and breaks when they should go and do not.
-struct Wire<I> {
-    stream: Pin<Box<TimeoutWriter<I>>>,
-    pulse: Arc<Pulse>,
-}
-
-impl<I: AsyncWrite> Wire<I> {
-    fn new(stream: I, write_timeout: Duration, pulse: Arc<Pulse>) -> Self {
-        let mut stream = TimeoutWriter::new(stream);
-        stream.set_timeout(Some(write_timeout));
-        let stream = Box::pin(stream);
-        Self { stream, pulse }
-    }
-
-    fn wrote(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if let Poll::Ready(Ok(1..)) = written {
-            self.pulse.moved(Phase::Idle);
-        }
-        written
-    }
-}
-
-impl<I: AsyncRead> AsyncRead for Wire<I> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = self.stream.as_mut().poll_read(cx, buffer);
-        if buffer.filled().len() > before {
-            self.pulse.moved(Phase::Head);
-        }
-        read
-    }
-}
-
-impl<I: AsyncWrite> AsyncWrite for Wire<I> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let written = self.stream.as_mut().poll_write(cx, bytes);
-        self.wrote(written)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let written = self.stream.as_mut().poll_write_vectored(cx, slices);
-        self.wrote(written)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.stream.as_mut().poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.stream.as_mut().poll_shutdown(cx)
-    }
 }
 
 #[cfg(test)]

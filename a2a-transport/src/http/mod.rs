@@ -25,6 +25,7 @@ mod service;
 mod tap;
 #[cfg(feature = "tls")]
 mod tls;
+mod wire;
 
 pub use auth::{Anyone, Authenticator, Denied};
 pub use body::Body;

@@ -1,0 +1,179 @@
+//! The socket of a connection.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use http::Version;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_io_timeout::TimeoutWriter;
+
+use super::connection::{Phase, Pulse};
+
+/// A socket that tells when bytes come and go, and breaks when they should go and do not.
+pub(super) struct Wire<I> {
+    stream: Pin<Box<TimeoutWriter<I>>>,
+    pulse: Arc<Pulse>,
+    /// What was read to find out the version.
+    begun: Begun,
+}
+
+/// The first bytes of a connection.
+#[derive(Default)]
+struct Begun {
+    bytes: [u8; PREFACE.len()],
+    length: usize,
+}
+
+/// What a connection of HTTP/2 begins with. RFC 9113 §3.4.
+const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+impl<I: AsyncWrite> Wire<I> {
+    pub(super) fn new(stream: I, write_timeout: Duration, pulse: Arc<Pulse>) -> Self {
+        let mut stream = TimeoutWriter::new(stream);
+        stream.set_timeout(Some(write_timeout));
+        Self {
+            stream: Box::pin(stream),
+            pulse,
+            begun: Begun::default(),
+        }
+    }
+
+    fn wrote(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(Ok(1..)) = written {
+            self.pulse.moved(Phase::Idle);
+        }
+        written
+    }
+}
+
+impl<I: AsyncRead> Wire<I> {
+    /// The version of HTTP that the peer speaks, by the first bytes that it sends. They are read again
+    /// later, together with those that follow: hyper would make room for both apart.
+    pub(super) async fn version(&mut self) -> io::Result<Version> {
+        while self.begun.length < PREFACE.len() {
+            let read = std::future::poll_fn(|cx| self.poll_begin(cx)).await?;
+            if read == 0 || !PREFACE.starts_with(self.begun.bytes()) {
+                return Ok(Version::HTTP_11);
+            }
+        }
+        Ok(Version::HTTP_2)
+    }
+
+    /// Reads more of the first bytes; none means that there are no more.
+    fn poll_begin(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let begun = &mut self.begun;
+        let mut buffer = ReadBuf::new(&mut begun.bytes);
+        buffer.set_filled(begun.length);
+        ready!(self.stream.as_mut().poll_read(cx, &mut buffer))?;
+        let before = std::mem::replace(&mut begun.length, buffer.filled().len());
+        Poll::Ready(Ok(begun.length - before))
+    }
+}
+
+impl Begun {
+    fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+
+    /// Gives as many as there is room for; whether that were any.
+    fn give(&mut self, buffer: &mut ReadBuf<'_>) -> bool {
+        let length = self.length.min(buffer.remaining());
+        buffer.put_slice(&self.bytes[..length]);
+        self.bytes.copy_within(length..self.length, 0);
+        self.length -= length;
+        length > 0
+    }
+}
+
+impl<I: AsyncRead> AsyncRead for Wire<I> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let gave = self.begun.give(buffer);
+        let before = buffer.filled().len();
+        let read = self.stream.as_mut().poll_read(cx, buffer);
+        if buffer.filled().len() > before {
+            self.pulse.moved(Phase::Head);
+        }
+        match gave {
+            // What went wrong behind those bytes is seen when more are wanted.
+            true => Poll::Ready(Ok(())),
+            false => read,
+        }
+    }
+}
+
+impl<I: AsyncWrite> AsyncWrite for Wire<I> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = self.stream.as_mut().poll_write(cx, bytes);
+        self.wrote(written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = self.stream.as_mut().poll_write_vectored(cx, slices);
+        self.wrote(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream.as_mut().poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream.as_mut().poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    /// Reads a connection that begins with these bytes, which come in pieces of this length, with this
+    /// much room at a time: nothing is lost.
+    async fn check(bytes: &[u8], piece: usize, room: usize, expected: Version) {
+        let (mut theirs, ours) = tokio::io::duplex(piece);
+        let sent = bytes.to_vec();
+        tokio::spawn(async move { theirs.write_all(&sent).await });
+        let pulse = Arc::new(Pulse::new());
+        let mut wire = Wire::new(ours, Duration::from_secs(1), pulse);
+        assert_eq!(wire.version().await.unwrap(), expected);
+        let mut all = Vec::new();
+        let mut buffer = vec![0; room];
+        while let read @ 1.. = wire.read(&mut buffer).await.unwrap() {
+            all.extend_from_slice(&buffer[..read]);
+        }
+        assert_eq!(all, bytes);
+    }
+
+    #[tokio::test]
+    async fn the_first_bytes_tell_the_version_and_are_read_again() {
+        let http_2 = [&PREFACE[..], b"more"].concat();
+        for piece in [1, 5, 24, 100] {
+            for room in [1, 7, 24, 100] {
+                check(&http_2, piece, room, Version::HTTP_2).await;
+                check(PREFACE, piece, room, Version::HTTP_2).await;
+                for bytes in ["GET / HTTP/1.1\r\n\r\n", "PRI * HTTP/1.1", "PRI", ""] {
+                    check(bytes.as_bytes(), piece, room, Version::HTTP_11).await;
+                }
+            }
+        }
+    }
+}
