@@ -20,7 +20,7 @@ pub(crate) struct Pen {
     owner: Owner,
     task: TaskId,
     /// The task, as long as it is not stored.
-    new: Option<NewTask>,
+    new: Option<Box<NewTask>>,
     generation: u64,
     /// The epoch of the lease; none if there is none.
     epoch: Option<u64>,
@@ -66,7 +66,7 @@ impl Pen {
         let task = new.task.id.clone();
         Self {
             trace: new.trace.clone(),
-            new: Some(new),
+            new: Some(Box::new(new)),
             ..Self::at(ledger, owner, task, 1)
         }
     }
@@ -93,7 +93,7 @@ impl Pen {
 
     /// The task, if it is not stored.
     pub(crate) fn new_task(&self) -> Option<&NewTask> {
-        self.new.as_ref()
+        self.new.as_deref()
     }
 
     /// Whether there is a lease to give back.
@@ -103,7 +103,7 @@ impl Pen {
 
     /// Stores the new task with its first events in one stroke; yields the task as it was before them.
     pub(crate) async fn create(&mut self, events: Vec<Event>) -> Result<Snapshot, StoreError> {
-        let Some(new) = self.new.clone() else {
+        let Some(new) = self.new.as_deref().cloned() else {
             return Err(StoreError::TaskExists);
         };
         let snapshot = Snapshot {

@@ -133,7 +133,7 @@ impl Runner {
         if pen.new_task().is_none() || self.is_answered() {
             return Ok(());
         }
-        let begun = pen.create(Vec::new()).await?;
+        let begun = Box::pin(pen.create(Vec::new())).await?;
         self.tell(Progress::Open(Arc::new(begun)));
         Ok(())
     }
@@ -162,7 +162,8 @@ impl Runner {
         if pen.new_task().is_none() {
             return self.write(&mut pen, Entry::of(event)).await;
         }
-        let begun = pen.create(vec![event]).await?;
+        // Once in the life of a task: the agent's code need not have room for it all the time.
+        let begun = Box::pin(pen.create(vec![event])).await?;
         self.tell(Progress::Open(Arc::new(begun)));
         Ok(())
     }

@@ -181,8 +181,15 @@ impl Turns {
         tokio::spawn(async move {
             let mut next = Some(first);
             while let Some(heard) = next {
-                let left = turns.run(&runner, heard).await;
-                next = turns.conclude(&runner, left).await;
+                let (turn, span) = begin(&runner, heard).await;
+                let left = turns.run(&runner, turn, &span).await;
+                span.record(OUTCOME, left.as_str());
+                if let Left::Failed(_) = left {
+                    span.record(OTEL_STATUS, "ERROR");
+                }
+                drop(span);
+                // While the agent works, which may be long, there need be no room for what comes then.
+                next = Box::pin(turns.conclude(&runner, left)).await;
             }
             runner.end();
             turns.count.send_modify(|count| *count -= 1);
@@ -191,26 +198,7 @@ impl Turns {
     }
 
     /// The agent's code, until it returns, panics, or does not stop when it should.
-    async fn run(&self, runner: &Arc<Runner>, mut heard: Heard) -> Left {
-        let span = tracing::info_span!(
-            AGENT_TURN,
-            { OTEL_KIND } = "internal",
-            { TASK } = runner.task_id().as_str(),
-            { OUTCOME } = Empty,
-            { OTEL_STATUS } = Empty,
-        );
-        heard.context.trace = spans::join(&span, heard.context.trace);
-        runner.belong_to(heard.context.trace.clone()).await;
-        let left = self.hand_over(runner, heard, &span).await;
-        span.record(OUTCOME, left.as_str());
-        if let Left::Failed(_) = left {
-            span.record(OTEL_STATUS, "ERROR");
-        }
-        left
-    }
-
-    async fn hand_over(&self, runner: &Arc<Runner>, heard: Heard, span: &Span) -> Left {
-        let turn = Turn::new(Arc::clone(runner), heard);
+    async fn run(&self, runner: &Runner, turn: Turn, span: &Span) -> Left {
         let mut run = Run(Some(self.agent.run(turn))).instrument(span.clone());
         let grace_is_over = async {
             runner.canceled().await;
@@ -301,6 +289,20 @@ impl Turns {
     fn lock(&self) -> MutexGuard<'_, HashMap<Key, Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A turn, and its span: what comes of it belongs to the trace of the message.
+async fn begin(runner: &Arc<Runner>, mut heard: Heard) -> (Turn, Span) {
+    let span = tracing::info_span!(
+        AGENT_TURN,
+        { OTEL_KIND } = "internal",
+        { TASK } = runner.task_id().as_str(),
+        { OUTCOME } = Empty,
+        { OTEL_STATUS } = Empty,
+    );
+    heard.context.trace = spans::join(&span, heard.context.trace);
+    runner.belong_to(heard.context.trace.clone()).await;
+    (Turn::new(Arc::clone(runner), heard), span)
 }
 
 /// The agent's code in a turn. If it panics, while it runs or when it is dropped, the turn does not.
