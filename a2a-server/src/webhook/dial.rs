@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use a2a_transport::BoxFuture;
@@ -56,13 +56,27 @@ impl Dialer {
         names: Arc<dyn Resolve>,
         network: Arc<dyn Network>,
     ) -> Result<Self, rustls::Error> {
+        // Reading the authorities of the platform takes a while: who adds none shares them.
+        static PLAIN: OnceLock<Arc<Verifier>> = OnceLock::new();
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let roots = policy.roots.iter().cloned().map(CertificateDer::from);
-        let verifier = Verifier::new_with_extra_roots(roots, Arc::clone(&provider))?;
+        let is_plain = policy.roots.is_empty();
+        let verifier = match PLAIN.get().filter(|_| is_plain) {
+            Some(known) => Arc::clone(known),
+            None => {
+                let roots = policy.roots.iter().cloned().map(CertificateDer::from);
+                Arc::new(Verifier::new_with_extra_roots(
+                    roots,
+                    Arc::clone(&provider),
+                )?)
+            }
+        };
+        if is_plain {
+            let _ = PLAIN.set(Arc::clone(&verifier));
+        }
         let mut config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_custom_certificate_verifier(verifier)
             .with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Self {
