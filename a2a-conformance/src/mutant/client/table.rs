@@ -91,7 +91,7 @@ bugs! {
     "C45" FirstSignature "looks at the first signature only" => "client.card-signature-second";
     "C46" TokenPrefix "takes a token that begins like the right one" => "webhook.token-compared-whole";
     "C47" TakesGarbage "answers 200 to what it cannot read" => "webhook.garbage-refused";
-    "C48" ReasonsOnly "knows errors by their details alone" => "client.reads-error-codes" ["client.endless-body-refused"];
+    "C48" ReasonsOnly "knows errors by their details alone" => "client.reads-error-codes";
     "C49" OneRefusal "takes one refusal for another" => "client.reads-every-error";
     "C50" OldErrors "takes an error of 1.0 for one of JSON-RPC" => "client.reads-later-errors";
     "C51" NoMessage "does not tell what the agent says of an error" => "client.error-message-told";
