@@ -1,5 +1,7 @@
 //! All cases, built in.
 
+use std::sync::LazyLock;
+
 use rust_embed::RustEmbed;
 
 use crate::case::Case;
@@ -11,7 +13,12 @@ struct OfAgents;
 /// The cases against an agent, in order of their files.
 ///
 /// Errors: which file cannot be read, and why. A test reads all of them.
-pub fn agent_cases() -> Result<Vec<Case>, String> {
+pub fn agent_cases() -> Result<&'static [Case], String> {
+    static ALL: LazyLock<Result<Vec<Case>, String>> = LazyLock::new(read);
+    ALL.as_deref().map_err(Clone::clone)
+}
+
+fn read() -> Result<Vec<Case>, String> {
     let mut names: Vec<_> = OfAgents::iter()
         .filter(|name| name.ends_with(".yaml"))
         .collect();
@@ -38,7 +45,7 @@ mod tests {
         let cases = agent_cases().unwrap();
         assert!(!cases.is_empty());
         let mut ids = BTreeSet::new();
-        for case in &cases {
+        for case in cases {
             assert_eq!(case.problems(), [""; 0], "{}", case.id);
             assert!(ids.insert(&case.id), "{} is there twice", case.id);
             let rules = case

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::agent::INVARIANTS;
+use crate::level::level_in;
 use crate::mutant;
 use crate::requirement::{Level, Requirement, Role, requirements};
 
@@ -31,7 +32,7 @@ pub struct Check {
 /// A way in which a check is made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What it counts as.
+    /// What it counts as in generations of which no requirement names it.
     pub level: Level,
     /// The generations in which it is made.
     pub dialects: Vec<Dialect>,
@@ -51,9 +52,20 @@ impl Check {
             .any(|part| part.dialects.contains(&dialect))
     }
 
-    /// The levels that it counts as, by generation or binding; the strictest first.
+    /// What it counts as in a generation; none if it is not made there.
+    pub fn level_in(&self, dialect: Dialect) -> Option<Level> {
+        let made = self
+            .parts
+            .iter()
+            .filter(|part| part.dialects.contains(&dialect));
+        let own = made.map(|part| part.level).min()?;
+        Some(level_in(dialect, None, &self.id, own))
+    }
+
+    /// The levels that it counts as, by generation; the strictest first.
     pub fn levels(&self) -> BTreeSet<Level> {
-        self.parts.iter().map(|part| part.level).collect()
+        let all = Dialect::ALL.iter();
+        all.filter_map(|dialect| self.level_in(*dialect)).collect()
     }
 
     /// The text that asks for it, where A2A does not.

@@ -12,8 +12,8 @@ use crate::{agent, case, client};
 /// What the check of that id does, and why; none if there is no such check.
 pub fn explanation(id: &str) -> Option<String> {
     static DONE: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
-        let cases = agent_cases().unwrap_or_default().into_iter();
-        let of_agents = cases.map(|case| (case.id.clone(), case::told(&case)));
+        let cases = agent_cases().unwrap_or_default().iter();
+        let of_agents = cases.map(|case| (case.id.clone(), case::told(case)));
         let cases = client::cases().unwrap_or_default().iter();
         let of_clients = cases.map(|case| (case.id.clone(), client::told(case)));
         of_agents.chain(of_clients).collect()

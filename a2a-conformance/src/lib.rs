@@ -48,6 +48,7 @@ pub mod coverage;
 pub mod documents;
 pub mod explanation;
 pub mod gap;
+pub mod level;
 pub mod lint;
 pub mod mutant;
 mod names;

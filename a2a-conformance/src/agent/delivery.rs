@@ -8,8 +8,7 @@ use a2a_types::{Dialect, Operation};
 use serde_json::{Value, json};
 
 use super::lane::{Lane, Outcome};
-use super::observed::unless;
-use crate::documents::validate;
+use crate::lint::misfit;
 use crate::run::{Evidence, Half};
 
 impl Lane {
@@ -62,11 +61,8 @@ impl Lane {
             },
             ..Evidence::default()
         };
-        let problem = validate(self.dialect, definition, body).err();
-        let found = problem.and_then(|problem| {
-            let expected = format!("what `{definition}` says");
-            unless(false, "the notification", expected, problem)
-        });
+        let misfit = misfit(self.dialect, definition, body);
+        let found = misfit.map(|misfit| misfit.mismatch("the notification", definition));
         self.observed.see("push.body", found, &evidence);
         self.judge_content(body, &evidence);
     }

@@ -96,7 +96,8 @@ impl Lane {
         let same = match self.dialect {
             Dialect::V1_0 if is_of_a2a(kind) => status == expected || status == earlier,
             Dialect::V1_0 => status == expected || of_http,
-            _ => status / 100 == expected / 100,
+            // No table says which; 404 says that something is not there.
+            _ => status / 100 == expected / 100 && (status != 404 || is_absence(kind)),
         };
         see(
             "error.status",
@@ -183,6 +184,18 @@ fn misshapen(place: &str, detail: &Value) -> Option<Mismatch> {
 /// Whether A2A has a code of its own for it.
 fn is_of_a2a(kind: ErrorKind) -> bool {
     (-32009..=-32001).contains(&kind.code())
+}
+
+/// Whether HTTP may say of it that there is no such thing.
+fn is_absence(kind: ErrorKind) -> bool {
+    !matches!(
+        kind,
+        ErrorKind::JsonParse
+            | ErrorKind::InvalidRequest
+            | ErrorKind::InvalidParams
+            | ErrorKind::TaskNotCancelable
+            | ErrorKind::ContentTypeNotSupported
+    )
 }
 
 const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";

@@ -8,7 +8,7 @@ use super::answer::Answer;
 use super::lane::{Answered, Lane, Outcome};
 use super::observed::unless;
 use super::protojson;
-use crate::documents::validate;
+use crate::lint::misfit;
 use crate::run::{Evidence, Mismatch};
 
 impl Lane {
@@ -38,7 +38,7 @@ impl Lane {
             Binding::JsonRpc => "rpc.status",
         };
         self.observed.see(check, found, evidence);
-        let found = self.against_schema(envelope.operation, json, "the answer");
+        let found = self.against_schema(envelope.operation, json, "");
         self.observed.see("task.shape", found, evidence);
         let result = match self.binding {
             Binding::JsonRpc => json.get("result").unwrap_or(&Value::Null),
@@ -85,7 +85,7 @@ impl Lane {
         }
         match &answered.outcome {
             Outcome::Result(_) if asked.is_known => {
-                let found = self.against_schema(envelope.operation, json, "the answer");
+                let found = self.against_schema(envelope.operation, json, "");
                 self.observed.see("task.shape", found, &answered.evidence);
                 let result = match self.binding {
                     Binding::JsonRpc => &json["result"],
@@ -153,7 +153,7 @@ impl Lane {
         self.observed.see(check, found, &answered.evidence);
     }
 
-    /// What a result or an event is by the schema.
+    /// What a result or an event is by the schema; `place` names the event, and nothing if it is an answer.
     pub(super) fn against_schema(
         &self,
         operation: Operation,
@@ -161,16 +161,18 @@ impl Lane {
         place: &str,
     ) -> Option<Mismatch> {
         if (self.binding, self.dialect) == (Binding::HttpJson, Dialect::V0_3) {
-            let problem = protojson::problem(operation, json)?;
-            return unless(false, place, "what 0.3 says by HTTP", problem);
+            let (misfit, definition) = protojson::misfit(operation, json)?;
+            return Some(misfit.mismatch(place, definition));
         }
         let definition = schema::response_definition(self.dialect, operation)?;
-        let whole = match self.binding {
-            Binding::JsonRpc => json.clone(),
-            Binding::HttpJson => json!({"jsonrpc": "2.0", "id": 1, "result": json}),
+        let misfit = match self.binding {
+            Binding::JsonRpc => misfit(self.dialect, definition, json)?,
+            Binding::HttpJson => {
+                let whole = json!({"jsonrpc": "2.0", "id": 1, "result": json});
+                misfit(self.dialect, definition, &whole)?.within("$.result", "$")
+            }
         };
-        let problem = validate(self.dialect, definition, &whole).err()?;
-        unless(false, place, format!("what `{definition}` says"), problem)
+        Some(misfit.mismatch(place, definition))
     }
 }
 

@@ -82,11 +82,11 @@ pub async fn run_until(
     let selection = &options.selection;
     let chosen: Vec<_> = cases
         .iter()
-        .filter(|case| selection.wants(&case.id, case.level))
+        .filter(|case| selection.names(&case.id))
         .collect();
     let invariants = INVARIANTS.iter();
     let invariants: Vec<_> = invariants
-        .filter(|invariant| selection.wants(invariant.id, invariant.level))
+        .filter(|invariant| selection.names(invariant.id))
         .collect();
     if chosen.is_empty() && invariants.is_empty() {
         return Err(NoRun::NothingChosen);
@@ -112,12 +112,20 @@ pub async fn run_until(
         return Err(NoRun::NoLane(offered.join(", ")));
     }
     // Invariants are seen in whatever is said: all of it, if only they are wanted.
-    let said: Vec<&Case> = match chosen.is_empty() {
+    let are_only_invariants = chosen.is_empty();
+    let said: Vec<&Case> = match are_only_invariants {
         true => cases.iter().collect(),
         false => chosen,
     };
     let (last, first): (Vec<_>, Vec<_>) = said.into_iter().partition(|case| case.last);
-    let (first, last) = (jobs(&target, &first), jobs(&target, &last));
+    let jobs = |cases: &[_]| {
+        let mut jobs = jobs(&target, cases);
+        if !are_only_invariants {
+            jobs.retain(|(lane, case)| selection.wants(&case.id, level_of(case, lane)));
+        }
+        jobs
+    };
+    let (first, last) = (jobs(&first), jobs(&last));
     let total = first.len() + last.len();
     let mut results = Vec::new();
     progress(SoFar {
@@ -148,9 +156,10 @@ pub async fn run_until(
     let not_made = total - results.len();
     results.retain(|result: &CheckResult| selection.wants(&result.id, result.level));
     for lane in &target.lanes {
-        let of_lane = invariants
-            .iter()
-            .filter(|known| known.applies(lane.dialect, lane.binding));
+        let of_lane = invariants.iter().filter(|known| {
+            let level = known.level_in(lane.dialect, lane.binding);
+            known.applies(lane.dialect, lane.binding) && selection.wants(known.id, level)
+        });
         for invariant in of_lane {
             merged(&mut results, seen(invariant, lane));
         }
@@ -239,9 +248,19 @@ async fn check(options: &Options, target: &Target, lane: &Lane, case: &Case) -> 
     repeated(results)
 }
 
+/// What a case counts as in a lane: whatever the binding, if it is not made in each.
+fn level_of(case: &Case, lane: &Lane) -> Level {
+    let binding = match case.per {
+        Per::Lane => Some(lane.binding),
+        Per::Generation | Per::Agent => None,
+    };
+    case.level_in(lane.dialect, binding)
+}
+
 async fn check_once(options: &Options, target: &Target, lane: &Lane, case: &Case) -> CheckResult {
     let began = Instant::now();
-    let mut result = empty(&case.id, &case.title, case.level, lane);
+    let level = level_of(case, lane);
+    let mut result = empty(&case.id, &case.title, level, lane);
     match case.per {
         Per::Lane => {}
         Per::Generation => result.binding = None,
@@ -257,7 +276,7 @@ async fn check_once(options: &Options, target: &Target, lane: &Lane, case: &Case
     let reason = |text: &str| Some(text.to_owned());
     let is_unmet = !conversation.mismatches.is_empty();
     (result.verdict, result.reason) = match held {
-        _ if is_unmet => (unmet(case.level), None),
+        _ if is_unmet => (unmet(level), None),
         Err(Stop::NotSpoken) => {
             let told = "this generation has no such operation";
             (Verdict::NotApplicable, reason(told))
@@ -287,7 +306,7 @@ pub fn invariants() -> impl Iterator<Item = (&'static str, &'static str, Level)>
 /// Every id that a check against an agent has.
 pub fn check_ids() -> Result<BTreeSet<String>, String> {
     let cases = catalogue::agent_cases()?;
-    let of_cases = cases.into_iter().map(|case| case.id);
+    let of_cases = cases.iter().map(|case| case.id.clone());
     Ok(of_cases
         .chain(invariants().map(|(id, ..)| id.to_owned()))
         .collect())

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use a2a_transport::Binding;
 use a2a_types::Dialect;
 
+use crate::level::level_in;
 use crate::requirement::Level;
 use crate::run::{Evidence, Mismatch};
 
@@ -13,6 +14,7 @@ use crate::run::{Evidence, Mismatch};
 pub(crate) struct Invariant {
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
+    /// What it counts as in generations of which no requirement names it.
     pub(crate) level: Level,
     /// The binding in which it applies; both if none.
     pub(crate) binding: Option<Binding>,
@@ -243,6 +245,11 @@ impl Invariant {
     pub(crate) fn applies(&self, dialect: Dialect, binding: Binding) -> bool {
         let spoken = (self.since..=self.until).contains(&dialect);
         self.binding.is_none_or(|own| own == binding) && spoken
+    }
+
+    /// What it counts as in a generation and binding.
+    pub(crate) fn level_in(&self, dialect: Dialect, binding: Binding) -> Level {
+        level_in(dialect, Some(binding), self.id, self.level)
     }
 }
 

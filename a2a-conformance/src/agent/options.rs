@@ -86,12 +86,15 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Whether a check is made.
+    /// Whether a check is made, if it counts as that much.
     pub fn wants(&self, id: &str, level: Level) -> bool {
+        self.names(id) && (self.levels.is_empty() || self.levels.contains(&level))
+    }
+
+    /// Whether a check is made, whatever it counts as.
+    pub fn names(&self, id: &str) -> bool {
         let any = |patterns: &[String]| patterns.iter().any(|pattern| is_like(pattern, id));
-        (self.run.is_empty() || any(&self.run))
-            && !any(&self.skip)
-            && (self.levels.is_empty() || self.levels.contains(&level))
+        (self.run.is_empty() || any(&self.run)) && !any(&self.skip)
     }
 }
 

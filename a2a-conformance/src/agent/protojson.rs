@@ -9,31 +9,27 @@ use a2a_types::{Dialect, Operation, schema};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use crate::documents::validate;
+use crate::lint::{self, Misfit, held_against};
 
-/// What is wrong with an answer or an event; nothing, if it is right in one of the two.
-pub(super) fn problem(operation: Operation, json: &Value) -> Option<String> {
+/// What is wrong with an answer or an event, by which definition; nothing, if it is right in one of the
+/// two.
+pub(super) fn misfit(operation: Operation, json: &Value) -> Option<(Misfit, &'static str)> {
     let proto = against_proto(operation, json)?;
-    let plain = against_plain(operation, json)?;
+    let name = schema::response_definition(Dialect::V0_3, operation)?;
+    let plain = against_plain(operation, name, json)?;
     Some(match Flavour::of(&json.to_string()) {
-        Some(Flavour::Plain) => plain,
-        _ => proto,
+        Some(Flavour::Plain) => (plain, name),
+        _ => (proto, definition(operation)),
     })
 }
 
-fn against_proto(operation: Operation, json: &Value) -> Option<String> {
-    let name = definition(operation);
-    let Some(validator) = VALIDATORS.get(name) else {
-        return Some(format!("there is no schema of `{name}`"));
-    };
-    let error = validator.iter_errors(json).next()?;
-    let place = error.instance_path().to_string().replace('/', ".");
-    let told: String = error.to_string().chars().take(LONGEST).collect();
-    Some(format!("${place}: {told} ({name})"))
+fn against_proto(operation: Operation, json: &Value) -> Option<Misfit> {
+    // A test sees that each has one.
+    let validator = VALIDATORS.get(definition(operation))?;
+    held_against(validator, json).into_iter().next()
 }
 
-fn against_plain(operation: Operation, json: &Value) -> Option<String> {
-    let name = schema::response_definition(Dialect::V0_3, operation)?;
+fn against_plain(operation: Operation, name: &'static str, json: &Value) -> Option<Misfit> {
     let members = [
         "task",
         "message",
@@ -42,13 +38,17 @@ fn against_plain(operation: Operation, json: &Value) -> Option<String> {
         "configs",
     ];
     // What JSON-RPC tells apart by `kind` may be wrapped here.
-    let inner = members.iter().find_map(|member| json.get(member));
+    let wrapped = |member: &&&str| json.get(**member).is_some();
+    let member = members.iter().find(wrapped);
+    let inner = member.and_then(|member| json.get(member));
     let result = match (operation, json) {
         (Operation::DeleteTaskPushNotificationConfig, Value::Object(_)) => &Value::Null,
         _ => inner.unwrap_or(json),
     };
     let whole = json!({"jsonrpc": "2.0", "id": 1, "result": result});
-    validate(Dialect::V0_3, name, &whole).err()
+    let misfit = lint::misfit(Dialect::V0_3, name, &whole)?;
+    let outer = member.map_or("$".to_owned(), |member| format!("$.{member}"));
+    Some(misfit.within("$.result", &outer))
 }
 
 fn definition(operation: Operation) -> &'static str {
@@ -80,20 +80,18 @@ static VALIDATORS: LazyLock<BTreeMap<String, Validator>> = LazyLock::new(|| {
 
 const SCHEMA: &str = include_str!("../../schemas/0.3-http-json.json");
 
-/// Errors repeat what they are about.
-const LONGEST: usize = 300;
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[track_caller]
     fn check(operation: Operation, json: &Value, wrong: Option<&str>) {
-        let found = problem(operation, json);
-        let told = found.as_deref().unwrap_or("nothing");
-        match wrong {
-            None => assert_eq!(found, None, "{json}"),
-            Some(place) => assert!(told.contains(place), "{json}: {told}"),
+        let found = misfit(operation, json);
+        let told = found.map(|(misfit, _)| format!("{}: {}", misfit.path, misfit.problem));
+        match (told, wrong) {
+            (None, None) => {}
+            (Some(told), Some(place)) if told.contains(place) => {}
+            (told, _) => panic!("{json}: {told:?}"),
         }
     }
 

@@ -8,11 +8,12 @@ use crate::run::{CheckResult, Verdict};
 /// What was seen of an invariant in a lane.
 pub(super) fn seen(invariant: &Invariant, lane: &Lane) -> CheckResult {
     let seen = lane.observed.of(invariant.id);
-    let mut result = empty(invariant.id, invariant.title, invariant.level, lane);
+    let level = invariant.level_in(lane.dialect, lane.binding);
+    let mut result = empty(invariant.id, invariant.title, level, lane);
     result.verdict = match (seen.times, seen.mismatches.is_empty()) {
         (0, _) => Verdict::NotApplicable,
         (_, true) => Verdict::Pass,
-        (_, false) => unmet(invariant.level),
+        (_, false) => unmet(level),
     };
     if seen.times == 0 {
         result.reason = Some("nothing was said in which it could hold".to_owned());

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::Expect;
 use super::pattern::unknown_operators;
+use crate::level::level_in;
 use crate::requirement::Level;
 
 /// A conversation with an agent, and what has to come of it. Everything is said in protocol 1.0; what
@@ -21,7 +22,7 @@ pub struct Case {
     pub id: String,
     /// What it checks, in a line.
     pub title: String,
-    /// What it counts as.
+    /// What it counts as in generations of which no requirement names it.
     pub level: Level,
     /// The text that asks for it, like `RFC 6797`, where none of A2A does.
     #[serde(default)]
@@ -237,6 +238,11 @@ impl Case {
             names.is_empty() || names.iter().any(|known| known == name)
         };
         among(&self.dialects, dialect.version()) && among(&self.bindings, &binding.to_string())
+    }
+
+    /// What it counts as in a generation and binding.
+    pub fn level_in(&self, dialect: Dialect, binding: Option<Binding>) -> Level {
+        level_in(dialect, binding, &self.id, self.level)
     }
 
     /// Everything that is wrong with the case itself.

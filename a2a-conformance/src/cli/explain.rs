@@ -104,8 +104,15 @@ fn explain_check(check: &Check) -> io::Result<()> {
         writeln!(out, "{told}\n")?;
     }
     writeln!(out, "Tests    {}", check.role.name())?;
-    for (number, part) in check.parts.iter().enumerate() {
+    for (number, level) in check.levels().into_iter().enumerate() {
         let label = if number == 0 { "Level" } else { "" };
+        let all = Dialect::ALL.iter();
+        let so = all.filter(|dialect| check.level_in(**dialect) == Some(level));
+        let so: Vec<_> = so.map(|dialect| dialect.version()).collect();
+        writeln!(out, "{label:<8} {} in {}", level.name(), so.join(", "))?;
+    }
+    for (number, part) in check.parts.iter().enumerate() {
+        let label = if number == 0 { "Made" } else { "" };
         writeln!(out, "{label:<8} {}", place(part))?;
     }
     for (number, (dialect, requirement)) in covered_by(id).enumerate() {
@@ -135,7 +142,7 @@ fn explain_check(check: &Check) -> io::Result<()> {
     Ok(())
 }
 
-/// What a part of a check counts as, and where it is made.
+/// What a part of a check is made of, and where it is made.
 fn place(part: &Part) -> String {
     let dialects: Vec<_> = part.dialects.iter().map(|one| one.version()).collect();
     let bindings: Vec<_> = part.bindings.iter().map(ToString::to_string).collect();
@@ -143,9 +150,8 @@ fn place(part: &Part) -> String {
         Some(_) => "a case",
         None => "every exchange",
     };
-    let (level, dialects) = (part.level.name(), dialects.join(", "));
-    let bindings = bindings.join(" and ");
-    format!("{level}: {made}, in {dialects}, by {bindings}")
+    let (dialects, bindings) = (dialects.join(", "), bindings.join(" and "));
+    format!("{made}, in {dialects}, by {bindings}")
 }
 
 /// Ids that have something of what was asked for, at most eight.

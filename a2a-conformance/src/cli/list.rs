@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use a2a_conformance::check::{Check, Part, checks, covered_by};
+use a2a_conformance::check::{Check, checks, covered_by};
 use a2a_conformance::requirement::{Level, Requirement, Role, requirements};
 use a2a_types::Dialect;
 use serde_json::{Value, json};
@@ -69,13 +69,14 @@ impl Args {
 
     /// The checks of that party that count as that much in that generation.
     fn checks(&self) -> Vec<&'static Check> {
-        let fits = |part: &Part| {
-            let dialect = |wanted| part.dialects.contains(&wanted);
-            self.dialect.is_none_or(dialect) && self.level.is_none_or(|level| level == part.level)
+        let fits = |check: &Check, dialect: Dialect| {
+            let level = check.level_in(dialect);
+            let is_wanted = self.dialect.is_none_or(|wanted| wanted == dialect);
+            is_wanted && level.is_some_and(|own| self.level.is_none_or(|level| level == own))
         };
         let wanted = |check: &&Check| {
             let of_role = self.role.is_none_or(|role| role == check.role);
-            of_role && check.parts.iter().any(fits)
+            of_role && Dialect::ALL.iter().any(|dialect| fits(check, *dialect))
         };
         checks().iter().filter(wanted).collect()
     }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::ask::{Ask, Feature};
+use crate::level::level_in;
 use crate::requirement::Level;
 
 /// One check of a client.
@@ -17,7 +18,7 @@ pub struct Case {
     pub id: String,
     /// What it checks, in a line.
     pub title: String,
-    /// What it counts as.
+    /// What it counts as in generations of which no requirement names it.
     #[schemars(with = "LevelName")]
     pub level: Level,
     /// Why it is so, and where that is said.
@@ -323,6 +324,11 @@ impl Case {
             (self.dialects.is_empty() || self.dialects.iter().any(dialect))
                 && (self.bindings.is_empty() || self.bindings.iter().any(binding))
         })
+    }
+
+    /// What it counts as, done one way.
+    pub fn level_in(&self, way: Way) -> Level {
+        level_in(way.dialect, Some(way.binding), &self.id, self.level)
     }
 }
 

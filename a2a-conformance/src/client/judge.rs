@@ -22,7 +22,7 @@ pub(super) fn judge(stage: &Stage, told: &Told, seconds: f64) -> CheckResult {
         return result;
     }
     if let Some(why) = &told.lacks {
-        result.verdict = match (case.feature, case.level) {
+        result.verdict = match (case.feature, result.level) {
             (None, Level::Must) => Verdict::Untestable,
             _ => Verdict::NotApplicable,
         };
@@ -44,7 +44,7 @@ pub(super) fn judge(stage: &Stage, told: &Told, seconds: f64) -> CheckResult {
         return result;
     }
     if !result.mismatches.is_empty() {
-        result.verdict = match case.level {
+        result.verdict = match result.level {
             Level::Must => Verdict::Fail,
             Level::Should => Verdict::Warn,
             Level::May => Verdict::Note,
@@ -109,7 +109,7 @@ fn blank(case: &Case, stage: &Stage) -> CheckResult {
     CheckResult {
         id: case.id.clone(),
         title: case.title.clone(),
-        level: case.level,
+        level: case.level_in(stage.way),
         dialect: Some(stage.way.dialect.version().to_owned()),
         binding: Some(stage.way.binding.to_string()),
         requirements: covers.map(|requirement| requirement.id.clone()).collect(),

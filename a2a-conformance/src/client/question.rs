@@ -1,20 +1,17 @@
 //! What a request asks, and what is wrong with how it is asked.
 
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
-
 use a2a_transport::binding::rest::Route;
 use a2a_transport::binding::{Question, Reading, jsonrpc, rest};
 use a2a_transport::{Binding, Envelope};
 use a2a_types::reading::Mode;
 use a2a_types::{Content, Dialect, Operation, Part, Request as A2aRequest, schema};
 use http::Method;
-use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use super::card::{REST, RPC};
 use super::case::Way;
 use super::socket::Request;
+use crate::lint::{Misfit, misfits};
 
 /// What a request asks.
 #[derive(Clone, Debug)]
@@ -203,27 +200,18 @@ fn odd_query(query: Option<&str>) -> Vec<String> {
 
 /// Where the body is not as the schema of the generation has it.
 fn schema_problems(dialect: Dialect, operation: Operation, body: &Value) -> Vec<String> {
-    let Some(validator) = validator(dialect, operation) else {
-        return Vec::new();
-    };
-    let errors = validator.iter_errors(body);
-    errors
-        .map(|error| format!("${}: {error}", error.instance_path()))
-        .collect()
-}
-
-/// The schema of a request, read once for all.
-fn validator(dialect: Dialect, operation: Operation) -> Option<Arc<Validator>> {
-    type Kept = HashMap<(Dialect, Operation), Option<Arc<Validator>>>;
-    static ALL: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
-    // Every change is one insertion, so a panic elsewhere leaves the map whole.
-    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-    let made = all.entry((dialect, operation)).or_insert_with(|| {
-        let name = schema::request_definition(dialect, operation)?;
-        let schema = schema::definition(dialect, name)?;
-        Some(Arc::new(jsonschema::validator_for(&schema).ok()?))
+    let definition = schema::request_definition(dialect, operation);
+    let misfits = definition.map(|definition| misfits(dialect, definition, body));
+    let told = misfits.into_iter().flatten().flatten().map(|misfit| {
+        let Misfit {
+            path,
+            expected,
+            found,
+            ..
+        } = misfit;
+        format!("{path}: expected {expected}, found {found}")
     });
-    made.clone()
+    told.collect()
 }
 
 /// The params in the words of 1.0.

@@ -85,14 +85,13 @@ impl Selection {
         let any =
             |patterns: &[String], id: &str| patterns.iter().any(|pattern| is_like(pattern, id));
         let is_chosen = |case: &&Arc<Case>| {
-            case.level <= self.level
-                && (self.run.is_empty() || any(&self.run, &case.id))
-                && !any(&self.skip, &case.id)
+            (self.run.is_empty() || any(&self.run, &case.id)) && !any(&self.skip, &case.id)
         };
         let mut chosen = Vec::new();
         for case in cases()?.iter().filter(is_chosen) {
             let ways = case.ways().filter(|way| {
-                (self.dialects.is_empty() || self.dialects.contains(&way.dialect))
+                case.level_in(*way) <= self.level
+                    && (self.dialects.is_empty() || self.dialects.contains(&way.dialect))
                     && (self.bindings.is_empty() || self.bindings.contains(&way.binding))
             });
             chosen.extend(ways.map(|way| (Arc::clone(case), way)));
@@ -134,7 +133,7 @@ async fn run_one(case: Arc<Case>, way: Way, driver: &Driver, scale: f64) -> Chec
         Err(problem) => CheckResult {
             id: case.id.clone(),
             title: case.title.clone(),
-            level: case.level,
+            level: case.level_in(way),
             dialect: Some(way.dialect.version().to_owned()),
             binding: Some(way.binding.to_string()),
             requirements: Vec::new(),

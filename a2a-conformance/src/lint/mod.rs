@@ -24,7 +24,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use self::detect::detect;
-pub(crate) use self::schema::violations;
+pub(crate) use self::schema::{Misfit, held_against, misfit, misfits, violations};
 pub(crate) use self::subject::{Kind, Subject, envelope_of};
 use crate::documents::{Strict, observe, printed};
 

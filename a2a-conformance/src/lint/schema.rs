@@ -9,6 +9,8 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
+use crate::run::Mismatch;
+
 /// Everything in a value that a definition of our schema does not allow.
 ///
 /// Errors: there is no such definition.
@@ -17,13 +19,85 @@ pub(crate) fn violations(
     definition: &'static str,
     value: &Value,
 ) -> Result<Vec<Violation>, String> {
-    let validator = validator(dialect, definition)?;
+    let misfits = misfits(dialect, definition, value)?;
+    Ok(misfits.into_iter().map(Violation::from).collect())
+}
+
+/// The same, with what the schema wants and what is there.
+///
+/// Errors: there is no such definition.
+pub(crate) fn misfits(
+    dialect: Dialect,
+    definition: &'static str,
+    value: &Value,
+) -> Result<Vec<Misfit>, String> {
+    Ok(held_against(&*validator(dialect, definition)?, value))
+}
+
+/// The first thing in a value that a definition of our schema does not allow.
+pub(crate) fn misfit(dialect: Dialect, definition: &'static str, value: &Value) -> Option<Misfit> {
+    match misfits(dialect, definition, value) {
+        Ok(misfits) => misfits.into_iter().next(),
+        Err(problem) => Some(Misfit {
+            path: "$".to_owned(),
+            expected: format!("what `{definition}` says"),
+            found: problem.clone(),
+            problem,
+        }),
+    }
+}
+
+/// Everything in a value that a schema does not allow.
+pub(crate) fn held_against(validator: &Validator, value: &Value) -> Vec<Misfit> {
     // Most values are valid, and that is told at far less cost than why others are not.
     if validator.is_valid(value) {
-        return Ok(Vec::new());
+        return Vec::new();
     }
     let errors = validator.iter_errors(value).take(MOST);
-    Ok(errors.flat_map(|error| told(&error)).collect())
+    errors.flat_map(|error| told(&error)).collect()
+}
+
+/// Something that a schema does not allow.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Misfit {
+    /// Where.
+    pub(crate) path: String,
+    /// What the schema wants there.
+    pub(crate) expected: String,
+    /// What is there.
+    pub(crate) found: String,
+    /// Both in a sentence.
+    pub(crate) problem: String,
+}
+
+impl From<Misfit> for Violation {
+    fn from(Misfit { path, problem, .. }: Misfit) -> Self {
+        Self { path, problem }
+    }
+}
+
+impl Misfit {
+    /// The same in a document of which the value was a part: where it stands there.
+    pub(crate) fn within(mut self, inner: &str, outer: &str) -> Self {
+        if let Some(rest) = self.path.strip_prefix(inner) {
+            self.path = format!("{outer}{rest}");
+        }
+        self
+    }
+
+    /// As what a check has found; `before` says which event it is, if it is one.
+    pub(crate) fn mismatch(self, before: &str, definition: &str) -> Mismatch {
+        let Self { path, .. } = self;
+        Mismatch {
+            place: match before {
+                "" => path,
+                before => format!("{before}: {path}"),
+            },
+            expected: format!("{} ({definition})", self.expected),
+            found: self.found,
+            evidence: None,
+        }
+    }
 }
 
 /// More than this of one document helps nobody.
@@ -48,7 +122,7 @@ fn validator(dialect: Dialect, definition: &'static str) -> Result<Arc<Validator
 
 /// What an error says. Of several alternatives, none of which fits, the one that comes closest is
 /// told: that none fits helps nobody.
-fn told(error: &ValidationError<'_>) -> Vec<Violation> {
+fn told(error: &ValidationError<'_>) -> Vec<Misfit> {
     let alternatives = match error.kind() {
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
             context.as_slice()
@@ -57,7 +131,7 @@ fn told(error: &ValidationError<'_>) -> Vec<Violation> {
     };
     let closest = alternatives.iter().map(|errors| {
         let told: Vec<_> = errors.iter().flat_map(told).collect();
-        let depth = told.iter().map(|violation| depth(&violation.path)).max();
+        let depth = told.iter().map(|misfit| depth(&misfit.path)).max();
         let of_another_kind = errors.iter().any(is_of_another_kind);
         (
             (!of_another_kind, depth, std::cmp::Reverse(told.len())),
@@ -67,11 +141,54 @@ fn told(error: &ValidationError<'_>) -> Vec<Violation> {
     if let Some((_, told)) = closest.max_by(|(one, _), (other, _)| one.cmp(other)) {
         return told;
     }
-    let problem: String = error.to_string().chars().take(LONGEST).collect();
-    vec![Violation {
+    vec![Misfit {
         path: path(&error.instance_path().to_string()),
-        problem,
+        expected: short(&expected(error)),
+        found: short(&found(error)),
+        problem: short(&error.to_string()),
     }]
+}
+
+/// What a schema wants.
+fn expected(error: &ValidationError<'_>) -> String {
+    let all = |options: &Value| {
+        let options = options.as_array().into_iter().flatten();
+        let options: Vec<_> = options.map(Value::to_string).collect();
+        options.join(", ")
+    };
+    match error.kind() {
+        ValidationErrorKind::Required { property } => format!("a member {property}"),
+        ValidationErrorKind::Constant { expected_value } => expected_value.to_string(),
+        ValidationErrorKind::Enum { options } => format!("one of {}", all(options)),
+        ValidationErrorKind::Pattern { pattern } => format!("a text like {pattern}"),
+        // The sentence about any value: what it is told of is found.
+        _ => {
+            let sentence = error.masked_with("it").to_string();
+            match sentence.strip_prefix("it is not ") {
+                Some(rest) if rest.starts_with("of ") => format!("a value {rest}"),
+                Some(rest) => rest.to_owned(),
+                None => format!("not: {sentence}"),
+            }
+        }
+    }
+}
+
+/// What is there instead: the members, if one is missing.
+fn found(error: &ValidationError<'_>) -> String {
+    match (error.kind(), error.instance().as_object()) {
+        (ValidationErrorKind::Required { .. }, Some(members)) if members.is_empty() => {
+            "no members".to_owned()
+        }
+        (ValidationErrorKind::Required { .. }, Some(members)) => {
+            let names: Vec<_> = members.keys().map(|name| format!("`{name}`")).collect();
+            format!("only {}", names.join(", "))
+        }
+        _ => error.instance().to_string(),
+    }
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(LONGEST).collect()
 }
 
 /// Errors repeat what they are about.
@@ -126,6 +243,35 @@ mod tests {
             &answer,
             &["$.result.id"],
         );
+    }
+
+    #[test]
+    fn what_is_wanted_is_told() {
+        #[track_caller]
+        fn check(task: &Value, expected: [&str; 3]) {
+            let misfit = misfit(Dialect::V1_0, "Task", task).unwrap();
+            let told = misfit.within("$", "$.result").mismatch("event 2", "Task");
+            assert_eq!([&*told.place, &*told.expected, &*told.found], expected);
+        }
+        check(
+            &json!({"id": 1, "status": {"state": "TASK_STATE_WORKING"}}),
+            [
+                "event 2: $.result.id",
+                r#"a value of type "string" (Task)"#,
+                "1",
+            ],
+        );
+        check(
+            &json!({"id": "t"}),
+            [
+                "event 2: $.result",
+                r#"a member "status" (Task)"#,
+                "only `id`",
+            ],
+        );
+        let fine = json!({"id": "t", "status": {"state": "TASK_STATE_WORKING"}});
+        assert_eq!(misfit(Dialect::V1_0, "Task", &fine), None);
+        assert!(misfit(Dialect::V1_0, "Tusk", &fine).is_some());
     }
 
     #[test]

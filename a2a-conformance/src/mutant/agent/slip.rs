@@ -15,6 +15,7 @@ use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use a2a_transport::Binding;
 use bytes::Bytes;
 use http::Response;
 use serde_json::Value;
@@ -67,14 +68,17 @@ struct Seen {
 #[derive(Debug)]
 pub(super) struct Slipping {
     slip: Slip,
+    binding: Binding,
     seen: Mutex<Seen>,
     shown: AtomicBool,
 }
 
 impl Slipping {
-    pub(super) fn new(slip: Slip) -> Self {
+    /// In what is said by one binding: what some checks say by the other one beside it stays right.
+    pub(super) fn new(slip: Slip, binding: Binding) -> Self {
         Self {
             slip,
+            binding,
             seen: Mutex::default(),
             shown: AtomicBool::new(false),
         }
@@ -85,6 +89,10 @@ impl Slipping {
         self.shown.load(Ordering::Relaxed)
     }
 
+    fn is_elsewhere(&self, asked: &Asked) -> bool {
+        self.binding == Binding::HttpJson && asked.rpc_method().is_some()
+    }
+
     fn show(&self) {
         self.shown.store(true, Ordering::Relaxed);
     }
@@ -92,6 +100,9 @@ impl Slipping {
 
 impl Wire for Slipping {
     fn question(&self, asked: &mut Asked) {
+        if self.is_elsewhere(asked) {
+            return;
+        }
         if let How::Question(change) = self.slip.how {
             let before = asked.json.clone();
             change(&mut lock(&self.seen), asked);
@@ -107,6 +118,9 @@ impl Wire for Slipping {
     }
 
     fn answer(&self, asked: &Asked, answer: &mut Response<Bytes>) {
+        if self.is_elsewhere(asked) {
+            return;
+        }
         if let How::Head(change) = self.slip.how {
             let before = (answer.status(), answer.headers().clone());
             change(asked, answer);
@@ -129,6 +143,9 @@ impl Wire for Slipping {
     }
 
     fn event(&self, asked: &Asked, event: &mut Value) {
+        if self.is_elsewhere(asked) {
+            return;
+        }
         if let How::Document(change) | How::Event(change) = self.slip.how {
             let before = event.clone();
             change(&mut lock(&self.seen), asked, event);
