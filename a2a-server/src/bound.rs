@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_transport::Binding;
 use a2a_transport::binding::Reading;
 use a2a_transport::http::{Anyone, Authenticator, Hosts, HttpService, Probes, ServeOptions, serve};
 use a2a_types::reading::Mode;
@@ -28,6 +29,8 @@ pub struct Bound {
     hosts: AllowedHosts,
     probes: Probes,
     drain: Duration,
+    /// Whether it is reached by bindings that its card does not name, too.
+    every_binding: bool,
     keep_alive: Duration,
     body_timeout: Duration,
     options: ServeOptions,
@@ -59,6 +62,7 @@ impl Server {
             hosts: AllowedHosts::default(),
             probes: Probes::default(),
             drain: Duration::ZERO,
+            every_binding: false,
             keep_alive: Duration::from_secs(15),
             body_timeout: Duration::from_secs(10),
             options: ServeOptions::default(),
@@ -158,6 +162,14 @@ impl Bound {
         self
     }
 
+    /// Answers by every binding, whatever the interfaces of the card say: JSON-RPC and HTTP+JSON. By
+    /// default those that a card names itself are the only ones; a card that names no interface gets
+    /// all.
+    pub fn every_binding(mut self) -> Self {
+        self.every_binding = true;
+        self
+    }
+
     /// After how much silence a stream gets a comment; 15 s by default.
     pub fn keep_alive(mut self, period: Duration) -> Self {
         self.keep_alive = period;
@@ -192,6 +204,11 @@ impl Bound {
         };
         let authenticator = self.authenticator.clone();
         let service = HttpService::new(self.server.clone());
+        let named = card.supported_interfaces.iter().filter_map(Binding::of);
+        let service = match self.every_binding {
+            true => service,
+            false => service.bindings(named),
+        };
         #[cfg(feature = "push")]
         let service = match self.server.webhook_keys() {
             Some(keys) => service.keys(move || keys.published()),

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use a2a_server::{Failure, Server, Turn};
 use a2a_transport::http::{Authenticator, Denied};
 use a2a_transport::{BoxFuture, Principal};
-use a2a_types::AgentCard;
+use a2a_types::{AgentCard, AgentInterface, Dialect};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -153,4 +153,49 @@ async fn a_server_for_others_answers_as_any_host_unless_told_which() {
         ],
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_binding_that_the_card_does_not_name_is_not_answered() {
+    const RPC: &str = r#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}"#;
+    /// The statuses of a request by JSON-RPC and of one by HTTP+JSON.
+    async fn statuses(bound: a2a_server::Bound) -> [u16; 2] {
+        let address = bound.local_addr();
+        tokio::spawn(bound.run(std::future::pending()));
+        let status = async |request: String| {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            stream.write_all(request.as_bytes()).await.unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.unwrap();
+            let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok());
+            status.unwrap_or_else(|| panic!("{answer}"))
+        };
+        let rest = "/rest/tasks?A2A-Version=1.0";
+        let head = format!("host: {address}\r\nconnection: close\r\n");
+        let body = format!(
+            "content-type: application/json\r\ncontent-length: {}",
+            RPC.len()
+        );
+        [
+            status(format!("POST / HTTP/1.1\r\n{head}{body}\r\n\r\n{RPC}")).await,
+            status(format!("GET {rest} HTTP/1.1\r\n{head}\r\n")).await,
+        ]
+    }
+    let named = |bindings: &[&str]| {
+        let mut card = AgentCard::new("Silent", "Says nothing");
+        let interfaces = bindings.iter().map(|binding| AgentInterface {
+            protocol_binding: (*binding).to_owned(),
+            ..AgentInterface::json_rpc("http://agent.example/", Dialect::V1_0)
+        });
+        card.supported_interfaces = interfaces.collect();
+        server(card)
+    };
+    let bind = async |server: Server| server.bind("127.0.0.1:0").await.unwrap();
+    let (rpc, rest) = (AgentInterface::JSON_RPC, AgentInterface::HTTP_JSON);
+    assert_eq!(statuses(bind(nameless()).await).await, [200, 200]);
+    assert_eq!(statuses(bind(named(&[rpc, rest])).await).await, [200, 200]);
+    assert_eq!(statuses(bind(named(&[rpc])).await).await, [200, 404]);
+    assert_eq!(statuses(bind(named(&[rest])).await).await, [404, 200]);
+    let all = bind(named(&[rpc])).await.every_binding();
+    assert_eq!(statuses(all).await, [200, 200]);
 }

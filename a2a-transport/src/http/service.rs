@@ -44,6 +44,8 @@ pub(super) struct Settings {
     keys: Option<PublishedKeys>,
     pub(super) extensions: Vec<String>,
     path: String,
+    /// Those by which it is reached.
+    bindings: Vec<Binding>,
     hosts: Hosts,
     probes: Probes,
     readiness: Arc<dyn Readiness>,
@@ -63,6 +65,7 @@ impl<T: Transport> HttpService<T> {
                 keys: None,
                 extensions: Vec::new(),
                 path: "/".to_owned(),
+                bindings: vec![Binding::JsonRpc, Binding::HttpJson],
                 hosts: Hosts::any(),
                 probes: Probes::default(),
                 readiness: Arc::new(AlwaysReady),
@@ -102,6 +105,12 @@ impl<T: Transport> HttpService<T> {
     pub fn path(self, path: impl Into<String>) -> Self {
         let path = path.into();
         self.with(|settings| settings.path = format!("/{}", path.trim_matches('/')))
+    }
+
+    /// By which bindings it is reached; by all by default. Where another one would be, there is nothing.
+    pub fn bindings(self, bindings: impl IntoIterator<Item = Binding>) -> Self {
+        let bindings = bindings.into_iter().collect();
+        self.with(|settings| settings.bindings = bindings)
     }
 
     /// The hosts it answers as, and whose pages it answers; any by default. A service that listens
@@ -260,8 +269,12 @@ impl Settings {
             "/" => path,
             _ => path.trim_end_matches('/'),
         };
+        let is_spoken = |binding| self.bindings.contains(&binding);
         if path == self.path {
-            return Place::Endpoint;
+            return match is_spoken(Binding::JsonRpc) {
+                true => Place::Endpoint,
+                false => Place::Elsewhere,
+            };
         }
         let base = self.path.trim_end_matches('/');
         let parent = base.rsplit_once('/').map_or("", |(parent, _)| parent);
@@ -281,7 +294,7 @@ impl Settings {
             return Place::ExtendedCard;
         }
         match path.strip_prefix(base) {
-            Some(below) if below.starts_with('/') => {
+            Some(below) if below.starts_with('/') && is_spoken(Binding::HttpJson) => {
                 let segment = AgentCard::HTTP_JSON_SEGMENT;
                 let rest = below[1..].strip_prefix(segment);
                 Place::Below(rest.filter(|rest| rest.starts_with('/')).unwrap_or(below))
