@@ -16,8 +16,10 @@ use super::tables::get;
 /// forgotten, the younger takes its place.
 pub(super) struct Seen(Mutex<[Memory; 2]>);
 
+#[derive(Default)]
 struct Memory {
-    messages: BloomFilter,
+    /// None until there is one: an empty filter takes as much room as a full one.
+    messages: Option<BloomFilter>,
     /// Until when the last of them is recognised, by the store's clock.
     until: i64,
 }
@@ -25,7 +27,7 @@ struct Memory {
 impl Seen {
     /// Remembers what the tables hold.
     pub(super) fn load(connection: &Connection) -> Result<Self, StoreError> {
-        let seen = Self(Mutex::new([Memory::new(), Memory::new()]));
+        let seen = Self(Mutex::default());
         let sql = "select owner, message_id, expires from send_dedupe";
         let mut statement = connection.prepare(sql).map_err(failed)?;
         let mut rows = statement.query([]).map_err(failed)?;
@@ -39,14 +41,16 @@ impl Seen {
     /// Whether a message may be in the tables. If not, it is certainly not.
     pub(super) fn may_know(&self, of: &str, message: &MessageId) -> bool {
         let memories = self.lock();
-        memories
+        let mut filters = memories
             .iter()
-            .any(|memory| memory.messages.contains(&(of, message.as_str())))
+            .filter_map(|memory| memory.messages.as_ref());
+        filters.any(|filter| filter.contains(&(of, message.as_str())))
     }
 
     pub(super) fn note(&self, of: &str, message: &MessageId, until: i64) {
         let [_, young] = &mut *self.lock();
-        young.messages.insert(&(of, message.as_str()));
+        let filter = young.messages.get_or_insert_with(filter);
+        filter.insert(&(of, message.as_str()));
         young.until = young.until.max(until);
     }
 
@@ -55,7 +59,7 @@ impl Seen {
         let memories = &mut *self.lock();
         if memories[0].until < now {
             memories.swap(0, 1);
-            memories[1] = Memory::new();
+            memories[1] = Memory::default();
         }
     }
 
@@ -65,15 +69,11 @@ impl Seen {
     }
 }
 
-impl Memory {
-    fn new() -> Self {
-        // Whoever could foresee the numbers would only make us look more often.
-        let messages = BloomFilter::with_num_bits(BITS).seed(&0x4132_4121);
-        Self {
-            messages: messages.hashes(HASHES),
-            until: 0,
-        }
-    }
+/// One that has seen nothing.
+fn filter() -> BloomFilter {
+    // Whoever could foresee the numbers would only make us look more often.
+    let filter = BloomFilter::with_num_bits(BITS).seed(&0x4132_4121);
+    filter.hashes(HASHES)
 }
 
 impl std::fmt::Debug for Seen {
