@@ -29,7 +29,7 @@ async fn try_out(number: usize, slip: Slip) -> Result<Vec<String>, String> {
 }
 
 /// Of how many slips one is tried out, unless all are wanted.
-const ONE_OF: usize = 6;
+const ONE_OF: usize = 9;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_slip_is_seen_and_every_invariant_sees_something() {

@@ -1,13 +1,14 @@
 //! Rules that patterns cannot say, by their names in cases.
 
 use a2a_transport::card_signature::verify;
-use a2a_types::Dialect;
+use a2a_types::{Dialect, Operation, schema};
 use http::Uri;
 use serde_json::Value;
 
 use super::observed::unless;
 use super::target::Target;
 use crate::card::problems;
+use crate::lint::misfit;
 use crate::requirement::requirement;
 use crate::run::Mismatch;
 
@@ -24,6 +25,7 @@ const RULES: &[(&str, Rule)] = &[
     ("card-no-conflicting-urls", card_no_conflicting_urls),
     ("card-extends", card_extends),
     ("card-signature", card_signature),
+    ("answer-of-0.3", answer_of_0_3),
     ("absolute-uris", absolute_uris),
     ("counts-to-20", counts_to_20),
 ];
@@ -38,6 +40,16 @@ pub(super) fn named(name: &str) -> Option<Rule> {
 #[cfg(test)]
 pub(crate) fn is_known(name: &str) -> bool {
     named(name).is_some()
+}
+
+/// What 0.3 says about the answer to a message, whichever generation is tested.
+fn answer_of_0_3(_: &Target, _: Dialect, answer: &Value) -> Vec<Mismatch> {
+    let definition = schema::response_definition(Dialect::V0_3, Operation::SendMessage);
+    let misfit = definition.and_then(|definition| {
+        let misfit = misfit(Dialect::V0_3, definition, answer)?;
+        Some(misfit.mismatch("", definition))
+    });
+    misfit.into_iter().collect()
 }
 
 /// What the schema and the text say about a card.

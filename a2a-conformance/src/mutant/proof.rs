@@ -10,10 +10,21 @@ use crate::run::{CheckResult, Verdict};
 /// How much is run to prove something.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Extent {
-    /// The suite in one generation and binding.
+    /// In one generation and binding: the suite for what is right and for one mutant in three, and for
+    /// the others what is near their bugs.
     Brief,
     /// Besides, the checks named for a bug wherever it shows, and what is odd wherever it is right.
     Whole,
+}
+
+impl Extent {
+    /// Whether everything is run against the mutant of this number, in its one place.
+    pub(super) fn is_wide(self, number: usize) -> bool {
+        match self {
+            Self::Brief => number.is_multiple_of(3),
+            Self::Whole => true,
+        }
+    }
 }
 
 /// What came of running the suite where it is known what has to be found.

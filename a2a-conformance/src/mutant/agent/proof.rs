@@ -65,6 +65,10 @@ async fn prove_mutant(bug: Bug, extent: Extent, options: Options) -> Result<Proo
     let first = first.ok_or_else(|| format!("{} shows nowhere", bug.name()))?;
     let mut proof = Proof::new(Role::Agent, bug.name(), story.says, story.kills);
     let there = in_place(options.clone(), first);
+    let there = match extent.is_wide(bug as usize) {
+        true => there,
+        false => near(there, story.kills, story.allows),
+    };
     let mut results = made(&there).await?;
     let suspects = proof.note_others(&results, story.allows);
     let suspects = suspects.into_iter().map(|result| result.id.clone());
@@ -101,7 +105,7 @@ async fn confirmed(
         selection: Selection {
             // What is seen of invariants is seen in everything that is said.
             run: match suspects.iter().any(|check| is_invariant(check)) {
-                true => Vec::new(),
+                true => options.selection.run.clone(),
                 false => suspects.clone(),
             },
             // They would wait for what never comes.
@@ -130,6 +134,14 @@ fn only(options: Options, checks: &[&str]) -> Options {
         },
         ..options
     }
+}
+
+/// The checks that are about the same as these, and `more`.
+fn near(options: Options, checks: &[&str], more: &[&str]) -> Options {
+    let area = |check: &&str| check.split_once('.').map(|(area, _)| format!("{area}.*"));
+    let mut near = only(options, &[checks, more].concat());
+    near.selection.run.extend(checks.iter().filter_map(area));
+    near
 }
 
 fn in_place(options: Options, (dialect, binding): Place) -> Options {

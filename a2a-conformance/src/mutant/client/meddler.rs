@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use a2a_transport::sse::Decoder;
@@ -30,6 +31,8 @@ use super::{Bug, Control, Subject};
 pub(crate) struct Meddler {
     url: String,
     open: watch::Sender<usize>,
+    /// Whether a stream had more to tell after the end of its task.
+    told_more: Arc<AtomicBool>,
     task: JoinHandle<()>,
 }
 
@@ -44,16 +47,26 @@ impl Meddler {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address: SocketAddr = listener.local_addr()?;
         let open = watch::Sender::new(0);
-        let counted = open.clone();
+        let told_more = Arc::new(AtomicBool::new(false));
+        let (counted, more) = (open.clone(), Arc::clone(&told_more));
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let open = counted.clone();
+                let (open, more) = (counted.clone(), Arc::clone(&more));
                 // An error means that one of the ends has hung up.
-                tokio::spawn(async move { drop(tunnel(stream, subject, open).await) });
+                tokio::spawn(async move { drop(tunnel(stream, subject, open, more).await) });
             }
         });
-        let url = format!("http://{address}");
-        Ok(Self { url, open, task })
+        Ok(Self {
+            url: format!("http://{address}"),
+            open,
+            told_more,
+            task,
+        })
+    }
+
+    /// Whether a stream since the last time had more to tell after the end of its task.
+    pub(crate) fn was_told_more(&self) -> bool {
+        self.told_more.swap(false, Ordering::Relaxed)
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -73,6 +86,7 @@ async fn tunnel(
     mut client: TcpStream,
     subject: Subject,
     open: watch::Sender<usize>,
+    told_more: Arc<AtomicBool>,
 ) -> Result<(), BoxError> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") && head.len() < 4096 {
@@ -96,6 +110,7 @@ async fn tunnel(
         connection: Mutex::new(connected(agent, subject).await?),
         host,
         subject,
+        told_more,
     });
     let service = service_fn(move |request| pass(request, Arc::clone(&agent), open.clone()));
     hyper::server::conn::http1::Builder::new()
@@ -111,6 +126,7 @@ struct Agent {
     host: String,
     connection: Mutex<SendRequest<Asked>>,
     subject: Subject,
+    told_more: Arc<AtomicBool>,
 }
 
 impl Agent {
@@ -159,6 +175,7 @@ async fn pass(
     let said = body.collect().await?.to_bytes();
     let (asked, replace) = match subject {
         Subject::Control(control) => odd::asked(control, &agent.host, &mut head, &said),
+        Subject::Mutant(Bug::OneId) => odd::of_one_id(&mut head, &said),
         _ => (Full::from(said.clone()).boxed_unsync(), None),
     };
     let mut response = agent.ask(Request::from_parts(head.clone(), asked)).await?;
@@ -181,7 +198,7 @@ async fn pass(
     // One whose length is not told may have no end.
     let is_told = response.headers().contains_key(CONTENT_LENGTH) && !is_stream && !is_card;
     let is_whole = match subject.bug() {
-        Some(Bug::AlwaysStreams) => is_card,
+        Some(Bug::AlwaysStreams | Bug::TwoSlashes) => is_card,
         Some(Bug::ReasonsOnly | Bug::NewNamesOnly) => is_told,
         _ => false,
     };
@@ -191,6 +208,8 @@ async fn pass(
         let text = match subject.bug() {
             Some(Bug::ReasonsOnly) => without_codes(text),
             Some(Bug::NewNamesOnly) => without_old_names(text),
+            // What is asked for below it has two of them.
+            Some(Bug::TwoSlashes) => text.replace("/rest/\"", "/rest//.\""),
             _ => text.replace("\"streaming\":false", "\"streaming\":true"),
         };
         head.headers.remove(TRANSFER_ENCODING);
@@ -203,7 +222,10 @@ async fn pass(
         head.headers.remove(TRANSFER_ENCODING);
         head.headers.remove(CONTENT_LENGTH);
     }
-    let change = Change::new(subject, is_stream, replace);
+    let change = Change {
+        told_more: Arc::clone(&agent.told_more),
+        ..Change::new(subject, is_stream, replace)
+    };
     Ok(Response::from_parts(
         head,
         Body::through(body, change, open),
@@ -342,6 +364,7 @@ struct Change {
     decoder: Decoder,
     line_begins: bool,
     replace: Option<Replace>,
+    told_more: Arc<AtomicBool>,
 }
 
 impl Change {
@@ -352,6 +375,7 @@ impl Change {
             decoder: Decoder::default(),
             line_begins: true,
             replace,
+            told_more: Arc::default(),
         }
     }
 
@@ -386,6 +410,18 @@ impl Change {
                     true => Err("expected data".into()),
                     false => Ok(data),
                 }
+            }
+            Some(Bug::FirstOfMany) => {
+                let ends = data.windows(2).position(|two| two == b"\n\n");
+                Ok(data.slice(..ends.map_or(data.len(), |at| at + 2)))
+            }
+            Some(Bug::PastEnd) => {
+                let text = String::from_utf8_lossy(&data).to_ascii_lowercase();
+                let rest = text.split_once("completed\"").map(|(_, rest)| rest);
+                if rest.is_some_and(|rest| rest.contains("data:")) {
+                    self.told_more.store(true, Ordering::Relaxed);
+                }
+                Ok(data)
             }
             Some(Bug::NoComments) => {
                 for byte in &data {

@@ -1,6 +1,7 @@
 //! Our client with one bug at a time, and the check that must catch each; and our client made odd.
 
 mod control;
+pub(crate) mod lax;
 mod meddler;
 mod odd;
 mod proof;

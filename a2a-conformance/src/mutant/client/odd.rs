@@ -52,6 +52,18 @@ pub(super) fn asked(
     (asked, replace)
 }
 
+/// The same request under the id that all requests have.
+pub(super) fn of_one_id(head: &mut Parts, body: &Bytes) -> (Asked, Option<Replace>) {
+    let json = serde_json::from_slice::<Value>(body).ok();
+    let Some(mut json) = json.filter(|json| json["id"].is_number()) else {
+        return (Full::from(body.clone()).boxed_unsync(), None);
+    };
+    let replace = Replace::new("\"the-one-id\"", &json["id"].to_string());
+    json["id"] = json!("the-one-id");
+    head.headers.remove(CONTENT_LENGTH);
+    (Full::from(json.to_string()).boxed_unsync(), Some(replace))
+}
+
 fn change_headers(control: Control, headers: &mut HeaderMap) {
     match control {
         Control::Headers => {

@@ -65,6 +65,10 @@ async fn prove_mutant(bug: Bug, extent: Extent, driver: &Driver) -> Result<Proof
     let results = selection.run(driver, |_| {}).await?;
     proof.note_wanted(named, &results);
     let others = Selection {
+        run: match extent.is_wide(bug as usize) {
+            true => Vec::new(),
+            false => near(named, mutant.collateral),
+        },
         skip: vec![named.to_owned()],
         ..in_way(way)
     };
@@ -84,6 +88,14 @@ async fn prove_mutant(bug: Bug, extent: Extent, driver: &Driver) -> Result<Proof
         proof.collateral = red.map(Red::of).collect();
     }
     Ok(proof)
+}
+
+/// The checks that may catch it, too, and those whose names begin alike: `client.stream-…`.
+fn near(named: &str, more: &[&str]) -> Vec<String> {
+    let kind = named.split('-').next().unwrap_or_default();
+    let more = more.iter().map(|&check| check.to_owned());
+    let near = more.chain([format!("{kind}*"), "client.reads-*".to_owned()]);
+    near.collect()
 }
 
 fn in_way(way: Way) -> Selection {

@@ -106,6 +106,12 @@ bugs! {
     "C60" NoContentType "does not say that its requests are JSON" => "client.content-type-sent";
     "C61" JsonOnly "accepts JSON only, where it asks for a stream" => "client.accepts-streams";
     "C62" CardAnywhere "shows credentials to wherever the card is said to be" => "client.card-redirect-drops-credentials";
+    "C63" AnyHost "calls an agent that shows the certificate of another host" => "client.tls-name-verified";
+    "C64" AnyTime "calls an agent whose certificate has expired" => "client.tls-time-verified";
+    "C65" TwoSlashes "adds a slash to a URL that ends with one" => "client.base-url-slash";
+    "C66" PastEnd "tells what comes after the end of a task" => "client.nothing-after-end";
+    "C67" FirstOfMany "takes the first of several events that come at once" => "client.stream-events-together";
+    "C68" OneId "gives all requests one id" => "client.request-ids-differ" ["client.ids-unique"];
 }
 
 /// Every client with a bug.
@@ -137,6 +143,10 @@ impl Bug {
                 | Self::EventsOnly
                 | Self::OldPlace
                 | Self::WrongPath
+                | Self::TwoSlashes
+                | Self::PastEnd
+                | Self::FirstOfMany
+                | Self::OneId
         )
     }
 }
