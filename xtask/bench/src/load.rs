@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use bytes::BufMut;
 use memchr::memmem;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -105,7 +106,11 @@ impl Connection {
         self.answer.clear();
         self.body = 0;
         while self.body == 0 || self.answer.len() == self.body {
-            self.read().await?;
+            // No more than that: a first event is not to wait for what can be read with it.
+            let mut room = (&mut self.answer).limit(BUFFER);
+            if self.stream.read_buf(&mut room).await? == 0 {
+                return Err(CLOSED.into());
+            }
             if self.body == 0 {
                 self.body = memmem::find(&self.answer, b"\r\n\r\n").map_or(0, |end| end + 4);
             }
@@ -117,7 +122,9 @@ impl Connection {
     pub(crate) async fn finish(&mut self) -> Result<&[u8], Failure> {
         let length = self.length()?;
         while !self.is_whole(length) {
-            self.read().await?;
+            if self.stream.read_buf(&mut self.answer).await? == 0 {
+                return Err(CLOSED.into());
+            }
         }
         let body = &self.answer[self.body..];
         match is_answer(body) {
@@ -137,13 +144,6 @@ impl Connection {
         match length {
             Some(length) => self.answer.len() >= self.body + length,
             None => self.answer.ends_with(LAST_CHUNK),
-        }
-    }
-
-    async fn read(&mut self) -> Result<(), Failure> {
-        match self.stream.read_buf(&mut self.answer).await? {
-            0 => Err(CLOSED.into()),
-            _ => Ok(()),
         }
     }
 

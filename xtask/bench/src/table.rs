@@ -9,13 +9,13 @@ pub(crate) fn print(measured: &Measured) {
         .columns
         .iter()
         .map(|column| format!("{:>12}", column.name));
-    println!("  {:<24}{}", "", headings.collect::<String>());
+    println!("  {:<38}{}", "", headings.collect::<String>());
     for server in &measured.servers {
         let figures = measured.columns.iter().map(|column| {
             let median = measured.median(&server.server, column.name);
             format!("{:>12}", number(median.unwrap_or(f64::NAN)))
         });
-        println!("  {:<24}{}", server.server, figures.collect::<String>());
+        println!("  {:<38}{}", server.server, figures.collect::<String>());
     }
     if let Some((first, others)) = measured.servers.split_first() {
         for other in others {
@@ -24,13 +24,13 @@ pub(crate) fn print(measured: &Measured) {
                 format!("{:>12.3}", ratio.unwrap_or(f64::NAN))
             });
             let name = format!("{} ÷ {}", other.server, first.server);
-            println!("  {name:<24}{}", ratios.collect::<String>());
+            println!("  {name:<38}{}", ratios.collect::<String>());
         }
     }
     for claim in &measured.claims {
         let verdict = if claim.met { "met" } else { "NOT MET" };
         let (what, is, bound) = (&claim.what, number(claim.measured), target(claim.bound));
-        println!("  {what:<38}{is:>10}   {bound:<16} {verdict}");
+        println!("  {what:<38}{is:>12}   {bound:<16} {verdict}");
     }
     println!();
 }

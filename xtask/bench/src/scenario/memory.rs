@@ -12,12 +12,14 @@ use crate::process::Process;
 
 /// So many tasks that the oldest are forgotten again.
 pub(super) async fn memory(plan: &Plan) -> Result<Vec<Measured>, Failure> {
-    let ours = Contender::ours(plan, Ask::Send, "say this back to me");
+    let kept = plan.sends / 10;
+    let mut ours = Contender::ours(plan, Ask::Send, "say this back to me");
+    ours.settings.kept = Some(kept);
     let once = Plan {
         rounds: 1,
         ..plan.clone()
     };
-    let load = format!("{} sends, of which {KEPT} tasks are kept", plan.sends);
+    let load = format!("{} sends, of which {kept} tasks are kept", plan.sends);
     let mut memory = hold(
         &once,
         load,
@@ -30,9 +32,9 @@ pub(super) async fn memory(plan: &Plan) -> Result<Vec<Measured>, Failure> {
                 done: 0,
             };
             // What any number of tasks needs is there after the first ones.
-            sends.reach(KEPT / 10).await?;
+            sends.reach(kept / 10).await?;
             let (few, little) = (sends.done, process.memory()?);
-            sends.reach(KEPT * 9 / 10).await?;
+            sends.reach(kept * 9 / 10).await?;
             let task = (process.memory()? - little) / (sends.done - few) as f64;
             sends.reach(plan.sends / 2).await?;
             let half = process.memory()?;
@@ -70,9 +72,6 @@ impl Sends<'_> {
         Ok(())
     }
 }
-
-/// How many ended tasks a server keeps that is told nothing else.
-const KEPT: usize = 100_000;
 
 const CALLERS: usize = 16;
 

@@ -11,7 +11,7 @@ use crate::load::Connection;
 use crate::measured::{Bound, Column, Measured};
 use crate::order::{Ask, Order};
 use crate::process::Process;
-use crate::serve::{Settings, Who};
+use crate::serve::{Pace, Settings, Who};
 use crate::statistics::median;
 use crate::{Failure, machine};
 
@@ -37,7 +37,10 @@ pub(super) async fn chunks(plan: &Plan) -> Result<Vec<Measured>, Failure> {
 
 async fn told(plan: &Plan, chunks: usize) -> Result<Measured, Failure> {
     let ours = Contender::ours(plan, Ask::Stream, &format!("chunks {chunks}"));
-    let contenders = [ours.ceiling().await?, ours];
+    let ready = ours.ceiling().await?;
+    let (mut sent, mut written) = (ready.clone().named(SENT), ready.clone().named(WRITTEN));
+    (sent.settings.pace, written.settings.pace) = (Pace::Sent, Pace::Written);
+    let contenders = [ready, sent, written, ours];
     let load = format!("a stream of {chunks} chunks");
     hold(
         plan,
@@ -95,11 +98,9 @@ pub(super) async fn idle(plan: &Plan) -> Result<Vec<Measured>, Failure> {
         let ours = Contender::ours(plan, Ask::Stream, "wait for nothing");
         let mut ceiling = ours.clone().named(CEILING);
         ceiling.settings = Settings::new(Who::Ceiling, &ours.settings.cores);
-        (
-            ceiling.settings.events,
-            ceiling.settings.bytes,
-            ceiling.settings.hold,
-        ) = (1, 400, true);
+        ceiling.settings.events = 1;
+        ceiling.settings.bytes = FIRST_EVENT;
+        ceiling.settings.pace = Pace::Held;
         let load = format!("{count} idle streams");
         let mut idle = hold(
             plan,
@@ -117,21 +118,40 @@ pub(super) async fn idle(plan: &Plan) -> Result<Vec<Measured>, Failure> {
 }
 
 async fn held(contender: &Contender, process: &Process, count: usize) -> Result<Vec<f64>, Failure> {
-    let mut order = contender.order(process).await?;
-    let mut streams = Vec::with_capacity(count);
-    // The first ones bring what any number needs.
-    let mut before = (0.0, 0.0);
-    for number in 0..count + FIRST {
-        if number == FIRST {
-            before = (process.memory()?, process.cpu()?);
-        }
-        let mut stream = Connection::open(process.address()).await?;
-        stream.begin(order.next()).await?;
-        streams.push(stream);
-    }
-    let (memory, cpu) = (process.memory()? - before.0, process.cpu()? - before.1);
-    let count = count as f64;
+    // What any number of streams needs is there after the first ones.
+    let first = open(contender, process, FIRST).await?;
+    let (memory, cpu) = (process.memory()?, process.cpu()?);
+    let rest = open(contender, process, count - FIRST).await?;
+    let (memory, cpu) = (process.memory()? - memory, process.cpu()? - cpu);
+    let count = rest.len() as f64;
+    drop((first, rest));
     Ok(vec![memory / 1024.0 / count, cpu * 1e6 / count])
+}
+
+/// Opens so many streams, some at once; each has told its first event.
+async fn open(
+    contender: &Contender,
+    process: &Process,
+    count: usize,
+) -> Result<Vec<Connection>, Failure> {
+    let mut callers = JoinSet::new();
+    for caller in 0..AT_ONCE {
+        let (address, mut order) = (process.address(), contender.order(process).await?);
+        callers.spawn(async move {
+            let mut opened = Vec::new();
+            for _ in (caller..count).step_by(AT_ONCE) {
+                let mut stream = Connection::open(address).await?;
+                stream.begin(order.next()).await?;
+                opened.push(stream);
+            }
+            Ok::<_, Failure>(opened)
+        });
+    }
+    let mut streams = Vec::with_capacity(count);
+    while let Some(opened) = callers.join_next().await {
+        streams.extend(opened??);
+    }
+    Ok(streams)
 }
 
 /// Many who follow one task, as it is told.
@@ -188,11 +208,23 @@ async fn followed(
     Ok(vec![count as f64 / took, cpu * 1e6 / count as f64])
 }
 
+/// Hyper, and a task that sends it each event.
+const SENT: &str = "hyper and a task";
+
+/// Hyper, which writes each event by itself.
+const WRITTEN: &str = "hyper, event by event";
+
 /// How many chunks a long answer has.
 const CHUNKS: usize = 10_000;
 
 /// How many streams are opened before the first that counts.
-const FIRST: usize = 20;
+const FIRST: usize = 100;
+
+/// How many bytes the first event of a stream has.
+const FIRST_EVENT: usize = 400;
+
+/// How many are opened at once.
+const AT_ONCE: usize = 64;
 
 /// How many follow one task.
 const CROWD: usize = 100;

@@ -15,8 +15,9 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 
-use super::Settings;
+use super::{Pace, Settings};
 use crate::Failure;
 
 pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
@@ -52,14 +53,13 @@ pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
 async fn answer_to(
     mut request: Request<Incoming>,
     said: Said,
-) -> Result<Response<Said>, hyper::Error> {
+) -> Result<Response<Told>, hyper::Error> {
     while let Some(frame) = request.body_mut().frame().await {
         frame?;
     }
-    let is_stream = said.is_stream;
-    let mut response = Response::new(said);
+    let mut response = Response::new(said.body());
     let headers = response.headers_mut();
-    match is_stream {
+    match said.is_stream {
         true => {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -71,13 +71,13 @@ async fn answer_to(
     Ok(response)
 }
 
-/// A body: the same bytes so many times.
+/// What is answered: the same bytes so many times.
 #[derive(Clone)]
 struct Said {
     piece: Bytes,
-    left: usize,
+    count: usize,
     is_stream: bool,
-    hold: bool,
+    pace: Pace,
 }
 
 impl Said {
@@ -95,40 +95,83 @@ impl Said {
         let rest = "x".repeat(size.saturating_sub(before.len() + after.len()));
         Self {
             piece: format!("{before}{rest}{after}").into(),
-            left: count,
+            count,
             is_stream,
-            hold: settings.hold,
+            pace: settings.pace,
+        }
+    }
+
+    fn body(&self) -> Told {
+        let sent = (self.pace == Pace::Sent).then(|| {
+            let (sender, receiver) = mpsc::channel(CHANNEL);
+            let (piece, count) = (self.piece.clone(), self.count);
+            tokio::spawn(async move {
+                for _ in 0..count {
+                    // Nobody listens any more.
+                    if sender.send(piece.clone()).await.is_err() {
+                        break;
+                    }
+                }
+            });
+            receiver
+        });
+        Told {
+            said: self.clone(),
+            left: self.count,
+            is_written: true,
+            sent,
         }
     }
 }
 
-impl Body for Said {
+/// How many events a task may be ahead of what is written.
+const CHANNEL: usize = 64;
+
+/// An answer on its way.
+struct Told {
+    said: Said,
+    left: usize,
+    /// Whether hyper could write all that it was given.
+    is_written: bool,
+    sent: Option<mpsc::Receiver<Bytes>>,
+}
+
+impl Body for Told {
     type Data = Bytes;
     type Error = Infallible;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        match self.left.checked_sub(1) {
-            Some(left) => {
-                self.left = left;
-                Poll::Ready(Some(Ok(Frame::data(self.piece.clone()))))
-            }
-            // The peer ends it: hyper notices by itself.
-            None if self.hold => Poll::Pending,
-            None => Poll::Ready(None),
+        if let Some(sent) = &mut self.sent {
+            return sent
+                .poll_recv(context)
+                .map(|piece| piece.map(|piece| Ok(Frame::data(piece))));
         }
+        let Some(left) = self.left.checked_sub(1) else {
+            return match self.said.pace {
+                // The peer ends it: hyper notices by itself.
+                Pace::Held => Poll::Pending,
+                Pace::Ready | Pace::Sent | Pace::Written => Poll::Ready(None),
+            };
+        };
+        if self.said.pace == Pace::Written && !std::mem::replace(&mut self.is_written, true) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        (self.left, self.is_written) = (left, false);
+        Poll::Ready(Some(Ok(Frame::data(self.said.piece.clone()))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.left == 0 && !self.hold
+        self.left == 0 && self.said.pace == Pace::Ready
     }
 
     fn size_hint(&self) -> SizeHint {
-        match self.is_stream {
+        match self.said.is_stream {
             true => SizeHint::default(),
-            false => SizeHint::with_exact((self.left * self.piece.len()) as u64),
+            false => SizeHint::with_exact(self.said.piece.len() as u64),
         }
     }
 }

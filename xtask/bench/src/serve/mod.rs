@@ -27,9 +27,12 @@ pub(crate) struct Settings {
     /// In how many events of a stream; in none it answers JSON.
     #[arg(long, default_value_t = 0)]
     pub(crate) events: usize,
-    /// Hyper alone leaves its streams open after their first event.
+    /// How hyper alone comes by its events.
+    #[arg(long, value_enum, default_value = "ready")]
+    pub(crate) pace: Pace,
+    /// How many ended tasks ours keeps, if not as many as servers do.
     #[arg(long)]
-    pub(crate) hold: bool,
+    pub(crate) kept: Option<usize>,
     /// The other version of HTTP.
     #[arg(long)]
     pub(crate) http2: bool,
@@ -44,6 +47,19 @@ pub(crate) enum Who {
     Ours,
 }
 
+/// How hyper alone comes by its events.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum Pace {
+    /// All of them are there, and are written together.
+    Ready,
+    /// A task of its own sends them through a channel.
+    Sent,
+    /// Each is written before the next is there.
+    Written,
+    /// After the first comes nothing.
+    Held,
+}
+
 impl Settings {
     pub(crate) fn new(who: Who, cores: &[usize]) -> Self {
         Self {
@@ -52,7 +68,8 @@ impl Settings {
             directory: None,
             bytes: 0,
             events: 0,
-            hold: false,
+            pace: Pace::Ready,
+            kept: None,
             http2: false,
         }
     }
@@ -73,7 +90,14 @@ impl Settings {
         if let Some(directory) = &self.directory {
             arguments.push(format!("--directory={}", directory.display()));
         }
-        arguments.extend(self.hold.then(|| "--hold".to_owned()));
+        let pace = match self.pace {
+            Pace::Ready => "ready",
+            Pace::Sent => "sent",
+            Pace::Written => "written",
+            Pace::Held => "held",
+        };
+        arguments.push(format!("--pace={pace}"));
+        arguments.extend(self.kept.map(|kept| format!("--kept={kept}")));
         arguments.extend(self.http2.then(|| "--http2".to_owned()));
         arguments
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a_server::{Server, SqliteStore};
+use a2a_server::{Retention, Server, SqliteStore};
 use a2a_types::AgentCard;
 
 use super::Settings;
@@ -17,6 +17,12 @@ pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
     if let Some(directory) = &settings.directory {
         let name = format!("{}.db", std::process::id());
         builder = builder.store(SqliteStore::open(directory.join(name))?);
+    }
+    if let Some(count) = settings.kept {
+        builder = builder.retention(Retention {
+            count,
+            ..Retention::default()
+        });
     }
     let bound = builder.build()?.bind("127.0.0.1:0").await?;
     println!("{}", bound.local_addr());
