@@ -37,16 +37,21 @@ pub struct Artifact {
 impl Artifact {
     /// Takes in a chunk sent with `append: true`: parts are added, metadata is merged member by
     /// member, and a name or description is replaced when the chunk brings one.
-    pub(crate) fn append(&mut self, chunk: Self) {
-        self.parts.extend(chunk.parts);
-        self.name = chunk.name.or(self.name.take());
-        self.description = chunk.description.or(self.description.take());
-        if let Some(metadata) = chunk.metadata {
+    pub(crate) fn append(&mut self, chunk: &Self) {
+        self.parts.extend_from_slice(&chunk.parts);
+        if chunk.name.is_some() {
+            self.name.clone_from(&chunk.name);
+        }
+        if chunk.description.is_some() {
+            self.description.clone_from(&chunk.description);
+        }
+        if let Some(metadata) = &chunk.metadata {
+            let metadata = metadata.clone();
             self.metadata.get_or_insert_default().extend(metadata);
         }
-        for uri in chunk.extensions {
-            if !self.extensions.contains(&uri) {
-                self.extensions.push(uri);
+        for uri in &chunk.extensions {
+            if !self.extensions.contains(uri) {
+                self.extensions.push(uri.clone());
             }
         }
     }

@@ -199,36 +199,55 @@ impl Task {
     ///
     /// An event that is refused changes nothing.
     pub fn apply(&mut self, event: &Event) -> Result<(), IllegalEvent> {
+        self.apply_all(std::slice::from_ref(event))
+    }
+
+    /// The state of the task after several events; if one of them is refused, none changes anything.
+    pub fn apply_all(&mut self, events: &[Event]) -> Result<(), IllegalEvent> {
+        // Nothing but the state decides what is legal.
+        let mut state = self.status.state;
+        for event in events {
+            state = self.state_after(event, state)?;
+        }
+        events.iter().for_each(|event| self.take(event));
+        Ok(())
+    }
+
+    /// The state in which an event leaves the task, if it may happen in this one.
+    fn state_after(&self, event: &Event, from: TaskState) -> Result<TaskState, IllegalEvent> {
         if let Some(other) = event.task_id().filter(|id| **id != self.id) {
             return Err(IllegalEvent::OtherTask {
                 task: self.id.clone(),
                 event: other.clone(),
             });
         }
-        let from = self.status.state;
+        match event {
+            Event::Task(task) => Ok(task.status.state),
+            Event::Message(_) if from.is_terminal() => Err(IllegalEvent::MessageAfterEnd(from)),
+            Event::ArtifactUpdate(_) if from.is_terminal() => {
+                Err(IllegalEvent::ArtifactAfterEnd(from))
+            }
+            Event::Message(_) | Event::ArtifactUpdate(_) => Ok(from),
+            Event::StatusUpdate(update) => match update.status.state {
+                to if from.may_become(to) => Ok(to),
+                to => Err(IllegalEvent::Transition { from, to }),
+            },
+        }
+    }
+
+    fn take(&mut self, event: &Event) {
         match event {
             Event::Task(task) => self.clone_from(task),
-            Event::Message(_) if from.is_terminal() => {
-                return Err(IllegalEvent::MessageAfterEnd(from));
-            }
             Event::Message(message) => {
                 self.history.extend(self.status.message.take());
                 self.history.push(message.clone());
             }
             Event::StatusUpdate(update) => {
-                let to = update.status.state;
-                if !from.may_become(to) {
-                    return Err(IllegalEvent::Transition { from, to });
-                }
                 self.history.extend(self.status.message.take());
                 self.status = update.status.clone();
             }
-            Event::ArtifactUpdate(_) if from.is_terminal() => {
-                return Err(IllegalEvent::ArtifactAfterEnd(from));
-            }
             Event::ArtifactUpdate(update) => self.assemble(update),
         }
-        Ok(())
     }
 
     /// Keeps the last `length` messages of the history; all of them if the caller did not say.
@@ -240,14 +259,14 @@ impl Task {
     }
 
     fn assemble(&mut self, update: &TaskArtifactUpdateEvent) {
-        let chunk = update.artifact.clone();
+        let chunk = &update.artifact;
         // The last one is most often meant.
         let mut known = self.artifacts.iter_mut().rev();
         let known = known.find(|known| known.artifact_id == chunk.artifact_id);
         match known {
             Some(artifact) if update.append => artifact.append(chunk),
-            Some(artifact) => *artifact = chunk,
-            None => self.artifacts.push(chunk),
+            Some(artifact) => artifact.clone_from(chunk),
+            None => self.artifacts.push(chunk.clone()),
         }
     }
 }
@@ -340,6 +359,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn of_several_events_all_happen_or_none() {
+        let (chunk, working) = (chunk("a", "1", true), status(TaskState::Working, None));
+        let ended = status(TaskState::Completed, None);
+        let mut task = task();
+        let before = task.clone();
+        let refused = task.apply_all(&[working.clone(), ended.clone(), chunk.clone()]);
+        let after_end = IllegalEvent::ArtifactAfterEnd(TaskState::Completed);
+        assert_eq!((refused, &task), (Err(after_end), &before));
+
+        let mut one_by_one = before;
+        for event in [&working, &chunk, &ended] {
+            one_by_one.apply(event).unwrap();
+        }
+        task.apply_all(&[working, chunk, ended]).unwrap();
+        assert_eq!(task, one_by_one);
     }
 
     #[test]

@@ -74,15 +74,7 @@ impl Log {
         }
         let tenure = self.tenure.next(&append.lease)?;
         let (messages, bytes) = limits::admit(self.messages, self.bytes, &append)?;
-        match append.events.as_slice() {
-            [] => {}
-            [event] => self.task.apply(event)?,
-            events => {
-                let mut task = self.task.clone();
-                events.iter().try_for_each(|event| task.apply(event))?;
-                self.task = task;
-            }
-        }
+        self.task.apply_all(&append.events)?;
         (self.messages, self.bytes, self.tenure) = (messages, bytes, tenure);
         if append.release {
             self.tenure.until = None;

@@ -103,7 +103,9 @@ impl Desk<'_> {
         let until = self.check_lease(&mut folded, &append.lease)?;
         let (messages, bytes) = limits::admit(folded.messages, folded.bytes, &append)?;
         let before = folded.task.status.state;
-        apply(&mut folded.task, &append)?;
+        if !append.events.is_empty() {
+            Arc::make_mut(&mut folded.task).apply_all(&append.events)?;
+        }
         (folded.messages, folded.bytes) = (messages, bytes);
         let told = append.told();
         for event in append.events {
@@ -456,20 +458,6 @@ impl Desk<'_> {
 const SNAPSHOT_EVERY: u64 = 64;
 /// How many tasks are forgotten in one transaction.
 pub(super) const SWEPT_AT_ONCE: usize = 100;
-
-/// All events or none.
-fn apply(task: &mut Arc<Task>, append: &Append) -> Result<(), StoreError> {
-    match append.events.as_slice() {
-        [] => {}
-        [event] => Arc::make_mut(task).apply(event)?,
-        events => {
-            let mut next = Task::clone(task);
-            events.iter().try_for_each(|event| next.apply(event))?;
-            *task = Arc::new(next);
-        }
-    }
-    Ok(())
-}
 
 fn is_active(state: TaskState) -> bool {
     !state.is_terminal() && !state.is_interrupted()
