@@ -1,7 +1,7 @@
 //! One connection: what its peer is about, and how long that may take.
 
 use std::convert::Infallible;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -60,27 +60,26 @@ pub(super) async fn tend<I, S, B>(
     match version {
         Ok(Version::HTTP_2) => {
             let connection = http2(&options).serve_connection(wire, service);
-            // It is large, and most connections are none.
-            Box::pin(run(connection, &pulse, options, stop)).await;
+            run(Box::pin(connection), &pulse, options, stop).await;
         }
         Ok(_) => {
             let connection = http1(&options).serve_connection(wire, service);
-            run(connection, &pulse, options, stop).await;
+            run(Box::pin(connection), &pulse, options, stop).await;
         }
         Err(error) => tracing::debug!(%error, "a connection ended with an error"),
     }
 }
 
-/// Runs a connection until it ends.
+/// Runs a connection until it ends. It comes in a box, for it is large, and would be there as often as
+/// it is handed on.
 async fn run<C>(
-    connection: C,
+    mut connection: Pin<Box<C>>,
     pulse: &Pulse,
     options: ServeOptions,
     mut stop: watch::Receiver<bool>,
 ) where
     C: GracefulConnection<Error = hyper::Error>,
 {
-    let mut connection = pin!(connection);
     let mut stopping = false;
     loop {
         tokio::select! {

@@ -99,9 +99,9 @@ pub async fn serve<S, B>(
             let stream = accept(&listener, options.accept_pause).await;
             // Those that ended are forgotten.
             while connections.try_join_next().is_some() {}
-            let tended = tend(stream, service.clone(), options, stopped.clone());
+            let (service, stopped) = (service.clone(), stopped.clone());
             connections.spawn(async move {
-                tended.await;
+                tend(stream, service, options, stopped).await;
                 drop(slot);
             });
         }
