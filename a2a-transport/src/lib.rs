@@ -54,6 +54,8 @@ mod error;
 mod gateway;
 pub mod http;
 pub mod metric;
+#[cfg(feature = "opentelemetry")]
+pub mod otlp;
 mod shared;
 pub mod spans;
 pub mod sse;
