@@ -340,7 +340,7 @@ async fn take_in(
                 match update {
                     // The document does not show how the stream ends.
                     Err(Error::Unfinished) if open => {}
-                    update => came.push(value(&update?.event)),
+                    update => came.push(value(&*update?.event)),
                 }
             }
             Ok(came)
