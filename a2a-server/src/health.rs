@@ -87,3 +87,38 @@ async fn ask(store: &dyn Store) -> Result<(), StoreError> {
 const FRESH: Duration = Duration::from_secs(1);
 /// How long a store may take. Who asks whether a server is ready waits no longer than that.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use metrics_util::debugging::{DebugValue, DebuggingRecorder};
+
+    use super::*;
+    use crate::store::{MemoryStore, Timed};
+
+    #[test]
+    fn whoever_asks_has_the_store_asked_once_a_second() {
+        let recorder = DebuggingRecorder::new();
+        let runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = { runtime }.enable_all().start_paused(true).build().unwrap();
+        let (health, store) = (Health::default(), Timed(MemoryStore::default()));
+        let asked = async |times: usize| {
+            for _ in 0..times {
+                assert!(health.store_answers(&store).await);
+            }
+            // One answer each of what is read and of what is written.
+            let told = recorder.snapshotter().snapshot().into_vec().into_iter();
+            let answers = told.map(|(.., value)| match value {
+                DebugValue::Histogram(answers) => answers.len(),
+                value => panic!("expected a histogram, got {value:?}"),
+            });
+            answers.collect::<Vec<_>>()
+        };
+        let test = async {
+            assert_eq!(asked(100).await, [1, 1]);
+            tokio::time::advance(FRESH).await;
+            assert_eq!(asked(100).await, [1, 1]);
+            assert_eq!(asked(100).await, [0, 0]);
+        };
+        metrics::with_local_recorder(&recorder, || runtime.block_on(test));
+    }
+}
