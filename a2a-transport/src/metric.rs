@@ -8,7 +8,7 @@
 //! |---|---|---|---|
 //! | `a2a_server_requests_total` | counter | `operation`, `dialect`, `binding`, `outcome` | Requests to an endpoint; a stream counts when it ends. |
 //! | `a2a_server_request_duration_seconds` | histogram | `operation`, `dialect`, `binding` | How long a request took, from its head to its answer or to the begin of a stream. |
-//! | `a2a_server_errors_total` | counter | `operation`, `kind` | Requests that failed or were refused, those whose stream broke off too. |
+//! | `a2a_server_errors_total` | counter | `operation`, `error_type` | Requests that failed or were refused, those whose stream broke off too. |
 //! | `a2a_server_open_streams` | gauge | | Streams that callers are following. |
 //! | `a2a_server_follower_lag_events` | histogram | | How many further events a task's log held when a follower was given one: a stream, or a caller who waits. |
 //! | `a2a_server_store_duration_seconds` | histogram | `method`, `outcome` | How long the store took. |
@@ -17,7 +17,7 @@
 //! | `a2a_server_deliveries_total` | counter | `outcome` | Attempts to tell a webhook. |
 //! | `a2a_client_requests_total` | counter | `operation`, `dialect`, `binding`, `outcome` | Calls of remote agents, each attempt by itself; a stream counts when it begins. |
 //! | `a2a_client_request_duration_seconds` | histogram | `operation`, `dialect`, `binding` | How long a remote agent took, to its answer or to the begin of a stream. |
-//! | `a2a_client_errors_total` | counter | `operation`, `kind` | Calls of remote agents that failed, each attempt by itself. |
+//! | `a2a_client_errors_total` | counter | `operation`, `error_type` | Calls of remote agents that failed, each attempt by itself. |
 //! | `a2a_client_reconnections_total` | counter | | Times that a task was followed again after a cut. |
 //!
 //! The values of labels are few, whatever peers send: no ids, no addresses, no names of callers.
@@ -28,7 +28,7 @@
 //! | `dialect` | `0.1`, `0.2`, `0.3`, `1.0`; `other` where it was not known yet when the caller went away |
 //! | `binding` | `JSONRPC`, `HTTP+JSON` |
 //! | `outcome` of a request | `answered`, `failed`, `abandoned`: the caller went away before the answer was whole |
-//! | `kind` | the [reasons](a2a_types::ErrorKind::reason) of the protocol's errors, like `TASK_NOT_FOUND`, or `UNKNOWN`; at the client also the [failures](crate::Error) that are not the agent's word, like `timeout` |
+//! | `error_type` | the [reasons](a2a_types::ErrorKind::reason) of the protocol's errors, like `TASK_NOT_FOUND`, or `UNKNOWN`; at the client also the [failures](crate::Error) that are not the agent's word, like `timeout` |
 //! | `method` | the methods of `a2a_server::Store` |
 //! | `outcome` of the store | `ok`; `refused`, like what somebody else has written meanwhile; `failed`: the store could not |
 //! | `outcome` of a delivery | `delivered`; `later`: it failed and is tried again; `given_up`; `gone`: the webhook wants to hear no more; `untried`: its host was too busy |
@@ -58,7 +58,7 @@ metrics! {
         "Requests to an endpoint; a stream counts when it ends.";
     SERVER_REQUEST_SECONDS = Histogram "a2a_server_request_duration_seconds" ["operation", "dialect", "binding"] Seconds
         "How long a request took, from its head to its answer or to the begin of a stream.";
-    SERVER_ERRORS = Counter "a2a_server_errors_total" ["operation", "kind"] Count
+    SERVER_ERRORS = Counter "a2a_server_errors_total" ["operation", "error_type"] Count
         "Requests that failed or were refused, those whose stream broke off too.";
     OPEN_STREAMS = Gauge "a2a_server_open_streams" [] Count
         "Streams that callers are following.";
@@ -76,7 +76,7 @@ metrics! {
         "Calls of remote agents, each attempt by itself; a stream counts when it begins.";
     CLIENT_REQUEST_SECONDS = Histogram "a2a_client_request_duration_seconds" ["operation", "dialect", "binding"] Seconds
         "How long a remote agent took, to its answer or to the begin of a stream.";
-    CLIENT_ERRORS = Counter "a2a_client_errors_total" ["operation", "kind"] Count
+    CLIENT_ERRORS = Counter "a2a_client_errors_total" ["operation", "error_type"] Count
         "Calls of remote agents that failed, each attempt by itself.";
     RECONNECTIONS = Counter "a2a_client_reconnections_total" [] Count
         "Times that a task was followed again after a cut.";
@@ -288,7 +288,7 @@ mod tests {
             (
                 MetricKind::Counter,
                 errors.0,
-                vec![label("operation", "other"), label("kind", "INTERNAL")],
+                vec![label("operation", "other"), label("error_type", "INTERNAL")],
                 errors.1,
                 errors.2,
                 DebugValue::Counter(1),

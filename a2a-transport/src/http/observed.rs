@@ -1,8 +1,8 @@
 //! A request under way: what is known of it, and what becomes of it.
 
 use a2a_types::{Dialect, ErrorKind, Operation, Response, SendMessageResponse, TaskId};
-use tokio::time::Instant;
 use http::HeaderMap;
+use tokio::time::Instant;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
