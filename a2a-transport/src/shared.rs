@@ -5,7 +5,6 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use a2a_types::Event;
-use bytes::Bytes;
 
 /// An event, shared by everyone who is told of it: reads as the [`Event`], and is cheap to clone.
 #[derive(Clone)]
@@ -17,9 +16,9 @@ pub struct SharedEvent {
 /// The JSON of an event, as far as somebody was told of it.
 #[derive(Default)]
 struct Written {
-    v0_2: OnceLock<Bytes>,
-    v0_3: OnceLock<Bytes>,
-    v1_0: OnceLock<Bytes>,
+    v0_2: OnceLock<Box<[u8]>>,
+    v0_3: OnceLock<Box<[u8]>>,
+    v1_0: OnceLock<Box<[u8]>>,
 }
 
 /// In which JSON an event is told, whatever stands around it. That of 0.1 is not the same for everyone:
@@ -50,17 +49,27 @@ impl SharedEvent {
         Arc::unwrap_or_clone(self.event)
     }
 
-    /// The event in a form, written now if nobody did before.
-    pub(crate) fn json(&self, form: Form, write: impl FnOnce(&Event) -> Vec<u8>) -> Bytes {
+    /// Writes the event in a form; as somebody wrote it before, if it is written once.
+    pub(crate) fn write(
+        &self,
+        form: Form,
+        buffer: &mut Vec<u8>,
+        write: impl FnOnce(&Event, Form, &mut Vec<u8>),
+    ) {
         let Some(written) = &self.written else {
-            return write(&self.event).into();
+            return write(&self.event, form, buffer);
         };
         let written = match form {
             Form::V0_2 => &written.v0_2,
             Form::V0_3 => &written.v0_3,
             Form::V1_0 => &written.v1_0,
         };
-        written.get_or_init(|| write(&self.event).into()).clone()
+        let json = written.get_or_init(|| {
+            let mut json = Vec::new();
+            write(&self.event, form, &mut json);
+            json.into()
+        });
+        buffer.extend_from_slice(json);
     }
 }
 
@@ -109,11 +118,12 @@ mod tests {
     fn times_written(event: &SharedEvent, told: usize) -> usize {
         let mut times = 0;
         for form in [Form::V0_2, Form::V1_0].repeat(told) {
-            let json = event.clone().json(form, |_| {
+            let mut json = Vec::new();
+            event.clone().write(form, &mut json, |_, form, buffer| {
                 times += 1;
-                format!("{form:?}").into_bytes()
+                buffer.extend_from_slice(format!("{form:?}").as_bytes());
             });
-            assert_eq!(json, format!("{form:?}"));
+            assert_eq!(json, format!("{form:?}").into_bytes());
         }
         times
     }

@@ -1,6 +1,6 @@
 //! Server-Sent Events: bytes to events and back, bounded, without I/O.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 
 use crate::Error;
 
@@ -12,17 +12,17 @@ pub const PING: &[u8] = b": ping\n\n";
 /// `data` must hold no line break, as compact JSON never does. The line with the id is left out for
 /// clients of 0.1, some of which read only blocks that begin with `data: `.
 pub fn encode(id: Option<u64>, name: Option<&str>, data: &[u8]) -> Bytes {
-    let mut block = BytesMut::with_capacity(data.len() + 64);
-    encode_into(&mut block, id, name, [data]);
-    block.freeze()
+    let mut block = Vec::with_capacity(data.len() + 64);
+    encode_into(&mut block, id, name, |block| block.extend_from_slice(data));
+    block.into()
 }
 
-/// Writes one event behind others, as [`encode`] does; its data is in pieces.
-pub(crate) fn encode_into<const N: usize>(
-    blocks: &mut BytesMut,
+/// Writes one event behind others, as [`encode`] does.
+pub(crate) fn encode_into(
+    blocks: &mut Vec<u8>,
     id: Option<u64>,
     name: Option<&str>,
-    data: [&[u8]; N],
+    data: impl FnOnce(&mut Vec<u8>),
 ) {
     if let Some(id) = id {
         blocks.extend_from_slice(b"id: ");
@@ -35,9 +35,7 @@ pub(crate) fn encode_into<const N: usize>(
         blocks.extend_from_slice(b"\n");
     }
     blocks.extend_from_slice(b"data: ");
-    for piece in data {
-        blocks.extend_from_slice(piece);
-    }
+    data(blocks);
     blocks.extend_from_slice(b"\n\n");
 }
 

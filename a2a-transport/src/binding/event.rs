@@ -3,8 +3,7 @@
 use a2a_jsonrpc::Limits;
 use a2a_types::reading::{Mode, Read, Streamed};
 use a2a_types::v0_3;
-use a2a_types::{Dialect, Error as A2aError, v0_2};
-use bytes::Bytes;
+use a2a_types::{Dialect, Error as A2aError, Event, v0_2};
 use serde::Serialize;
 
 use super::{jsonrpc, rest};
@@ -13,40 +12,63 @@ use crate::{Binding, Envelope, Error, SharedEvent};
 
 /// One event on its way to Server-Sent Events.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct Line<'a> {
     /// The name that trpc-a2a-go's clients look at; others ignore it.
     pub name: Option<&'static str>,
-    /// The JSON: the event, and what its envelope has before and behind it.
-    pieces: [Bytes; 3],
+    /// What the envelope has before its content and behind it.
+    around: (&'a [u8], &'static [u8]),
+    content: Content<'a>,
 }
 
-impl Line {
-    /// A line of this JSON.
-    pub(super) fn new(name: Option<&'static str>, json: impl Into<Bytes>) -> Self {
-        Self::within(name, Bytes::new(), json.into(), b"")
-    }
+#[derive(Clone, Debug)]
+enum Content<'a> {
+    Event(&'a SharedEvent, Form),
+    Json(Vec<u8>),
+}
 
-    /// A line of an event within its envelope.
-    pub(super) fn within(
-        name: Option<&'static str>,
-        before: Bytes,
-        event: Bytes,
-        behind: &'static [u8],
-    ) -> Self {
+impl<'a> Line<'a> {
+    /// A line of this JSON.
+    pub(super) fn of(name: Option<&'static str>, json: Vec<u8>) -> Self {
         Self {
             name,
-            pieces: [before, event, Bytes::from_static(behind)],
+            around: (b"", b""),
+            content: Content::Json(json),
         }
     }
 
-    /// The JSON, without line breaks, in pieces.
-    pub fn pieces(&self) -> [&[u8]; 3] {
-        self.pieces.each_ref().map(|piece| &piece[..])
+    /// A line of an event.
+    pub(super) fn of_event(name: Option<&'static str>, event: &'a SharedEvent, form: Form) -> Self {
+        Self {
+            name,
+            around: (b"", b""),
+            content: Content::Event(event, form),
+        }
+    }
+
+    /// The same in an envelope, which has this before it and behind it.
+    pub(super) fn within(self, before: &'a [u8], behind: &'static [u8]) -> Self {
+        Self {
+            around: (before, behind),
+            ..self
+        }
+    }
+
+    /// Writes the JSON, without line breaks.
+    pub fn write(&self, buffer: &mut Vec<u8>) {
+        let (before, behind) = self.around;
+        buffer.extend_from_slice(before);
+        match &self.content {
+            Content::Event(event, form) => event.write(*form, buffer, write_event),
+            Content::Json(json) => buffer.extend_from_slice(json),
+        }
+        buffer.extend_from_slice(behind);
     }
 
     /// The JSON, without line breaks.
     pub fn json(&self) -> Vec<u8> {
-        self.pieces().concat()
+        let mut json = Vec::new();
+        self.write(&mut json);
+        json
     }
 }
 
@@ -81,7 +103,7 @@ impl EventWriter {
     }
 
     /// What the generation says for one event: usually one line, in 0.1 sometimes more.
-    pub fn write(&mut self, event: &SharedEvent) -> Vec<Line> {
+    pub fn write<'a>(&'a mut self, event: &'a SharedEvent) -> Vec<Line<'a>> {
         match &mut self.writer {
             Writer::JsonRpc(writer) => writer.write(event),
             Writer::Rest(writer) => vec![writer.write(event)],
@@ -89,7 +111,7 @@ impl EventWriter {
     }
 
     /// An error in the middle of the stream; nothing follows it.
-    pub fn write_error(&self, error: A2aError) -> Line {
+    pub fn write_error(&self, error: A2aError) -> Line<'static> {
         match &self.writer {
             Writer::JsonRpc(writer) => writer.write_error(error),
             Writer::Rest(writer) => writer.write_error(&error),
@@ -97,18 +119,19 @@ impl EventWriter {
     }
 }
 
-/// An event in a form, without any envelope.
-pub(super) fn write_event(event: &SharedEvent, form: Form) -> Bytes {
-    event.json(form, |event| match form {
-        Form::V0_2 => json(&v0_2::write_event(event.clone())),
-        Form::V0_3 => json(&v0_3::write_event(event.clone())),
-        Form::V1_0 => json(event),
-    })
+/// Writes an event in a form, without any envelope.
+fn write_event(event: &Event, form: Form, buffer: &mut Vec<u8>) {
+    match form {
+        Form::V0_2 => write_json(&v0_2::write_event(event.clone()), buffer),
+        Form::V0_3 => write_json(&v0_3::write_event(event.clone()), buffer),
+        Form::V1_0 => write_json(event, buffer),
+    }
 }
 
-pub(super) fn json(item: &impl Serialize) -> Vec<u8> {
-    // Everything in it is our own type with string keys, so it always serialises.
-    serde_json::to_vec(item).unwrap_or_default()
+pub(super) fn write_json(item: &impl Serialize, buffer: &mut Vec<u8>) {
+    let written = serde_json::to_writer(buffer, item);
+    // Everything in it is our own type with string keys, and there is always room.
+    debug_assert!(written.is_ok());
 }
 
 /// Reads the events of one stream.

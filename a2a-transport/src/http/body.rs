@@ -9,7 +9,7 @@ use http_body::{Frame, SizeHint};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::observed::{Observed, Outcome};
-use crate::binding::{EventWriter, Line};
+use crate::binding::EventWriter;
 use crate::{Error, Update, UpdateStream, sse};
 
 /// The body of an answer.
@@ -25,7 +25,7 @@ struct Events {
     updates: Option<UpdateStream>,
     writer: EventWriter,
     named: bool,
-    ready: BytesMut,
+    ready: Vec<u8>,
     ping: Interval,
     observed: Observed,
 }
@@ -56,7 +56,7 @@ impl Body {
             updates: Some(updates),
             writer,
             named,
-            ready: BytesMut::new(),
+            ready: Vec::new(),
             ping,
             observed,
         })))
@@ -70,13 +70,14 @@ impl Events {
             && let Some(updates) = &mut self.updates
         {
             match updates.as_mut().poll_next(cx) {
-                Poll::Ready(Some(Ok(update))) => self.write(update),
+                Poll::Ready(Some(Ok(update))) => self.write(&update),
                 Poll::Ready(Some(Err(error))) => {
                     tracing::debug!(%error, "a stream ended with an error");
                     let answer = error.into_answer();
                     self.observed.ended(Outcome::Failed(answer.kind));
                     let line = self.writer.write_error(answer);
-                    self.push(None, &line);
+                    let name = line.name.filter(|_| self.named);
+                    sse::encode_into(&mut self.ready, None, name, |json| line.write(json));
                     self.updates = None;
                 }
                 Poll::Ready(None) => {
@@ -88,7 +89,7 @@ impl Events {
         }
         if !self.ready.is_empty() {
             self.ping.reset();
-            return Poll::Ready(Some(std::mem::take(&mut self.ready).freeze()));
+            return Poll::Ready(Some(std::mem::take(&mut self.ready).into()));
         }
         if self.updates.is_none() {
             return Poll::Ready(None);
@@ -97,21 +98,17 @@ impl Events {
         Poll::Ready(Some(Bytes::from_static(sse::PING)))
     }
 
-    fn write(&mut self, update: Update) {
-        self.observed.told(&update);
+    fn write(&mut self, update: &Update) {
+        self.observed.told(update);
+        let numbered = self.writer.dialect() != a2a_types::Dialect::V0_1;
         let lines = self.writer.write(&update.event);
         let last = lines.len().saturating_sub(1);
-        for (index, line) in lines.into_iter().enumerate() {
+        for (index, line) in lines.iter().enumerate() {
             // An event that became several is only seen when its last line is.
-            let id = update.generation.filter(|_| index == last);
-            self.push(id, &line);
+            let id = update.generation.filter(|_| numbered && index == last);
+            let name = line.name.filter(|_| self.named);
+            sse::encode_into(&mut self.ready, id, name, |json| line.write(json));
         }
-    }
-
-    fn push(&mut self, id: Option<u64>, line: &Line) {
-        let id = id.filter(|_| self.writer.dialect() != a2a_types::Dialect::V0_1);
-        let name = line.name.filter(|_| self.named);
-        sse::encode_into(&mut self.ready, id, name, line.pieces());
     }
 }
 

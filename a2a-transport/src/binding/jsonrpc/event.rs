@@ -3,12 +3,11 @@
 use a2a_jsonrpc::{Id, Limits};
 use a2a_types::reading::{Hints, Mode, Read, Streamed, read_canonical};
 use a2a_types::{ArtifactId, Dialect, Error as A2aError, Event, TaskId, v0_1, v0_2};
-use bytes::Bytes;
 
 use super::envelope::{BEHIND_RESULT, before_result, open, root, seal};
 use crate::binding::Line;
 use crate::binding::canonical::unmended;
-use crate::binding::event::{json, write_event};
+use crate::binding::event::write_json;
 use crate::shared::Form;
 use crate::{Envelope, Error, SharedEvent};
 
@@ -18,7 +17,7 @@ pub struct EventWriter {
     id: Id,
     dialect: Dialect,
     /// What the envelope has before the event, the same for each.
-    before: Bytes,
+    before: Vec<u8>,
     v0_1: v0_1::EventWriter,
 }
 
@@ -27,7 +26,7 @@ impl EventWriter {
     pub fn new(envelope: &Envelope) -> Self {
         let id = envelope.id.clone().unwrap_or(Id::Null);
         Self {
-            before: before_result(&id).into(),
+            before: before_result(&id),
             id,
             dialect: envelope.dialect,
             v0_1: v0_1::EventWriter::new(envelope.task.clone().unwrap_or_default()),
@@ -35,30 +34,27 @@ impl EventWriter {
     }
 
     /// What the generation says for one event: usually one line, in 0.1 sometimes more.
-    pub fn write(&mut self, event: &SharedEvent) -> Vec<Line> {
+    pub fn write<'a>(&'a mut self, event: &'a SharedEvent) -> Vec<Line<'a>> {
         let name = match **event {
             Event::Task(_) | Event::Message(_) | Event::StatusUpdate(_) => STATUS_UPDATE,
             Event::ArtifactUpdate(_) => ARTIFACT_UPDATE,
         };
-        match self.dialect {
+        let lines = match self.dialect {
             Dialect::V0_1 => {
                 let events = self.v0_1.write(event.clone().into_event());
-                let line = |event| self.line(name_in_0_1(&event), json(&event));
-                events.into_iter().map(line).collect()
+                events.iter().map(line_in_0_1).collect()
             }
-            Dialect::V0_2 | Dialect::V0_3 => vec![self.line(name, write_event(event, Form::V0_2))],
-            Dialect::V1_0 => vec![self.line(name, write_event(event, Form::V1_0))],
-        }
+            Dialect::V0_2 | Dialect::V0_3 => vec![Line::of_event(Some(name), event, Form::V0_2)],
+            Dialect::V1_0 => vec![Line::of_event(Some(name), event, Form::V1_0)],
+        };
+        let within = |line: Line<'a>| line.within(&self.before, BEHIND_RESULT);
+        lines.into_iter().map(within).collect()
     }
 
     /// An error in the middle of the stream; nothing follows it.
-    pub fn write_error(&self, error: A2aError) -> Line {
+    pub fn write_error(&self, error: A2aError) -> Line<'static> {
         let error = seal(self.id.clone(), self.dialect, Err::<(), _>(error));
-        Line::new(Some(STATUS_UPDATE), error)
-    }
-
-    fn line(&self, name: &'static str, event: impl Into<Bytes>) -> Line {
-        Line::within(Some(name), self.before.clone(), event.into(), BEHIND_RESULT)
+        Line::of(Some(STATUS_UPDATE), error)
     }
 }
 
@@ -66,11 +62,14 @@ impl EventWriter {
 const STATUS_UPDATE: &str = "task_status_update";
 const ARTIFACT_UPDATE: &str = "task_artifact_update";
 
-fn name_in_0_1(event: &v0_1::TaskEvent) -> &'static str {
-    match event {
+fn line_in_0_1<'a>(event: &v0_1::TaskEvent) -> Line<'a> {
+    let name = match event {
         v0_1::TaskEvent::Status(_) => STATUS_UPDATE,
         v0_1::TaskEvent::Artifact(_) => ARTIFACT_UPDATE,
-    }
+    };
+    let mut json = Vec::new();
+    write_json(event, &mut json);
+    Line::of(Some(name), json)
 }
 
 /// Reads the events of one stream.

@@ -7,7 +7,6 @@ use a2a_types::{ArtifactId, Dialect, Error as A2aError, Event, v0_2};
 
 use super::error::{error_in, write_error};
 use crate::binding::canonical::unmended;
-use crate::binding::event::write_event;
 use crate::binding::{Line, Written};
 use crate::shared::Form;
 use crate::{Envelope, Error, SharedEvent};
@@ -29,19 +28,19 @@ impl EventWriter {
     }
 
     /// The line of one event.
-    pub fn write(&mut self, event: &SharedEvent) -> Line {
+    pub fn write<'a>(&mut self, event: &'a SharedEvent) -> Line<'a> {
         let form = match (self.dialect, self.flavour) {
             (Dialect::V1_0, _) => Form::V1_0,
             (_, Flavour::Plain) => Form::V0_2,
             (_, Flavour::Proto) => Form::V0_3,
         };
-        Line::new(None, write_event(event, form))
+        Line::of_event(None, event, form)
     }
 
     /// An error in the middle of the stream; nothing follows it.
-    pub fn write_error(&self, error: &A2aError) -> Line {
+    pub fn write_error(&self, error: &A2aError) -> Line<'static> {
         let Written { body, .. } = write_error(error, self.dialect);
-        Line::new(None, body)
+        Line::of(None, body)
     }
 }
 
