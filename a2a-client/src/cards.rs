@@ -5,11 +5,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use a2a_transport::Error;
+#[cfg(feature = "card-signature")]
+use a2a_transport::card_signature::{Form, verify};
 use a2a_transport::http::{Credentials, Fetched, HttpClient};
+#[cfg(feature = "card-signature")]
+use a2a_transport::webhook::Jwks;
 use a2a_types::{AgentCard, Dialect};
 use http::header::HeaderMap;
 use http::{Request, Response, StatusCode};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
+#[cfg(feature = "card-signature")]
+use serde::Deserialize;
 
 use crate::card::read_card;
 use crate::{Client, Interfaces};
@@ -23,6 +29,8 @@ pub struct Cards {
     http: HttpClient,
     headers: HeaderMap,
     credentials: Option<Arc<dyn Credentials>>,
+    #[cfg(feature = "card-signature")]
+    keys: Option<Arc<Jwks>>,
     kept: Arc<Mutex<HashMap<String, Kept>>>,
 }
 
@@ -51,6 +59,16 @@ impl Cards {
     /// Shows whoever is asked for a card who calls.
     pub fn credentials(mut self, credentials: Option<Arc<dyn Credentials>>) -> Self {
         self.credentials = credentials;
+        self
+    }
+
+    /// Takes only cards that one of these keys has signed (1.0 §8.4); others are
+    /// [`Error::Unverified`]. Of a card that was signed as 1.0 has it, only the members of 1.0 count.
+    #[cfg(feature = "card-signature")]
+    pub fn verify(mut self, keys: Jwks) -> Self {
+        self.keys = Some(Arc::new(keys));
+        // What is kept was not verified, or by others.
+        self.kept = Arc::default();
         self
     }
 
@@ -111,8 +129,7 @@ impl Cards {
             self.kept().remove(place);
             return Err(no_card(place, fetched.status));
         }
-        let card = read_card(&String::from_utf8_lossy(&fetched.body)).map_err(Error::Malformed)?;
-        let card = Arc::new(card);
+        let card = Arc::new(self.read(&String::from_utf8_lossy(&fetched.body))?);
         let asked = request().map_err(|error| bad_place(place, &error))?;
         let policy = CachePolicy::new_options(&asked, &answer(&fetched), now, PRIVATE);
         if policy.is_storable() {
@@ -120,6 +137,30 @@ impl Cards {
             self.keep(place, Kept { card, policy });
         }
         Ok(card)
+    }
+
+    #[cfg(not(feature = "card-signature"))]
+    fn read(&self, text: &str) -> Result<AgentCard, Error> {
+        read_card(text).map_err(Error::Malformed)
+    }
+
+    #[cfg(feature = "card-signature")]
+    fn read(&self, text: &str) -> Result<AgentCard, Error> {
+        let plain = |text: &str| read_card(text).map_err(Error::Malformed);
+        let Some(keys) = &self.keys else {
+            return plain(text);
+        };
+        let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
+            return plain(text);
+        };
+        let verified = verify(&json, keys);
+        let verified = verified.map_err(|problem| Error::Unverified(problem.to_string()))?;
+        // What is read is what was verified, to the letter: the text may say a thing twice.
+        match verified.form {
+            Form::KnownMembers => AgentCard::deserialize(&json)
+                .map_err(|_| Error::Unverified("what was signed is no card of 1.0".to_owned())),
+            _ => plain(&json.to_string()),
+        }
     }
 
     fn keep(&self, place: &str, card: Kept) {

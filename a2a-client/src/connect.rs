@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use a2a_transport::http::{Credentials, HttpClient, HttpClientBuilder, HttpTransport};
 use a2a_transport::sse::Bounds;
+#[cfg(feature = "card-signature")]
+use a2a_transport::webhook::Jwks;
 use a2a_transport::{Binding, Error, Transport};
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, AgentInterface, Dialect};
@@ -38,6 +40,8 @@ pub struct ClientBuilder {
     keyring: Keyring,
     credentials: Option<Arc<dyn Credentials>>,
     trusted: Vec<String>,
+    #[cfg(feature = "card-signature")]
+    card_keys: Option<Jwks>,
     dialect: Option<Dialect>,
     binding: Option<Binding>,
     tenant: Option<String>,
@@ -57,6 +61,8 @@ impl ClientBuilder {
             keyring: Keyring::default(),
             credentials: None,
             trusted: Vec::new(),
+            #[cfg(feature = "card-signature")]
+            card_keys: None,
             dialect: None,
             binding: None,
             tenant: None,
@@ -94,6 +100,15 @@ impl ClientBuilder {
     /// Takes what is at this origin for the same agent: it gets the same headers and credentials.
     pub fn trust_origin(mut self, url: &str) -> Self {
         self.trusted.push(url.to_owned());
+        self
+    }
+
+    /// Connects only by a card that one of these keys has signed: by any other,
+    /// [`connect`](Self::connect) fails as [`Error::Unverified`], before anything is sent to where the
+    /// card points. By default signatures are not looked at.
+    #[cfg(feature = "card-signature")]
+    pub fn verify_card(mut self, keys: Jwks) -> Self {
+        self.card_keys = Some(keys);
         self
     }
 
@@ -196,6 +211,8 @@ impl ClientBuilder {
             stranger,
             headers: self.headers.clone(),
             credentials: self.credentials.clone(),
+            #[cfg(feature = "card-signature")]
+            card_keys: self.card_keys.clone(),
             tenant: self.tenant.clone(),
             mode: self.mode,
             bounds: self.bounds,
@@ -232,6 +249,8 @@ struct Access {
     stranger: HttpClient,
     headers: HeaderMap,
     credentials: Option<Arc<dyn Credentials>>,
+    #[cfg(feature = "card-signature")]
+    card_keys: Option<Jwks>,
     tenant: Option<String>,
     mode: Mode,
     bounds: Bounds,
@@ -245,6 +264,11 @@ impl Access {
         let cards = Cards::new(self.http.clone())
             .headers(self.headers.clone())
             .credentials(self.credentials.clone());
+        #[cfg(feature = "card-signature")]
+        let cards = match &self.card_keys {
+            Some(keys) => cards.verify(keys.clone()),
+            None => cards,
+        };
         cards.find(url).await
     }
 

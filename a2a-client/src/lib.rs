@@ -33,7 +33,8 @@
 //! ```
 //!
 //! The module [`credentials`] shows agents who calls. With the feature `webhook`, the module `webhook`
-//! receives push notifications.
+//! receives push notifications. With `card-signature`, [`ClientBuilder`] can insist on cards that are
+//! signed by keys that it is given.
 
 mod card;
 mod cards;

@@ -51,6 +51,9 @@ pub enum Error {
     /// There are no credentials that the agent accepts; nothing was sent.
     #[error("no credentials that the agent accepts: {0}")]
     Credentials(String),
+    /// The card is not signed by anyone whom the caller trusts; nothing was sent to where it points.
+    #[error("the card cannot be trusted: {0}")]
+    Unverified(String),
     /// The agent's answer is not what the protocol says.
     #[error("malformed answer: {0}")]
     Malformed(Violation),

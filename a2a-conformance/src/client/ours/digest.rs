@@ -113,6 +113,7 @@ pub(super) fn error(error: &Error) -> Value {
         Error::NotSupported { .. } => super::super::errand::UNIMPLEMENTED,
         Error::Redirected { .. } => "REDIRECTED",
         Error::Credentials(_) => "CREDENTIALS",
+        Error::Unverified(_) => "SIGNATURE",
         Error::Malformed(_) | Error::NotA2a { .. } => "MALFORMED",
         Error::TooLarge { .. } => "TOO_LARGE",
         Error::Timeout { .. } => "TIMEOUT",

@@ -1,0 +1,119 @@
+//! Cards that count only if somebody who is trusted has signed them.
+
+use a2a_client::{Client, Error};
+use a2a_transport::card_signature::sign;
+use a2a_transport::http::{Body, ServeOptions, serve};
+use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
+use a2a_types::AgentCard;
+use hyper::service::service_fn;
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::future::{pending, ready};
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+
+fn key() -> SigningKey {
+    SigningKey::generate(Algorithm::Es256).unwrap()
+}
+
+/// Serves the card that `write` makes of a plain one that points here, and connects by it, trusting one
+/// key: the outcome, and the paths that were asked for.
+async fn connected(
+    trusted: Option<&SigningKey>,
+    write: impl FnOnce(Value) -> String,
+) -> (Result<Client, Error>, Vec<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let plain = AgentCard::new("Signed", "d").at(format!("{url}/rpc"));
+    let card = write(json!(plain));
+    let paths = Arc::new(Mutex::new(Vec::new()));
+    let asked = Arc::clone(&paths);
+    let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
+        asked.lock().unwrap().push(request.uri().path().to_owned());
+        ready(Ok::<_, Infallible>(http::Response::new(Body::full(
+            card.clone(),
+        ))))
+    });
+    tokio::spawn(serve(listener, service, ServeOptions::default(), pending()));
+    let mut builder = Client::builder(&url);
+    if let Some(key) = trusted {
+        builder = builder.verify_card(Jwks::of([key]));
+    }
+    let client = builder.connect().await;
+    let paths = paths.lock().unwrap().clone();
+    (client, paths)
+}
+
+fn signed(mut card: Value, key: &SigningKey) -> Value {
+    card["signatures"] = json!([sign(&card, key, None).unwrap()]);
+    card
+}
+
+#[tokio::test]
+async fn a_card_that_a_trusted_key_signed_is_used() {
+    let own = key();
+    let (client, _) = connected(Some(&own), |card| signed(card, &own).to_string()).await;
+    assert_eq!(client.unwrap().card().unwrap().name, "Signed");
+}
+
+#[tokio::test]
+async fn any_other_is_refused_and_nobody_is_called() {
+    #[track_caller]
+    fn check(outcome: (Result<Client, Error>, Vec<String>), says: &str) {
+        let (client, paths) = outcome;
+        match client {
+            Err(Error::Unverified(problem)) => assert!(problem.contains(says), "{problem}"),
+            Err(error) => panic!("{error:?}"),
+            Ok(_) => panic!("it was used"),
+        }
+        let elsewhere = |path: &&String| !path.starts_with("/.well-known/");
+        assert_eq!(paths.iter().find(elsewhere), None);
+    }
+    let (own, other) = (key(), key());
+    let unsigned = connected(Some(&own), |card| card.to_string()).await;
+    check(unsigned, "no signature");
+    let stranger = connected(Some(&own), |card| signed(card, &other).to_string()).await;
+    check(stranger, "not among those that are trusted");
+    let changed = connected(Some(&own), |card| {
+        let mut card = signed(card, &own);
+        card["name"] = "Forged".into();
+        card.to_string()
+    });
+    check(changed.await, "not over this card");
+    // Two readers could see two cards.
+    let twice = connected(Some(&own), |card| {
+        let card = signed(card, &own).to_string();
+        card.replacen('{', r#"{"name":"Forged","#, 1)
+    });
+    let (client, _) = twice.await;
+    let name = client
+        .ok()
+        .and_then(|client| Some(client.card()?.name.clone()));
+    assert_ne!(name.as_deref(), Some("Forged"));
+}
+
+#[tokio::test]
+async fn what_was_not_signed_does_not_count() {
+    let own = key();
+    // As if the signer knew 1.0 only, and somebody had added what 0.3 reads.
+    let (client, _) = connected(Some(&own), |card| {
+        let mut card = signed(card, &own);
+        card["url"] = "http://elsewhere.example/".into();
+        card["preferredTransport"] = "JSONRPC".into();
+        card["protocolVersion"] = "0.3.0".into();
+        card.to_string()
+    })
+    .await;
+    let client = client.unwrap();
+    let interfaces = &client.card().unwrap().supported_interfaces;
+    let foreign = interfaces
+        .iter()
+        .find(|interface| interface.url.contains("elsewhere"));
+    assert_eq!(foreign, None);
+}
+
+#[tokio::test]
+async fn by_default_signatures_are_not_looked_at() {
+    let (client, _) = connected(None, |card| card.to_string()).await;
+    assert_eq!(client.unwrap().card().unwrap().name, "Signed");
+}
