@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use a2a_transport::Error;
 #[cfg(feature = "card-signature")]
 use a2a_transport::card_signature::{Form, verify};
 use a2a_transport::http::{Credentials, Fetched, HttpClient};
 #[cfg(feature = "card-signature")]
 use a2a_transport::webhook::Jwks;
+use a2a_transport::{Error, spans};
 use a2a_types::{AgentCard, Dialect};
 use http::header::HeaderMap;
 use http::{Request, Response, StatusCode};
@@ -112,6 +112,9 @@ impl Cards {
         let mut headers = asked.headers().clone();
         // The policy writes down what HTTP sends anyway.
         headers.remove(http::header::HOST);
+        if let Some(trace) = spans::here() {
+            trace.write(&mut headers);
+        }
         headers.extend(self.headers.clone());
         let credentials = self.credentials.as_deref();
         let fetched = self.http.get_as(credentials, place, &headers).await?;

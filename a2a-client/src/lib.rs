@@ -32,6 +32,10 @@
 //! # Ok(()) }
 //! ```
 //!
+//! What is sent for the sake of another request says so: [`Sending::trace`], [`Client::part_of`]. Calls
+//! are spans of `tracing`: [`a2a_transport::spans`] is the table of them. With the feature
+//! `opentelemetry` the current span is what calls are part of.
+//!
 //! The module [`credentials`] shows agents who calls. With the feature `webhook`, the module `webhook`
 //! receives push notifications. With `card-signature`, [`ClientBuilder`] can insist on cards that are
 //! signed by keys that it is given.

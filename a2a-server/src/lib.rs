@@ -42,6 +42,11 @@
 //! # Ok(()) }
 //! ```
 //!
+//! A turn knows the [trace](Turn::trace) of the request that it is taken for; what webhooks are told of
+//! it belongs to that trace, after a restart too. Requests, turns and deliveries are spans of `tracing`:
+//! [`a2a_transport::spans`] is the table of them. With the feature `opentelemetry` they are part of
+//! their callers' traces.
+//!
 //! What is deliberately absent: nothing here knows JSON-RPC, HTTP paths or old spellings; and
 //! nothing is broadcast: every reader has a cursor on the task's log.
 

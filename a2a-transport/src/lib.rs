@@ -15,6 +15,17 @@
 //!   signed;
 //! - `card_signature`, with the feature `card-signature`: how agent cards are signed and verified.
 //!
+//! # Traces
+//!
+//! A request that comes with a W3C trace context ([`TraceContext`]) has it in its [`Context`], and
+//! whoever is asked for its sake gets it, too: agents behind a [`Gateway`], agents that an agent calls,
+//! webhooks. Every hop is a span of `tracing`, by the names and fields of one table: [`spans`]. Where
+//! nobody listens to spans that costs next to nothing, and the context is passed on as it came.
+//!
+//! With the feature `opentelemetry` the spans are part of the caller's trace, and what is passed on is
+//! the span's own place in it, for any subscriber with a layer of `tracing-opentelemetry`. The module
+//! `otlp` makes one that exports to a collector, by OTLP over HTTP.
+//!
 //! Only here is one generation of the protocol turned into another.
 //!
 //! ```

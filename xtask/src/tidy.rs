@@ -42,6 +42,7 @@ struct Check {
 #[rustfmt::skip]
 const CHECKS: &[Check] = &[
     Check { rule: "crates depend only downwards", run: dependencies::arrows },
+    Check { rule: "what nobody asks for is not built", run: dependencies::unasked },
     Check { rule: "JSON is read the same in every build", run: dependencies::features },
     Check { rule: "every package builds with the oldest Rust that we promise", run: dependencies::rust_versions },
     Check { rule: "manifests say nothing twice", run: manifests::inherited },
@@ -53,13 +54,17 @@ const CHECKS: &[Check] = &[
 /// What the checks look at.
 struct Workspace {
     metadata: Metadata,
+    /// Without what must be asked for.
+    without: Metadata,
     sources: Vec<Source>,
 }
 
 impl Workspace {
     fn read() -> Result<Self, Failure> {
+        let metadata = Metadata::read()?;
         Ok(Self {
-            metadata: Metadata::read()?,
+            without: metadata.read_without(dependencies::ASKED_FOR)?,
+            metadata,
             sources: sources::read()?,
         })
     }
@@ -102,6 +107,11 @@ mod tests {
     #[test]
     fn crates_depend_only_downwards() {
         holds(dependencies::arrows);
+    }
+
+    #[test]
+    fn what_nobody_asks_for_is_not_built() {
+        holds(dependencies::unasked);
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use a2a_client::Binding;
+use a2a_client::{Binding, Cards};
 use a2a_server::TraceContext;
 use a2a_types::Dialect;
 use opentelemetry::trace::{SpanId, SpanKind, Status, TracerProvider};
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter};
 use tokio::sync::mpsc;
+use tracing::Instrument;
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::layer::SubscriberExt;
 
@@ -228,6 +229,21 @@ async fn a_trace_begun_elsewhere_goes_on() {
         let spans = exported.take(expected.values().sum()).await;
         assert_eq!(paths(&spans), expected, "{way:?}");
     }
+}
+
+/// A card is looked for in the span that wants it.
+#[tokio::test]
+async fn a_card_is_fetched_in_the_current_span() {
+    let _listens = Exported::listen();
+    let scene = Scene::set((Dialect::V1_0, Binding::JsonRpc)).await;
+    let cards = Cards::new(scene.http.clone());
+    let span = tracing::info_span!("looking");
+    let found = cards.find(&scene.near).instrument(span.clone()).await;
+    found.unwrap();
+    let own = a2a_transport::spans::join(&span, None);
+    assert!(own.is_some());
+    let sent = scene.sent.take();
+    assert_eq!(TraceContext::read(&sent[0]), own);
 }
 
 /// What went wrong is said by its name, and whose fault it was.

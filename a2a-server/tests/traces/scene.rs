@@ -32,6 +32,11 @@ pub(crate) struct Scene {
     pub(crate) client: Client,
     /// The traces that the turns of both agents belong to.
     pub(crate) turns: Turns,
+    /// Where the near agent is.
+    #[cfg(feature = "opentelemetry")]
+    pub(crate) near: String,
+    #[cfg(feature = "opentelemetry")]
+    pub(crate) http: HttpClient,
     /// What is sent by the client and by the gateway.
     pub(crate) sent: Sent,
     told: mpsc::UnboundedReceiver<Notification>,
@@ -84,6 +89,10 @@ impl Scene {
         Self {
             client: client(&gateway),
             turns,
+            #[cfg(feature = "opentelemetry")]
+            near,
+            #[cfg(feature = "opentelemetry")]
+            http: http.clone(),
             sent,
             told,
             webhook: listen(receiver.build().unwrap()).await,

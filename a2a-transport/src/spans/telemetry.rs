@@ -25,6 +25,9 @@ pub(super) fn join(span: &Span, trace: Option<TraceContext>) -> Option<TraceCont
 
 /// The place of a span in its trace, if OpenTelemetry knows it.
 pub(super) fn of(span: &Span) -> Option<TraceContext> {
+    if span.is_disabled() {
+        return None;
+    }
     let context = span.context();
     let span = context.span();
     let known = span.span_context();

@@ -55,6 +55,9 @@ const TIPS: &[&str] = &["a2a-conformance", "xtask"];
 /// The feature of a package that makes a program of it: programs may be built from everything.
 const PROGRAM: &str = "cli";
 
+/// The feature that brings what nobody must build who does not ask for it, and how its crates are named.
+pub(super) const ASKED_FOR: &str = "opentelemetry";
+
 /// Features of serde_json that change what is read for everybody who shares the build.
 const CHANGES_READING: &[&str] = &["arbitrary_precision", "preserve_order"];
 
@@ -76,6 +79,21 @@ pub(super) fn arrows(workspace: &Workspace) -> Vec<Violation> {
             let problem = format!("depends on {tip}, which is a program and no library");
             violations.push(Violation::new(dependent, problem));
         }
+    }
+    violations
+}
+
+/// Without its own feature nothing of OpenTelemetry is built, whatever other features there are.
+pub(super) fn unasked(workspace: &Workspace) -> Vec<Violation> {
+    let without = &workspace.without;
+    let mut violations = Vec::new();
+    for member in without.members() {
+        let built_from = without.built_from(&member.name, "");
+        let unasked = built_from.iter().filter(|name| name.contains(ASKED_FOR));
+        violations.extend(unasked.map(|name| {
+            let problem = format!("is built from {name} without the feature `{ASKED_FOR}`");
+            Violation::new(&member.name, problem)
+        }));
     }
     violations
 }
@@ -130,8 +148,10 @@ mod tests {
     use crate::tidy::metadata::Metadata;
 
     fn workspace(metadata: serde_json::Value) -> Workspace {
+        let read = |metadata| serde_json::from_value::<Metadata>(metadata);
         Workspace {
-            metadata: serde_json::from_value::<Metadata>(metadata).expect("as Cargo writes it"),
+            metadata: read(metadata.clone()).expect("as Cargo writes it"),
+            without: read(metadata).expect("as Cargo writes it"),
             sources: Vec::new(),
         }
     }
@@ -147,6 +167,7 @@ mod tests {
                 package("a2a-server", Some("1.89")),
                 package("a2a-conformance", Some("1.89")),
                 package("middle", None),
+                package("tracing-opentelemetry", None),
                 package("tokio", Some("1.89.1")),
                 package("serde_json", Some("1.9")),
             ],
@@ -154,10 +175,11 @@ mod tests {
             "resolve": {"nodes": [
                 {"id": "a2a-types", "features": [], "deps": [depends("middle", None)]},
                 {"id": "a2a-client", "features": [], "deps": [depends("a2a-server", Some("dev"))]},
-                {"id": "a2a-server", "features": [], "deps": [depends("a2a-conformance", Some("dev"))]},
+                {"id": "a2a-server", "features": [], "deps": [depends("a2a-conformance", Some("dev")), depends("tracing-opentelemetry", None)]},
                 {"id": "a2a-conformance", "features": [], "deps": []},
                 {"id": "middle", "features": [], "deps": [depends("tokio", None), depends("serde_json", None)]},
                 {"id": "tokio", "features": [], "deps": []},
+                {"id": "tracing-opentelemetry", "features": [], "deps": []},
                 {"id": "serde_json", "features": ["std", "preserve_order"], "deps": []},
             ]},
         }))
@@ -178,6 +200,9 @@ mod tests {
                 "a2a-server: depends on a2a-conformance, which is a program and no library",
             ],
         );
+        let unasked_for =
+            "a2a-server: is built from tracing-opentelemetry without the feature `opentelemetry`";
+        check(unasked, &[unasked_for]);
         check(features, &["serde_json: is built with `preserve_order`"]);
         check(
             rust_versions,

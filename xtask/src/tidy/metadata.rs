@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::{Failure, workspace};
 
-/// Every package that is built for some member with some feature.
+/// Every package that is built for some member with some feature, or with those that were asked for.
 #[derive(Deserialize)]
 pub(super) struct Metadata {
     pub(super) packages: Vec<Package>,
@@ -49,13 +49,24 @@ struct DependencyKind {
 }
 
 impl Metadata {
+    /// With every feature.
     pub(super) fn read() -> Result<Self, Failure> {
-        let arguments = [
-            "metadata",
-            "--format-version=1",
-            "--all-features",
-            "--locked",
-        ];
+        Self::of("--all-features")
+    }
+
+    /// With every feature but that one.
+    pub(super) fn read_without(&self, feature: &str) -> Result<Self, Failure> {
+        let others = self.members().flat_map(|member| {
+            let names = member.features.keys();
+            let others = names.filter(|name| name.as_str() != feature);
+            others.map(|name| format!("{}/{name}", member.name))
+        });
+        let others: Vec<_> = others.collect();
+        Self::of(&format!("--features={}", others.join(",")))
+    }
+
+    fn of(features: &str) -> Result<Self, Failure> {
+        let arguments = ["metadata", "--format-version=1", features, "--locked"];
         let output = workspace::cargo()
             .args(arguments)
             .output()

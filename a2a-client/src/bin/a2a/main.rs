@@ -95,10 +95,15 @@ fn main() -> ExitCode {
         .build();
     let outcome = match runtime {
         Ok(runtime) => {
+            // A server has its own way to end, unless it is told twice.
+            let times = match arguments.command {
+                Command::Serve(_) => 2,
+                _ => 1,
+            };
             let outcome = runtime.block_on(async {
                 tokio::select! {
                     outcome = run(arguments.command, &screen) => outcome,
-                    () = interrupted() => Err(Failure::Interrupted),
+                    () = interrupted(times) => Err(Failure::Interrupted),
                 }
             });
             // Whoever still reads the standard input would hold up the end.
@@ -134,10 +139,12 @@ async fn run(command: Command, screen: &Screen) -> Result<exit::Code, Failure> {
     }
 }
 
-/// Ends when somebody presses Ctrl-C. A server has its own way to end, and is faster.
-async fn interrupted() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
+/// Ends when somebody has pressed Ctrl-C so often.
+async fn interrupted(times: usize) {
+    for _ in 0..times {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use a2a_server::demo::{Echo, Joker, Reference};
 use a2a_server::{Agent, Recovery, Server, SqliteStore, WebhookPolicy};
+#[cfg(feature = "opentelemetry")]
+use a2a_transport::otlp::Otlp;
 use a2a_types::AgentCard;
 use clap::{Args, ValueEnum};
 
@@ -34,6 +36,10 @@ pub(crate) struct Options {
     /// Tell metrics to Prometheus at this address; port 0 is any that is free.
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
+    /// Send spans to this collector of OpenTelemetry, like http://localhost:4318.
+    #[cfg(feature = "opentelemetry")]
+    #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    otlp: Option<String>,
     /// Tell webhooks on this machine, too.
     #[arg(long)]
     local_webhooks: bool,
@@ -68,6 +74,14 @@ async fn serve(
     // First of all: what is counted before somebody listens is lost.
     let metrics = match options.metrics {
         Some(address) => Some(Metrics::listen(address).await?),
+        None => None,
+    };
+    #[cfg(feature = "opentelemetry")]
+    let exporting = match &options.otlp {
+        Some(collector) => {
+            let otlp = Otlp::of(&*card.name).collector(collector).install();
+            Some(otlp.map_err(|error| Failure::usage(error.to_string()))?)
+        }
         None => None,
     };
     let mut builder = Server::builder(card, agent);
@@ -108,6 +122,10 @@ async fn serve(
     let run = bound.run(stop).await;
     if let Some(told) = told {
         told.abort();
+    }
+    #[cfg(feature = "opentelemetry")]
+    if let Some(exporting) = exporting {
+        exporting.shutdown().await;
     }
     run.map_err(|error| Failure::usage(error.to_string()))?;
     Ok(Code::Done)
