@@ -154,6 +154,7 @@ impl Error {
             Self::Unfinished => "unfinished",
             Self::Timeout { .. } => "timeout",
             Self::Address { .. } => "address",
+            Self::Unverified(_) => "unverified",
         }
     }
 
