@@ -36,7 +36,7 @@ pub(crate) enum Begun {
 /// What came of a message, as far as it is known.
 #[derive(Clone)]
 pub(crate) enum Outcome {
-    Task(Box<Snapshot>),
+    Task(Arc<Snapshot>),
     Message(Message),
 }
 
@@ -83,7 +83,7 @@ impl Inner {
     /// Gives a message to the agent: for a new task, an idle one, or one that is being worked on.
     async fn take_in(
         self: &Arc<Self>,
-        request: SendMessageRequest,
+        mut request: SendMessageRequest,
         context: Context,
         letter: Option<Arc<Letter>>,
     ) -> Result<Begun, A2aError> {
@@ -105,8 +105,9 @@ impl Inner {
         let pass = self.gate.enter(&owner).await?;
         let config = request.configuration.as_ref();
         let config = config.and_then(|given| given.task_push_notification_config.clone());
+        let named = request.message.context_id.clone();
         let (new, message) = new_task(
-            request.message.clone(),
+            std::mem::take(&mut request.message),
             &context,
             config.map(|config| with_id(config, &context)),
             letter.as_ref().map(|letter| letter.receipt.clone()),
@@ -117,6 +118,10 @@ impl Inner {
             // Two first messages to a task that its caller names: the second finds it begun.
             busy.open().await?;
             drop(pass);
+            request.message = Message {
+                context_id: named,
+                ..message
+            };
             return Box::pin(self.go_on(request, context, letter)).await;
         }
         let needs_task = !context.dialect.rules().answers_directly;
@@ -124,7 +129,7 @@ impl Inner {
             self.turns.release(&runner);
             return Err(error.into());
         }
-        let request = SendMessageRequest { message, ..request };
+        request.message = message;
         // The letter stays open until what came of it is written down.
         self.turns.start(
             Arc::clone(&runner),
@@ -152,11 +157,11 @@ impl Inner {
                 let from = self.snapshot(&task, context).await?;
                 match self.turns.running(&owner, &task) {
                     Some(runner) if !from.task.status.state.is_settled() => Begun::Run {
-                        detached: runner.stage().borrow().detached,
+                        detached: runner.board().is(|stage| stage.detached),
                         from: Some(Arc::new(from)),
                         runner,
                     },
-                    _ => Begun::Known(Arc::new(Outcome::Task(Box::new(from)))),
+                    _ => Begun::Known(Arc::new(Outcome::Task(Arc::new(from)))),
                 }
             }
         }))
@@ -263,7 +268,7 @@ impl Inner {
         }
         let message = busy.placed(heard.request.message);
         heard.request.message = message.clone();
-        let detached = busy.stage().borrow().detached;
+        let detached = busy.board().is(|stage| stage.detached);
         let ticket = match self.turns.queue(&busy, heard) {
             Ok(ticket) => ticket,
             Err(NoPlace::RunIsOver) => return Ok(None),

@@ -71,6 +71,7 @@ mod push;
 mod runner;
 mod send;
 mod server;
+mod stage;
 mod store;
 mod turn;
 mod turns;

@@ -22,6 +22,8 @@ pub(crate) struct Pen {
     /// The task, as long as it is not stored.
     new: Option<Box<NewTask>>,
     generation: u64,
+    /// The state of the task, if that is known.
+    state: Option<TaskState>,
     /// The epoch of the lease; none if there is none.
     epoch: Option<u64>,
     /// The trace that whatever is written belongs to.
@@ -79,6 +81,7 @@ impl Pen {
             task,
             new: None,
             generation,
+            state: None,
             epoch: None,
             trace: None,
             collected: None,
@@ -96,6 +99,11 @@ impl Pen {
         self.new.as_deref()
     }
 
+    /// Where the log ends.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
+    }
+
     /// Whether there is a lease to give back.
     pub(crate) fn has_lease(&self) -> bool {
         self.new.is_none() && self.epoch.is_some()
@@ -103,25 +111,20 @@ impl Pen {
 
     /// Stores the new task with its first events in one stroke; yields the task as it was before them.
     pub(crate) async fn create(&mut self, events: Vec<Event>) -> Result<Snapshot, StoreError> {
-        let Some(new) = self.new.as_deref().cloned() else {
+        let Some(new) = self.new.as_deref() else {
             return Err(StoreError::TaskExists);
-        };
-        let snapshot = Snapshot {
-            task: new.task.clone(),
-            generation: 1,
-            dialect: new.dialect,
-            checkpoint: None,
         };
         // If an earlier stroke was stopped, the task may be there already.
         let again = self.doubt.is_some().then(|| events.clone());
         let generation = 1 + events.len() as u64;
-        let release = leaves_idle(&events);
+        let last = last_state(&events);
+        let release = last.is_some_and(TaskState::is_settled);
         let whole = NewTask {
             release,
             notify: self.ledger.notify,
             trace: self.trace.clone(),
             events,
-            ..new
+            ..new.clone()
         };
         self.doubt = Some(Doubt {
             events: 1,
@@ -130,12 +133,12 @@ impl Pen {
         let created = self.ledger.store.create(&self.owner, whole).await;
         match (created, again) {
             (Err(StoreError::TaskExists | StoreError::Received), Some(events)) => {
-                self.find().await?;
+                let begun = self.find().await?;
                 let entry = Entry {
                     events,
                     ..Entry::default()
                 };
-                return self.write(entry).await.map(|()| snapshot);
+                return self.write(entry).await.map(|()| begun);
             }
             (Err(error), again) => {
                 self.doubt = self.doubt.filter(|_| again.is_some());
@@ -145,21 +148,32 @@ impl Pen {
         }
         self.generation = generation;
         self.epoch = (!release).then_some(1);
-        self.new = None;
         self.announce();
-        Ok(snapshot)
+        let begun = self.begun()?;
+        self.state = Some(last.unwrap_or(begun.task.status.state));
+        Ok(begun)
+    }
+
+    /// The task as it was before anything happened to it: it is stored now.
+    fn begun(&mut self) -> Result<Snapshot, StoreError> {
+        let new = *self.new.take().ok_or(StoreError::TaskExists)?;
+        Ok(Snapshot {
+            task: new.task,
+            generation: 1,
+            dialect: new.dialect,
+            checkpoint: None,
+        })
     }
 
     /// Looks up where the log of the task ends, which was stored by a stroke that nobody has seen the
-    /// end of.
-    async fn find(&mut self) -> Result<(), StoreError> {
+    /// end of; yields the task as it began.
+    async fn find(&mut self) -> Result<Snapshot, StoreError> {
         let store = &self.ledger.store;
         let stored = store.snapshot(&self.owner, &self.task).await?;
         self.generation = stored.ok_or(StoreError::NoTask)?.generation;
         self.epoch = None;
         self.doubt = None;
-        self.new = None;
-        Ok(())
+        self.begun()
     }
 
     /// Writes what was collected, and then the entry, in one stroke.
@@ -204,6 +218,7 @@ impl Pen {
 
     async fn append(&mut self, append: Append) -> Result<(), StoreError> {
         let released = append.release;
+        let state = last_state(&append.events);
         self.doubt = Some(Doubt {
             events: append.events.len(),
             changes_lease: released || !matches!(append.lease, Lease::Held { .. }),
@@ -213,6 +228,7 @@ impl Pen {
         self.doubt = None;
         let appended = appended?;
         self.generation = appended.generation;
+        self.state = state.or(self.state);
         self.epoch = (!released).then_some(appended.epoch);
         self.announce();
         Ok(())
@@ -248,6 +264,7 @@ impl Pen {
                 Ok(appended) => self.epoch = Some(appended.epoch),
                 Err(StoreError::Behind(generation)) => {
                     self.generation = generation;
+                    self.state = None;
                     self.collected = None;
                 }
                 Err(error) => return Err(error),
@@ -277,6 +294,15 @@ impl Pen {
         Ok(Collected::First)
     }
 
+    /// The state of the task, as far as is known here: of what others write to its log one learns when
+    /// one writes.
+    pub(crate) async fn state(&self) -> Result<TaskState, StoreError> {
+        match (&self.new, self.state) {
+            (None, Some(state)) => Ok(state),
+            _ => Ok(self.task().await?.status.state),
+        }
+    }
+
     /// The task as it stands, or as it would be created.
     pub(crate) async fn task(&self) -> Result<Task, StoreError> {
         match &self.new {
@@ -304,10 +330,14 @@ impl Entry {
 }
 
 /// Whether nobody works on a task after these events.
-fn leaves_idle(events: &[Event]) -> bool {
+pub(crate) fn leaves_idle(events: &[Event]) -> bool {
+    last_state(events).is_some_and(TaskState::is_settled)
+}
+
+/// The state that these events leave a task in, if they tell.
+fn last_state(events: &[Event]) -> Option<TaskState> {
     let state = |event: &Event| Some(event.status()?.state);
-    let last = events.iter().rev().find_map(state);
-    last.is_some_and(TaskState::is_settled)
+    events.iter().rev().find_map(state)
 }
 
 /// How much text is collected at most before it is written.

@@ -7,11 +7,11 @@ use a2a_types::{
     ContextId, Event, Message, Object, Task, TaskArtifactUpdateEvent, TaskId,
     TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
 };
-use tokio::sync::{Mutex, MutexGuard, watch};
-use tokio_util::sync::CancellationToken;
+use tokio::sync::{Mutex, MutexGuard};
 
 use crate::ledger::Ledger;
-use crate::pen::{Collected, Entry, Pen, is_mere_text};
+use crate::pen::{Collected, Entry, Pen, is_mere_text, leaves_idle};
+use crate::stage::{Board, Progress};
 use crate::store::{NewTask, Owner, Receipt, Snapshot, StoreError};
 use crate::turn::{ArtifactUpdate, UpdateError};
 
@@ -26,32 +26,7 @@ pub(crate) struct Runner {
     context: ContextId,
     /// Held, too, by whoever makes the answer one with a task, or one without.
     pen: Mutex<Pen>,
-    stage: watch::Sender<Stage>,
-    cancel: CancellationToken,
-    /// The task is somebody else's work now.
-    lost: CancellationToken,
-    /// The first turn has begun, or will not.
-    begun: CancellationToken,
-    ended: CancellationToken,
-}
-
-/// How far the answer to the first message is.
-#[derive(Clone, Debug)]
-pub(crate) struct Stage {
-    /// Whether there is a task, or an answer without one.
-    pub(crate) progress: Progress,
-    /// How often the agent let waiting callers go.
-    pub(crate) detached: u64,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) enum Progress {
-    /// Nothing yet.
-    Pending,
-    /// There is a task; this is how it began.
-    Open(Arc<Snapshot>),
-    /// The agent answered with a message, there will be no task.
-    Answered(Arc<Message>),
+    board: Board,
 }
 
 impl std::fmt::Debug for Runner {
@@ -91,14 +66,7 @@ impl Runner {
             task,
             context: context.unwrap_or_default(),
             pen: Mutex::new(pen),
-            stage: watch::Sender::new(Stage {
-                progress: Progress::Pending,
-                detached: 0,
-            }),
-            cancel: CancellationToken::new(),
-            lost: CancellationToken::new(),
-            begun: CancellationToken::new(),
-            ended: CancellationToken::new(),
+            board: Board::default(),
         }
     }
 
@@ -119,12 +87,9 @@ impl Runner {
         self.pen.lock().await.belong_to(trace);
     }
 
-    pub(crate) fn progress(&self) -> Progress {
-        self.stage.borrow().progress.clone()
-    }
-
-    pub(crate) fn stage(&self) -> watch::Receiver<Stage> {
-        self.stage.subscribe()
+    /// How far the work is.
+    pub(crate) fn board(&self) -> &Board {
+        &self.board
     }
 
     /// Stores the task, unless that has been done, or the answer was a message.
@@ -162,22 +127,36 @@ impl Runner {
         if pen.new_task().is_none() {
             return self.write(&mut pen, Entry::of(event)).await;
         }
+        let events = vec![event];
+        let settles = leaves_idle(&events);
         // Once in the life of a task: the agent's code need not have room for it all the time.
-        let begun = Box::pin(pen.create(vec![event])).await?;
-        self.tell(Progress::Open(Arc::new(begun)));
+        let begun = Box::pin(pen.create(events)).await?;
+        self.board.change(|stage| {
+            stage.progress = Progress::Open(Arc::new(begun));
+            if settles {
+                stage.settled = pen.generation();
+            }
+        });
         Ok(())
     }
 
     async fn write(&self, pen: &mut Pen, entry: Entry) -> Result<(), UpdateError> {
-        let written = pen.write(entry).await;
-        if let Err(StoreError::Fenced) = written {
-            self.lost.cancel();
+        let settles = leaves_idle(&entry.events);
+        match pen.write(entry).await {
+            Ok(()) if settles => {
+                self.board.change(|stage| stage.settled = pen.generation());
+            }
+            Err(StoreError::Fenced) => {
+                self.lose();
+                return Err(StoreError::Fenced.into());
+            }
+            written => written?,
         }
-        Ok(written?)
+        Ok(())
     }
 
     fn tell(&self, progress: Progress) {
-        self.stage.send_modify(|stage| stage.progress = progress);
+        self.board.change(|stage| stage.progress = progress);
     }
 
     /// The task as it stands in the store.
@@ -189,6 +168,11 @@ impl Runner {
     /// The task as it stands, or as it would be created.
     pub(crate) async fn task(&self) -> Result<Task, StoreError> {
         self.pen.lock().await.task().await
+    }
+
+    /// In which state the task is, as far as is known here.
+    pub(crate) async fn state(&self) -> Result<TaskState, StoreError> {
+        self.pen.lock().await.state().await
     }
 
     /// Whether the task is in the store.
@@ -357,13 +341,14 @@ impl Runner {
 
     pub(crate) async fn detach(&self) -> Result<(), UpdateError> {
         drop(self.ready().await?);
-        self.stage.send_modify(|stage| stage.detached += 1);
+        self.board.change(|stage| stage.detached += 1);
         Ok(())
     }
 
     /// Whether the agent answered with a message alone.
     pub(crate) fn is_answered(&self) -> bool {
-        matches!(self.stage.borrow().progress, Progress::Answered(_))
+        self.board
+            .is(|stage| matches!(stage.progress, Progress::Answered(_)))
     }
 
     /// A message of this task says so.
@@ -377,50 +362,52 @@ impl Runner {
 
     /// Asks the agent to stop.
     pub(crate) fn cancel(&self) {
-        self.cancel.cancel();
+        self.board.change(|stage| stage.canceled = true);
     }
 
     pub(crate) async fn canceled(&self) {
-        self.cancel.cancelled().await;
+        self.board.until(|stage| stage.canceled).await;
     }
 
     pub(crate) fn is_canceled(&self) -> bool {
-        self.cancel.is_cancelled()
+        self.board.is(|stage| stage.canceled)
     }
 
     /// Stops the turn where it stands: the task is left to somebody else.
     pub(crate) fn lose(&self) {
-        self.lost.cancel();
+        self.board.change(|stage| stage.lost = true);
     }
 
     /// Resolves when the task is somebody else's.
     pub(crate) async fn lost(&self) {
-        self.lost.cancelled().await;
+        self.board.until(|stage| stage.lost).await;
     }
 
     pub(crate) fn is_lost(&self) -> bool {
-        self.lost.is_cancelled()
+        self.board.is(|stage| stage.lost)
     }
 
     /// Tells that the first turn begins.
     pub(crate) fn begin(&self) {
-        self.begun.cancel();
+        self.board.change(|stage| stage.begun = true);
     }
 
     /// Resolves when the first turn has begun, or will not.
     pub(crate) async fn begun(&self) {
-        self.begun.cancelled().await;
+        self.board.until(|stage| stage.begun).await;
     }
 
     /// Tells that the runner writes no more.
     pub(crate) fn end(&self) {
-        self.begun.cancel();
-        self.ended.cancel();
+        self.board.change(|stage| {
+            stage.begun = true;
+            stage.ended = true;
+        });
     }
 
     /// Resolves when the runner writes no more.
     pub(crate) async fn ended(&self) {
-        self.ended.cancelled().await;
+        self.board.until(|stage| stage.ended).await;
     }
 }
 

@@ -1,7 +1,6 @@
 //! What becomes of a message.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use a2a_transport::{Context, Reply, Update};
 use a2a_types::extension::trpc::Beginning;
@@ -9,12 +8,13 @@ use a2a_types::{
     Error as A2aError, ErrorKind, Event, Message, Response, SendMessageRequest,
     SendMessageResponse, TaskState,
 };
+use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_stream::StreamExt;
 
 use crate::intake::{Begun, Outcome};
 use crate::manner::Wanted;
-use crate::runner::Progress;
 use crate::server::Inner;
+use crate::stage::{Progress, Stage};
 use crate::store::Snapshot;
 
 impl Inner {
@@ -24,26 +24,36 @@ impl Inner {
         params: SendMessageRequest,
         context: Context,
     ) -> Result<Reply, A2aError> {
-        let configuration = params.configuration.clone().unwrap_or_default();
+        let configuration = params.configuration.as_ref();
+        let soon = configuration.is_some_and(|configuration| configuration.return_immediately);
         let (manner, mut wanted) = (
             self.manner(&context, Some(&params.message)),
             Wanted::of(&params),
         );
         let begun = self.begin(params, context.clone()).await?;
         // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
-        let patience = match configuration.return_immediately {
-            true => self.first_event,
-            false => self.max_wait,
+        let until = Instant::now()
+            + match soon {
+                true => self.first_event,
+                false => self.max_wait,
+            };
+        let rules = context.dialect.rules();
+        let enough = |stage: &Stage, since: u64| {
+            soon || stage.settled > since || rules.may_stop_waiting && begun.lets_go(stage)
         };
-        let from = match begun.outcome(patience).await? {
+        let outcome = begun.outcome(until, |stage| enough(stage, 1)).await?;
+        let from = match outcome {
             Outcome::Task(from) => from,
             Outcome::Message(message) => {
                 let message = SendMessageResponse::Message(manner.message(message));
                 return Ok(Reply::once(Response::SendMessage(message)));
             }
         };
-        if !configuration.return_immediately {
-            self.wait(&begun, &from, &context).await?;
+        if !soon {
+            let enough = |stage: &Stage| enough(stage, from.generation);
+            let waited = self.wait(&begun, &from, &context, enough);
+            // However that goes, the task says where it stands.
+            drop(timeout_at(until, waited).await);
         }
         let task = self.snapshot(&from.task.id, &context).await?.task;
         if !context.dialect.rules().history_when_not_asked {
@@ -69,12 +79,17 @@ impl Inner {
         match self
             .begin(params, context.clone())
             .await?
-            .outcome(self.first_event)
+            .outcome(Instant::now() + self.first_event, |_| true)
             .await?
         {
             Outcome::Task(from) => {
-                self.stream(*from, history_length, context, (manner, beginning))
-                    .await
+                self.stream(
+                    Arc::unwrap_or_clone(from),
+                    history_length,
+                    context,
+                    (manner, beginning),
+                )
+                .await
             }
             Outcome::Message(message) => Ok(Reply::stream(tokio_stream::once(Ok(Update {
                 event: Event::Message(manner.message(message)).into(),
@@ -83,68 +98,70 @@ impl Inner {
         }
     }
 
-    /// Waits until a task has ended or is interrupted, the agent lets go, or it takes too long.
+    /// Waits until that is enough, here or, if the task is somebody else's by then, in its log.
     async fn wait(
         &self,
         begun: &Begun,
         from: &Snapshot,
         context: &Context,
+        enough: impl Fn(&Stage) -> bool,
     ) -> Result<(), A2aError> {
-        if matches!(begun, Begun::Known(_)) && from.task.status.state.is_settled() {
-            return Ok(());
+        match begun {
+            Begun::Run { runner, .. } => {
+                let board = runner.board();
+                board.until(|stage| enough(stage) || stage.ended).await;
+                if board.is(enough) {
+                    return Ok(());
+                }
+            }
+            Begun::Known(_) if from.task.status.state.is_settled() => return Ok(()),
+            Begun::Known(_) => {}
         }
         let id = from.task.id.clone();
         let updates = self.follow(id, from.generation, context).await?;
-        let settled = async {
-            let mut updates = std::pin::pin!(updates);
-            while let Some(Ok(update)) = updates.next().await {
-                let state = update.event.status().map(|status| status.state);
-                if state.is_some_and(TaskState::is_settled) {
-                    break;
-                }
+        let mut updates = std::pin::pin!(updates);
+        while let Some(Ok(update)) = updates.next().await {
+            let state = update.event.status().map(|status| status.state);
+            if state.is_some_and(TaskState::is_settled) {
+                break;
             }
-        };
-        let let_go = async {
-            match begun {
-                Begun::Run {
-                    runner, detached, ..
-                } if context.dialect.rules().may_stop_waiting => {
-                    let mut stage = runner.stage();
-                    drop(stage.wait_for(|stage| stage.detached > *detached).await);
-                }
-                _ => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = settled => {}
-            () = let_go => {}
-            () = tokio::time::sleep(self.max_wait) => {}
         }
         Ok(())
     }
 }
 
 impl Begun {
-    /// Waits until there is a task, or an answer without one. An agent that does neither for so
-    /// long gets a task: its caller has to be told something.
-    async fn outcome(&self, patience: Duration) -> Result<Outcome, A2aError> {
+    /// Whether the agent has let those go who waited when the message came.
+    fn lets_go(&self, stage: &Stage) -> bool {
+        matches!(self, Self::Run { detached, .. } if stage.detached > *detached)
+    }
+
+    /// Waits until there is a task of which enough is known, or an answer without one. An agent that does
+    /// neither for so long gets a task: its caller has to be told something.
+    async fn outcome(
+        &self,
+        until: Instant,
+        enough: impl Fn(&Stage) -> bool,
+    ) -> Result<Outcome, A2aError> {
         let runner = match self {
             Self::Known(outcome) => return Ok(Outcome::clone(outcome)),
             Self::Run {
                 from: Some(from), ..
-            } => return Ok(Outcome::Task(Box::new(Snapshot::clone(from)))),
+            } => return Ok(Outcome::Task(Arc::clone(from))),
             Self::Run { runner, .. } => runner,
         };
-        let mut stage = runner.stage();
-        let known = |progress: &Progress| !matches!(progress, Progress::Pending);
+        let known = |stage: &Stage| match stage.progress {
+            Progress::Pending => stage.ended,
+            Progress::Open(_) => enough(stage) || stage.ended,
+            Progress::Answered(_) => true,
+        };
         tokio::select! {
             biased;
-            () = async { drop(stage.wait_for(|stage| known(&stage.progress)).await) } => {}
-            () = runner.ended() => {}
-            () = tokio::time::sleep(patience) => runner.open().await?,
+            () = runner.board().until(known) => {}
+            () = sleep_until(until) => runner.open().await?,
         }
-        match runner.progress() {
-            Progress::Open(snapshot) => Ok(Outcome::Task(Box::new(Snapshot::clone(&snapshot)))),
+        match runner.board().is(|stage| stage.progress.clone()) {
+            Progress::Open(snapshot) => Ok(Outcome::Task(snapshot)),
             Progress::Answered(message) => Ok(Outcome::Message(Message::clone(&message))),
             // The task could not even be stored.
             Progress::Pending => Err(ErrorKind::Unavailable.into()),

@@ -26,7 +26,7 @@ pub(crate) struct Turns {
     agent: Arc<dyn ErasedAgent>,
     cancel_grace: Duration,
     running: Mutex<HashMap<Key, Running>>,
-    /// How many runs are in progress.
+    /// How many runs are in progress; tells when there is none.
     count: watch::Sender<usize>,
 }
 
@@ -176,7 +176,10 @@ impl Turns {
     ) {
         let turns = Arc::clone(self);
         runner.begin();
-        self.count.send_modify(|count| *count += 1);
+        self.count.send_if_modified(|count| {
+            *count += 1;
+            false
+        });
         let running = metric::RUNNING_TURNS.raise([]);
         tokio::spawn(async move {
             let mut next = Some(first);
@@ -192,7 +195,10 @@ impl Turns {
                 next = Box::pin(turns.conclude(&runner, left)).await;
             }
             runner.end();
-            turns.count.send_modify(|count| *count -= 1);
+            turns.count.send_if_modified(|count| {
+                *count -= 1;
+                *count == 0
+            });
             drop((held, running));
         });
     }
@@ -409,11 +415,16 @@ pub(crate) async fn close(
     state: TaskState,
     message: Option<Message>,
 ) -> Result<(), UpdateError> {
-    let now = runner.task().await?.status.state;
-    let settled = now.is_terminal() || (now.is_interrupted() && state == TaskState::Completed);
-    match settled {
-        true => Ok(()),
-        false => runner.status(state, message, None).await,
+    let settled = |now: TaskState| {
+        now.is_terminal() || (now.is_interrupted() && state == TaskState::Completed)
+    };
+    if settled(runner.state().await?) {
+        return Ok(());
+    }
+    match runner.status(state, message, None).await {
+        // Somebody else was faster.
+        Err(_) if settled(runner.task().await?.status.state) => Ok(()),
+        closed => closed,
     }
 }
 

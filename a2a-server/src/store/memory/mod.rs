@@ -5,7 +5,7 @@ mod outbox;
 mod received;
 mod shelf;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use a2a_transport::{BoxFuture, TraceContext};
@@ -70,12 +70,11 @@ impl MemoryStore {
         let mut log = Log::new(new.task, webhook, tenure);
         first.map_or(Ok(()), |first| log.add(first))?;
         let mut shelf = lock(&self.shelf);
-        let generation = log.generation();
         let webhooks = log.webhooks();
         let record = Record {
             dialect: new.dialect,
             log: Mutex::new(log),
-            generation: watch::Sender::new(generation),
+            generation: OnceLock::new(),
         };
         let forgotten = shelf.insert(key.clone(), record, self.capacity)?;
         shelf.note(key.clone(), 0);
@@ -123,11 +122,13 @@ impl MemoryStore {
         drop(inbox);
         lock(&self.shelf).note(key, growth);
         // Stored before anyone is woken.
-        record.generation.send_if_modified(|known| {
-            let newer = appended.generation > *known;
-            *known = appended.generation.max(*known);
-            newer
-        });
+        if let Some(told) = record.generation.get() {
+            told.send_if_modified(|known| {
+                let newer = appended.generation > *known;
+                *known = appended.generation.max(*known);
+                newer
+            });
+        }
         Ok(appended)
     }
 
@@ -299,7 +300,12 @@ impl Store for MemoryStore {
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>> {
         let record = self.record(owner, task);
-        done(record.map(|record| record.generation.subscribe()))
+        done(record.map(|record| {
+            // Whoever writes sees that there is somebody to tell, or has written already.
+            let log = lock(&record.log);
+            let told = || watch::Sender::new(log.generation());
+            record.generation.get_or_init(told).subscribe()
+        }))
     }
 
     fn list<'a>(

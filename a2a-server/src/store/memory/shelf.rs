@@ -1,7 +1,7 @@
 //! Where the logs stand, and which of them may go.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use a2a_types::{Dialect, TaskId};
 use tokio::sync::watch;
@@ -28,7 +28,8 @@ pub(super) struct Shelf {
 pub(super) struct Record {
     pub(super) dialect: Dialect,
     pub(super) log: Mutex<Log>,
-    pub(super) generation: watch::Sender<u64>,
+    /// Tells how long it is; most tasks have nobody who waits.
+    pub(super) generation: OnceLock<watch::Sender<u64>>,
 }
 
 /// How much a shelf holds at most.

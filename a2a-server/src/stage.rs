@@ -1,0 +1,77 @@
+//! How far the work on a task is, for whoever waits for it in this process.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use a2a_types::Message;
+use tokio::sync::Notify;
+
+use crate::store::Snapshot;
+
+/// How far the work on a task is.
+#[derive(Debug, Default)]
+pub(crate) struct Stage {
+    /// Whether there is a task, or an answer without one.
+    pub(crate) progress: Progress,
+    /// How often the agent let waiting callers go.
+    pub(crate) detached: u64,
+    /// The generation in which the task was last settled here; none yet if that is 0.
+    pub(crate) settled: u64,
+    /// The caller wants the task canceled.
+    pub(crate) canceled: bool,
+    /// The task is somebody else's work now.
+    pub(crate) lost: bool,
+    /// The first turn has begun, or will not.
+    pub(crate) begun: bool,
+    /// Nothing more is written here.
+    pub(crate) ended: bool,
+}
+
+/// How far the answer to the first message is.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Progress {
+    /// Nothing yet.
+    #[default]
+    Pending,
+    /// There is a task; this is how it began.
+    Open(Arc<Snapshot>),
+    /// The agent answered with a message, there will be no task.
+    Answered(Arc<Message>),
+}
+
+/// Where a runner tells how far it is. It has few readers, mostly one: to change it costs no more than
+/// to wake them.
+#[derive(Debug, Default)]
+pub(crate) struct Board {
+    stage: Mutex<Stage>,
+    changed: Notify,
+}
+
+impl Board {
+    /// Changes it, and has those look who wait.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Stage)) {
+        change(&mut self.lock());
+        self.changed.notify_waiters();
+    }
+
+    /// What it says of something.
+    pub(crate) fn is<T>(&self, look: impl FnOnce(&Stage) -> T) -> T {
+        look(&self.lock())
+    }
+
+    /// Resolves when it is so.
+    pub(crate) async fn until(&self, is_so: impl Fn(&Stage) -> bool) {
+        loop {
+            // Hears of changes from here on, before it looks.
+            let changed = self.changed.notified();
+            if is_so(&self.lock()) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Nothing that is done under the lock can panic half-way.
+    fn lock(&self) -> MutexGuard<'_, Stage> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
