@@ -51,15 +51,16 @@ impl Inner {
         self.check(&request, &context).await?;
         let letter = self.letters.open(&request, &context)?;
         let inner = Arc::clone(self);
-        let taking_in = async move {
+        let begun = to_its_end(async move {
             let Some(letter) = letter else {
                 return inner.take_in(request, context, None).await;
             };
             let take_in = || inner.take_in(request, context, Some(Arc::clone(&letter)));
             letter.begun.get_or_try_init(take_in).await.cloned()
-        };
-        let begun = to_its_end(taking_in).await;
-        begun.unwrap_or_else(|| Err(ErrorKind::Internal.into()))
+        });
+        begun
+            .await
+            .unwrap_or_else(|| Err(ErrorKind::Internal.into()))
     }
 
     /// What can be said without looking at any task.
@@ -68,7 +69,7 @@ impl Inner {
             check_output_modes(&self.card, configuration)?;
             if let Some(config) = &configuration.task_push_notification_config {
                 self.require_push()?;
-                self.check_webhook(config, context).await?;
+                Box::pin(self.check_webhook(config, context)).await?;
             }
         }
         match self.closing.is_cancelled() {
@@ -133,7 +134,7 @@ impl Inner {
         // The letter stays open until what came of it is written down.
         self.turns.start(
             Arc::clone(&runner),
-            Heard::new(request, context),
+            Arc::new(Heard::new(request, context)),
             (pass, letter),
         );
         Ok(Begun::Run {
@@ -235,7 +236,7 @@ impl Inner {
         };
         match begun.await {
             Ok(from) => {
-                self.turns.start(Arc::clone(&runner), heard, pass);
+                self.turns.start(Arc::clone(&runner), Arc::new(heard), pass);
                 Ok(Some(Begun::Run {
                     runner,
                     from: Some(Arc::new(from)),
@@ -269,7 +270,7 @@ impl Inner {
         let message = busy.placed(heard.request.message);
         heard.request.message = message.clone();
         let detached = busy.board().is(|stage| stage.detached);
-        let ticket = match self.turns.queue(&busy, heard) {
+        let ticket = match self.turns.queue(&busy, Arc::new(heard)) {
             Ok(ticket) => ticket,
             Err(NoPlace::RunIsOver) => return Ok(None),
             Err(NoPlace::Crowded) => {
@@ -298,13 +299,15 @@ impl Inner {
 
 /// What comes of work that is brought to its end even if nobody waits for that any more; none if it
 /// panicked. Only work that has to wait for something becomes a task of its own.
-async fn to_its_end<T: Send + 'static>(
+fn to_its_end<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
-) -> Option<T> {
+) -> impl Future<Output = Option<T>> + Send {
     let mut work = Box::pin(AssertUnwindSafe(work).catch_unwind());
-    match (&mut work).now_or_never() {
-        Some(done) => done.ok(),
-        None => tokio::spawn(work).await.ok()?.ok(),
+    async move {
+        match (&mut work).now_or_never() {
+            Some(done) => done.ok(),
+            None => tokio::spawn(work).await.ok()?.ok(),
+        }
     }
 }
 

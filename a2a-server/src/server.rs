@@ -99,26 +99,29 @@ impl Inner {
         if !matches!(call.request, Request::GetExtendedAgentCard(_)) {
             self.require_extensions(&context)?;
         }
+        // What is asked most is not to carry about what the others need.
         match call.request {
             Request::SendMessage(params) => self.send(params, context).await,
-            Request::SendStreamingMessage(params) => self.send_streaming(params, context).await,
             Request::GetTask(params) => self.get(params, &context).await,
-            Request::CancelTask(params) => self.cancel(params, &context).await,
-            Request::SubscribeToTask(params) => self.subscribe(params, context).await,
+            Request::SendStreamingMessage(params) => {
+                Box::pin(self.send_streaming(params, context)).await
+            }
+            Request::CancelTask(params) => Box::pin(self.cancel(params, &context)).await,
+            Request::SubscribeToTask(params) => Box::pin(self.subscribe(params, context)).await,
             Request::CreateTaskPushNotificationConfig(config) => {
-                self.create_config(config, &context).await
+                Box::pin(self.create_config(config, &context)).await
             }
             Request::GetTaskPushNotificationConfig(params) => {
-                self.get_config(params, &context).await
+                Box::pin(self.get_config(params, &context)).await
             }
             Request::ListTaskPushNotificationConfigs(params) => {
-                self.list_configs(params, &context).await
+                Box::pin(self.list_configs(params, &context)).await
             }
             Request::DeleteTaskPushNotificationConfig(params) => {
-                self.delete_config(params, &context).await
+                Box::pin(self.delete_config(params, &context)).await
             }
             Request::GetExtendedAgentCard(_) => self.extended_card(&context),
-            Request::ListTasks(params) => self.list(params, &context).await,
+            Request::ListTasks(params) => Box::pin(self.list(params, &context)).await,
         }
     }
 

@@ -49,8 +49,7 @@ impl From<StoreError> for UpdateError {
 }
 
 impl Turn {
-    pub(crate) fn new(runner: Arc<Runner>, heard: Heard) -> Self {
-        let heard = Arc::new(heard);
+    pub(crate) fn new(runner: Arc<Runner>, heard: Arc<Heard>) -> Self {
         Self { runner, heard }
     }
 

@@ -40,7 +40,7 @@ struct Running {
 
 /// A message that will be in the task's history when its ticket says so.
 struct Waiting {
-    heard: Heard,
+    heard: Arc<Heard>,
     ticket: oneshot::Receiver<()>,
 }
 
@@ -155,7 +155,7 @@ impl Turns {
 
     /// Takes a place for a message in the queue of a busy task: the run does not end before the
     /// ticket is confirmed or dropped.
-    pub(crate) fn queue(&self, runner: &Runner, heard: Heard) -> Result<Ticket, NoPlace> {
+    pub(crate) fn queue(&self, runner: &Runner, heard: Arc<Heard>) -> Result<Ticket, NoPlace> {
         let mut running = self.lock();
         let busy = running.get_mut(&key(runner)).ok_or(NoPlace::RunIsOver)?;
         if busy.waiting.len() >= MOST_WAITING {
@@ -171,7 +171,7 @@ impl Turns {
     pub(crate) fn start(
         self: &Arc<Self>,
         runner: Arc<Runner>,
-        first: Heard,
+        first: Arc<Heard>,
         held: impl Send + 'static,
     ) {
         let turns = Arc::clone(self);
@@ -181,7 +181,8 @@ impl Turns {
             false
         });
         let running = metric::RUNNING_TURNS.raise([]);
-        tokio::spawn(async move {
+        // In a box of its own: a task moves what it runs several times.
+        tokio::spawn(Box::pin(async move {
             let mut next = Some(first);
             while let Some(heard) = next {
                 let (turn, span) = begin(&runner, heard).await;
@@ -200,7 +201,7 @@ impl Turns {
                 *count == 0
             });
             drop((held, running));
-        });
+        }));
     }
 
     /// The agent's code, until it returns, panics, or does not stop when it should.
@@ -226,7 +227,7 @@ impl Turns {
     }
 
     /// Ends a turn, and yields the message that the next one is for, if there is one.
-    async fn conclude(&self, runner: &Runner, left: Left) -> Option<Heard> {
+    async fn conclude(&self, runner: &Runner, left: Left) -> Option<Arc<Heard>> {
         if let Left::Done = left
             && let Some(heard) = self.next(runner).await
             && begin_next(runner, &heard).await
@@ -269,7 +270,7 @@ impl Turns {
     }
 
     /// The first message that waits and is in the history.
-    async fn next(&self, runner: &Runner) -> Option<Heard> {
+    async fn next(&self, runner: &Runner) -> Option<Arc<Heard>> {
         loop {
             let first = self.lock().get_mut(&key(runner))?.waiting.pop_front()?;
             if first.ticket.await.is_ok() {
@@ -298,7 +299,7 @@ impl Turns {
 }
 
 /// A turn, and its span: what comes of it belongs to the trace of the message.
-async fn begin(runner: &Arc<Runner>, mut heard: Heard) -> (Turn, Span) {
+async fn begin(runner: &Arc<Runner>, mut heard: Arc<Heard>) -> (Turn, Span) {
     let span = tracing::info_span!(
         AGENT_TURN,
         { OTEL_KIND } = "internal",
@@ -306,8 +307,9 @@ async fn begin(runner: &Arc<Runner>, mut heard: Heard) -> (Turn, Span) {
         { OUTCOME } = Empty,
         { OTEL_STATUS } = Empty,
     );
-    heard.context.trace = spans::join(&span, heard.context.trace);
-    runner.belong_to(heard.context.trace.clone()).await;
+    let trace = spans::join(&span, heard.context.trace.clone());
+    Arc::make_mut(&mut heard).context.trace.clone_from(&trace);
+    runner.belong_to(trace).await;
     (Turn::new(Arc::clone(runner), heard), span)
 }
 

@@ -139,7 +139,7 @@ impl Inner {
                 // It may take long until there is room for another turn.
                 tokio::spawn(async move {
                     let pass = inner.gate.wait(None).await;
-                    turns.start(runner, resumed(orphan, snapshot), pass);
+                    turns.start(runner, Arc::new(resumed(orphan, snapshot)), pass);
                 });
             }
         }
