@@ -110,7 +110,7 @@ bugs! {
     "C64" AnyTime "calls an agent whose certificate has expired" => "client.tls-time-verified";
     "C65" TwoSlashes "adds a slash to a URL that ends with one" => "client.base-url-slash";
     "C66" PastEnd "tells what comes after the end of a task" => "client.nothing-after-end";
-    "C67" FirstOfMany "takes the first of several events that come at once" => "client.stream-events-together";
+    "C67" FirstOfMany "takes the first of several events that come at once" => "client.stream-events-together" ["client.stream-empty-events"];
     "C68" OneId "gives all requests one id" => "client.request-ids-differ" ["client.ids-unique"];
 }
 
