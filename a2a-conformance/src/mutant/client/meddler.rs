@@ -418,7 +418,8 @@ impl Change {
             Some(Bug::PastEnd) => {
                 let text = String::from_utf8_lossy(&data).to_ascii_lowercase();
                 let rest = text.split_once("completed\"").map(|(_, rest)| rest);
-                if rest.is_some_and(|rest| rest.contains("data:")) {
+                let next = rest.and_then(|rest| rest.split_once("\n\n"));
+                if next.is_some_and(|(_, next)| next.contains("data:")) {
                     self.told_more.store(true, Ordering::Relaxed);
                 }
                 Ok(data)
