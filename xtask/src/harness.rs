@@ -52,6 +52,16 @@ pub(crate) struct Arguments {
     arguments: Vec<OsString>,
 }
 
+impl Arguments {
+    pub(crate) fn begins_with(&self, word: &str) -> bool {
+        self.arguments.first().is_some_and(|first| first == word)
+    }
+
+    pub(crate) fn has(&self, word: &str) -> bool {
+        self.arguments.iter().any(|argument| argument == word)
+    }
+}
+
 /// Makes an experiment; its exit code is ours.
 pub(crate) fn run(experiment: Experiment) -> ExitCode {
     let (program, name, given) = match experiment {

@@ -2,6 +2,7 @@
 
 mod compare;
 mod console;
+mod count;
 mod harness;
 mod schema;
 mod test;
@@ -70,6 +71,9 @@ fn main() -> ExitCode {
         Task::Schema(_) => schema::write(),
         Task::Tidy => tidy::tidy(),
         Task::Test | Task::Ci => test::test(),
+        Task::Experiment(harness::Experiment::Bench(given)) if given.begins_with("count") => {
+            count::count(given.has("--write"))
+        }
         Task::Experiment(experiment) => return harness::run(experiment),
     };
     match outcome {

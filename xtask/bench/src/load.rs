@@ -133,7 +133,7 @@ impl Connection {
         }
     }
 
-    /// What the first event of a stream has as the id of its task.
+    /// The id of the task that an answer, or the first event of a stream, tells of.
     pub(crate) fn task(&self) -> Option<String> {
         let text = std::str::from_utf8(&self.answer).ok()?;
         let (_, after) = text.split_once(r#""task":{"id":""#)?;

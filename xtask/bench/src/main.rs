@@ -4,11 +4,13 @@
 //! process, on the other. Hyper alone and ours are measured in turn, so that what else the machine
 //! does hits both, and what counts is their ratio within one round.
 
+mod counted;
 mod load;
 mod machine;
 mod measured;
 mod multiplexed;
 mod order;
+mod page;
 mod process;
 mod scenario;
 mod serve;
@@ -31,7 +33,7 @@ struct Cli {
     #[command(flatten)]
     options: Options,
     #[command(subcommand)]
-    serve: Option<Serve>,
+    part: Option<Part>,
 }
 
 #[derive(Args)]
@@ -66,13 +68,19 @@ struct Options {
     /// Write every figure of every round to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Draw the figures on a page that needs nothing else.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Fail if a figure is not what it was to be.
     #[arg(long)]
     check: bool,
 }
 
 #[derive(Subcommand)]
-enum Serve {
+enum Part {
+    /// Ask a server in this process, one time after the other: its instructions are counted.
+    #[command(hide = true)]
+    Counted(counted::Options),
     /// Be a server that is measured.
     #[command(hide = true)]
     Serve(serve::Settings),
@@ -83,15 +91,20 @@ Examples:
   cargo xtask bench                                     everything
   cargo xtask bench --quick send get                    a look at two
   cargo xtask bench send --connections 16 --rounds 9    one figure, and surer
-  cargo xtask bench --json bench.json                   for programs";
+  cargo xtask bench --json bench.json                   for programs
+  cargo xtask bench --html bench.html                   to look at
+  cargo xtask bench --check                             fail if a target is missed
+  cargo xtask bench count                               instructions of a send and a get, beside those kept
+  cargo xtask bench count --write                       keep them, when there is a reason";
 
 /// Why something could not be measured.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let outcome = match cli.serve {
-        Some(Serve::Serve(settings)) => serve::run(&settings).map(|()| true),
+    let outcome = match cli.part {
+        Some(Part::Counted(options)) => counted::run(&options).map(|()| true),
+        Some(Part::Serve(settings)) => serve::run(&settings).map(|()| true),
         None => bench(&cli.options),
     };
     match outcome {
@@ -122,6 +135,9 @@ fn bench(options: &Options) -> Result<bool, Failure> {
     }
     if let Some(file) = &options.json {
         std::fs::write(file, serde_json::to_vec_pretty(&all)?)?;
+    }
+    if let Some(file) = &options.html {
+        std::fs::write(file, page::page(&all))?;
     }
     let is_met = |measured: &Measured| measured.claims.iter().all(|claim| claim.met);
     Ok(!options.check || all.iter().all(is_met))

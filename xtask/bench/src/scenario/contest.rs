@@ -63,15 +63,12 @@ impl Contender {
             return Ok(Order::new(self.ask, address, &self.text));
         }
         let mut send = Order::new(Ask::Send, address, &self.text);
-        let answer = Connection::open(address)
-            .await?
-            .ask(send.next())
-            .await?
-            .to_vec();
-        let answer: serde_json::Value = serde_json::from_slice(&answer)?;
-        let id = answer["result"]["task"]["id"].as_str();
-        let id = id.ok_or_else(|| format!("no task, but {answer}"))?;
-        Ok(Order::with_id(self.ask, address, id, &self.text))
+        let mut connection = Connection::open(address).await?;
+        connection.ask(send.next()).await?;
+        let id = connection
+            .task()
+            .ok_or("an answer to a send tells of no task")?;
+        Ok(Order::with_id(self.ask, address, &id, &self.text))
     }
 }
 

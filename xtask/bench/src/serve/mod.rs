@@ -2,7 +2,7 @@
 
 mod agent;
 mod ceiling;
-mod ours;
+pub(crate) mod ours;
 
 use std::path::PathBuf;
 

@@ -1,8 +1,9 @@
 //! Our server, as somebody writes it who has read the README.
 
+use std::path::Path;
 use std::time::Duration;
 
-use a2a_server::{Retention, Server, SqliteStore};
+use a2a_server::{Bound, Retention, Server, SqliteStore};
 use a2a_types::AgentCard;
 
 use super::Settings;
@@ -10,21 +11,27 @@ use super::agent::Echo;
 use crate::Failure;
 
 pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
+    let bound = bind(settings.directory.as_deref(), settings.kept).await?;
+    println!("{}", bound.local_addr());
+    Ok(bound.run(std::future::pending()).await?)
+}
+
+/// With tasks in that directory, or in memory; so many of those that ended, or as many as servers
+/// keep.
+pub(crate) async fn bind(directory: Option<&Path>, kept: Option<usize>) -> Result<Bound, Failure> {
     let mut card = AgentCard::new("Echo", "Says back what it is told");
     card.capabilities.streaming = Some(true);
     // Each chunk is an event of its own: events are what is counted.
     let mut builder = Server::builder(card, Echo::new()).merge_chunks(Duration::ZERO);
-    if let Some(directory) = &settings.directory {
+    if let Some(directory) = directory {
         let name = format!("{}.db", std::process::id());
         builder = builder.store(SqliteStore::open(directory.join(name))?);
     }
-    if let Some(count) = settings.kept {
+    if let Some(count) = kept {
         builder = builder.retention(Retention {
             count,
             ..Retention::default()
         });
     }
-    let bound = builder.build()?.bind("127.0.0.1:0").await?;
-    println!("{}", bound.local_addr());
-    Ok(bound.run(std::future::pending()).await?)
+    Ok(builder.build()?.bind("127.0.0.1:0").await?)
 }

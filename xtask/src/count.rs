@@ -1,0 +1,154 @@
+//! `cargo xtask bench count`: how many instructions a request takes. They are the same on a busy
+//! machine as on an idle one, so that a change that costs something shows. The continuous integration
+//! does not count: it builds nothing for release, and that takes minutes.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::{Failure, console, workspace};
+
+/// Instructions by what is asked.
+type Counts = BTreeMap<String, u64>;
+
+/// Counts, and compares with what is kept; or keeps what was counted.
+pub(crate) fn count(write: bool) -> Result<(), Failure> {
+    if !is_there() {
+        return Err("valgrind, which counts, is not there".to_owned());
+    }
+    let counted = counted()?;
+    if write {
+        let text = serde_json::to_string_pretty(&counted).map_err(|error| error.to_string())?;
+        return std::fs::write(kept_at(), text + "\n").map_err(|error| error.to_string());
+    }
+    let text = std::fs::read_to_string(kept_at()).map_err(|error| error.to_string())?;
+    let kept: Counts = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    for (asked, count) in &counted {
+        let before = kept.get(asked).copied().unwrap_or_default();
+        println!("{asked}: {count} instructions, {before} are kept");
+    }
+    compare(&kept, &counted)
+}
+
+fn is_there() -> bool {
+    let asked = Command::new("valgrind").arg("--version").output();
+    asked.is_ok_and(|asked| asked.status.success())
+}
+
+fn kept_at() -> PathBuf {
+    workspace::root().join("xtask/bench/instructions.json")
+}
+
+fn counted() -> Result<Counts, Failure> {
+    console::heading("building what is counted");
+    let mut build = workspace::cargo();
+    build.args(["build", "--quiet", "--release"]);
+    build.args(["--package", "a2a-bench", "--message-format", "json"]);
+    build.stderr(std::process::Stdio::inherit());
+    let built = build.output().map_err(|error| error.to_string())?;
+    if !built.status.success() {
+        return Err(built.status.to_string());
+    }
+    let program =
+        program(&String::from_utf8_lossy(&built.stdout)).ok_or("Cargo has built no program")?;
+    let mut counts = Counts::new();
+    for asked in ["send", "get"] {
+        // What happens once, at the beginning and at the end, is in both.
+        let (once, twice) = (
+            run(&program, asked, REQUESTS)?,
+            run(&program, asked, 2 * REQUESTS)?,
+        );
+        counts.insert(asked.to_owned(), twice.saturating_sub(once) / REQUESTS);
+    }
+    Ok(counts)
+}
+
+/// The program that Cargo tells of in a line of JSON.
+fn program(told: &str) -> Option<PathBuf> {
+    let messages = told
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    messages
+        .filter_map(|message| Some(PathBuf::from(message.get("executable")?.as_str()?)))
+        .last()
+}
+
+/// The instructions of so many requests, and of all that is around them.
+fn run(program: &PathBuf, asked: &str, requests: u64) -> Result<u64, Failure> {
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+    valgrind.arg(program).args(["counted", "--ask", asked]);
+    let output = valgrind.arg(format!("--requests={requests}")).output();
+    let output = output.map_err(|error| error.to_string())?;
+    let told = String::from_utf8_lossy(&output.stderr);
+    match (output.status.success(), collected(&told)) {
+        (true, Some(count)) => Ok(count),
+        _ => Err(format!("valgrind counted nothing: {told}")),
+    }
+}
+
+/// The number of `==123== Collected : 123456`.
+fn collected(told: &str) -> Option<u64> {
+    let (_, after) = told.split_once("Collected :")?;
+    after.split_whitespace().next()?.parse().ok()
+}
+
+/// Nothing takes more than it did, but for what may be chance.
+fn compare(kept: &Counts, counted: &Counts) -> Result<(), Failure> {
+    let rises = counted.iter().filter_map(|(asked, count)| {
+        let before = kept.get(asked).copied().unwrap_or_default();
+        let most = before + before * MOST_RISE / 100;
+        (*count > most).then(|| format!("a {asked} takes {count} instructions, and took {before}"))
+    });
+    let rises: Vec<_> = rises.collect();
+    match rises.is_empty() {
+        true => Ok(()),
+        false => Err(format!(
+            "{}: make it cheaper, or say in the commit what it is for, and keep it by `cargo xtask bench count --write`",
+            rises.join("; ")
+        )),
+    }
+}
+
+/// How many requests are counted.
+const REQUESTS: u64 = 500;
+
+/// How much more a request may take than what is kept, in percent.
+const MOST_RISE: u64 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(send: u64, get: u64) -> Counts {
+        Counts::from([("send".to_owned(), send), ("get".to_owned(), get)])
+    }
+
+    #[test]
+    fn a_rise_of_more_than_three_percent_fails() {
+        let kept = counts(100_000, 10_000);
+        assert_eq!(compare(&kept, &counts(103_000, 9000)), Ok(()));
+        let failure = compare(&kept, &counts(103_001, 10_000)).expect_err("it takes more");
+        assert!(
+            failure.contains("a send takes 103001 instructions, and took 100000"),
+            "{failure}"
+        );
+        assert!(!failure.contains("a get"), "{failure}");
+        // What was never counted has to be kept first.
+        assert!(compare(&Counts::new(), &kept).is_err());
+    }
+
+    #[test]
+    fn what_valgrind_tells_is_understood() {
+        let told = "==7== Events    : Ir\n==7== Collected : 123456789\n==7== \n";
+        assert_eq!(collected(told), Some(123_456_789));
+        assert_eq!(collected("valgrind: no such file"), None);
+    }
+
+    #[test]
+    fn cargo_tells_what_it_built() {
+        let told = "{\"reason\":\"compiler-artifact\",\"executable\":null}\n{\"executable\":\"/a/b\"}\n{\"reason\":\"build-finished\"}\n";
+        assert_eq!(program(told), Some(PathBuf::from("/a/b")));
+        assert_eq!(program("not JSON"), None);
+    }
+}
