@@ -70,7 +70,7 @@ fn program(told: &str) -> Option<PathBuf> {
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     messages
         .filter_map(|message| Some(PathBuf::from(message.get("executable")?.as_str()?)))
-        .last()
+        .next_back()
 }
 
 /// The instructions of so many requests, and of all that is around them.
