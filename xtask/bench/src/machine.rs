@@ -67,7 +67,7 @@ pub(crate) fn memory(process: u32) -> Result<f64, Failure> {
     resident(&status).ok_or_else(|| "the kernel does not tell how much memory a process has".into())
 }
 
-/// The value of `VmRSS:	   12345 kB`.
+/// The value of `VmRSS:`, in kB as the kernel has it.
 fn resident(status: &str) -> Option<f64> {
     let line = status
         .lines()

@@ -1,0 +1,65 @@
+//! The bench comes to figures: each load a little, to see that it still can.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Measures, and yields what was written; how fast a build for tests is says nothing.
+#[track_caller]
+fn check(scenarios: &str, expected: &[&str]) {
+    let directory = tempfile::tempdir().expect("there is room for a directory");
+    let file = directory.path().join("bench.json");
+    let mut bench = Command::new(env!("CARGO_BIN_EXE_a2a-bench"));
+    bench.args(scenarios.split(' '));
+    bench.args(["--rounds=1", "--seconds=0.1", "--connections=2"]);
+    let output = bench.arg("--json").arg(&file).output();
+    let output = output.expect("Cargo has built it");
+    let problems = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{scenarios}: {problems}");
+    let written = std::fs::read(&file).expect("it was written");
+    let written: Vec<Value> = serde_json::from_slice(&written).expect("it is JSON");
+    let loads: Vec<_> = written.iter().map(|one| one["load"].as_str()).collect();
+    assert_eq!(
+        loads,
+        expected.iter().copied().map(Some).collect::<Vec<_>>()
+    );
+    for one in &written {
+        for server in one["servers"].as_array().expect("servers are listed") {
+            let figures = server["rounds"][0].as_array().expect("there was a round");
+            assert_eq!(
+                figures.len(),
+                one["columns"].as_array().map_or(0, Vec::len),
+                "{one}"
+            );
+            assert!(
+                figures.iter().all(|figure| figure.as_f64() > Some(0.0)),
+                "{one}"
+            );
+        }
+    }
+}
+
+#[test]
+fn requests() {
+    check(
+        "send get dialects stores http2",
+        &[
+            "send, 2 connections",
+            "get, 2 connections",
+            "send, by generation, 16 connections",
+            "send, by store, 64 connections",
+            "send over HTTP/2, 4 connections, 64 at once",
+        ],
+    );
+}
+
+#[test]
+fn streams() {
+    check(
+        "stream crowd",
+        &[
+            "send and stream, 2 connections",
+            "100 streams of a task of 2000 events",
+        ],
+    );
+}
