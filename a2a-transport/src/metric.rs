@@ -33,23 +33,28 @@
 //! | `outcome` of the store | `ok`; `refused`, like what somebody else has written meanwhile; `failed`: the store could not |
 //! | `outcome` of a delivery | `delivered`; `later`: it failed and is tried again; `given_up`; `gone`: the webhook wants to hear no more; `untried`: its host was too busy |
 
+use std::sync::OnceLock;
+
 use metrics::{Key, KeyName, Label, Level, Metadata, Recorder, SharedString, Unit, with_recorder};
 
 macro_rules! metrics {
     ($($constant:ident = $kind:ident $name:literal [$($label:literal),*] $unit:ident $help:literal;)*) => {
         $(
             #[doc = $help]
-            pub const $constant: $kind<{ <[&str]>::len(&[$($label),*]) }> = $kind(Row {
-                name: $name,
-                kind: Kind::$kind,
-                unit: Unit::$unit,
-                labels: &[$($label),*],
-                help: $help,
+            pub static $constant: $kind<{ <[&str]>::len(&[$($label),*]) }> = $kind(Metric {
+                row: Row {
+                    name: $name,
+                    kind: Kind::$kind,
+                    unit: Unit::$unit,
+                    labels: &[$($label),*],
+                    help: $help,
+                },
+                known: Known::nothing(),
             });
         )*
 
         /// Every metric.
-        const ALL: &[&Row] = &[$(&$constant.0),*];
+        static ALL: &[&Row] = &[$(&$constant.0.row),*];
     };
 }
 
@@ -102,7 +107,7 @@ pub(crate) const OTHER: &str = "other";
 
 /// Something that is counted, with `N` labels.
 #[derive(Debug)]
-pub struct Counter<const N: usize>(Row);
+pub struct Counter<const N: usize>(Metric<N>);
 
 impl<const N: usize> Counter<N> {
     /// Counts one more, with these values of its labels.
@@ -115,7 +120,7 @@ impl<const N: usize> Counter<N> {
 
 /// Something that goes up and down, with `N` labels.
 #[derive(Debug)]
-pub struct Gauge<const N: usize>(Row);
+pub struct Gauge<const N: usize>(Metric<N>);
 
 impl<const N: usize> Gauge<N> {
     /// One more, until what this yields is dropped.
@@ -151,7 +156,7 @@ impl Drop for Raised {
 
 /// Something whose values are collected, with `N` labels.
 #[derive(Debug)]
-pub struct Histogram<const N: usize>(Row);
+pub struct Histogram<const N: usize>(Metric<N>);
 
 impl<const N: usize> Histogram<N> {
     /// Adds a value, with these values of its labels; a duration is in seconds.
@@ -179,24 +184,73 @@ enum Kind {
     Histogram,
 }
 
-impl Row {
+/// A row of the table, and how it was told before.
+#[derive(Debug)]
+struct Metric<const N: usize> {
+    row: Row,
+    known: Known<N>,
+}
+
+impl<const N: usize> Metric<N> {
     /// The handle of the recorder that is installed now; it may be installed at any time.
-    fn tell<const N: usize, H>(
+    fn tell<H>(
         &self,
         values: [&'static str; N],
         register: impl FnOnce(&dyn Recorder, &Key) -> H,
     ) -> H {
-        let key = match N {
-            0 => Key::from_static_name(self.name),
-            _ => {
-                let labels = self.labels.iter().zip(values);
-                let labels = labels.map(|(name, value)| Label::from_static_parts(name, value));
-                Key::from_parts(self.name, labels.collect::<Vec<_>>())
-            }
-        };
-        with_recorder(|recorder| register(recorder, &key))
+        let known = self.known.place(values);
+        let known = known.map(|place| place.get_or_init(|| (values, self.row.key(values))));
+        // Somebody else may have taken the place meanwhile.
+        let known = known.filter(|(known, _)| is_same(known, &values));
+        match known {
+            Some((_, key)) => with_recorder(|recorder| register(recorder, key)),
+            None => with_recorder(|recorder| register(recorder, &self.row.key(values))),
+        }
     }
 }
+
+impl Row {
+    fn key<const N: usize>(&self, values: [&'static str; N]) -> Key {
+        let labels = self.labels.iter().zip(values);
+        let labels = labels.map(|(name, value)| Label::from_static_parts(name, value));
+        Key::from_parts(self.name, labels.collect::<Vec<_>>())
+    }
+}
+
+/// The keys that were used before: to build one costs more than all else, when nobody listens. The
+/// values of labels are so few that there is room for all that a server meets.
+#[derive(Debug)]
+struct Known<const N: usize>([OnceLock<([&'static str; N], Key)>; PLACES]);
+
+const PLACES: usize = 64;
+
+impl<const N: usize> Known<N> {
+    const fn nothing() -> Self {
+        Self([const { OnceLock::new() }; PLACES])
+    }
+
+    /// Where the key with these values is, or is to be, unless there is no room near its place.
+    fn place(&self, values: [&'static str; N]) -> Option<&OnceLock<([&'static str; N], Key)>> {
+        let first = values.iter().fold(0, |place: usize, value| {
+            (place ^ value.as_ptr().addr()).wrapping_mul(MIX)
+        });
+        let near = (0..4).map(|step| (first >> (usize::BITS - 6)).wrapping_add(step) % PLACES);
+        near.filter_map(|place| self.0.get(place))
+            .find(|place| match place.get() {
+                Some((known, _)) => is_same(known, &values),
+                None => true,
+            })
+    }
+}
+
+/// The same text may be in two places: then it has two keys, which are equal.
+fn is_same<const N: usize>(one: &[&'static str; N], other: &[&'static str; N]) -> bool {
+    let mut pairs = one.iter().zip(other);
+    pairs.all(|(one, other)| std::ptr::eq(*one, *other))
+}
+
+/// Spreads addresses that differ in little: Fibonacci hashing.
+const MIX: usize = 0x9E37_79B9_7F4A_7C15_u64 as usize;
 
 /// Of which module and how important each is, for recorders that choose.
 const METADATA: Metadata<'static> = Metadata::new("a2a", Level::INFO, None);
@@ -280,9 +334,9 @@ mod tests {
             )
         };
         let (errors, store, depth) = (
-            row(&SERVER_ERRORS.0),
-            row(&STORE_SECONDS.0),
-            row(&OUTBOX_DEPTH.0),
+            row(&SERVER_ERRORS.0.row),
+            row(&STORE_SECONDS.0.row),
+            row(&OUTBOX_DEPTH.0.row),
         );
         let expected = [
             (
@@ -311,6 +365,25 @@ mod tests {
             ),
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn there_may_be_more_values_than_there_is_room_for() {
+        let recorder = DebuggingRecorder::new();
+        let outcomes = (0..3 * PLACES).map(|outcome| &*outcome.to_string().leak());
+        let outcomes: Vec<&'static str> = outcomes.collect();
+        with_local_recorder(&recorder, || {
+            for outcome in outcomes.iter().chain(&outcomes) {
+                DELIVERIES.count([outcome]);
+            }
+        });
+        let told = recorder.snapshotter().snapshot().into_vec();
+        let told = told.into_iter().map(|(key, _, _, value)| {
+            assert_eq!(value, DebugValue::Counter(2), "{key:?}");
+            let outcomes = key.key().labels().map(|label| label.value().to_owned());
+            outcomes.collect::<String>()
+        });
+        assert_eq!(told.collect::<Vec<_>>(), outcomes);
     }
 
     /// The value of the gauge of open streams; nothing if nobody was told of it.
