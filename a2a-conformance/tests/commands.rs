@@ -97,7 +97,8 @@ fn explain_tells_requirements_checks_and_what_is_near() {
     let check = run(&["explain", "send.ended-task-refused"], 0);
     for part in [
         "A2A10-3.1.1-M2",
-        "must: a case, in 0.2, 0.3, 1.0, by JSONRPC and HTTP+JSON",
+        "Level    must in 0.2, 0.3, 1.0",
+        "Made     a case, in 0.2, 0.3, 1.0, by JSONRPC and HTTP+JSON",
         "§3.1.1 of 1.0",
         "S07: a message to a task that has ended is taken",
     ] {

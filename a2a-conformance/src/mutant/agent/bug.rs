@@ -109,7 +109,7 @@ bugs! {
     S15: "when a stream is closed, the other streams of its task end",
         PLACES, ["stream.independent"];
     S16: "when a stream is closed, its task is canceled",
-        PLACES, ["stream.cut-leaves-task"];
+        PLACES, ["stream.cut-leaves-task"], allows ["stream.independent"];
     S17: "events come without an envelope",
         &[RPC_0_2, RPC_1_0, RPC_0_3, RPC_0_1], ["stream.envelope"], allows ["stream.event-shapes"];
     S18: "a stream that follows a task says that it is plain text",
