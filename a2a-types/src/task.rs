@@ -1,6 +1,6 @@
 //! A task, and what may happen to it.
 
-use serde::de::Error as _;
+use serde::de::{Error as _, IntoDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
@@ -45,7 +45,8 @@ pub struct Task {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TaskStatus {
-    /// The state; one that we do not know is read as unspecified.
+    /// The state; one that we do not know is read as unspecified. Agents that came from 0.3 and still
+    /// use its words are understood.
     #[serde(deserialize_with = "known_state")]
     pub state: TaskState,
     /// What the agent says about it.
@@ -59,9 +60,18 @@ pub struct TaskStatus {
 /// A later minor version may have states that this one has not (specification 1.0 §5.7).
 fn known_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TaskState, D::Error> {
     match Value::deserialize(deserializer)? {
-        Value::String(text) => Ok(TaskState::from_text(&text).unwrap_or(TaskState::Unspecified)),
+        Value::String(text) => {
+            Ok(TaskState::from_text(&text).unwrap_or_else(|| older_state(&text)))
+        }
         other => TaskState::deserialize(other).map_err(D::Error::custom),
     }
+}
+
+/// The state that 0.2 and 0.3 call by this word.
+fn older_state(word: &str) -> TaskState {
+    let word: Result<_, serde::de::value::Error> =
+        crate::v0_2::TaskState::deserialize(word.into_deserializer());
+    word.map_or(TaskState::Unspecified, TaskState::from)
 }
 
 /// Where a task stands in its life. Specification 1.0 §4.1.3.
@@ -290,6 +300,14 @@ mod tests {
         );
         for none in ["true", "null", "{}", "[]", "99"] {
             assert_eq!(read(none), None, "{none}");
+        }
+        // Agents that came from 0.3 may have kept its words.
+        for (word, state) in [
+            (r#""input-required""#, TaskState::InputRequired),
+            (r#""completed""#, TaskState::Completed),
+            (r#""unknown""#, TaskState::Unspecified),
+        ] {
+            assert_eq!(read(word), Some(state), "{word}");
         }
         // Whoever asks for tasks of a state that there is not is told so.
         assert!(serde_json::from_str::<TaskState>(r#""TASK_STATE_PONDERING""#).is_err());
