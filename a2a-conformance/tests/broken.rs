@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use a2a_conformance::agent::{Options, run};
 use a2a_conformance::catalogue::agent_cases;
+use a2a_conformance::mutant::agent::Bug;
 use a2a_conformance::run::Verdict;
 use a2a_server::demo::Reference;
 use a2a_server::{Server, WebhookPolicy};
@@ -120,6 +121,10 @@ fn spoiled(mut card: Value) -> Value {
     card["documentationUrl"] = json!("https://user:password@agent.example/");
     card["security"] = json!([{"nobody": []}]);
     card["securityRequirements"] = json!([{"schemes": {"nobody": {"list": []}}}]);
+    card["securitySchemes"]["login"] = json!({
+        "openIdConnectSecurityScheme": {"openIdConnectUrl": "http://agent.example/"},
+        "type": "openIdConnect", "openIdConnectUrl": "http://agent.example/",
+    });
     card["protocolVersion"] = json!("latest");
     card["capabilities"]["extensions"] = json!([{"uri": "mood"}]);
     card["signatures"] = json!([{"protected": "eyJhbGciOiJub25lIn0", "signature": "!"}]);
@@ -281,6 +286,8 @@ async fn every_check_can_fail() {
         failed.extend(unmet(is, Offer::Nothing).await);
         failed.extend(unmet(is, Offer::Particular).await);
     }
+    // None of these fetches files. That this one is caught is what the suite's own test proves.
+    failed.extend(Bug::S42.story().kills.iter().map(ToString::to_string));
     // No server of ours is behind TLS.
     failed.insert("auth.hsts".to_owned());
     let cases = agent_cases().unwrap();

@@ -68,6 +68,7 @@ impl<'t> Conversation<'t> {
         if let Some(webhooks) = &target.webhooks {
             names.put("webhook", webhooks.url(&key).into());
             names.put("webhook_port", webhooks.port().into());
+            names.put("key", key.clone().into());
         }
         Self {
             target,

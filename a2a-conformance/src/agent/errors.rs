@@ -4,6 +4,7 @@ use a2a_transport::Binding;
 use a2a_types::{Dialect, ErrorKind};
 use serde_json::Value;
 
+use super::judge::GUARDS;
 use super::lane::{Answered, Lane, Outcome};
 use super::observed::unless;
 use crate::run::{Evidence, Mismatch};
@@ -25,6 +26,10 @@ impl Lane {
         };
         let see = |check, found| self.observed.see(check, found, evidence);
         see("error.no-internals", internals(message, json));
+        let is_guarded = GUARDS.contains(&answered.status);
+        if (self.binding, self.dialect) == (Binding::HttpJson, Dialect::V0_3) && !is_guarded {
+            see("error.body", untold(json));
+        }
         // A proxy or a guard before the agent may refuse in words of its own.
         let Some(error) = json.get("error").filter(|error| error.is_object()) else {
             if self.binding == Binding::HttpJson && self.dialect == Dialect::V1_0 {
@@ -156,6 +161,20 @@ impl Lane {
             see("error.info", unless(holds, &place, expected, &error[name]));
         }
     }
+}
+
+/// An error of 0.3, which leaves its form to agents, that does not say what went wrong.
+fn untold(json: &Value) -> Option<Mismatch> {
+    let is_said = |text: &str| !text.trim().is_empty();
+    let (place, error) = match json.get("error") {
+        Some(Value::String(text)) if is_said(text) => return None,
+        Some(error) if error.is_object() => ("$.error", error),
+        _ => ("$", json),
+    };
+    let message = error["message"].as_str().or(error["detail"].as_str());
+    let holds = message.is_some_and(is_said) && error.get("code").is_none_or(Value::is_i64);
+    let expected = "a `message`, and a whole number as `code` if there is one";
+    unless(holds, place, expected, json)
 }
 
 /// A detail whose members are not what its type says.

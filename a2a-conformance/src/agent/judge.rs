@@ -187,7 +187,7 @@ pub(super) struct Raw<'r> {
 }
 
 /// The statuses of what guards an agent, and may answer in its stead.
-const GUARDS: [u16; 5] = [401, 403, 413, 429, 503];
+pub(super) const GUARDS: [u16; 5] = [401, 403, 413, 429, 503];
 
 /// The kind of an error by its name.
 pub(super) fn error_kind(name: &str) -> Option<ErrorKind> {

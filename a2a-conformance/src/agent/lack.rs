@@ -85,6 +85,10 @@ impl Target {
             Need::Signatures => (!card.signatures.is_empty(), "signatures"),
             Need::OldGeneration => (old(), "a generation before 1.0"),
             Need::NoOldGeneration => (!old(), "no generation before 1.0"),
+            Need::Here if !self.is_here => {
+                return not_applicable("the agent runs elsewhere: whom it calls there is not seen");
+            }
+            Need::Here => (true, ""),
             Need::Https => (self.place.starts_with("https:"), "a place at `https`"),
         };
         match has {

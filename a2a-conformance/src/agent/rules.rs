@@ -20,6 +20,7 @@ const RULES: &[(&str, Rule)] = &[
     ("card-valid", card_valid),
     ("card-recommended", card_recommended),
     ("card-https", card_https),
+    ("card-login-https", card_login_https),
     ("card-no-secrets", card_no_secrets),
     ("card-security-declared", card_security_declared),
     ("card-no-conflicting-urls", card_no_conflicting_urls),
@@ -76,9 +77,35 @@ fn card_problems(check: &str, dialect: Dialect, card: &Value) -> Vec<Mismatch> {
     broken.collect()
 }
 
-/// Nothing but this machine is reached in the clear.
+/// The agent is not reached in the clear.
 fn card_https(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
-    let broken = urls(card).into_iter().filter_map(|(place, url)| {
+    in_the_clear(urls(card))
+}
+
+/// Callers do not log in in the clear.
+fn card_login_https(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
+    let mut texts = Vec::new();
+    find_texts(&card["securitySchemes"], "$.securitySchemes", &mut texts);
+    texts.retain(|(place, _)| {
+        let name = place.rsplit('.').next().unwrap_or_default();
+        LOGINS.contains(&name)
+    });
+    in_the_clear(texts)
+}
+
+/// Where callers get what shows who they are.
+const LOGINS: [&str; 6] = [
+    "authorizationUrl",
+    "deviceAuthorizationUrl",
+    "tokenUrl",
+    "refreshUrl",
+    "openIdConnectUrl",
+    "oauth2MetadataUrl",
+];
+
+/// The URLs that are reached in the clear, but for those of this machine.
+fn in_the_clear(urls: Vec<(String, &str)>) -> Vec<Mismatch> {
+    let broken = urls.into_iter().filter_map(|(place, url)| {
         let uri = url.parse::<Uri>().ok()?;
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
         let address = host.parse::<std::net::IpAddr>();

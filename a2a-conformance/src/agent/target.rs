@@ -37,6 +37,8 @@ pub(crate) struct Target {
     pub(crate) other_lanes: Vec<Lane>,
     /// Webhooks that it can reach.
     pub(crate) webhooks: Option<Webhooks>,
+    /// It runs on this machine.
+    pub(crate) is_here: bool,
 }
 
 impl Target {
@@ -85,13 +87,13 @@ impl Target {
             }
         }
         lanes.sort_by_key(|lane| (lane.dialect, lane.binding.to_string()));
-        let offers_webhooks = card.capabilities.push_notifications == Some(true);
-        let host = match (&options.webhook_host, is_here(&place)) {
+        let is_here = is_here(&place);
+        let host = match (&options.webhook_host, is_here) {
             (Some(host), _) => Some(host.as_str()),
             (None, true) => Some("127.0.0.1"),
             (None, false) => None,
         };
-        let webhooks = match host.filter(|_| offers_webhooks) {
+        let webhooks = match host {
             Some(host) => {
                 let listening = Webhooks::listen(host).await;
                 Some(listening.map_err(|error| format!("no webhook can be opened: {error}"))?)
@@ -107,6 +109,7 @@ impl Target {
             lanes,
             other_lanes,
             webhooks,
+            is_here,
         })
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
@@ -25,6 +26,7 @@ use super::lane::headers_as_json;
 /// | `/KEY…` | 200; to a GET with `validationToken` that token |
 /// | `/KEY…/fail-N…` | 500 to the first N requests, 200 from then on |
 /// | `/KEY…/fail-end…` | 500 to the first that tells a task that rests (before 1.0), 200 otherwise |
+/// | `/KEY…/slow…` | 200 to the first after two seconds, 200 at once from then on |
 /// | `/KEY…/redirect…` | 302 to `/KEY/redirected` |
 /// | `/KEY…/deny…` | another text to a GET with `validationToken` |
 pub(super) struct Webhooks {
@@ -86,6 +88,20 @@ impl Webhooks {
     }
 }
 
+impl Told {
+    /// What was told is taken now.
+    fn take(&self, key: &str, number: usize) {
+        let deliveries = self.deliveries.lock();
+        let mut deliveries = deliveries.unwrap_or_else(PoisonError::into_inner);
+        let delivery = deliveries.get_mut(key).and_then(|all| all.get_mut(number));
+        if let Some(delivery) = delivery {
+            delivery["taken"] = true.into();
+        }
+        drop(deliveries);
+        self.changed.send_replace(());
+    }
+}
+
 async fn accept(listener: TcpListener, told: Arc<Told>) {
     let mut connections = JoinSet::new();
     loop {
@@ -128,7 +144,7 @@ async fn answer(
         "headers": headers_as_json(&head.headers),
         "body": serde_json::from_slice::<Value>(&body).unwrap_or_default(),
     });
-    let fails = {
+    let (fails, slow) = {
         let mut deliveries = told
             .deliveries
             .lock()
@@ -140,13 +156,20 @@ async fn answer(
             Some(number) => before.count() < number.parse().unwrap_or(0),
             None => false,
         };
-        delivery["taken"] = (!fails).into();
+        let is_first = deliveries.iter().all(|earlier| earlier["path"] != rest);
+        let slow = (segment("slow").is_some() && is_first).then_some(deliveries.len());
+        delivery["taken"] = (!fails && slow.is_none()).into();
         if deliveries.len() < MOST {
             deliveries.push(delivery);
         }
-        fails
+        (fails, slow)
     };
     told.changed.send_replace(());
+    if let Some(number) = slow {
+        // Whoever hangs up meanwhile ends this.
+        tokio::time::sleep(SLOW).await;
+        told.take(key, number);
+    }
     let mut response = Response::new(Full::default());
     if fails {
         *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
@@ -181,5 +204,7 @@ fn validation_token(query: &str) -> Option<&str> {
 
 /// How long a notification may be.
 const LONGEST: usize = 8 << 20;
+/// How long a slow webhook takes: less than anybody may be given, and more than the hasty give.
+const SLOW: Duration = Duration::from_secs(2);
 /// How many notifications of a case are kept.
 const MOST: usize = 1000;

@@ -6,6 +6,7 @@ mod patch;
 pub mod pattern;
 mod template;
 mod told;
+mod unlike;
 
 pub use self::expect::Expect;
 pub use self::model::{Caller, Case, Http, Need, Per, Profile, Step, Until};

@@ -122,6 +122,8 @@ pub enum Need {
     NoOldGeneration,
     /// The agent is reached by `https`.
     Https,
+    /// The agent runs on this machine.
+    Here,
 }
 
 /// Something that is said or done. One of `call`, `stream`, `http`, `next`, `close`, `notified`, `see` and

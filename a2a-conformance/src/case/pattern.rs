@@ -20,6 +20,7 @@
 //! | `$exactly` | is equal, members and all |
 //! | `$all` | is like all of these patterns |
 //! | `$distinct` | is an array in whose items what stands at this path differs |
+//! | `$unlike` | is an array in whose items the texts at this path cannot be told from each other: each two differ in eight letters or more |
 //! | `$descending` | is an array in whose items what stands at this path never grows |
 //! | `$ends` | is an array, not empty, like the last items of this one |
 //! | `$decoded` | is a text of base64url, without padding; decoded it is JSON like this |
@@ -29,6 +30,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use regex::Regex;
 use serde_json::{Map, Value};
 
+use super::unlike::tells_of_others;
 use crate::run::Mismatch;
 
 /// Every place where `found` is not like `pattern`; `place` is the path of `found`.
@@ -207,6 +209,15 @@ fn operate(
                 ));
             }
         }
+        "$unlike" => {
+            let path = operand.as_str().unwrap_or_default();
+            let items = items.into_iter().flatten();
+            let texts: Vec<_> = items.map(|item| text_of(at(item, path))).collect();
+            if tells_of_others(&texts) {
+                let expected = format!("`{path}` that cannot be told from each other");
+                all.push(mismatch(place, expected, texts.join(", ")));
+            }
+        }
         "$ends" => {
             let whole = operand.as_array().map_or(&[][..], Vec::as_slice);
             let length = items.map_or(0, Vec::len);
@@ -233,7 +244,7 @@ fn operate(
 }
 
 /// The operators that there are.
-pub const OPERATORS: [&str; 19] = [
+pub const OPERATORS: [&str; 20] = [
     "$any",
     "$type",
     "$one_of",
@@ -251,6 +262,7 @@ pub const OPERATORS: [&str; 19] = [
     "$all",
     "$distinct",
     "$descending",
+    "$unlike",
     "$ends",
     "$decoded",
 ];

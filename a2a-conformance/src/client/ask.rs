@@ -37,6 +37,9 @@ pub struct Ask {
     /// The conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
+    /// The tasks to which the message is related.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<String>,
     /// The push notification config, in the words of 1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<Value>,

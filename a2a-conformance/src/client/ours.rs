@@ -12,7 +12,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use a2a_transport::webhook::Jwk;
-use a2a_types::{Dialect, ListTasksRequest, Object, Part, TaskPushNotificationConfig};
+use a2a_types::{Dialect, ListTasksRequest, Object, Part, TaskId, TaskPushNotificationConfig};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{
@@ -43,6 +43,7 @@ pub(super) struct Line {
     immediately: bool,
     task: Option<String>,
     context: Option<String>,
+    references: Vec<TaskId>,
     config: Option<TaskPushNotificationConfig>,
     /// Where the client is to be told, by a config of its own making.
     webhook: Option<String>,

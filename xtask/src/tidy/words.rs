@@ -95,6 +95,11 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "what an error of a peer must not tell",
     },
     Exception {
+        path: "a2a-conformance/src/agent/webhook.rs",
+        word: "sleep",
+        reason: "a webhook that is slow on purpose",
+    },
+    Exception {
         path: "a2a-conformance/src/agent/step.rs",
         word: "sleep",
         reason: "a black box tells nobody when something has come to be: it is asked again",

@@ -36,6 +36,8 @@ pub(super) struct Session {
     client: Option<Client>,
     /// What a client with a bug has read for good.
     old_card: Option<Value>,
+    /// What a client with a bug has counted.
+    count: u128,
 }
 
 impl Session {
@@ -167,6 +169,13 @@ impl Performer {
     fn session(&self) -> MutexGuard<'_, Session> {
         // Every change is of one member, so a panic elsewhere leaves it whole.
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One, and then one more each time.
+    pub(super) fn count(&self) -> u128 {
+        let mut session = self.session();
+        session.count += 1;
+        session.count
     }
 
     /// The agent's cards are kept for as long as it allows.

@@ -40,9 +40,10 @@ impl Performer {
         let Some(url) = &line.webhook else {
             return line.config.clone().unwrap_or_default();
         };
-        let token = match self.has(Bug::OneToken) {
-            true => uuid::Uuid::nil(),
-            false => uuid::Uuid::new_v4(),
+        let token = match self.subject.bug() {
+            Some(Bug::OneToken) => uuid::Uuid::nil(),
+            Some(Bug::CountsTokens) => uuid::Uuid::from_u128(self.count()),
+            _ => uuid::Uuid::new_v4(),
         };
         TaskPushNotificationConfig {
             task_id: line.task.clone().unwrap_or_default().into(),
@@ -131,5 +132,6 @@ fn message(line: &Line) -> Message {
     }
     message.task_id = line.task.clone().map(Into::into);
     message.context_id = line.context.clone().map(Into::into);
+    message.reference_task_ids.clone_from(&line.references);
     message
 }

@@ -163,6 +163,12 @@ bugs! {
         ];
     S40: "the card is signed over its signatures, too",
         NEWEST, ["card.signature-verifies"];
+    S41: "webhooks are told states in the letters of another generation",
+        PLACES, ["push.body"];
+    S42: "files are fetched from wherever they are said to be",
+        PLACES, ["send.private-files-not-fetched"];
+    S43: "a webhook that does not answer within a second is given up",
+        NEWEST, ["push.slow-webhook-waited"];
 }
 
 impl Bug {
@@ -170,7 +176,14 @@ impl Bug {
     pub(super) fn is_about_webhooks(self) -> bool {
         matches!(
             self,
-            Self::S29 | Self::S30 | Self::S31 | Self::S32 | Self::S33 | Self::S34
+            Self::S29
+                | Self::S30
+                | Self::S31
+                | Self::S32
+                | Self::S33
+                | Self::S34
+                | Self::S41
+                | Self::S43
         )
     }
 }

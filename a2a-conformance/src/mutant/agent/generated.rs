@@ -106,7 +106,7 @@ pub async fn slipped(slip: Slip, place: Place) -> Result<Option<BTreeSet<String>
     let stand = stand.map_err(|error| error.to_string())?;
     let mut options = in_place(&stand, place);
     // They have nothing to do with it.
-    let others = ["auth.*", "card.*", "extension.*", "version.*"];
+    let others = ["auth.*", "card.*", "version.*"];
     options.selection.skip = others.map(str::to_owned).to_vec();
     let red = match run(&options, |_, _| {}).await {
         Ok(made) => reds(&made).map(|red| red.check).collect(),

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use a2a_server::Server;
 use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport, Update};
 use a2a_types::{
-    CancelTaskRequest, Dialect, ErrorKind, Event, GetTaskRequest, Operation, Request, Response,
-    SendMessageResponse, Task, TaskId, TaskState, TaskStatusUpdateEvent,
+    CancelTaskRequest, Content, Dialect, ErrorKind, Event, GetTaskRequest, Operation, Request,
+    Response, SendMessageResponse, Task, TaskId, TaskState, TaskStatusUpdateEvent,
 };
 use futures_util::StreamExt;
 
 use super::bug::Bug;
 use super::followers::{Followers, OnDrop};
 use super::memory::{Memory, Owner};
-use super::relay::Relay;
+use super::relay::{Relay, fetch};
 
 /// A server that may have a bug.
 #[derive(Clone)]
@@ -100,6 +100,14 @@ impl Inside {
             (Bug::S25, Request::ListTasks(params)) => {
                 if let Some(owner) = self.memory.owner_of_token(&params.page_token) {
                     owner.pose(call);
+                }
+            }
+            (Bug::S42, Request::SendMessage(params)) => {
+                for part in &params.message.parts {
+                    if let Content::Url(url) = &part.content {
+                        // It makes nothing of it.
+                        let _ = fetch(url).await;
+                    }
                 }
             }
             (Bug::S38, Request::SendMessage(params)) => {

@@ -6,6 +6,7 @@ use a2a_transport::BoxFuture;
 use bytes::Bytes;
 use http::Response;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http::response::Parts;
 use serde_json::{Map, Value, json};
 
 use super::control::Control;
@@ -103,8 +104,8 @@ impl Wire for Odd {
         *answer.body_mut() = text.into();
     }
 
-    fn head(&self, _: &Asked, head: &mut HeaderMap) {
-        self.headers(head);
+    fn head(&self, _: &Asked, head: &mut Parts) {
+        self.headers(&mut head.headers);
     }
 
     fn event(&self, _: &Asked, event: &mut Value) {

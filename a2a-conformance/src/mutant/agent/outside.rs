@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::response::Parts;
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
 
@@ -123,13 +124,14 @@ impl Wire for Outside {
         *answer.body_mut() = json.to_string().into();
     }
 
-    fn head(&self, asked: &Asked, head: &mut HeaderMap) {
+    fn head(&self, asked: &Asked, head: &mut Parts) {
         let follows = match asked.rpc_method() {
             Some(method) => FOLLOWING.contains(&method),
             None => asked.path.ends_with(":subscribe"),
         };
         if self.bug == Bug::S18 && follows {
-            head.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+            let text = HeaderValue::from_static("text/plain");
+            head.headers.insert(CONTENT_TYPE, text);
         }
     }
 

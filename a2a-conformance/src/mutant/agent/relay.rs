@@ -7,9 +7,10 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use a2a_transport::http::{ServeOptions, serve};
-use a2a_types::{Request, Response, TaskPushNotificationConfig};
+use a2a_types::{Request, Response, TaskPushNotificationConfig, TaskState};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, HeaderMap, LOCATION};
 use http::{StatusCode, Uri};
@@ -18,6 +19,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
 
 use super::bug::Bug;
 use super::memory::lock;
@@ -138,8 +140,17 @@ impl Relay {
             let end = body.iter().rposition(|byte| *byte == b'}').unwrap_or(0);
             body.splice(end..end, br#","deliveryAttempt":2"#.iter().copied());
         }
+        if self.bug == Bug::S41 {
+            body = in_other_letters(&body);
+        }
         let headers = self.headers(&head.headers, &hook);
-        let told = tell(&hook.url, &headers, &body).await;
+        let telling = tell(&hook.url, &headers, &body);
+        let told = match self.bug {
+            Bug::S43 => timeout(HASTY, telling)
+                .await
+                .unwrap_or_else(|late| Err(late.into())),
+            _ => telling.await,
+        };
         match self.bug {
             Bug::S33 => StatusCode::OK,
             Bug::S30 => match told {
@@ -176,6 +187,31 @@ impl Relay {
     }
 }
 
+/// A notification with its states as another generation spells them.
+fn in_other_letters(body: &[u8]) -> Vec<u8> {
+    let body = String::from_utf8_lossy(body);
+    let spellings = [
+        TaskState::Working,
+        TaskState::InputRequired,
+        TaskState::Completed,
+        TaskState::Failed,
+    ];
+    let spellings = spellings.map(|state| {
+        let newest = state.as_str();
+        let before = newest.trim_start_matches("TASK_STATE_").to_lowercase();
+        [newest.to_owned(), before.replace('_', "-")].map(|state| format!("\"{state}\""))
+    });
+    let changed = spellings
+        .iter()
+        .fold(body.into_owned(), |body, [newest, before]| {
+            match body.contains(newest.as_str()) {
+                true => body.replace(newest, before),
+                false => body.replace(before, newest),
+            }
+        });
+    changed.into_bytes()
+}
+
 /// What a webhook answered.
 struct Told {
     status: StatusCode,
@@ -184,6 +220,15 @@ struct Told {
 
 /// Tells a webhook, without any of the care that this takes.
 async fn tell(url: &str, headers: &str, body: &[u8]) -> io::Result<Told> {
+    ask("POST", url, headers, body).await
+}
+
+/// Fetches what is at a URL, whatever it is, likewise.
+pub(super) async fn fetch(url: &str) -> io::Result<()> {
+    ask("GET", url, "", b"").await.map(drop)
+}
+
+async fn ask(method: &str, url: &str, headers: &str, body: &[u8]) -> io::Result<Told> {
     let bad = |_| io::Error::from(io::ErrorKind::InvalidInput);
     let uri: Uri = url.parse().map_err(bad)?;
     let authority = uri.authority().ok_or(io::ErrorKind::InvalidInput)?;
@@ -198,7 +243,7 @@ async fn tell(url: &str, headers: &str, body: &[u8]) -> io::Result<Told> {
         .split_inclusive("\r\n")
         .filter(|line| !line.starts_with("content-length"));
     let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: {authority}\r\n{}Content-Length: {}\r\nConnection: close\r\n\r\n",
+        "{method} {path} HTTP/1.1\r\nHost: {authority}\r\n{}Content-Length: {}\r\nConnection: close\r\n\r\n",
         lines.collect::<String>(),
         body.len(),
     );
@@ -226,6 +271,9 @@ async fn tell(url: &str, headers: &str, body: &[u8]) -> io::Result<Told> {
         location,
     })
 }
+
+/// How long the hasty wait for an answer.
+const HASTY: Duration = Duration::from_secs(1);
 
 /// How much of an answer is read.
 const LONGEST: u64 = 64 << 10;

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use a2a_transport::Binding;
 use bytes::Bytes;
 use http::Response;
+use http::response::Parts;
 use serde_json::Value;
 
 pub use self::table::SLIPS;
@@ -51,6 +52,10 @@ enum How {
     Answer(fn(&mut Seen, &Asked, &mut Value)),
     /// In what is around answers that are no streams.
     Head(fn(&Asked, &mut Response<Bytes>)),
+    /// In what is before streams.
+    Stream(fn(&mut Parts)),
+    /// In how an event is written.
+    Written(fn(&Value) -> String),
     /// In what is asked.
     Question(fn(&mut Seen, &mut Asked)),
     /// How often an event is told, which is known by its number in its stream; in what order.
@@ -142,6 +147,15 @@ impl Wire for Slipping {
         }
     }
 
+    fn head(&self, asked: &Asked, head: &mut Parts) {
+        if let How::Stream(change) = self.slip.how
+            && !self.is_elsewhere(asked)
+        {
+            change(head);
+            self.show();
+        }
+    }
+
     fn event(&self, asked: &Asked, event: &mut Value) {
         if self.is_elsewhere(asked) {
             return;
@@ -156,6 +170,10 @@ impl Wire for Slipping {
     }
 
     fn block(&self, fields: &str, event: &Value) -> String {
+        if let How::Written(write) = self.slip.how {
+            self.show();
+            return format!("{fields}data: {}\n\n", write(event));
+        }
         let told = match self.slip.how {
             How::Block(change) => change(&mut lock(&self.seen), event),
             _ => vec![event.clone()],

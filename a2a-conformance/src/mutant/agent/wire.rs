@@ -7,7 +7,8 @@ use a2a_transport::http::{Body, HttpService};
 use a2a_transport::{BoxFuture, Transport};
 use bytes::Bytes;
 use futures_util::StreamExt;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::response::Parts;
 use http::{Method, Request, Response};
 use http_body::Frame;
 use http_body_util::{BodyExt, Full, Limited, StreamBody};
@@ -27,7 +28,7 @@ pub(super) trait Wire: Send + Sync + 'static {
     fn answer(&self, _asked: &Asked, _answer: &mut Response<Bytes>) {}
 
     /// Changes the head of a stream.
-    fn head(&self, _asked: &Asked, _head: &mut HeaderMap) {}
+    fn head(&self, _asked: &Asked, _head: &mut Parts) {}
 
     /// Changes the document that an event carries.
     fn event(&self, _asked: &Asked, _event: &mut Value) {}
@@ -147,7 +148,7 @@ impl<T: Transport> Wired<T> {
         let streams = |value: &http::HeaderValue| value.as_bytes().starts_with(EVENTS.as_bytes());
         let (mut head, body) = response.into_parts();
         if head.headers.get(CONTENT_TYPE).is_some_and(streams) {
-            self.wire.head(&asked, &mut head.headers);
+            self.wire.head(&asked, &mut head);
             return Response::from_parts(head, self.stream(asked, body));
         }
         let Ok(bytes) = body.collect().await;

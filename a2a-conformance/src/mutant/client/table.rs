@@ -112,6 +112,8 @@ bugs! {
     "C66" PastEnd "tells what comes after the end of a task" => "client.nothing-after-end";
     "C67" FirstOfMany "takes the first of several events that come at once" => "client.stream-events-together" ["client.stream-empty-events"];
     "C68" OneId "gives all requests one id" => "client.request-ids-differ" ["client.ids-unique"];
+    "C69" CountsTokens "has tokens for its push notification configs that can be told from each other" => "client.webhook-config";
+    "C70" NoReferences "drops the tasks to which a message is related" => "client.references-sent";
 }
 
 /// Every client with a bug.

@@ -44,6 +44,7 @@ fn belittle(params: &mut SendMessageRequest, bug: Bug) {
     match bug {
         Bug::NoConfiguration => params.configuration = None,
         Bug::NoMetadata => params.metadata = None,
+        Bug::NoReferences => params.message.reference_task_ids.clear(),
         Bug::NoMediaType => {
             let parts = params.message.parts.iter_mut();
             parts.for_each(|part| part.media_type = None);

@@ -38,9 +38,9 @@ pub(super) fn code_as_text(_: &mut Seen, _: &Asked, json: &mut Value) {
 }
 
 pub(super) fn status_200(_: &Asked, answer: &mut Response<Bytes>) {
-    if answer.body().starts_with(b"{\"error\"")
-        || answer.body().windows(7).any(|part| part == b"\"error\"")
-    {
+    let has = |name: &[u8]| answer.body().windows(name.len()).any(|part| part == name);
+    // Errors of JSON-RPC do.
+    if has(b"\"error\"") && !has(b"\"jsonrpc\"") {
         *answer.status_mut() = StatusCode::OK;
     }
 }
@@ -112,5 +112,25 @@ pub(super) fn error_reason(_: &mut Seen, _: &Asked, json: &mut Value) {
 pub(super) fn error_message_empty(_: &mut Seen, _: &Asked, json: &mut Value) {
     if let Some(message) = json.pointer_mut("/error/message") {
         *message = json!("");
+    }
+}
+
+pub(super) fn code_unknown(_: &mut Seen, _: &Asked, json: &mut Value) {
+    recode(json, -32602, -32150);
+}
+
+/// 1.0 wraps errors of HTTP+JSON, and 0.3 does not.
+pub(super) fn error_as_before(_: &mut Seen, _: &Asked, json: &mut Value) {
+    if json.get("jsonrpc").is_none()
+        && let Some(error) = json.get_mut("error")
+        && error.get("status").is_some()
+    {
+        *json = error.take();
+    }
+}
+
+pub(super) fn error_details_untyped(_: &mut Seen, _: &Asked, json: &mut Value) {
+    if let Some(error) = json.get_mut("error") {
+        each(error, &mut |thing| drop(thing.remove("@type")));
     }
 }

@@ -1,5 +1,7 @@
 //! Slips about the events of streams.
 
+use http::StatusCode;
+use http::response::Parts;
 use serde_json::{Value, json};
 
 use super::Seen;
@@ -199,4 +201,22 @@ pub(super) fn final_never(_: &mut Seen, _: &Asked, json: &mut Value) {
             thing.insert("final".to_owned(), json!(false));
         }
     });
+}
+
+pub(super) fn stream_accepted(head: &mut Parts) {
+    head.status = StatusCode::ACCEPTED;
+}
+
+pub(super) fn event_in_lines(event: &Value) -> String {
+    format!("{event:#}")
+}
+
+pub(super) fn event_quoted(event: &Value) -> String {
+    event.to_string().replace('"', "'")
+}
+
+pub(super) fn event_enveloped(_: &mut Seen, _: &Asked, json: &mut Value) {
+    if json.get("jsonrpc").is_none() {
+        *json = json!({"jsonrpc": "2.0", "id": 1, "result": json.take()});
+    }
 }

@@ -82,3 +82,11 @@ pub(super) fn part_metadata_lost(_: &mut Seen, _: &Asked, json: &mut Value) {
         }
     });
 }
+
+pub(super) fn extension_names(_: &mut Seen, _: &Asked, json: &mut Value) {
+    each(json, &mut |thing| {
+        if thing.contains_key("parts") {
+            thing.insert("extensions".to_owned(), json!(["mood"]));
+        }
+    });
+}

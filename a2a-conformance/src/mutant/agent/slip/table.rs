@@ -1,6 +1,6 @@
 //! The table of slips.
 
-use super::How::{Answer, Block, Document, Event, Head, Question};
+use super::How::{Answer, Block, Document, Event, Head, Question, Stream, Written};
 use super::{Slip, error, event, list, part, slip, status, task};
 
 /// All of them.
@@ -67,7 +67,7 @@ pub const SLIPS: &[Slip] = &[
     slip("code-internal", "wrong params are an internal error", Answer(error::code_internal)),
     slip("code-invalid", "a task that there is not is wrong params", Answer(error::code_invalid)),
     slip("code-as-text", "codes are texts", Answer(error::code_as_text)),
-    slip("status-200", "errors come with status 200", Head(error::status_200)),
+    slip("status-200", "errors of HTTP+JSON come with status 200", Head(error::status_200)),
     slip("status-500", "results come with status 500", Head(error::status_500)),
     slip("status-404", "errors come with status 404", Head(error::status_404)),
     slip("plain-text", "answers say that they are plain text", Head(error::plain_text)),
@@ -99,4 +99,13 @@ pub const SLIPS: &[Slip] = &[
     slip("error-data-object", "the data of errors is an object", Answer(error::error_data_object)),
     slip("error-reason", "errors tell the wrong reason", Answer(error::error_reason)),
     slip("error-message-empty", "errors say nothing", Answer(error::error_message_empty)),
+    slip("code-unknown", "wrong params have a code that nobody knows", Answer(error::code_unknown)),
+    slip("error-as-before", "errors are told in the form of another generation", Answer(error::error_as_before)),
+    slip("error-details-untyped", "the details of errors have no types", Answer(error::error_details_untyped)),
+    slip("extension-names", "extensions are named by words that are no URIs", Document(part::extension_names)),
+    slip("task-id-same", "every new task has the id of the first", Answer(task::task_id_same)),
+    slip("stream-accepted", "streams come with status 202", Stream(event::stream_accepted)),
+    slip("event-in-lines", "events are written over several lines, of which the first alone is data", Written(event::event_in_lines)),
+    slip("event-quoted", "events are written as texts are in JavaScript", Written(event::event_quoted)),
+    slip("event-enveloped", "events of HTTP+JSON have an envelope of JSON-RPC", Event(event::event_enveloped)),
 ];

@@ -222,3 +222,25 @@ pub(super) fn context_new(seen: &mut Seen, _: &Asked, json: &mut Value) {
 pub(super) fn context_lost(_: &mut Seen, _: &Asked, json: &mut Value) {
     contexts(json, &mut |thing, name| drop(thing.remove(name)));
 }
+
+pub(super) fn task_id_same(seen: &mut Seen, asked: &Asked, json: &mut Value) {
+    // In 0.1 the caller names the task.
+    if !is_send(asked) || asked.rpc_method() == Some("tasks/send") {
+        return;
+    }
+    let Some(question) = &asked.json else { return };
+    let message = question
+        .get("message")
+        .unwrap_or(&question["params"]["message"]);
+    let is_new = message.get("taskId").is_none();
+    if let Some(Value::Object(answer)) = result(asked, json).filter(|_| is_new) {
+        let task = match answer.get_mut("task") {
+            Some(Value::Object(task)) => task,
+            _ => answer,
+        };
+        if let (true, Some(id)) = (task.contains_key("status"), task.get_mut("id")) {
+            let first = seen.documents.entry("id".to_owned());
+            *id = first.or_insert_with(|| id.clone()).clone();
+        }
+    }
+}

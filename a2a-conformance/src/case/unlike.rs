@@ -1,0 +1,48 @@
+//! Whether texts that should be secrets can be told from each other.
+
+/// Whether one of the texts is another one with few letters changed: a number that is counted, a time.
+pub(super) fn tells_of_others(texts: &[String]) -> bool {
+    let is_told = |(end, text): (usize, &String)| {
+        let mut before = texts.iter().take(end);
+        before.any(|other| difference(other, text) < FEW)
+    };
+    texts.iter().enumerate().any(is_told)
+}
+
+/// In how many places two texts differ.
+fn difference(one: &str, other: &str) -> usize {
+    let mut letters = one.chars();
+    let differ = other.chars().filter(|own| letters.next() != Some(*own));
+    let differ = differ.count();
+    differ + letters.count()
+}
+
+/// Random texts of 16 hexadecimal digits differ in fewer places once in nine million times.
+const FEW: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(texts: &[&str], told: bool) {
+        let texts: Vec<_> = texts.iter().map(ToString::to_string).collect();
+        assert_eq!(tells_of_others(&texts), told);
+    }
+
+    #[test]
+    fn texts_that_are_counted_tell_of_each_other() {
+        check(&["token-for-config-1", "token-for-config-2"], true);
+        check(&["2026-01-01T10:00:00Z", "2026-01-01T10:00:09Z"], true);
+        check(&["token", "token"], true);
+        check(&["0123456789abcdef", "0123456789abcdef1234567"], true);
+    }
+
+    #[test]
+    fn texts_that_are_drawn_by_lot_do_not() {
+        let [one, two, three] = [(); 3].map(|()| uuid::Uuid::new_v4().to_string());
+        check(&[&one, &two, &three], false);
+        check(&[&one], false);
+        check(&["0123456789abcdef", "0123456789abcdef12345678"], false);
+    }
+}
