@@ -101,7 +101,7 @@ pub async fn try_out(mutation: &Mutation) -> Result<Trial, String> {
 ///
 /// Errors: why there was no run.
 pub async fn slipped(slip: Slip, place: Place) -> Result<Option<BTreeSet<String>>, String> {
-    let slipping = Arc::new(Slipping::new(slip, place.1));
+    let slipping = Arc::new(Slipping::new(slip, place));
     let stand = Stand::behind(Arc::clone(&slipping) as Arc<dyn Wire>, &Subject::Reference).await;
     let stand = stand.map_err(|error| error.to_string())?;
     let mut options = in_place(&stand, place);

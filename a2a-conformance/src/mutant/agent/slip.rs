@@ -16,12 +16,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use a2a_transport::Binding;
+use a2a_types::Dialect;
 use bytes::Bytes;
 use http::Response;
 use http::response::Parts;
 use serde_json::Value;
 
 pub use self::table::SLIPS;
+use super::bug::Place;
 use super::memory::lock;
 use super::wire::{Asked, Wire};
 
@@ -33,6 +35,15 @@ pub struct Slip {
     /// What the agent does wrong.
     pub says: &'static str,
     how: How,
+    /// The generation in which it begins to be wrong.
+    since: Dialect,
+}
+
+impl Slip {
+    /// It is wrong from that generation on.
+    const fn since(self, since: Dialect) -> Self {
+        Self { since, ..self }
+    }
 }
 
 impl fmt::Debug for Slip {
@@ -73,17 +84,17 @@ struct Seen {
 #[derive(Debug)]
 pub(super) struct Slipping {
     slip: Slip,
-    binding: Binding,
+    place: Place,
     seen: Mutex<Seen>,
     shown: AtomicBool,
 }
 
 impl Slipping {
-    /// In what is said by one binding: what some checks say by the other one beside it stays right.
-    pub(super) fn new(slip: Slip, binding: Binding) -> Self {
+    /// In what is said in one place: what some checks say by the other binding beside it stays right.
+    pub(super) fn new(slip: Slip, place: Place) -> Self {
         Self {
             slip,
-            binding,
+            place,
             seen: Mutex::default(),
             shown: AtomicBool::new(false),
         }
@@ -95,7 +106,8 @@ impl Slipping {
     }
 
     fn is_elsewhere(&self, asked: &Asked) -> bool {
-        self.binding == Binding::HttpJson && asked.rpc_method().is_some()
+        let (dialect, binding) = self.place;
+        dialect < self.slip.since || binding == Binding::HttpJson && asked.rpc_method().is_some()
     }
 
     fn show(&self) {
@@ -188,5 +200,10 @@ impl Wire for Slipping {
 }
 
 const fn slip(name: &'static str, says: &'static str, how: How) -> Slip {
-    Slip { name, says, how }
+    Slip {
+        name,
+        says,
+        how,
+        since: Dialect::V0_1,
+    }
 }

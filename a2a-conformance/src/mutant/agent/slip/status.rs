@@ -121,14 +121,11 @@ pub(super) fn role_spelling(_: &mut Seen, _: &Asked, json: &mut Value) {
 
 pub(super) fn kinds(_: &mut Seen, _: &Asked, json: &mut Value) {
     each(json, &mut |thing| {
-        let state = thing
-            .get("status")
-            .and_then(|status| status["state"].as_str());
-        let Some(state) = state else { return };
-        // 0.1 knows of no kinds, and so leaves them to anybody.
-        let is_newer = state.starts_with("TASK_STATE_");
-        if thing.remove("kind").is_none() && is_newer {
-            thing.insert("kind".to_owned(), json!("task"));
+        if thing.contains_key("status") && thing.get("status").is_some_and(Value::is_object) {
+            match thing.contains_key("kind") {
+                true => drop(thing.remove("kind")),
+                false => drop(thing.insert("kind".to_owned(), json!("task"))),
+            }
         }
     });
 }

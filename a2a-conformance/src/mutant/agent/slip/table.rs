@@ -1,5 +1,7 @@
 //! The table of slips.
 
+use a2a_types::Dialect::{V0_2, V1_0};
+
 use super::How::{Answer, Block, Document, Event, Head, Question, Stream, Written};
 use super::{Slip, error, event, list, part, slip, status, task};
 
@@ -75,7 +77,7 @@ pub const SLIPS: &[Slip] = &[
     slip("numbers-as-text", "numbers are texts", Answer(status::numbers_as_text)),
     slip("state-lower-case", "states are written in the letters of another generation", Document(status::state_spelling)),
     slip("role-spelling", "roles are written in the letters of another generation", Document(status::role_spelling)),
-    slip("kinds", "results tell their kind where the generation does not, or not where it does", Document(status::kinds)),
+    slip("kinds", "results tell their kind where the generation does not, or not where it does", Document(status::kinds)).since(V0_2),
     slip("no-wrapper", "what has to be wrapped is not, and what has not is", Answer(status::no_wrapper)),
     slip("total-of-page", "the size of everything is that of the page", Answer(list::total_of_page)),
     slip("total-off-by-one", "the size of everything is one too many", Answer(list::total_off_by_one)),
@@ -100,9 +102,9 @@ pub const SLIPS: &[Slip] = &[
     slip("error-reason", "errors tell the wrong reason", Answer(error::error_reason)),
     slip("error-message-empty", "errors say nothing", Answer(error::error_message_empty)),
     slip("code-unknown", "wrong params have a code that nobody knows", Answer(error::code_unknown)),
-    slip("error-as-before", "errors are told in the form of another generation", Answer(error::error_as_before)),
-    slip("error-details-untyped", "the details of errors have no types", Answer(error::error_details_untyped)),
-    slip("extension-names", "extensions are named by words that are no URIs", Document(part::extension_names)),
+    slip("error-as-before", "errors are told in the form of another generation", Answer(error::error_as_before)).since(V1_0),
+    slip("error-details-untyped", "the details of errors have no types", Answer(error::error_details_untyped)).since(V1_0),
+    slip("extension-names", "extensions are named by words that are no URIs", Document(part::extension_names)).since(V0_2),
     slip("task-id-same", "every new task has the id of the first", Answer(task::task_id_same)),
     slip("stream-accepted", "streams come with status 202", Stream(event::stream_accepted)),
     slip("event-in-lines", "events are written over several lines, of which the first alone is data", Written(event::event_in_lines)),
