@@ -135,9 +135,12 @@ impl Connection {
 
     /// The id of the task that an answer, or the first event of a stream, tells of.
     pub(crate) fn task(&self) -> Option<String> {
-        let text = std::str::from_utf8(&self.answer).ok()?;
-        let (_, after) = text.split_once(r#""task":{"id":""#)?;
-        Some(after.split_once('"')?.0.to_owned())
+        let body = self.answer.get(self.body..)?;
+        // An event has a line of its own, after `data: `.
+        let start = memchr::memchr(b'{', body)?;
+        let line = body.get(start..)?.split(|byte| *byte == b'\n').next()?;
+        let answer: serde_json::Value = serde_json::from_slice(line).ok()?;
+        Some(answer["result"]["task"]["id"].as_str()?.to_owned())
     }
 
     fn is_whole(&self, length: Option<usize>) -> bool {

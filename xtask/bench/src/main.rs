@@ -11,6 +11,7 @@ mod measured;
 mod multiplexed;
 mod order;
 mod page;
+mod peers;
 mod process;
 mod scenario;
 mod serve;
@@ -25,6 +26,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use self::measured::Measured;
 use self::scenario::{Plan, Scenario};
+
+/// That of hyper alone as of ours: both are this program.
+#[cfg(feature = "mimalloc")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Measures how fast the server is, beside one of hyper alone.
 #[derive(Parser)]
@@ -58,6 +64,10 @@ struct Options {
     /// How many messages to send where memory is what counts.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     sends: usize,
+    /// Measure published servers of others, too, where sends, streams and gets are: they are built
+    /// first, from crates.io.
+    #[arg(long)]
+    peers: bool,
     /// A look: three rounds of half a second, and 250,000 sends where memory counts.
     #[arg(long, conflicts_with_all = ["rounds", "seconds", "sends"])]
     quick: bool,
@@ -91,6 +101,7 @@ Examples:
   cargo xtask bench                                     everything
   cargo xtask bench --quick send get                    a look at two
   cargo xtask bench send --connections 16 --rounds 9    one figure, and surer
+  cargo xtask bench --peers send stream get             beside servers of others
   cargo xtask bench --json bench.json                   for programs
   cargo xtask bench --html bench.html                   to look at
   cargo xtask bench --check                             fail if a target is missed
@@ -119,7 +130,7 @@ fn main() -> ExitCode {
 
 /// Measures, and tells; whether that is a success.
 fn bench(options: &Options) -> Result<bool, Failure> {
-    let plan = plan(options)?;
+    let mut plan = plan(options)?;
     let scenarios = match options.scenarios.as_slice() {
         [] => Scenario::value_variants(),
         named => named,
@@ -127,6 +138,10 @@ fn bench(options: &Options) -> Result<bool, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
+    if options.peers {
+        let [core, _] = plan.cores;
+        plan.peers = runtime.block_on(peers::ready(core))?;
+    }
     let mut all = Vec::new();
     for scenario in scenarios {
         let measured = runtime.block_on(scenario.run(&plan))?;
@@ -158,6 +173,7 @@ fn plan(options: &Options) -> Result<Plan, Failure> {
         sends,
         directory: directory.unwrap_or_else(|| beside.to_owned()),
         cores: machine::two_cores()?,
+        peers: Vec::new(),
     })
 }
 

@@ -1,12 +1,13 @@
 //! A server in a process of its own, on processors of its own.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::Stdio;
 
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::serve::Settings;
+use crate::serve::{Settings, cores_argument};
 use crate::{Failure, machine};
 
 /// A running server; it is killed when this is dropped.
@@ -20,6 +21,13 @@ impl Process {
     pub(crate) async fn begin(settings: &Settings) -> Result<Self, Failure> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("serve").args(settings.arguments());
+        Self::spawn(command).await
+    }
+
+    /// Begins one of others, on these processors.
+    pub(crate) async fn peer(program: &Path, cores: &[usize]) -> Result<Self, Failure> {
+        let mut command = Command::new(program);
+        command.arg(cores_argument(cores));
         Self::spawn(command).await
     }
 

@@ -20,6 +20,9 @@ const COMMON: &[&str] = &[
     "publish = false",
 ];
 
+/// What the manifest of a workspace inside this one must contain, which inherits nothing.
+const APART: &[&str] = &["publish = false", "unsafe_code = \"forbid\""];
+
 /// Every crate inherits what the workspace says, and the workspace says it.
 pub(super) fn inherited(workspace: &Workspace) -> Vec<Violation> {
     let manifests = || {
@@ -32,11 +35,12 @@ pub(super) fn inherited(workspace: &Workspace) -> Vec<Violation> {
 }
 
 fn lacks(manifest: &Source) -> impl Iterator<Item = Violation> {
+    let text = format!("\n{}\n", manifest.text);
     let lines = match manifest.path.as_str() {
         "Cargo.toml" => COMMON,
+        _ if text.contains("\n[workspace]\n") => APART,
         _ => INHERITED,
     };
-    let text = format!("\n{}\n", manifest.text);
     let lacks = move |line: &&&str| !text.contains(&format!("\n{line}\n"));
     lines.iter().filter(lacks).map(|line| {
         let line = line.replace('\n', " ");
@@ -65,5 +69,10 @@ mod tests {
             &["a/Cargo.toml: lacks `edition.workspace = true`"],
         );
         check("Cargo.toml", &COMMON.join("\n"), &[]);
+        check(
+            "a/b/Cargo.toml",
+            "[workspace]\npublish = false",
+            &["a/b/Cargo.toml: lacks `unsafe_code = \"forbid\"`"],
+        );
     }
 }

@@ -17,6 +17,10 @@ use clap::{Parser, Subcommand};
 use self::exit::{Failure, tell};
 use self::show::Screen;
 
+#[cfg(feature = "mimalloc")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Calls agents by the Agent2Agent (A2A) protocol, whichever generation they speak.
 #[derive(Parser)]
 #[command(version, propagate_version = true, after_help = AFTER_HELP)]

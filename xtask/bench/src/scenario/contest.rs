@@ -1,9 +1,12 @@
 //! Servers measured in turn, each time as a new process, so that none has what another left.
 
+use std::path::PathBuf;
+
 use super::Plan;
 use crate::load::Connection;
 use crate::measured::{Column, Figures, Measured};
 use crate::order::{Ask, Order};
+use crate::peers::Peer;
 use crate::process::Process;
 use crate::serve::{Settings, Who};
 use crate::{Failure, machine};
@@ -12,7 +15,9 @@ use crate::{Failure, machine};
 #[derive(Clone, Debug)]
 pub(super) struct Contender {
     /// As tables call it.
-    pub(super) name: &'static str,
+    pub(super) name: String,
+    /// The program of others, if it is no server of this one.
+    peer: Option<PathBuf>,
     pub(super) settings: Settings,
     pub(super) ask: Ask,
     pub(super) text: String,
@@ -25,7 +30,8 @@ impl Contender {
     pub(super) fn ours(plan: &Plan, ask: Ask, text: &str) -> Self {
         let [server, callers] = plan.cores;
         Self {
-            name: OURS,
+            name: OURS.to_owned(),
+            peer: None,
             settings: Settings::new(Who::Ours, &[server]),
             ask,
             text: text.to_owned(),
@@ -34,13 +40,30 @@ impl Contender {
     }
 
     /// Another name, for tables that have several of ours.
-    pub(super) fn named(self, name: &'static str) -> Self {
+    pub(super) fn named(self, name: &str) -> Self {
+        let name = name.to_owned();
         Self { name, ..self }
+    }
+
+    /// A server of others, asked the same.
+    pub(super) fn peer(&self, peer: &Peer) -> Self {
+        Self {
+            peer: Some(peer.program.clone()),
+            ..self.clone().named(&peer.name)
+        }
+    }
+
+    /// Begins its process.
+    async fn begin(&self) -> Result<Process, Failure> {
+        match &self.peer {
+            Some(program) => Process::peer(program, &self.settings.cores).await,
+            None => Process::begin(&self.settings).await,
+        }
     }
 
     /// Hyper alone, asked the same and answering as much.
     pub(super) async fn ceiling(&self) -> Result<Self, Failure> {
-        let process = Process::begin(&self.settings).await?;
+        let process = self.begin().await?;
         let mut connection = Connection::open(process.address()).await?;
         let mut order = self.order(&process).await?;
         let answer = connection.ask(order.next()).await?.to_vec();
@@ -50,7 +73,7 @@ impl Contender {
         settings.bytes = answer.len();
         settings.events = events(&answer);
         Ok(Self {
-            name: CEILING,
+            name: CEILING.to_owned(),
             settings,
             ..self.clone()
         })
@@ -83,14 +106,14 @@ pub(super) async fn hold(
     let mut servers: Vec<_> = contenders
         .iter()
         .map(|contender| Figures {
-            server: contender.name.to_owned(),
+            server: contender.name.clone(),
             rounds: Vec::new(),
         })
         .collect();
     for round in 1..=plan.rounds {
         eprintln!("{load}: round {round} of {}", plan.rounds);
         for (contender, figures) in contenders.iter().zip(&mut servers) {
-            let process = Process::begin(&contender.settings).await?;
+            let process = contender.begin().await?;
             machine::pin(&contender.callers)?;
             let figure = once(contender, &process).await;
             let figure =

@@ -14,6 +14,7 @@ pub(super) async fn send(plan: &Plan) -> Result<Vec<Measured>, Failure> {
             rate(&mut send, 0.52);
             let cpu = send.ratio(OURS, CEILING, "CPU");
             send.claim("CPU, ours ÷ hyper alone", cpu, Bound::AtMost(17.5 / 9.0));
+            best(plan, &mut send, 1.8);
         }
         late(&mut send, *connections);
         measured.push(send);
@@ -25,6 +26,9 @@ pub(super) async fn stream(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     let mut measured = Vec::new();
     for connections in &plan.connections {
         let mut stream = beside(plan, "send and stream", Ask::Stream, *connections).await?;
+        if *connections >= MANY {
+            best(plan, &mut stream, 1.0);
+        }
         late(&mut stream, *connections);
         measured.push(stream);
     }
@@ -37,6 +41,7 @@ pub(super) async fn get(plan: &Plan) -> Result<Vec<Measured>, Failure> {
         let mut get = beside(plan, "get", Ask::Get, *connections).await?;
         if *connections >= MANY {
             rate(&mut get, 0.85);
+            best(plan, &mut get, 1.0);
         }
         late(&mut get, *connections);
         measured.push(get);
@@ -122,7 +127,7 @@ pub(super) async fn http2(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     Ok(vec![measured.await?])
 }
 
-/// Ours beside hyper alone.
+/// Ours beside hyper alone, and beside those of others that are there.
 async fn beside(
     plan: &Plan,
     name: &str,
@@ -130,7 +135,9 @@ async fn beside(
     connections: usize,
 ) -> Result<Measured, Failure> {
     let ours = Contender::ours(plan, ask, TEXT);
-    let contenders = [ours.ceiling().await?, ours];
+    let mut contenders = vec![ours.ceiling().await?];
+    contenders.extend(plan.peers.iter().map(|peer| ours.peer(peer)));
+    contenders.push(ours);
     requests(plan, name, &contenders, connections).await
 }
 
@@ -186,6 +193,19 @@ fn figures(seen: &load::Seen, cpu: f64) -> Vec<f64> {
 fn rate(measured: &mut Measured, least: f64) {
     let rate = measured.ratio(OURS, CEILING, "rate");
     measured.claim("rate, ours ÷ hyper alone", rate, Bound::AtLeast(least));
+}
+
+/// Claims how many times as much as the best of others ours does, if they were measured.
+fn best(plan: &Plan, measured: &mut Measured, least: f64) {
+    let rates = plan.peers.iter().map(|peer| {
+        let rate = measured.median(&peer.name, "rate");
+        (rate.unwrap_or_default(), &peer.name)
+    });
+    if let Some((_, best)) = rates.max_by(|(one, _), (other, _)| one.total_cmp(other)) {
+        let ratio = measured.ratio(OURS, best, "rate");
+        let what = format!("rate, ours ÷ {best}");
+        measured.claim(what, ratio, Bound::AtLeast(least));
+    }
 }
 
 fn late(measured: &mut Measured, connections: usize) {

@@ -12,6 +12,7 @@ use clap::ValueEnum;
 
 use crate::Failure;
 use crate::measured::Measured;
+use crate::peers::Peer;
 
 /// A kind of load.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
@@ -57,6 +58,8 @@ pub(crate) struct Plan {
     pub(crate) directory: PathBuf,
     /// The processor of the server, and that of its callers.
     pub(crate) cores: [usize; 2],
+    /// Servers of others that are measured, too.
+    pub(crate) peers: Vec<Peer>,
 }
 
 impl Scenario {

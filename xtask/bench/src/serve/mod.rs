@@ -80,10 +80,9 @@ impl Settings {
             Who::Ceiling => "ceiling",
             Who::Ours => "ours",
         };
-        let cores: Vec<_> = self.cores.iter().map(usize::to_string).collect();
         let mut arguments = vec![
             format!("--who={who}"),
-            format!("--cores={}", cores.join(",")),
+            cores_argument(&self.cores),
             format!("--bytes={}", self.bytes),
             format!("--events={}", self.events),
         ];
@@ -101,6 +100,12 @@ impl Settings {
         arguments.extend(self.http2.then(|| "--http2".to_owned()));
         arguments
     }
+}
+
+/// The processors as the command line has them.
+pub(crate) fn cores_argument(cores: &[usize]) -> String {
+    let cores: Vec<_> = cores.iter().map(usize::to_string).collect();
+    format!("--cores={}", cores.join(","))
 }
 
 /// Serves until the process is killed; tells its address first.

@@ -1,0 +1,239 @@
+//! What the parts of a request cost: `cargo bench --package a2a-bench`, or one of them by its name,
+//! such as `cargo bench --package a2a-bench -- decode`.
+
+#[path = "../src/serve/agent.rs"]
+mod agent;
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use a2a_server::{Server, Transport};
+use a2a_transport::binding::{EventReader, EventWriter, Question, Reading, jsonrpc};
+use a2a_transport::sse::{self, Decoder};
+use a2a_transport::{Answer, Call, SharedEvent};
+use a2a_types::{
+    AgentCard, Artifact, ContextId, Dialect, Event, Message, Part, Request, Response,
+    SendMessageRequest, SendMessageResponse, Task, TaskArtifactUpdateEvent, TaskId, TaskState,
+    TaskStatusUpdateEvent, v0_1, v0_2,
+};
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use futures_util::StreamExt;
+use tokio::runtime::Runtime;
+
+criterion_group!(micro, decode, encode, convert, events, apply, follow);
+criterion_main!(micro);
+
+/// The text of a request to the request in the canonical model.
+fn decode(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("decode");
+    for spoken in SPOKEN {
+        group.bench_function(spoken.name, |bencher| bencher.iter(|| spoken.question()));
+    }
+}
+
+/// A response in the canonical model to the text of the answer.
+fn encode(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("encode");
+    for spoken in SPOKEN {
+        let envelope = spoken.question().envelope;
+        let answer = || Response::SendMessage(SendMessageResponse::Task(completed()));
+        group.bench_function(spoken.name, |bencher| {
+            bencher.iter_batched(
+                answer,
+                |answer| jsonrpc::write_reply(&envelope, Ok(answer)),
+                BatchSize::SmallInput,
+            );
+        });
+    }
+}
+
+/// A task of the canonical model to that of an older generation, and back.
+fn convert(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("convert");
+    let size = BatchSize::SmallInput;
+    group.bench_function("1.0 to 0.1", |bencher| {
+        bencher.iter_batched(completed, v0_1::Task::from, size);
+    });
+    group.bench_function("1.0 to 0.2", |bencher| {
+        bencher.iter_batched(completed, v0_2::Task::from, size);
+    });
+    group.bench_function("0.1 to 1.0", |bencher| {
+        bencher.iter_batched(|| v0_1::Task::from(completed()), Task::from, size);
+    });
+    group.bench_function("0.2 to 1.0", |bencher| {
+        bencher.iter_batched(|| v0_2::Task::from(completed()), Task::from, size);
+    });
+}
+
+/// An event to what is written of it on a stream, and back.
+fn events(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("events");
+    let event = SharedEvent::from(chunk(&working()));
+    for spoken in SPOKEN {
+        let envelope = spoken.question().envelope;
+        let mut writer = EventWriter::new(&envelope);
+        let mut block = || {
+            let blocks = writer.write(black_box(&event)).into_iter();
+            let blocks = blocks.map(|line| sse::encode(Some(7), line.name, &line.json()));
+            blocks.collect::<Vec<_>>().concat()
+        };
+        let read = block();
+        group.bench_function(format!("encode {}", spoken.name), |bencher| {
+            bencher.iter(&mut block);
+        });
+        let reading = Reading::default();
+        group.bench_function(format!("decode {}", spoken.name), |bencher| {
+            let mut reader = EventReader::new(envelope.clone(), reading.mode, reading.limits);
+            let mut decoder = Decoder::default();
+            bencher.iter(|| {
+                let told = decoder.push(black_box(&read)).expect("it is a stream");
+                let told = told.iter().map(|told| reader.read(told.data.as_ref()));
+                told.collect::<Result<Vec<_>, _>>()
+                    .expect("they are events")
+            });
+        });
+    }
+}
+
+/// An event to the task that it happens to.
+fn apply(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("apply");
+    let task = working();
+    let status = Event::StatusUpdate(TaskStatusUpdateEvent {
+        task_id: task.id.clone(),
+        context_id: task.context_id.clone(),
+        status: TaskState::Completed.into(),
+        metadata: None,
+    });
+    for (name, event) in [("a status", status), ("a chunk", chunk(&task))] {
+        group.bench_function(name, |bencher| {
+            bencher.iter_batched_ref(
+                || task.clone(),
+                |task| task.apply(&event).expect("it may happen"),
+                BatchSize::SmallInput,
+            );
+        });
+    }
+}
+
+/// The events of an agent, through its store, to one who follows them.
+fn follow(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("follow");
+    group.throughput(Throughput::Elements(CHUNKS));
+    let runtime = Runtime::new().expect("there are threads");
+    let _inside = runtime.enter();
+    group.bench_function(format!("{CHUNKS} chunks"), |bencher| {
+        bencher.iter_batched(
+            server,
+            |server| {
+                let told = runtime.block_on(told(&server));
+                assert!(told as u64 > CHUNKS, "{told} events");
+                server
+            },
+            BatchSize::PerIteration,
+        );
+    });
+}
+
+/// How many events somebody is told who asks for chunks.
+async fn told(server: &Server) -> usize {
+    let asked = Request::SendStreamingMessage(SendMessageRequest {
+        message: Message::user(format!("chunks {CHUNKS}")),
+        ..SendMessageRequest::default()
+    });
+    let reply = server.call(Call::new(asked)).await;
+    match reply.expect("it answers").answer {
+        Answer::Stream(updates) => updates.count().await,
+        Answer::Once(answer) => panic!("not a stream: {answer:?}"),
+    }
+}
+
+fn server() -> Server {
+    let mut card = AgentCard::new("Echo", "Says back what it is told");
+    card.capabilities.streaming = Some(true);
+    Server::builder(card, agent::Echo::new())
+        .merge_chunks(Duration::ZERO)
+        .build()
+        .expect("its parts fit together")
+}
+
+/// How many events are followed.
+const CHUNKS: u64 = 1000;
+
+/// A send in one generation.
+struct Spoken {
+    name: &'static str,
+    dialect: Dialect,
+    version: Option<&'static str>,
+    body: &'static str,
+}
+
+const SPOKEN: [Spoken; 3] = [
+    Spoken {
+        name: "1.0",
+        dialect: Dialect::V1_0,
+        version: Some("1.0"),
+        body: include_str!("../requests/send-1.0.json"),
+    },
+    Spoken {
+        name: "0.2",
+        dialect: Dialect::V0_2,
+        version: None,
+        body: include_str!("../requests/send-0.2.json"),
+    },
+    Spoken {
+        name: "0.1",
+        dialect: Dialect::V0_1,
+        version: None,
+        body: include_str!("../requests/send-0.1.json"),
+    },
+];
+
+impl Spoken {
+    fn question(&self) -> Question {
+        let reading = Reading {
+            prefer: Some(self.dialect),
+            ..Reading::default()
+        };
+        let question = jsonrpc::read_call(black_box(self.body.as_bytes()), self.version, &reading);
+        question.expect("it is a request")
+    }
+}
+
+/// A task whose agent works, and has told a part of an artifact.
+fn working() -> Task {
+    let mut task = Task::submitted(TaskId::random(), ContextId::random());
+    task.status = TaskState::Working.into();
+    task.history = vec![Message::user(TEXT)];
+    task.artifacts = vec![artifact()];
+    task
+}
+
+/// What the echo answers.
+fn completed() -> Task {
+    let mut task = working();
+    task.status.state = TaskState::Completed;
+    task
+}
+
+/// More of the artifact of that task.
+fn chunk(task: &Task) -> Event {
+    Event::ArtifactUpdate(TaskArtifactUpdateEvent {
+        task_id: task.id.clone(),
+        context_id: task.context_id.clone(),
+        artifact: artifact(),
+        append: true,
+        last_chunk: false,
+        metadata: None,
+    })
+}
+
+fn artifact() -> Artifact {
+    Artifact {
+        artifact_id: "echo".into(),
+        parts: vec![Part::text(TEXT)],
+        ..Artifact::default()
+    }
+}
+
+const TEXT: &str = "say this back to me";
