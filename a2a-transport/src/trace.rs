@@ -34,7 +34,7 @@ impl TraceContext {
     /// What the headers of a request say; nothing if `traceparent` is missing, bad, or there twice. A
     /// bad `tracestate` is as good as none.
     pub fn read(headers: &HeaderMap) -> Option<Self> {
-        let mut parents = headers.get_all(TRACEPARENT).iter();
+        let mut parents = headers.get_all(&TRACEPARENT).iter();
         let (parent, None) = (parents.next()?, parents.next()) else {
             return None;
         };
@@ -84,14 +84,14 @@ impl TraceContext {
 
     /// Says it in the headers of a request, in place of what they said.
     pub fn write(&self, headers: &mut HeaderMap) {
-        headers.remove(TRACEPARENT);
-        headers.remove(TRACESTATE);
+        headers.remove(&TRACEPARENT);
+        headers.remove(&TRACESTATE);
         // It is hexadecimal, so it can be a header; and so can what was read from one.
         if let Ok(parent) = HeaderValue::try_from(self.traceparent()) {
-            headers.insert(TRACEPARENT, parent);
+            headers.insert(&TRACEPARENT, parent);
         }
         if let Some(Ok(state)) = self.tracestate().map(HeaderValue::from_str) {
-            headers.insert(TRACESTATE, state);
+            headers.insert(&TRACESTATE, state);
         }
     }
 
@@ -145,7 +145,7 @@ impl fmt::Debug for TraceContext {
 /// The lines of `tracestate` as one, unless that would be too long.
 fn joined(headers: &HeaderMap) -> Option<String> {
     let mut whole = String::new();
-    for line in headers.get_all(TRACESTATE) {
+    for line in headers.get_all(&TRACESTATE) {
         let line = line.to_str().ok()?.trim_matches(WHITE);
         if whole.len() + line.len() > MOST_STATE {
             return None;
@@ -226,8 +226,8 @@ fn digit(value: u8) -> char {
     })
 }
 
-const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
-const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
+static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+static TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 
 /// What may stand around values and members.
 const WHITE: [char; 2] = [' ', '\t'];

@@ -1,9 +1,11 @@
 //! One question and its answer, by JSON-RPC or by HTTP+JSON.
 
+use std::borrow::Cow;
+
 use a2a_jsonrpc::Id;
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Response as A2aResponse};
 use bytes::Bytes;
-use http::header::{ALLOW, HeaderMap, HeaderValue, USER_AGENT};
+use http::header::{ALLOW, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
@@ -174,10 +176,10 @@ impl<T: Transport> HttpService<T> {
                 dialect: envelope.dialect,
                 extensions: wanted,
                 claims: Claims {
-                    user_id: header(&head.headers, "x-user-id").map(Into::into),
-                    user_agent: header(&head.headers, USER_AGENT.as_str()).map(Into::into),
+                    user_id: header(&head.headers, &USER_ID).map(Into::into),
+                    user_agent: header(&head.headers, &USER_AGENT).map(Into::into),
                 },
-                last_event_id: header(&head.headers, "last-event-id")
+                last_event_id: header(&head.headers, &LAST_EVENT_ID)
                     .and_then(|id| id.trim().parse().ok()),
                 trace: manner.observed.trace(),
                 repairs,
@@ -203,7 +205,7 @@ impl<T: Transport> HttpService<T> {
         }
         let mut response = match outcome {
             Ok(Answer::Stream(updates)) => {
-                let named = header(&head.headers, USER_AGENT.as_str())
+                let named = header(&head.headers, &USER_AGENT)
                     .is_some_and(|agent| agent.starts_with("trpc-a2a-go-client/"));
                 let writer = EventWriter::new(&envelope);
                 event_stream(Body::events(
@@ -268,16 +270,19 @@ fn asked_for(head: &Parts) -> Result<Option<Dialect>, A2aError> {
 }
 
 /// `A2A-Version`, as a header or as a parameter of the query. Specification 1.0 §3.6.1.
-fn version(head: &Parts) -> Option<String> {
-    const NAME: &str = "a2a-version";
-    if let Some(version) = header(&head.headers, NAME) {
-        return Some(version.to_owned());
+fn version(head: &Parts) -> Option<Cow<'_, str>> {
+    if let Some(version) = header(&head.headers, &VERSION) {
+        return Some(version.into());
     }
     let mut parameters = form_urlencoded::parse(head.uri.query()?.as_bytes());
-    let (_, version) = parameters.find(|(name, _)| name.eq_ignore_ascii_case(NAME))?;
-    Some(version.into_owned())
+    let (_, version) = parameters.find(|(name, _)| name.eq_ignore_ascii_case(VERSION.as_str()))?;
+    Some(version)
 }
 
-fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+fn header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
+
+static VERSION: HeaderName = HeaderName::from_static("a2a-version");
+static USER_ID: HeaderName = HeaderName::from_static("x-user-id");
+static LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");

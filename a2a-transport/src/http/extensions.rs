@@ -3,16 +3,16 @@
 
 use a2a_types::Dialect;
 use http::Response;
-use http::header::{HeaderMap, HeaderValue};
+use http::header::{HeaderMap, HeaderName, HeaderValue};
 
 /// How 1.0 spells the header.
-const NAME: &str = "a2a-extensions";
+static NAME: HeaderName = HeaderName::from_static("a2a-extensions");
 /// How 0.2 and 0.3 spell it.
-const OLD_NAME: &str = "x-a2a-extensions";
+static OLD_NAME: HeaderName = HeaderName::from_static("x-a2a-extensions");
 
 /// The extensions that a caller wants active, by URI, from either spelling of the header.
 pub(super) fn wanted(headers: &HeaderMap) -> Vec<String> {
-    let named = [NAME, OLD_NAME]
+    let named = [&NAME, &OLD_NAME]
         .into_iter()
         .flat_map(|name| headers.get_all(name));
     let lists = named.filter_map(|value| value.to_str().ok());
@@ -29,14 +29,15 @@ pub(super) fn echo<B>(active: &[String], dialect: Dialect, response: &mut Respon
 
 /// Names extensions in the spelling of a generation.
 pub(super) fn ask(uris: &[String], dialect: Dialect, headers: &mut HeaderMap) {
+    if uris.is_empty() {
+        return;
+    }
     let name = match dialect {
-        Dialect::V1_0 => NAME,
-        Dialect::V0_1 | Dialect::V0_2 | Dialect::V0_3 => OLD_NAME,
+        Dialect::V1_0 => &NAME,
+        Dialect::V0_1 | Dialect::V0_2 | Dialect::V0_3 => &OLD_NAME,
     };
     // What does not fit into a header cannot be asked for.
-    if let Ok(value) = HeaderValue::from_str(&uris.join(", "))
-        && !uris.is_empty()
-    {
+    if let Ok(value) = HeaderValue::from_str(&uris.join(", ")) {
         headers.insert(name, value);
     }
 }

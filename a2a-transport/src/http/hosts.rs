@@ -76,6 +76,9 @@ impl Hosts {
     /// Whether this is one of them, as `Host` writes it: with a port or without.
     pub fn has(&self, host: &str) -> bool {
         let Some(list) = &self.0 else { return true };
+        if let Some(name) = plain_name(host) {
+            return list.has(name);
+        }
         // Not every text that some program would take for a host is one.
         match host.parse::<Authority>() {
             Ok(authority) if !host.contains('@') => list.has(authority.host()),
@@ -121,17 +124,37 @@ impl Hosts {
 
 impl List {
     fn has(&self, host: &str) -> bool {
-        let host = normal(host).to_ascii_lowercase();
-        let is_loopback = match host.parse::<IpAddr>() {
+        let host = normal(host);
+        let is = |name: &str| host.eq_ignore_ascii_case(name);
+        let is_below = |parent: &str| {
+            let split = host.len().checked_sub(parent.len());
+            let split = split.and_then(|length| host.split_at_checked(length));
+            split.is_some_and(|(name, end)| !name.is_empty() && end.eq_ignore_ascii_case(parent))
+        };
+        let is_loopback = || match host.parse::<IpAddr>() {
             Ok(address) => address.to_canonical().is_loopback(),
-            Err(_) => host == "localhost" || host.ends_with(".localhost"),
+            Err(_) => is("localhost") || is_below(".localhost"),
         };
         let is_named = |name: &String| match name.strip_prefix('*') {
-            Some(parent) => host.len() > parent.len() && host.ends_with(parent),
-            None => host == *name,
+            Some(parent) => is_below(parent),
+            None => is(name),
         };
-        self.loopback && is_loopback || self.names.iter().any(is_named)
+        self.loopback && is_loopback() || self.names.iter().any(is_named)
     }
+}
+
+/// The host of a text that can only be a name or an address of IPv4, with a port or without: nearly
+/// every request has one, and needs no parser.
+fn plain_name(text: &str) -> Option<&str> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
+    let (name, port) = match text.split_once(':') {
+        Some((name, port)) => (name, Some(port)),
+        None => (text, None),
+    };
+    let is_port = |port: &str| {
+        (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    (!name.is_empty() && name.bytes().all(is_plain) && port.is_none_or(is_port)).then_some(name)
 }
 
 /// The host without the brackets of an address, and without the dot that ends an absolute name.

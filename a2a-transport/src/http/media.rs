@@ -8,7 +8,7 @@ use super::answer::{A2A_JSON, JSON};
 /// Whether the body claims to be JSON of some kind; a request that claims nothing may be.
 pub(super) fn brings_json(headers: &HeaderMap) -> bool {
     match types(headers, CONTENT_TYPE).next() {
-        Some(given) => is_json(&given),
+        Some(given) => is_json(given),
         None => !headers.contains_key(CONTENT_TYPE),
     }
 }
@@ -16,21 +16,18 @@ pub(super) fn brings_json(headers: &HeaderMap) -> bool {
 /// Whether an answer can be of use to the caller: some JSON, or a stream of events.
 pub(super) fn takes_answers(headers: &HeaderMap) -> bool {
     let useful = |given: &str| {
-        is_json(given)
-            || matches!(
-                given,
-                "*/*" | "application/*" | "text/*" | "text/event-stream"
-            )
+        let others = ["*/*", "application/*", "text/*", "text/event-stream"];
+        is_json(given) || others.iter().any(|other| is_same(given, other))
     };
-    types(headers, ACCEPT).any(|given| useful(&given)) || !headers.contains_key(ACCEPT)
+    types(headers, ACCEPT).any(useful) || !headers.contains_key(ACCEPT)
 }
 
 /// The media type of an answer by HTTP+JSON in 1.0: the specification's own for callers who name it,
 /// JSON for the others. 1.0.1 §11.1 would have it for everyone, but 1.0.0 knew only JSON, and
 /// callers who take anything often mean that.
 pub(super) fn of_answer(headers: &HeaderMap) -> &'static str {
-    let named = |name| types(headers, name).any(|given| given == A2A_JSON);
-    let indifferent = || !types(headers, ACCEPT).any(|given| given == JSON);
+    let named = |name| types(headers, name).any(|given| is_same(given, A2A_JSON));
+    let indifferent = || !types(headers, ACCEPT).any(|given| is_same(given, JSON));
     match named(ACCEPT) || (named(CONTENT_TYPE) && indifferent()) {
         true => A2A_JSON,
         false => JSON,
@@ -38,18 +35,30 @@ pub(super) fn of_answer(headers: &HeaderMap) -> &'static str {
 }
 
 fn is_json(given: &str) -> bool {
-    given == JSON || (given.starts_with("application/") && given.ends_with("+json"))
+    let is_of_json = |subtype: &str| {
+        let suffix = subtype.rsplit_once('+');
+        suffix.is_some_and(|(_, suffix)| is_same(suffix, "json"))
+    };
+    is_same(given, JSON)
+        || given
+            .split_once('/')
+            .is_some_and(|(kind, subtype)| is_same(kind, "application") && is_of_json(subtype))
+}
+
+/// Media types are written in any case. RFC 9110 §8.3.1.
+fn is_same(given: &str, known: &str) -> bool {
+    given.eq_ignore_ascii_case(known)
 }
 
 /// The media types that a header names, without their parameters.
-fn types(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = String> {
+fn types(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
     let lists = headers
         .get_all(name)
         .into_iter()
         .filter_map(|value| value.to_str().ok());
     lists.flat_map(|list| list.split(',')).map(|item| {
         let essence = item.split(';').next().unwrap_or_default();
-        essence.trim().to_ascii_lowercase()
+        essence.trim()
     })
 }
 
