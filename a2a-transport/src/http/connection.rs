@@ -1,21 +1,23 @@
 //! One connection: what its peer is about, and how long that may take.
 
 use std::convert::Infallible;
+use std::future::Ready;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::Either;
 use futures_util::task::AtomicWaker;
 use http::header::HOST;
-use http::request::Parts;
 use http::{Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulConnection;
+use pin_project_lite::pin_project;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
@@ -23,7 +25,6 @@ use tokio::time::{Instant, sleep_until};
 use super::ServeOptions;
 use super::outgoing::{Outgoing, Streams};
 use super::wire::Wire;
-use crate::BoxFuture;
 
 /// Answers the requests of a connection until it ends: by itself, because its peer takes too long,
 /// or, once its requests are answered, because it is told to stop.
@@ -39,7 +40,7 @@ pub(super) async fn tend<I, S, B>(
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let pulse = Arc::new(Pulse::new());
+    let pulse = Arc::new(Pulse::new(&options));
     let service = Counting {
         inner: service,
         options,
@@ -51,7 +52,7 @@ pub(super) async fn tend<I, S, B>(
         version = wire.version() => version,
         // When nobody can tell it to stop any more, it should.
         _ = stop.wait_for(|stop| *stop) => return,
-        _ = pulse.is_late(&options) => {
+        _ = pulse.is_late() => {
             tracing::debug!("a connection brought no request in time");
             return;
         }
@@ -60,11 +61,11 @@ pub(super) async fn tend<I, S, B>(
     match version {
         Ok(Version::HTTP_2) => {
             let connection = http2(&options).serve_connection(wire, service);
-            run(Box::pin(connection), &pulse, options, stop).await;
+            run(Box::pin(connection), &pulse, stop).await;
         }
         Ok(_) => {
             let connection = http1(&options).serve_connection(wire, service);
-            run(Box::pin(connection), &pulse, options, stop).await;
+            run(Box::pin(connection), &pulse, stop).await;
         }
         Err(error) => tracing::debug!(%error, "a connection ended with an error"),
     }
@@ -72,12 +73,8 @@ pub(super) async fn tend<I, S, B>(
 
 /// Runs a connection until it ends. It comes in a box, for it is large, and would be there as often as
 /// it is handed on.
-async fn run<C>(
-    mut connection: Pin<Box<C>>,
-    pulse: &Pulse,
-    options: ServeOptions,
-    mut stop: watch::Receiver<bool>,
-) where
+async fn run<C>(mut connection: Pin<Box<C>>, pulse: &Pulse, mut stop: watch::Receiver<bool>)
+where
     C: GracefulConnection<Error = hyper::Error>,
 {
     let mut stopping = false;
@@ -95,7 +92,7 @@ async fn run<C>(
                 stopping = true;
                 connection.as_mut().graceful_shutdown();
             }
-            late = pulse.is_late(&options) => match late {
+            late = pulse.is_late() => match late {
                 Late::Head => {
                     tracing::debug!("a connection brought no request in time");
                     return;
@@ -160,6 +157,7 @@ pub(super) enum Phase {
 }
 
 /// What took too long.
+#[derive(Clone, Copy)]
 enum Late {
     Head,
     Idle,
@@ -170,6 +168,8 @@ pub(super) struct Pulse {
     state: Mutex<State>,
     /// Wakes whom the answer to the last request leaves with a deadline.
     waker: AtomicWaker,
+    header_timeout: Duration,
+    idle_timeout: Duration,
 }
 
 struct State {
@@ -177,17 +177,22 @@ struct State {
     since: Instant,
     /// In HTTP/2 the connection itself has things to say and hear, which are nobody's request.
     is_http2: bool,
+    /// When somebody looks whether it takes too long, whatever happens until then.
+    looked_at: Option<Instant>,
 }
 
 impl Pulse {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(options: &ServeOptions) -> Self {
         Self {
             state: Mutex::new(State {
                 phase: Phase::Head,
                 since: Instant::now(),
                 is_http2: false,
+                looked_at: None,
             }),
             waker: AtomicWaker::new(),
+            header_timeout: options.header_timeout,
+            idle_timeout: options.idle_timeout,
         }
     }
 
@@ -221,23 +226,43 @@ impl Pulse {
         }
     }
 
+    /// What will take too long, and from when on.
+    fn deadline(&self, state: &State) -> Option<(Instant, Late)> {
+        match state.phase {
+            Phase::Asked(_) => None,
+            Phase::Head => Some((state.since + self.header_timeout, Late::Head)),
+            Phase::Idle => Some((state.since + self.idle_timeout, Late::Idle)),
+        }
+    }
+
     /// Resolves when something takes too long.
-    async fn is_late(&self, options: &ServeOptions) -> Late {
+    ///
+    /// Nearly every request moves the deadline further away. The sleep is left as it is then, ends too
+    /// early, and goes on: that is one more look at a connection that is idle, and none for a request.
+    async fn is_late(&self) -> Late {
         let mut sleep = pin!(sleep_until(Instant::now()));
+        self.state().looked_at = None;
         std::future::poll_fn(|cx| {
             self.waker.register(cx.waker());
-            let (limit, late, since) = {
-                let State { phase, since, .. } = *self.state();
-                match phase {
-                    Phase::Asked(_) => return Poll::Pending,
-                    Phase::Head => (options.header_timeout, Late::Head, since),
-                    Phase::Idle => (options.idle_timeout, Late::Idle, since),
+            loop {
+                let mut state = self.state();
+                let deadline = self.deadline(&state);
+                if let Some((at, _)) = deadline
+                    && state.looked_at.is_none_or(|looked_at| at < looked_at)
+                {
+                    state.looked_at = Some(at);
+                    sleep.as_mut().reset(at);
                 }
-            };
-            if sleep.deadline() != since + limit {
-                sleep.as_mut().reset(since + limit);
+                if state.looked_at.is_none() {
+                    return Poll::Pending;
+                }
+                drop(state);
+                ready!(sleep.as_mut().poll(cx));
+                match deadline {
+                    Some((at, late)) if at <= sleep.deadline() => return Poll::Ready(late),
+                    _ => self.state().looked_at = None,
+                }
             }
-            sleep.as_mut().poll(cx).map(|()| late)
         })
         .await
     }
@@ -254,8 +279,14 @@ impl Drop for Open {
             _ => {
                 state.phase = Phase::Idle;
                 state.since = Instant::now();
+                let deadline = state.since + self.0.idle_timeout;
+                let is_seen = state
+                    .looked_at
+                    .is_some_and(|looked_at| looked_at <= deadline);
                 drop(state);
-                self.0.waker.wake();
+                if !is_seen {
+                    self.0.waker.wake();
+                }
             }
         }
     }
@@ -276,42 +307,65 @@ where
 {
     type Response = Response<Outgoing<B>>;
     type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+    type Future = Either<Ready<Result<Self::Response, Infallible>>, Answering<S::Future>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let open = self.pulse.asked(request.version());
-        let (head, body) = request.into_parts();
-        if let Err(status) = check(&head, &self.options) {
+        if let Err(status) = check(&request, &self.options) {
             let mut refusal = Response::new(Outgoing::empty(open));
             *refusal.status_mut() = status;
-            return Box::pin(std::future::ready(Ok(refusal)));
+            return Either::Left(std::future::ready(Ok(refusal)));
         }
-        let answer = self.inner.call(Request::from_parts(head, body));
-        Box::pin(async move { Ok(answer.await?.map(|body| Outgoing::new(body, open))) })
+        Either::Right(Answering {
+            answer: self.inner.call(request),
+            open: Some(open),
+        })
     }
 }
 
-fn check(head: &Parts, options: &ServeOptions) -> Result<(), StatusCode> {
+pin_project! {
+    /// An answer that is not there yet, and its request, which stays open until it is sent.
+    struct Answering<F> {
+        #[pin]
+        answer: F,
+        open: Option<Open>,
+    }
+}
+
+impl<F, B> Future for Answering<F>
+where
+    F: Future<Output = Result<Response<B>, Infallible>>,
+{
+    type Output = Result<Response<Outgoing<B>>, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let answer = ready!(this.answer.poll(cx))?;
+        let open = this.open.take();
+        Poll::Ready(Ok(answer.map(|body| Outgoing::new(body, open))))
+    }
+}
+
+fn check(request: &Request<Incoming>, options: &ServeOptions) -> Result<(), StatusCode> {
     // hyper counts those of HTTP/1.1, and not to the byte.
-    if head.headers.len() > options.headers || length(head) > options.header_bytes {
+    let headers = request.headers();
+    if headers.len() > options.headers || length(request) > options.header_bytes {
         return Err(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
     }
     // RFC 9112 §3.2: exactly one, whatever it is about.
-    let hosts = head.headers.get_all(HOST).iter().count();
-    match head.version {
+    let hosts = headers.get_all(HOST).iter().count();
+    match request.version() {
         Version::HTTP_11 if hosts != 1 => Err(StatusCode::BAD_REQUEST),
         _ => Ok(()),
     }
 }
 
 /// How many bytes a head has in HTTP/1.1, where no space is wasted.
-fn length(head: &Parts) -> usize {
-    let target = head
-        .uri
-        .path_and_query()
-        .map_or(0, |target| target.as_str().len());
-    let first = head.method.as_str().len() + target + "  HTTP/1.1\r\n".len();
-    let headers = head.headers.iter();
+fn length(request: &Request<Incoming>) -> usize {
+    let target = request.uri().path_and_query();
+    let target = target.map_or(0, |target| target.as_str().len());
+    let first = request.method().as_str().len() + target + "  HTTP/1.1\r\n".len();
+    let headers = request.headers().iter();
     let headers = headers.map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
     first + headers.sum::<usize>() + "\r\n".len()
 }

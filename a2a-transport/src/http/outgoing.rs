@@ -8,28 +8,32 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
+use pin_project_lite::pin_project;
 use tokio::time::{Instant, sleep_until};
 
 use super::connection::Open;
 
-/// The body of an answer while its request is open.
-pub(super) struct Outgoing<B> {
-    body: Option<Pin<Box<B>>>,
-    /// What did not fit into the last frame.
-    rest: Bytes,
-    /// Where the stream of HTTP/2 that carries it looks.
-    taking: Option<Arc<Taking>>,
-    _open: Open,
+pin_project! {
+    /// The body of an answer while its request is open.
+    pub(super) struct Outgoing<B> {
+        #[pin]
+        body: Option<B>,
+        // What did not fit into the last frame.
+        rest: Bytes,
+        // Where the stream of HTTP/2 that carries it looks.
+        taking: Option<Arc<Taking>>,
+        open: Option<Open>,
+    }
 }
 
 impl<B> Outgoing<B> {
     /// The body of the answer that this task sends.
-    pub(super) fn new(body: B, open: Open) -> Self {
+    pub(super) fn new(body: B, open: Option<Open>) -> Self {
         Self {
-            body: Some(Box::pin(body)),
+            body: Some(body),
             rest: Bytes::new(),
             taking: TAKING.try_with(Arc::clone).ok(),
-            _open: open,
+            open,
         }
     }
 
@@ -39,31 +43,35 @@ impl<B> Outgoing<B> {
             body: None,
             rest: Bytes::new(),
             taking: None,
-            _open: open,
+            open: Some(open),
         }
     }
 }
 
 impl<B: Body<Data = Bytes>> Outgoing<B> {
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        if self.rest.is_empty() {
-            let Some(body) = &mut self.body else {
+    fn poll_next(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        let this = self.project();
+        if this.rest.is_empty() {
+            let Some(body) = this.body.as_pin_mut() else {
                 return Poll::Ready(None);
             };
-            let frame = ready!(body.as_mut().poll_frame(cx));
+            let frame = ready!(body.poll_frame(cx));
             // In HTTP/1.1 hyper writes right to the socket, and holds on to no more than that.
-            if self.taking.is_none() {
+            if this.taking.is_none() {
                 return Poll::Ready(frame);
             }
             match frame.map(|frame| frame.map(Frame::into_data)) {
-                Some(Ok(Ok(data))) => self.rest = data,
+                Some(Ok(Ok(data))) => *this.rest = data,
                 Some(Ok(Err(frame))) => return Poll::Ready(Some(Ok(frame))),
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
                 None => return Poll::Ready(None),
             }
         }
-        let length = self.rest.len().min(FRAME);
-        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(length)))))
+        let length = this.rest.len().min(FRAME);
+        Poll::Ready(Some(Ok(Frame::data(this.rest.split_to(length)))))
     }
 }
 
@@ -75,7 +83,7 @@ impl<B: Body<Data = Bytes>> Body for Outgoing<B> {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        let next = self.poll_next(cx);
+        let next = self.as_mut().poll_next(cx);
         if let Some(taking) = &self.taking {
             taking.give(matches!(next, Poll::Ready(Some(Ok(_)))));
         }
@@ -83,8 +91,7 @@ impl<B: Body<Data = Bytes>> Body for Outgoing<B> {
     }
 
     fn is_end_stream(&self) -> bool {
-        let is_end = |body: &Pin<Box<B>>| body.is_end_stream();
-        self.rest.is_empty() && self.body.as_ref().is_none_or(is_end)
+        self.rest.is_empty() && self.body.as_ref().is_none_or(B::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -145,6 +145,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
+    use crate::http::ServeOptions;
 
     /// Reads a connection that begins with these bytes, which come in pieces of this length, with this
     /// much room at a time: nothing is lost.
@@ -152,7 +153,7 @@ mod tests {
         let (mut theirs, ours) = tokio::io::duplex(piece);
         let sent = bytes.to_vec();
         tokio::spawn(async move { theirs.write_all(&sent).await });
-        let pulse = Arc::new(Pulse::new());
+        let pulse = Arc::new(Pulse::new(&ServeOptions::default()));
         let mut wire = Wire::new(ours, Duration::from_secs(1), pulse);
         assert_eq!(wire.version().await.unwrap(), expected);
         let mut all = Vec::new();
