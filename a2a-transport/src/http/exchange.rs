@@ -18,7 +18,9 @@ use crate::binding::rest::{self, NoRoute, Route};
 use crate::binding::{
     EventWriter, Question, Refused, clip, jsonrpc, requested_dialect, write_refusal, write_reply,
 };
-use crate::{Answer, Binding, Call, Claims, Context, Error, Principal, Transport};
+use crate::{
+    Answer, Binding, BoxFuture, Call, Claims, Context, Envelope, Error, Principal, Reply, Transport,
+};
 
 impl<T: Transport> HttpService<T> {
     /// Answers a question by JSON-RPC.
@@ -40,10 +42,12 @@ impl<T: Transport> HttpService<T> {
             observed,
         };
         let read = |body: &[u8]| jsonrpc::read_call(body, version(head).as_deref(), reading);
-        match self.read(head, body, &mut manner, read).await {
-            Ok((principal, question)) => self.answer(head, principal, question, manner).await,
-            Err(refusal) => refusal,
-        }
+        let asked = match self.read(head, body, &mut manner, read).await {
+            Ok((principal, question)) => self.ask(head, principal, question, &mut manner),
+            Err(refusal) => return refusal,
+        };
+        let reply = asked.reply.await;
+        self.respond(head, reply, asked.envelope, &asked.active, manner)
     }
 
     /// Answers a question by HTTP+JSON, asked at a path below ours.
@@ -95,10 +99,12 @@ impl<T: Transport> HttpService<T> {
             return manner.refuse(Some(StatusCode::NOT_ACCEPTABLE), error);
         }
         let read = |body: &[u8]| rest::read_call(route, head.uri.query(), body, reading);
-        match self.read(head, body, &mut manner, read).await {
-            Ok((principal, question)) => self.answer(head, principal, question, manner).await,
-            Err(refusal) => refusal,
-        }
+        let asked = match self.read(head, body, &mut manner, read).await {
+            Ok((principal, question)) => self.ask(head, principal, question, &mut manner),
+            Err(refusal) => return refusal,
+        };
+        let reply = asked.reply.await;
+        self.respond(head, reply, asked.envelope, &asked.active, manner)
     }
 
     /// Lets the caller in, and reads its question.
@@ -146,16 +152,17 @@ impl<T: Transport> HttpService<T> {
         Ok((principal, question))
     }
 
-    async fn answer(
+    /// Asks the transport.
+    fn ask(
         &self,
         head: &Parts,
         principal: Principal,
         question: Question,
-        mut manner: Manner,
-    ) -> Response<Body> {
+        manner: &mut Manner,
+    ) -> Asked<'_> {
         let Question {
             request,
-            mut envelope,
+            envelope,
             repairs,
         } = question;
         manner.observed.understood(&envelope);
@@ -164,29 +171,38 @@ impl<T: Transport> HttpService<T> {
             tracing::debug!(quirk, path, "mended a request");
         }
         let wanted = extensions::wanted(&head.headers);
-        let active: Vec<_> = wanted
-            .iter()
-            .filter(|uri| self.settings.extensions.contains(uri))
-            .cloned()
-            .collect();
-        let call = Call {
-            context: Context {
-                principal,
-                tenant: None,
-                dialect: envelope.dialect,
-                extensions: wanted,
-                claims: Claims {
-                    user_id: header(&head.headers, &USER_ID).map(Into::into),
-                    user_agent: header(&head.headers, &USER_AGENT).map(Into::into),
-                },
-                last_event_id: header(&head.headers, &LAST_EVENT_ID)
-                    .and_then(|id| id.trim().parse().ok()),
-                trace: manner.observed.trace(),
-                repairs,
+        let offered = |uri: &&String| self.settings.extensions.contains(uri);
+        let active = wanted.iter().filter(offered).cloned().collect();
+        let context = Context {
+            principal,
+            tenant: None,
+            dialect: envelope.dialect,
+            extensions: wanted,
+            claims: Claims {
+                user_id: header(&head.headers, &USER_ID).map(Into::into),
+                user_agent: header(&head.headers, &USER_AGENT).map(Into::into),
             },
-            request,
+            last_event_id: header(&head.headers, &LAST_EVENT_ID)
+                .and_then(|id| id.trim().parse().ok()),
+            trace: manner.observed.trace(),
+            repairs,
         };
-        let reply = self.transport.call(call).await;
+        Asked {
+            reply: self.transport.call(Call { request, context }),
+            envelope,
+            active,
+        }
+    }
+
+    /// Puts an answer into HTTP.
+    fn respond(
+        &self,
+        head: &Parts,
+        reply: Result<Reply, Error>,
+        mut envelope: Envelope,
+        active: &[String],
+        mut manner: Manner,
+    ) -> Response<Body> {
         let outcome = match reply {
             Ok(reply) => {
                 envelope.settle(reply.created_in);
@@ -228,9 +244,17 @@ impl<T: Transport> HttpService<T> {
             }
             Err(error) => written(write_reply(&envelope, Err(error)), manner.media_type),
         };
-        extensions::echo(&active, envelope.dialect, &mut response);
+        extensions::echo(active, envelope.dialect, &mut response);
         response
     }
+}
+
+/// A question under way: what is kept of it while the transport finds the answer.
+struct Asked<'a> {
+    reply: BoxFuture<'a, Result<Reply, Error>>,
+    envelope: Envelope,
+    /// The extensions that are active for it.
+    active: Vec<String>,
 }
 
 /// How to answer before the question is understood.

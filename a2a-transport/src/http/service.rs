@@ -12,13 +12,14 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, HeaderValue};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
+use tracing::Instrument;
 
 use super::answer::{BEARER, deny, for_caller_only, json, not_allowed, plain, retry_later, typed};
 use super::auth::{Anyone, Authenticator, Denied};
 use super::body::{Body, Pace};
 use super::discovery::PublicCard;
 use super::hosts::Hosts;
-use super::observed::{Observed, within};
+use super::observed::{Observed, status_is};
 use super::probes::{AlwaysReady, Probe, Probes, Readiness};
 use crate::binding::Reading;
 use crate::{Answer, Binding, BoxFuture, Call, Context, TraceContext, Transport};
@@ -173,33 +174,49 @@ impl<T: Transport> HttpService<T> {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (head, body) = request.into_parts();
-        if let Some(probe) = self.settings.probe(head.uri.path()) {
-            return probe.answer(&head, &*self.settings.readiness).await;
+        self.answer(&head, body).await
+    }
+}
+
+impl<T: Transport> HttpService<T> {
+    /// Every request has room for the largest of these futures that is not in a box of its own: it is
+    /// that of JSON-RPC, which nearly all ask by.
+    async fn answer<B>(&self, head: &Parts, body: B) -> Response<Body>
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (settings, path) = (&*self.settings, head.uri.path());
+        if let Some(probe) = settings.probe(path) {
+            return Box::pin(probe.answer(head, &*settings.readiness)).await;
         }
-        if let Err(refusal) = self.settings.hosts.check(&head) {
+        if let Err(refusal) = settings.hosts.check(head) {
             return refusal;
         }
-        match self.settings.place(head.uri.path()) {
+        match settings.place(path) {
             Place::Endpoint if head.method == Method::POST => {
                 let observed = Observed::begin(Binding::JsonRpc, &head.headers);
                 let span = observed.span().clone();
-                let answered = self.json_rpc(&head, body, observed);
-                within(span, answered).await
+                let answering = self.json_rpc(head, body, observed);
+                let response = answering.instrument(span.clone()).await;
+                status_is(&span, response)
             }
             Place::Endpoint => not_allowed("POST"),
             Place::Below(path) => {
                 let observed = Observed::begin(Binding::HttpJson, &head.headers);
                 let span = observed.span().clone();
-                within(span, self.http_json(&head, path, body, observed)).await
+                let answering = Box::pin(self.http_json(head, path, body, observed));
+                let response = answering.instrument(span.clone()).await;
+                status_is(&span, response)
             }
             Place::Card | Place::ExtendedCard | Place::Keys
                 if head.method != Method::GET && head.method != Method::HEAD =>
             {
                 not_allowed("GET, HEAD")
             }
-            Place::Card => self.settings.public_card(&head),
-            Place::Keys => self.settings.public_keys(),
-            Place::ExtendedCard => self.extended_card(&head).await,
+            Place::Card => settings.public_card(head),
+            Place::Keys => settings.public_keys(),
+            Place::ExtendedCard => Box::pin(self.extended_card(head)).await,
             Place::Elsewhere => plain(StatusCode::NOT_FOUND, "there is nothing here"),
         }
     }
@@ -360,7 +377,8 @@ where
 
     fn call(&self, request: Request<B>) -> Self::Future {
         let service = self.clone();
-        Box::pin(async move { Ok(service.handle(request).await) })
+        let (head, body) = request.into_parts();
+        Box::pin(async move { Ok(service.answer(&head, body).await) })
     }
 }
 

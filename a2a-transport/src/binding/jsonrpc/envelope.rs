@@ -12,9 +12,16 @@ use crate::{Envelope, Error};
 /// Closes the envelope of an answer.
 pub(super) fn seal(id: Id, dialect: Dialect, result: Result<impl Serialize, A2aError>) -> Vec<u8> {
     let outcome = result.map_err(|error| write_error(error, dialect));
-    // Everything in it is our own type with string keys, so it always serialises.
-    serde_json::to_vec(&Response { id, outcome }).unwrap_or_default()
+    let mut text = Vec::with_capacity(USUAL);
+    match serde_json::to_writer(&mut text, &Response { id, outcome }) {
+        Ok(()) => text,
+        // Everything in it is our own type with string keys, so it always serialises.
+        Err(_) => Vec::new(),
+    }
 }
+
+/// What most answers have room in, in bytes: they are not copied while they grow.
+const USUAL: usize = 1024;
 
 /// What the envelope of an answer has before its result.
 pub(super) fn before_result(id: &Id) -> Vec<u8> {
