@@ -211,11 +211,8 @@ fn operate(
         }
         "$unlike" => {
             let path = operand.as_str().unwrap_or_default();
-            let items = items.into_iter().flatten();
-            let texts: Vec<_> = items.map(|item| text_of(at(item, path))).collect();
-            if tells_of_others(&texts) {
-                let expected = format!("`{path}` that cannot be told from each other");
-                all.push(mismatch(place, expected, texts.join(", ")));
+            if items.is_none_or(|items| tells_of_others(items, path)) {
+                fail(format!("`{path}` that cannot be told from each other"));
             }
         }
         "$ends" => {
@@ -283,7 +280,7 @@ pub fn unknown_operators(pattern: &Value) -> Vec<String> {
 }
 
 /// What stands at a path like `status.timestamp`; the item itself at an empty one.
-fn at<'v>(item: &'v Value, path: &str) -> Option<&'v Value> {
+pub(super) fn at<'v>(item: &'v Value, path: &str) -> Option<&'v Value> {
     let mut names = path.split('.').filter(|name| !name.is_empty());
     names.try_fold(item, |value, name| match name.parse::<usize>() {
         Ok(index) => value.get(index),
@@ -291,7 +288,7 @@ fn at<'v>(item: &'v Value, path: &str) -> Option<&'v Value> {
     })
 }
 
-fn text_of(value: Option<&Value>) -> String {
+pub(super) fn text_of(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => text.clone(),
         Some(value) => value.to_string(),

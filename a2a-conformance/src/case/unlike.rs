@@ -1,7 +1,13 @@
 //! Whether texts that should be secrets can be told from each other.
 
-/// Whether one of the texts is another one with few letters changed: a number that is counted, a time.
-pub(super) fn tells_of_others(texts: &[String]) -> bool {
+use serde_json::Value;
+
+use super::pattern::{at, text_of};
+
+/// Whether one of the texts at a path is another one with few letters changed: a number that is counted, a time.
+pub(super) fn tells_of_others(items: &[Value], path: &str) -> bool {
+    let texts = items.iter().map(|item| text_of(at(item, path)));
+    let texts: Vec<_> = texts.collect();
     let is_told = |(end, text): (usize, &String)| {
         let mut before = texts.iter().take(end);
         before.any(|other| difference(other, text) < FEW)
@@ -22,12 +28,15 @@ const FEW: usize = 8;
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[track_caller]
     fn check(texts: &[&str], told: bool) {
-        let texts: Vec<_> = texts.iter().map(ToString::to_string).collect();
-        assert_eq!(tells_of_others(&texts), told);
+        let items = texts.iter().map(|text| json!({"token": text}));
+        let items: Vec<_> = items.collect();
+        assert_eq!(tells_of_others(&items, "token"), told, "{texts:?}");
     }
 
     #[test]
