@@ -27,17 +27,19 @@ impl Lane {
             }
             self.judge_envelope(json, &id, evidence);
         }
+        let is_ok = (200..300).contains(&answered.status);
+        let status = unless(is_ok, "HTTP status", "200", answered.status);
+        // Who goes by the status does not see that it is a result.
+        if self.binding == Binding::JsonRpc && json.get("result").is_some() {
+            self.observed.see("rpc.status", status.clone(), evidence);
+        }
         self.judge_error(answered);
         if let Outcome::Error { .. } = &answered.outcome {
             return;
         }
-        let is_ok = (200..300).contains(&answered.status);
-        let found = unless(is_ok, "HTTP status", "200", answered.status);
-        let check = match self.binding {
-            Binding::HttpJson => "error.status",
-            Binding::JsonRpc => "rpc.status",
-        };
-        self.observed.see(check, found, evidence);
+        if self.binding == Binding::HttpJson {
+            self.observed.see("error.status", status, evidence);
+        }
         let found = self.against_schema(envelope.operation, json, "");
         self.observed.see("task.shape", found, evidence);
         let result = match self.binding {
