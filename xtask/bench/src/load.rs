@@ -44,34 +44,59 @@ impl Seen {
     }
 }
 
-/// Sends for so long, one caller for each order.
+/// Somebody who asks, and asks again when that was answered.
+pub(crate) trait Caller: Send + 'static {
+    /// Asks once, and waits for the whole answer, which tells of no error.
+    fn ask(&mut self) -> impl Future<Output = Result<(), Failure>> + Send;
+}
+
+/// Has all of them ask for so long.
 pub(crate) async fn drive(
-    address: SocketAddr,
-    orders: Vec<Order>,
+    callers: impl IntoIterator<Item = impl Caller>,
     period: Duration,
 ) -> Result<Seen, Failure> {
-    let mut connections = Vec::with_capacity(orders.len());
-    for order in orders {
-        connections.push((Connection::open(address).await?, order));
-    }
     let begun = Instant::now();
-    let mut callers = JoinSet::new();
-    for (mut connection, mut order) in connections {
-        callers.spawn(async move {
+    let mut asking = JoinSet::new();
+    for mut caller in callers {
+        asking.spawn(async move {
             let mut times = Vec::with_capacity(64 * 1024);
             while begun.elapsed() < period {
                 let asked = Instant::now();
-                connection.ask(order.next()).await?;
+                caller.ask().await?;
                 times.push(asked.elapsed());
             }
             Ok::<_, Failure>(times)
         });
     }
     let mut times = Vec::new();
-    while let Some(called) = callers.join_next().await {
-        times.extend(called??);
+    while let Some(asked) = asking.join_next().await {
+        times.extend(asked??);
     }
     Ok(Seen::new(times, begun.elapsed()))
+}
+
+/// One caller for each order, with a connection of its own.
+pub(crate) async fn callers(
+    address: SocketAddr,
+    orders: Vec<Order>,
+) -> Result<Vec<impl Caller>, Failure> {
+    let mut callers = Vec::with_capacity(orders.len());
+    for order in orders {
+        let connection = Connection::open(address).await?;
+        callers.push(Connected { connection, order });
+    }
+    Ok(callers)
+}
+
+struct Connected {
+    connection: Connection,
+    order: Order,
+}
+
+impl Caller for Connected {
+    async fn ask(&mut self) -> Result<(), Failure> {
+        self.connection.ask(self.order.next()).await.map(drop)
+    }
 }
 
 /// A connection that is kept.

@@ -2,8 +2,10 @@
 
 use super::Plan;
 use super::contest::{CEILING, Contender, OURS, hold};
+use crate::load::Caller;
 use crate::measured::{Bound, Column, Measured};
 use crate::order::Ask;
+use crate::process::Process;
 use crate::{Failure, load, multiplexed};
 
 pub(super) async fn send(plan: &Plan) -> Result<Vec<Measured>, Failure> {
@@ -117,11 +119,8 @@ pub(super) async fn http2(plan: &Plan) -> Result<Vec<Measured>, Failure> {
         &contenders,
         async |contender, process| {
             let address = process.address();
-            let mut callers = multiplexed::Callers::open(address, 4, MOST, &contender.text).await?;
-            callers.drive(plan.period / 5).await?;
-            let cpu = process.cpu()?;
-            let seen = callers.drive(plan.period).await?;
-            Ok(figures(&seen, process.cpu()? - cpu))
+            let callers = || multiplexed::callers(address, 4, MOST, &contender.text);
+            measured(plan, process, callers).await
         },
     );
     Ok(vec![measured.await?])
@@ -161,14 +160,30 @@ async fn requests(
             for _ in 0..connections {
                 orders.push(contender.order(process).await?);
             }
-            // What happens first happens once: pages, caches, connections.
-            load::drive(process.address(), orders.clone(), plan.period / 5).await?;
-            let cpu = process.cpu()?;
-            let seen = load::drive(process.address(), orders, plan.period).await?;
-            Ok(figures(&seen, process.cpu()? - cpu))
+            let callers = || load::callers(process.address(), orders.clone());
+            measured(plan, process, callers).await
         },
     )
     .await
+}
+
+/// What a server does for callers, in the order of the columns.
+async fn measured<C: Caller>(
+    plan: &Plan,
+    process: &Process,
+    callers: impl AsyncFn() -> Result<Vec<C>, Failure>,
+) -> Result<Vec<f64>, Failure> {
+    // What happens first happens once: pages, caches, connections.
+    load::drive(callers().await?, plan.period / 5).await?;
+    let (callers, cpu) = (callers().await?, process.cpu()?);
+    let seen = load::drive(callers, plan.period).await?;
+    let (cpu, count) = (process.cpu()? - cpu, seen.count());
+    Ok(vec![
+        count / seen.took,
+        seen.late(0.5),
+        seen.late(0.99),
+        cpu * 1e6 / count,
+    ])
 }
 
 #[rustfmt::skip]
@@ -178,17 +193,6 @@ const COLUMNS: [Column; 4] = [
     Column { name: "p99", unit: "µs" },
     Column { name: "CPU", unit: "µs of the server for each request" },
 ];
-
-/// In the order of the columns.
-fn figures(seen: &load::Seen, cpu: f64) -> Vec<f64> {
-    let count = seen.count();
-    vec![
-        count / seen.took,
-        seen.late(0.5),
-        seen.late(0.99),
-        cpu * 1e6 / count,
-    ]
-}
 
 fn rate(measured: &mut Measured, least: f64) {
     let rate = measured.ratio(OURS, CEILING, "rate");

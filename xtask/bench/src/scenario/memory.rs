@@ -66,7 +66,8 @@ impl Sends<'_> {
             for _ in 0..CALLERS {
                 orders.push(self.contender.order(self.process).await?);
             }
-            let seen = load::drive(self.process.address(), orders, BATCH).await?;
+            let callers = load::callers(self.process.address(), orders).await?;
+            let seen = load::drive(callers, BATCH).await?;
             self.done += seen.count() as usize;
         }
         Ok(())

@@ -33,7 +33,7 @@ pub(crate) enum Scenario {
     Sizes,
     /// Sends over HTTP/2.
     Http2,
-    /// Streams of 10,000 and of 100,000 chunks.
+    /// Streams of 10,000 and of 100,000 chunks; the ceiling is hyper that writes event by event.
     Chunks,
     /// 1,000 and 10,000 streams on which nothing happens.
     Idle,

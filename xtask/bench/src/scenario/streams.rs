@@ -16,6 +16,11 @@ use crate::statistics::median;
 use crate::{Failure, machine};
 
 /// An artifact in many chunks, told without a pause; and in ten times as many.
+///
+/// The ceiling is hyper that writes event by event: an agent has its events one at a time, and whoever
+/// follows it is to be told each as it happens. Two more of hyper are there to compare with: one whose
+/// events come from a task of their own, and one that has all of them from the beginning and writes
+/// many at once, which no agent does.
 pub(super) async fn chunks(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     let mut short = told(plan, CHUNKS).await?;
     let rate = short.ratio(OURS, WRITTEN, "rate");
@@ -45,7 +50,7 @@ pub(super) async fn chunks(plan: &Plan) -> Result<Vec<Measured>, Failure> {
 
 async fn told(plan: &Plan, chunks: usize) -> Result<Measured, Failure> {
     let ours = Contender::ours(plan, Ask::Stream, &format!("chunks {chunks}"));
-    let ready = ours.ceiling().await?;
+    let ready = ours.ceiling().await?.named(READY);
     let (mut sent, mut written) = (ready.clone().named(SENT), ready.clone().named(WRITTEN));
     (sent.settings.pace, written.settings.pace) = (Pace::Sent, Pace::Written);
     let contenders = [written, sent, ready, ours];
@@ -216,11 +221,14 @@ async fn followed(
     Ok(vec![count as f64 / took, cpu * 1e6 / count as f64])
 }
 
+/// Hyper, which writes each event by itself: the ceiling.
+const WRITTEN: &str = "hyper, event by event";
+
 /// Hyper, and a task that sends it each event.
 const SENT: &str = "hyper and a task";
 
-/// Hyper, which writes each event by itself.
-const WRITTEN: &str = "hyper, event by event";
+/// Hyper, which has all events from the beginning.
+const READY: &str = "hyper, all at once (no ceiling)";
 
 /// How many chunks a long answer has.
 const CHUNKS: usize = 10_000;

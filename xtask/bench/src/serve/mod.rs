@@ -54,7 +54,7 @@ pub(crate) enum Pace {
     Ready,
     /// A task of its own sends them through a channel.
     Sent,
-    /// Each is written before the next is there.
+    /// Each is written before the next is there: the ceiling of streams.
     Written,
     /// After the first comes nothing.
     Held,
