@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use crate::{Failure, console, schema, tidy, workspace};
+use crate::{Failure, console, count as instructions, schema, tidy, workspace};
 
 /// Makes every check.
 ///
@@ -43,7 +43,8 @@ fn steps(tally: &mut Tally) -> Result<(), Failure> {
     step("tidy", tidy::tidy)?;
     step("replay", || {
         run(cargo("run --quiet -p a2a-conformance -- replay"))
-    })
+    })?;
+    step("count", instructions::check)
 }
 
 fn step(name: &str, check: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use a2a_server::{Bound, Retention, Server, SqliteStore};
+use a2a_server::{Bound, Retention, Server, ServerBuilder};
 use a2a_types::AgentCard;
 
 use super::Settings;
@@ -24,8 +24,7 @@ pub(crate) async fn bind(directory: Option<&Path>, kept: Option<usize>) -> Resul
     // Each chunk is an event of its own: events are what is counted.
     let mut builder = Server::builder(card, Echo::new()).merge_chunks(Duration::ZERO);
     if let Some(directory) = directory {
-        let name = format!("{}.db", std::process::id());
-        builder = builder.store(SqliteStore::open(directory.join(name))?);
+        builder = stored(builder, directory)?;
     }
     if let Some(count) = kept {
         builder = builder.retention(Retention {
@@ -34,4 +33,16 @@ pub(crate) async fn bind(directory: Option<&Path>, kept: Option<usize>) -> Resul
         });
     }
     Ok(builder.build()?.bind("127.0.0.1:0").await?)
+}
+
+#[cfg(feature = "sqlite")]
+fn stored(builder: ServerBuilder, directory: &Path) -> Result<ServerBuilder, Failure> {
+    let name = format!("{}.db", std::process::id());
+    let store = a2a_server::SqliteStore::open(directory.join(name))?;
+    Ok(builder.store(store))
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn stored(_builder: ServerBuilder, _directory: &Path) -> Result<ServerBuilder, Failure> {
+    Err("this program is built without SQLite: it has the feature `sqlite`".into())
 }
