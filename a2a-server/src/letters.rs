@@ -1,6 +1,7 @@
 //! Messages that are sent twice begin nothing twice.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -52,22 +53,32 @@ impl Letters {
         }
         let key = (Owner::of(context), message.clone());
         let digest = digest(request);
-        let mut open = lock(&self.open);
-        if let Some(letter) = open.get(&key).and_then(Weak::upgrade) {
-            letter.receipt.check(digest)?;
-            return Ok(Some(letter));
-        }
-        let letter = Arc::new(Letter {
-            receipt: Receipt {
-                message: message.clone(),
-                digest,
-                term: self.window,
-            },
-            begun: OnceCell::new(),
-            key: key.clone(),
-            open: Arc::clone(&self.open),
-        });
-        open.insert(key, Arc::downgrade(&letter));
+        let new = |key: &Key| {
+            Arc::new(Letter {
+                receipt: Receipt {
+                    message: message.clone(),
+                    digest,
+                    term: self.window,
+                },
+                begun: OnceCell::new(),
+                key: key.clone(),
+                open: Arc::clone(&self.open),
+            })
+        };
+        let letter = match lock(&self.open).entry(key) {
+            Entry::Occupied(mut place) => place.get().upgrade().unwrap_or_else(|| {
+                let letter = new(place.key());
+                place.insert(Arc::downgrade(&letter));
+                letter
+            }),
+            Entry::Vacant(place) => {
+                let letter = new(place.key());
+                place.insert(Arc::downgrade(&letter));
+                letter
+            }
+        };
+        // Not under the lock: if this was the last that held it, it closes.
+        letter.receipt.check(digest)?;
         Ok(Some(letter))
     }
 }
@@ -85,13 +96,11 @@ impl Receipt {
 
 impl Drop for Letter {
     fn drop(&mut self) {
-        let mut open = lock(&self.open);
         // Another one may have taken its place by now.
-        if open
-            .get(&self.key)
-            .is_some_and(|letter| letter.strong_count() == 0)
+        if let Entry::Occupied(place) = lock(&self.open).entry(self.key.clone())
+            && place.get().strong_count() == 0
         {
-            open.remove(&self.key);
+            place.remove();
         }
     }
 }
@@ -99,9 +108,16 @@ impl Drop for Letter {
 /// SHA-256 of what is said, in the canonical model: the same in whichever generation it is said, and
 /// however its sender wants to be answered.
 fn digest(request: &SendMessageRequest) -> [u8; 32] {
-    let said = serde_json::to_vec(&(&request.message, &request.metadata));
-    Sha256::digest(said.unwrap_or_default()).into()
+    let mut said = Vec::with_capacity(USUAL);
+    let written = serde_json::to_writer(&mut said, &(&request.message, &request.metadata));
+    if written.is_err() {
+        said.clear();
+    }
+    Sha256::digest(said).into()
 }
+
+/// How much room a message takes, most of the time.
+const USUAL: usize = 1024;
 
 /// Nothing that is done under this lock can panic half-way.
 fn lock(open: &Open) -> MutexGuard<'_, HashMap<Key, Weak<Letter>>> {
