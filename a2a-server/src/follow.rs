@@ -118,7 +118,7 @@ impl Cursor {
         let snapshot = snapshot.ok_or(StoreError::NoTask)?;
         let whole = Logged {
             generation: snapshot.generation,
-            event: Event::Task(snapshot.task).into(),
+            event: Event::Task(Arc::unwrap_or_clone(snapshot.task)).into(),
         };
         Ok(VecDeque::from([whole]))
     }
@@ -149,7 +149,7 @@ mod tests {
         let store = MemoryStore::default();
         let owner = Owner::from(a2a_transport::Principal::named("ada"));
         let new = NewTask {
-            task: Task::submitted("t".into(), "c".into()),
+            task: Task::submitted("t".into(), "c".into()).into(),
             dialect: Dialect::V1_0,
             config: None,
             receipt: None,

@@ -304,9 +304,9 @@ impl Pen {
     }
 
     /// The task as it stands, or as it would be created.
-    pub(crate) async fn task(&self) -> Result<Task, StoreError> {
+    pub(crate) async fn task(&self) -> Result<Arc<Task>, StoreError> {
         match &self.new {
-            Some(new) => Ok(new.task.clone()),
+            Some(new) => Ok(Arc::clone(&new.task)),
             None => {
                 let store = &self.ledger.store;
                 let snapshot = store.snapshot(&self.owner, &self.task).await?;

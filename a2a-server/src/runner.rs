@@ -106,7 +106,7 @@ impl Runner {
     /// What the agent may see of another task of the same owner.
     pub(crate) async fn other(&self, task: &TaskId) -> Result<Option<Task>, StoreError> {
         let snapshot = self.ledger.store.snapshot(&self.owner, task).await?;
-        Ok(snapshot.map(|snapshot| snapshot.task))
+        Ok(snapshot.map(|snapshot| Arc::unwrap_or_clone(snapshot.task)))
     }
 
     /// The pen, once there is a task to write to.
@@ -166,7 +166,7 @@ impl Runner {
     }
 
     /// The task as it stands, or as it would be created.
-    pub(crate) async fn task(&self) -> Result<Task, StoreError> {
+    pub(crate) async fn task(&self) -> Result<Arc<Task>, StoreError> {
         self.pen.lock().await.task().await
     }
 
@@ -435,7 +435,7 @@ pub(crate) fn new_task(
     });
     (
         NewTask {
-            task,
+            task: Arc::new(task),
             dialect: context.dialect,
             config,
             receipt,

@@ -59,6 +59,7 @@ impl Inner {
         if !context.dialect.rules().history_when_not_asked {
             wanted.history_length.get_or_insert(0);
         }
+        let task = Arc::unwrap_or_clone(task);
         let response = Response::SendMessage(manner.answer(task, wanted));
         Ok(Reply::once(response).about_task_of(from.dialect))
     }

@@ -126,10 +126,11 @@ impl Inner {
     }
 
     async fn get(&self, params: GetTaskRequest, context: &Context) -> Result<Reply, A2aError> {
-        let mut snapshot = self.snapshot(&params.id, context).await?;
+        let snapshot = self.snapshot(&params.id, context).await?;
         let context = settled(context, &snapshot);
-        self.present(&mut snapshot.task, params.history_length, &context);
-        Ok(Reply::once(Response::GetTask(snapshot.task)).about_task_of(snapshot.dialect))
+        let mut task = Arc::unwrap_or_clone(snapshot.task);
+        self.present(&mut task, params.history_length, &context);
+        Ok(Reply::once(Response::GetTask(task)).about_task_of(snapshot.dialect))
     }
 
     async fn cancel(
@@ -165,8 +166,9 @@ impl Inner {
             snapshot = self.snapshot(&params.id, context).await?;
         }
         let context = settled(context, &snapshot);
-        self.present(&mut snapshot.task, None, &context);
-        Ok(Reply::once(Response::CancelTask(snapshot.task)).about_task_of(snapshot.dialect))
+        let mut task = Arc::unwrap_or_clone(snapshot.task);
+        self.present(&mut task, None, &context);
+        Ok(Reply::once(Response::CancelTask(task)).about_task_of(snapshot.dialect))
     }
 
     async fn subscribe(
@@ -183,7 +185,8 @@ impl Inner {
             && (seen < snapshot.generation || goes_on && seen == snapshot.generation)
         {
             // Whoever was cut off hears the rest, be the task ended or not.
-            let later = self.follow(snapshot.task.id, seen, &context).await?;
+            let task = snapshot.task.id.clone();
+            let later = self.follow(task, seen, &context).await?;
             let told = manner.tell(Beginning::Task, later);
             return Ok(Reply::stream(told).about_task_of(snapshot.dialect));
         }
@@ -194,7 +197,7 @@ impl Inner {
         }
         if state.ends_stream() && rules.ends_by_status {
             let last = Update {
-                event: last_status(snapshot.task).into(),
+                event: last_status(&snapshot.task).into(),
                 generation: Some(snapshot.generation),
             };
             let last = tokio_stream::once(Ok(last));
@@ -212,12 +215,8 @@ impl Inner {
         context: Context,
         (manner, beginning): (Manner, Beginning),
     ) -> Result<Reply, A2aError> {
-        let Snapshot {
-            mut task,
-            generation,
-            dialect,
-            ..
-        } = snapshot;
+        let (generation, dialect) = (snapshot.generation, snapshot.dialect);
+        let mut task = Arc::unwrap_or_clone(snapshot.task);
         if manner == Manner::Plain {
             hide_steps(&mut task);
             self.trim(&mut task, history_length, &context);
@@ -339,11 +338,11 @@ fn settled(context: &Context, snapshot: &Snapshot) -> Context {
     context
 }
 
-fn last_status(task: Task) -> Event {
+fn last_status(task: &Task) -> Event {
     Event::StatusUpdate(TaskStatusUpdateEvent {
-        task_id: task.id,
-        context_id: task.context_id,
-        status: task.status,
+        task_id: task.id.clone(),
+        context_id: task.context_id.clone(),
+        status: task.status.clone(),
         metadata: None,
     })
 }

@@ -114,7 +114,7 @@ impl Turn {
 
     /// The task as it stands, with its whole history: what was said before this turn, too.
     pub async fn task(&self) -> Result<Task, UpdateError> {
-        Ok(self.runner.task().await?)
+        Ok(Arc::unwrap_or_clone(self.runner.task().await?))
     }
 
     /// Tells that work goes on.

@@ -148,8 +148,8 @@ impl Inner {
 
 /// What the agent is given to go on with: the last message of its caller.
 fn resumed(orphan: Orphan, snapshot: Snapshot) -> Heard {
-    let mut history = snapshot.task.history.into_iter().rev();
-    let message = history.find(|message| message.role == Role::User);
+    let mut history = snapshot.task.history.iter().rev();
+    let message = history.find(|message| message.role == Role::User).cloned();
     let request = SendMessageRequest {
         message: message.unwrap_or_default(),
         ..SendMessageRequest::default()

@@ -257,7 +257,7 @@ impl Scene {
             done: Arc::default(),
         };
         let new = NewTask {
-            task: Task::submitted(scene.task.clone(), "c".into()),
+            task: Task::submitted(scene.task.clone(), "c".into()).into(),
             dialect: Dialect::V1_0,
             config: None,
             receipt: None,

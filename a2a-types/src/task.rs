@@ -214,17 +214,23 @@ impl Task {
 
     /// The state of the task after several events; if one of them is refused, none changes anything.
     pub fn apply_all(&mut self, events: &[Event]) -> Result<(), IllegalEvent> {
-        // Nothing but the state decides what is legal.
-        let mut state = self.status.state;
-        for event in events {
-            state = self.state_after(event, state)?;
-        }
+        self.state_after(self.status.state, events)?;
         events.iter().for_each(|event| self.take(event));
         Ok(())
     }
 
-    /// The state in which an event leaves the task, if it may happen in this one.
-    fn state_after(&self, event: &Event, from: TaskState) -> Result<TaskState, IllegalEvent> {
+    /// The state in which several events leave the task if they may happen to it, one after the other, in
+    /// the state `from`: nothing but the state decides what is legal.
+    pub fn state_after(
+        &self,
+        from: TaskState,
+        events: &[Event],
+    ) -> Result<TaskState, IllegalEvent> {
+        let after = |state, event| self.state_after_one(state, event);
+        events.iter().try_fold(from, after)
+    }
+
+    fn state_after_one(&self, from: TaskState, event: &Event) -> Result<TaskState, IllegalEvent> {
         if let Some(other) = event.task_id().filter(|id| **id != self.id) {
             return Err(IllegalEvent::OtherTask {
                 task: self.id.clone(),

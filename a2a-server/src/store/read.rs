@@ -1,11 +1,12 @@
 //! What is read from a store.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use a2a_transport::{SharedEvent, TraceContext};
 use a2a_types::{
     ContextId, Dialect, Message, Object, Task, TaskId, TaskPushNotificationConfig, TaskState,
-    Timestamp,
+    TaskStatus, Timestamp,
 };
 
 use super::Owner;
@@ -13,8 +14,8 @@ use super::Owner;
 /// A task as it stood at a generation.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// The task.
-    pub task: Task,
+    /// The task, shared with a store that keeps it so.
+    pub task: Arc<Task>,
     /// The length of its log.
     pub generation: u64,
     /// The generation of the protocol in which it was created.
@@ -58,10 +59,10 @@ pub struct Listing {
 
 impl Listing {
     /// Whether a task is among those that are wanted, wherever it stands.
-    pub(crate) fn wants(&self, task: &Task) -> bool {
-        let of_context = self.context_id.is_none() || self.context_id == task.context_id;
-        let in_state = self.status.is_none_or(|state| state == task.status.state);
-        let late = |since| task.status.timestamp.is_some_and(|time| time >= since);
+    pub(crate) fn wants(&self, context: Option<&ContextId>, status: &TaskStatus) -> bool {
+        let of_context = self.context_id.is_none() || self.context_id.as_ref() == context;
+        let in_state = self.status.is_none_or(|state| state == status.state);
+        let late = |since| status.timestamp.is_some_and(|time| time >= since);
         of_context && in_state && self.since.is_none_or(late)
     }
 }
@@ -78,9 +79,14 @@ pub struct Place {
 impl Place {
     /// Where a task stands.
     pub fn of(task: &Task) -> Self {
+        Self::at(&task.id, &task.status)
+    }
+
+    /// Where a task of this status stands.
+    pub(crate) fn at(task: &TaskId, status: &TaskStatus) -> Self {
         Self {
-            time: Reverse(task.status.timestamp.map_or(i64::MIN, Timestamp::as_millis)),
-            task: task.id.clone(),
+            time: Reverse(status.timestamp.map_or(i64::MIN, Timestamp::as_millis)),
+            task: task.clone(),
         }
     }
 }

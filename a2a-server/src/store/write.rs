@@ -13,7 +13,7 @@ use super::limits;
 #[derive(Clone, Debug)]
 pub struct NewTask {
     /// The task, submitted.
-    pub task: Task,
+    pub task: Arc<Task>,
     /// The generation of the protocol in which it was asked for.
     pub dialect: Dialect,
     /// A webhook that came with it.

@@ -268,7 +268,7 @@ impl Outbox {
         }
         let task = &notification.config.task_id;
         let snapshot = self.store.snapshot(&notification.owner, task).await?;
-        let mut task = snapshot.ok_or(StoreError::NoTask)?.task;
+        let mut task = Arc::unwrap_or_clone(snapshot.ok_or(StoreError::NoTask)?.task);
         match event.status() {
             Some(status) => task.status = status.clone(),
             // It was still at work then; how it ended is told by what comes next.

@@ -141,7 +141,7 @@ fn what_a_server_has() {
     });
     let new = NewTask {
         config: Some(webhook()),
-        task: Task::submitted("t".into(), "c".into()),
+        task: Task::submitted("t".into(), "c".into()).into(),
         dialect: Dialect::V0_1,
         receipt: None,
         holder: "us".into(),

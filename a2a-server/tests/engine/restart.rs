@@ -242,7 +242,7 @@ fn watched(task: Task) -> NewTask {
         metadata: None,
     });
     NewTask {
-        task,
+        task: task.into(),
         dialect: Dialect::V1_0,
         config: Some(config),
         receipt: None,

@@ -3,17 +3,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_types::{ConfigId, Dialect, Event, Object, Task, TaskPushNotificationConfig};
+use a2a_types::{
+    ConfigId, Dialect, Event, Object, Task, TaskPushNotificationConfig, TaskState, TaskStatus,
+};
 use tokio::time::Instant;
 
-use super::super::{Append, Lease, Logged, StoreError, Tail, limits};
+use super::super::{Append, Lease, Listing, Logged, Place, StoreError, Tail, limits};
+use super::shelf::End;
 
 /// The log of a task, and everything else that belongs to it.
 #[derive(Debug)]
 pub(super) struct Log {
-    pub(super) task: Task,
+    /// The task after the first so many of the events. It is shared with whoever has asked for it.
+    task: Arc<Task>,
+    folded: usize,
     /// Everything after the first entry, which is the new task itself.
     events: Vec<Arc<Event>>,
+    /// The last of the events that gives the task its status.
+    status: Option<Arc<Event>>,
     /// The webhooks, each with the generation of the protocol in which it was asked for.
     pub(super) configs: Vec<(TaskPushNotificationConfig, Dialect)>,
     pub(super) checkpoint: Option<Object>,
@@ -25,7 +32,7 @@ pub(super) struct Log {
     /// Since when nothing can follow.
     pub(super) ended: Option<Instant>,
     /// What the shelf knows of that.
-    pub(super) noted: Option<Instant>,
+    pub(super) noted: Option<End>,
     /// Whether the shelf has it no more.
     pub(super) is_forgotten: bool,
     /// Since when the task waits for its caller.
@@ -34,7 +41,7 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn new(
-        task: Task,
+        task: Arc<Task>,
         webhook: Option<(TaskPushNotificationConfig, Dialect)>,
         tenure: Tenure,
     ) -> Self {
@@ -42,7 +49,9 @@ impl Log {
             messages: task.history.len(),
             bytes: limits::size_of_task(&task),
             task,
+            folded: 0,
             events: Vec::new(),
+            status: None,
             configs: webhook.into_iter().collect(),
             checkpoint: None,
             tenure,
@@ -74,7 +83,7 @@ impl Log {
         }
         let tenure = self.tenure.next(&append.lease)?;
         let (messages, bytes) = limits::admit(self.messages, self.bytes, &append)?;
-        self.task.apply_all(&append.events)?;
+        self.task.state_after(self.state(), &append.events)?;
         (self.messages, self.bytes, self.tenure) = (messages, bytes, tenure);
         if append.release {
             self.tenure.until = None;
@@ -82,13 +91,49 @@ impl Log {
         if append.checkpoint.is_some() {
             self.checkpoint = append.checkpoint;
         }
-        if append.events.iter().any(|event| event.status().is_some()) {
-            let state = self.task.status.state;
+        let before = self.events.len();
+        self.events.extend(append.events.into_iter().map(Arc::new));
+        let added = &self.events[before..];
+        if let Some(event) = added.iter().rfind(|event| event.status().is_some()) {
+            self.status = Some(Arc::clone(event));
+            let state = self.state();
             self.ended = state.is_terminal().then(Instant::now);
             self.waits = state.is_interrupted().then(Instant::now);
         }
-        self.events.extend(append.events.into_iter().map(Arc::new));
+        if added.iter().any(|event| matches!(**event, Event::Task(_))) {
+            self.fold();
+        }
         Ok(())
+    }
+
+    /// The fold of the log. That of a short one is not kept: its events say the same already.
+    pub(super) fn task(&mut self) -> Arc<Task> {
+        if self.events.len() > SHORT {
+            self.fold();
+        }
+        let mut task = Arc::clone(&self.task);
+        apply(&mut task, &self.events[self.folded..]);
+        task
+    }
+
+    fn fold(&mut self) {
+        apply(&mut self.task, &self.events[self.folded..]);
+        self.folded = self.events.len();
+    }
+
+    pub(super) fn state(&self) -> TaskState {
+        self.status().state
+    }
+
+    fn status(&self) -> &TaskStatus {
+        let told = self.status.as_ref().and_then(|event| event.status());
+        told.unwrap_or(&self.task.status)
+    }
+
+    /// Where the task stands in a listing, if it is wanted there.
+    pub(super) fn place(&self, listing: &Listing) -> Option<Place> {
+        let wanted = listing.wants(self.task.context_id.as_ref(), self.status());
+        wanted.then(|| Place::at(&self.task.id, self.status()))
     }
 
     pub(super) fn after(&self, generation: u64) -> Tail {
@@ -127,6 +172,18 @@ impl Log {
         Ok(())
     }
 }
+
+fn apply(task: &mut Arc<Task>, events: &[Arc<Event>]) {
+    if events.is_empty() {
+        return;
+    }
+    let task = Arc::make_mut(task);
+    // Each was legal when it came.
+    events.iter().for_each(|event| drop(task.apply(event)));
+}
+
+/// How many events are folded anew for whoever asks for the task.
+const SHORT: usize = 16;
 
 /// Who writes to a log.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ mod outbox;
 mod received;
 mod shelf;
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use a2a_transport::{BoxFuture, TraceContext};
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use self::log::{Log, Tenure};
 use self::outbox::{Letter, Outbox};
 use self::received::Inbox;
-use self::shelf::{Capacity, Key, Record, Shelf};
+use self::shelf::{Capacity, Forgotten, Key, Record, Shelf};
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page, Place, Receipt,
     Received, Retention, Settlement, Snapshot, Store, StoreError, Tail,
@@ -51,36 +51,30 @@ impl MemoryStore {
     }
 
     fn record(&self, owner: &Owner, task: &TaskId) -> Result<Arc<Record>, StoreError> {
-        let key = (owner.clone(), task.clone());
-        let record = lock(&self.shelf).tasks.get(&key).cloned();
-        record.ok_or(StoreError::NoTask)
+        let shelf = lock(&self.shelf);
+        shelf.find(owner, task).cloned().ok_or(StoreError::NoTask)
     }
 
     fn insert(&self, owner: &Owner, mut new: NewTask) -> Result<(), StoreError> {
         let key = (owner.clone(), new.task.id.clone());
-        let mut inbox = lock(&self.inbox);
-        if let Some(receipt) = &new.receipt {
-            inbox.check(owner, receipt)?;
-        }
         let trace = new.trace.clone();
         let first = new.split();
         let told = first.as_ref().map(Append::told).unwrap_or_default();
         let tenure = Tenure::taken(new.holder, 1, new.term);
         let webhook = new.config.map(|config| (config, new.dialect));
+        // Held until the message is noted, so that no two take the same one.
+        let mut inbox = new.receipt.as_ref().map(|_| lock(&self.inbox));
+        if let (Some(receipt), Some(inbox)) = (&new.receipt, &inbox) {
+            inbox.check(owner, receipt)?;
+        }
         let mut log = Log::new(new.task, webhook, tenure);
         first.map_or(Ok(()), |first| log.add(first))?;
-        let mut shelf = lock(&self.shelf);
         let webhooks = log.webhooks();
-        let record = Record {
-            dialect: new.dialect,
-            log: Mutex::new(log),
-            generation: OnceLock::new(),
-        };
-        let forgotten = shelf.insert(key.clone(), record, self.capacity)?;
-        shelf.note(key.clone(), 0);
+        let mut shelf = lock(&self.shelf);
+        let forgotten = shelf.insert(key.clone(), new.dialect, log, self.capacity)?;
         self.enqueue(&key, &webhooks, &told, &trace);
         drop(shelf);
-        if let Some(receipt) = new.receipt {
+        if let (Some(receipt), Some(inbox)) = (new.receipt, &mut inbox) {
             inbox.note(owner, receipt, Outcome::Task(key.1));
         }
         drop(inbox);
@@ -89,20 +83,17 @@ impl MemoryStore {
     }
 
     fn add(&self, owner: &Owner, task: &TaskId, append: Append) -> Result<Appended, StoreError> {
-        let key = (owner.clone(), task.clone());
-        let record = self.record(owner, task)?;
-        // Held until the message is noted, so that no two take the same one.
         let receipt = append.receipt.clone();
+        if receipt.is_some() {
+            self.record(owner, task)?;
+        }
+        // Held until the message is noted, so that no two take the same one.
         let mut inbox = receipt.as_ref().map(|_| lock(&self.inbox));
         if let (Some(receipt), Some(inbox)) = (&receipt, &inbox) {
             inbox.check(owner, receipt)?;
         }
-        let ends = append.ends();
-        if !ends {
-            let bytes = append.size();
-            let forgotten = lock(&self.shelf).make_room(&key, 0, bytes, self.capacity)?;
-            self.clear_outbox(&forgotten);
-        }
+        let (record, forgotten) = self.with_room(owner, task, &append)?;
+        self.clear_outbox(&forgotten);
         let (told, trace) = (append.told(), append.trace.clone());
         let mut log = lock(&record.log);
         let before = log.bytes;
@@ -113,14 +104,14 @@ impl MemoryStore {
             epoch: log.tenure.epoch,
         };
         if !told.is_empty() {
-            self.enqueue(&key, &log.webhooks(), &told, &trace);
+            self.enqueue(&record.key, &log.webhooks(), &told, &trace);
         }
         drop(log);
         if let (Some(receipt), Some(inbox)) = (receipt, &mut inbox) {
             inbox.note(owner, receipt, Outcome::Task(task.clone()));
         }
         drop(inbox);
-        lock(&self.shelf).note(key, growth);
+        lock(&self.shelf).note(&record, growth);
         // Stored before anyone is woken.
         if let Some(told) = record.generation.get() {
             told.send_if_modified(|known| {
@@ -130,6 +121,24 @@ impl MemoryStore {
             });
         }
         Ok(appended)
+    }
+
+    /// A record, and those that were forgotten to make room for what is added to it. A task can always
+    /// end.
+    fn with_room(
+        &self,
+        owner: &Owner,
+        task: &TaskId,
+        append: &Append,
+    ) -> Result<(Arc<Record>, Forgotten), StoreError> {
+        let bytes = (!append.ends()).then(|| append.size());
+        let mut shelf = lock(&self.shelf);
+        let record = Arc::clone(shelf.find(owner, task).ok_or(StoreError::NoTask)?);
+        let forgotten = match bytes {
+            Some(bytes) => shelf.make_room(Some(&record), 0, bytes, self.capacity)?,
+            None => Forgotten::new(),
+        };
+        Ok((record, forgotten))
     }
 
     fn enqueue(
@@ -148,8 +157,9 @@ impl MemoryStore {
         }
     }
 
-    fn clear_outbox(&self, forgotten: &[Key]) {
-        for (owner, task) in forgotten {
+    fn clear_outbox(&self, forgotten: &[Arc<Record>]) {
+        for record in forgotten {
+            let (owner, task) = &record.key;
             lock(&self.outbox).forget_task(owner, task);
         }
     }
@@ -158,13 +168,10 @@ impl MemoryStore {
     fn page(&self, owner: &Owner, listing: &Listing) -> Page {
         let records: Vec<_> = {
             let shelf = lock(&self.shelf);
-            let own = shelf.tasks.iter().filter(|((of, _), _)| of == owner);
-            own.map(|(_, record)| Arc::clone(record)).collect()
+            let own = shelf.records().filter(|record| record.key.0 == *owner);
+            own.cloned().collect()
         };
-        let place = |record: &Arc<Record>| {
-            let log = lock(&record.log);
-            listing.wants(&log.task).then(|| Place::of(&log.task))
-        };
+        let place = |record: &Arc<Record>| lock(&record.log).place(listing);
         let mut places: Vec<_> = records
             .iter()
             .filter_map(|record| Some((place(record)?, record)))
@@ -179,9 +186,10 @@ impl MemoryStore {
             .iter()
             .take(listing.limit)
             .filter_map(|(_, record)| {
-                let log = lock(&record.log);
-                listing.wants(&log.task).then(|| log.task.clone())
+                let mut log = lock(&record.log);
+                log.place(listing).map(|_| log.task())
             })
+            .map(Arc::unwrap_or_clone)
             .collect();
         // Some may have changed since.
         tasks.sort_by_cached_key(Place::of);
@@ -194,21 +202,19 @@ impl MemoryStore {
 
     fn abandoned(&self, limit: usize) -> Vec<Orphan> {
         let shelf = lock(&self.shelf);
-        let orphaned = |record: &Record| {
+        let orphaned = |record: &&Arc<Record>| {
             let log = lock(&record.log);
-            let state = log.task.status.state;
-            !state.is_terminal() && !state.is_interrupted() && !log.tenure.lasts()
+            !log.state().is_settled() && !log.tenure.lasts()
         };
-        let orphans = shelf.tasks.iter().filter(|(_, record)| orphaned(record));
-        let orphans = orphans.map(|((owner, task), _)| Orphan {
-            owner: owner.clone(),
-            task: task.clone(),
+        let orphans = shelf.records().filter(orphaned).map(|record| Orphan {
+            owner: record.key.0.clone(),
+            task: record.key.1.clone(),
         });
         orphans.take(limit).collect()
     }
 
     fn prolong(&self, holder: &str, term: Duration) {
-        let records: Vec<_> = lock(&self.shelf).tasks.values().cloned().collect();
+        let records: Vec<_> = lock(&self.shelf).records().cloned().collect();
         for record in records {
             let tenure = &mut lock(&record.log).tenure;
             if &*tenure.holder == holder && tenure.until.is_some() {
@@ -273,9 +279,9 @@ impl Store for MemoryStore {
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>> {
         let snapshot = self.record(owner, task).ok().map(|record| {
-            let log = lock(&record.log);
+            let mut log = lock(&record.log);
             Snapshot {
-                task: log.task.clone(),
+                task: log.task(),
                 generation: log.generation(),
                 dialect: record.dialect,
                 checkpoint: log.checkpoint.clone(),
@@ -357,7 +363,7 @@ impl Store for MemoryStore {
         owner: &'a Owner,
         message: &'a MessageId,
     ) -> BoxFuture<'a, Result<Option<Received>, StoreError>> {
-        done(Ok(lock(&self.inbox).find(owner, message).cloned()))
+        done(Ok(lock(&self.inbox).find(owner, message)))
     }
 
     fn keep_answer<'a>(

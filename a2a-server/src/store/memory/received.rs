@@ -1,23 +1,52 @@
 //! The messages that were received not long ago.
 
-use std::collections::{HashMap, VecDeque};
+use std::borrow::Borrow;
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, RandomState};
 
-use a2a_types::MessageId;
+use a2a_types::{Message, MessageId, TaskId};
+use hashbrown::HashTable;
 use tokio::time::Instant;
+use uuid::Uuid;
 
 use super::super::{Outcome, Owner, Receipt, Received, StoreError};
 
 /// The messages that were received not long ago, the oldest of which make room for new ones.
+///
+/// Most are never asked for again: each stands in one place, in as little room as it can.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
-    by_message: HashMap<(Owner, MessageId), (Received, Instant)>,
-    order: VecDeque<(Owner, MessageId)>,
+    hasher: RandomState,
+    /// By their hashes, the numbers of the messages that count.
+    numbers: HashTable<u32>,
+    /// In the order in which they came.
+    entries: VecDeque<Entry>,
+    /// The number of the first of them; numbers begin again at zero after the last one.
+    first: u32,
+}
+
+#[derive(Debug)]
+struct Entry {
+    hash: u64,
+    owner: Owner,
+    message: Name<MessageId>,
+    digest: [u8; 32],
+    outcome: Kept,
+    until: Instant,
+}
+
+#[derive(Debug)]
+enum Kept {
+    Task(Name<TaskId>),
+    Message(Box<Message>),
 }
 
 impl Inbox {
-    pub(super) fn find(&self, owner: &Owner, message: &MessageId) -> Option<&Received> {
-        let (received, until) = self.by_message.get(&(owner.clone(), message.clone()))?;
-        (*until > Instant::now()).then_some(received)
+    pub(super) fn find(&self, owner: &Owner, message: &MessageId) -> Option<Received> {
+        let hash = self.hasher.hash_one((owner, message));
+        let number = self.numbers.find(hash, self.is(hash, owner, message))?;
+        let entry = self.entry(*number)?;
+        (entry.until > Instant::now()).then(|| entry.received())
     }
 
     pub(super) fn check(&self, owner: &Owner, receipt: &Receipt) -> Result<(), StoreError> {
@@ -28,26 +57,192 @@ impl Inbox {
     }
 
     pub(super) fn note(&mut self, owner: &Owner, receipt: Receipt, outcome: Outcome) {
-        if self.order.len() >= MOST
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.by_message.remove(&oldest);
+        if self.entries.len() >= MOST {
+            self.forget_first();
         }
-        let key = (owner.clone(), receipt.message);
-        let until = Instant::now() + receipt.term;
-        let digest = receipt.digest;
-        let received = (Received { digest, outcome }, until);
-        if self.by_message.insert(key.clone(), received).is_none() {
-            self.order.push_back(key);
+        let hash = self.hasher.hash_one((owner, &receipt.message));
+        let number = self.first.wrapping_add(self.entries.len() as u32);
+        let known = self
+            .numbers
+            .find(hash, self.is(hash, owner, &receipt.message));
+        match known.copied() {
+            // What it was before does not count any more.
+            Some(known) => {
+                if let Some(known) = self.numbers.find_mut(hash, |number| *number == known) {
+                    *known = number;
+                }
+            }
+            None => {
+                let (entries, first) = (&self.entries, self.first);
+                let hash_of = |number: &u32| at(entries, first, *number).map_or(0, |it| it.hash);
+                self.numbers.insert_unique(hash, number, hash_of);
+            }
         }
+        self.entries.push_back(Entry {
+            hash,
+            owner: owner.clone(),
+            message: Name::of(receipt.message),
+            digest: receipt.digest,
+            outcome: match outcome {
+                Outcome::Task(task) => Kept::Task(Name::of(task)),
+                Outcome::Message(message) => Kept::Message(message),
+            },
+            until: Instant::now() + receipt.term,
+        });
     }
 
     pub(super) fn sweep(&mut self) {
         let now = Instant::now();
-        self.by_message.retain(|_, (_, until)| *until > now);
-        self.order.retain(|key| self.by_message.contains_key(key));
+        while self.entries.front().is_some_and(|it| it.until <= now) {
+            self.forget_first();
+        }
     }
+
+    fn forget_first(&mut self) {
+        let Some(entry) = self.entries.pop_front() else {
+            return;
+        };
+        let first = self.first;
+        if let Ok(known) = self.numbers.find_entry(entry.hash, |it| *it == first) {
+            known.remove();
+        }
+        self.first = first.wrapping_add(1);
+    }
+
+    fn is(&self, hash: u64, owner: &Owner, message: &MessageId) -> impl Fn(&u32) -> bool {
+        move |number| {
+            self.entry(*number).is_some_and(|entry| {
+                entry.hash == hash && entry.message.is(message.as_str()) && entry.owner == *owner
+            })
+        }
+    }
+
+    fn entry(&self, number: u32) -> Option<&Entry> {
+        at(&self.entries, self.first, number)
+    }
+}
+
+fn at(entries: &VecDeque<Entry>, first: u32, number: u32) -> Option<&Entry> {
+    entries.get(number.wrapping_sub(first) as usize)
+}
+
+impl Entry {
+    fn received(&self) -> Received {
+        Received {
+            digest: self.digest,
+            outcome: match &self.outcome {
+                Kept::Task(task) => Outcome::Task(task.id()),
+                Kept::Message(message) => Outcome::Message(message.clone()),
+            },
+        }
+    }
+}
+
+/// An identifier, most of which are UUIDs: those need no memory elsewhere.
+#[derive(Debug)]
+enum Name<Id> {
+    Uuid(Uuid),
+    Other(Id),
+}
+
+impl<Id: Borrow<str> + Clone + From<String>> Name<Id> {
+    fn of(id: Id) -> Self {
+        match Uuid::try_parse(id.borrow()) {
+            Ok(uuid) if is_written(uuid, id.borrow()) => Self::Uuid(uuid),
+            _ => Self::Other(id),
+        }
+    }
+
+    fn is(&self, id: &str) -> bool {
+        match self {
+            Self::Uuid(uuid) => is_written(*uuid, id),
+            Self::Other(known) => known.borrow() == id,
+        }
+    }
+
+    fn id(&self) -> Id {
+        match self {
+            Self::Uuid(uuid) => uuid.to_string().into(),
+            Self::Other(known) => known.clone(),
+        }
+    }
+}
+
+/// Whether a UUID is written like that: it can be written in several ways.
+fn is_written(uuid: Uuid, text: &str) -> bool {
+    *uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == *text
 }
 
 /// How many received messages are remembered.
 const MOST: usize = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use a2a_transport::Principal;
+
+    fn receipt(message: &str, term: Duration) -> Receipt {
+        Receipt {
+            message: message.into(),
+            digest: [7; 32],
+            term,
+        }
+    }
+
+    fn found(inbox: &Inbox, message: &str) -> Option<Outcome> {
+        let received = inbox.find(&Principal::anonymous().into(), &message.into());
+        received.map(|received| received.outcome)
+    }
+
+    #[tokio::test]
+    async fn names_come_back_as_they_were_written() {
+        let owner = Principal::anonymous().into();
+        let mut inbox = Inbox::default();
+        let names = [
+            "67e55044-10b1-426f-9247-bb680e5fe0c8",
+            "67E55044-10B1-426F-9247-BB680E5FE0C8",
+            "67e5504410b1426f9247bb680e5fe0c8",
+            "urn:uuid:67e55044-10b1-426f-9247-bb680e5fe0c8",
+            "message 1",
+            "",
+        ];
+        for name in names {
+            assert_eq!(found(&inbox, name), None, "{name}");
+            let outcome = Outcome::Task(name.into());
+            inbox.note(&owner, receipt(name, Duration::MAX / 4), outcome);
+        }
+        for name in names {
+            assert_eq!(found(&inbox, name), Some(Outcome::Task(name.into())));
+        }
+    }
+
+    #[tokio::test]
+    async fn the_oldest_make_room_however_often_they_came() {
+        let owner = Principal::anonymous().into();
+        let mut inbox = Inbox {
+            first: u32::MAX - 1000,
+            ..Inbox::default()
+        };
+        // The first does not count any more when it comes again.
+        inbox.note(
+            &owner,
+            receipt("0", Duration::ZERO),
+            Outcome::Task("a".into()),
+        );
+        assert_eq!(found(&inbox, "0"), None);
+        let long = Duration::from_secs(1 << 30);
+        for number in 0..MOST {
+            let outcome = Outcome::Task("b".into());
+            inbox.note(&owner, receipt(&number.to_string(), long), outcome);
+        }
+        let kept = Some(Outcome::Task("b".into()));
+        assert_eq!(found(&inbox, "0"), kept);
+        assert_eq!(found(&inbox, "99999"), kept);
+        inbox.note(&owner, receipt("100000", long), Outcome::Task("b".into()));
+        assert_eq!(found(&inbox, "0"), None);
+        assert_eq!(found(&inbox, "1"), kept);
+        assert_eq!((inbox.entries.len(), inbox.numbers.len()), (MOST, MOST));
+    }
+}

@@ -1,9 +1,11 @@
 //! Where the logs stand, and which of them may go.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use a2a_types::{Dialect, TaskId};
+use hashbrown::HashTable;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -16,16 +18,24 @@ pub(super) type Key = (Owner, TaskId);
 /// All logs, and the order in which tasks ended.
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
-    pub(super) tasks: HashMap<Key, Arc<Record>>,
+    hasher: RandomState,
+    records: HashTable<Arc<Record>>,
     /// Tasks that have ended, in the order in which they did last.
-    ended: BTreeSet<(Instant, Key)>,
+    ended: BTreeMap<End, Arc<Record>>,
+    /// How many ends were noted.
+    ends: u64,
     /// How much all logs hold.
     bytes: usize,
 }
 
+/// When a task ended, and which end that was of those that were noted.
+pub(super) type End = (Instant, u64);
+
 /// A log, and who waits for it to grow.
 #[derive(Debug)]
 pub(super) struct Record {
+    pub(super) key: Key,
+    hash: u64,
     pub(super) dialect: Dialect,
     pub(super) log: Mutex<Log>,
     /// Tells how long it is; most tasks have nobody who waits.
@@ -39,106 +49,132 @@ pub(super) struct Capacity {
     pub(super) bytes: usize,
 }
 
+/// Records that are not on the shelf any more: to be let go when no lock is held.
+pub(super) type Forgotten = Vec<Arc<Record>>;
+
 impl Shelf {
+    pub(super) fn find(&self, owner: &Owner, task: &TaskId) -> Option<&Arc<Record>> {
+        let hash = self.hasher.hash_one((owner, task));
+        let is = |record: &Arc<Record>| record.key.1 == *task && record.key.0 == *owner;
+        self.records.find(hash, is)
+    }
+
+    pub(super) fn records(&self) -> impl Iterator<Item = &Arc<Record>> {
+        self.records.iter()
+    }
+
     pub(super) fn insert(
         &mut self,
         key: Key,
-        record: Record,
+        dialect: Dialect,
+        log: Log,
         capacity: Capacity,
-    ) -> Result<Vec<Key>, StoreError> {
-        if self.tasks.contains_key(&key) {
+    ) -> Result<Forgotten, StoreError> {
+        let hash = self.hasher.hash_one(&key);
+        if self.records.find(hash, |it| it.key == key).is_some() {
             return Err(StoreError::TaskExists);
         }
-        let bytes = lock(&record.log).bytes;
-        let forgotten = self.make_room(&key, 1, bytes, capacity)?;
-        self.bytes += bytes;
-        self.tasks.insert(key, Arc::new(record));
+        let bytes = log.bytes;
+        let forgotten = self.make_room(None, 1, bytes, capacity)?;
+        let record = Arc::new(Record {
+            key,
+            hash,
+            dialect,
+            log: Mutex::new(log),
+            generation: OnceLock::new(),
+        });
+        let new = Arc::clone(&record);
+        self.records.insert_unique(hash, new, |it| it.hash);
+        self.note(&record, bytes);
         Ok(forgotten)
     }
 
     /// Forgets ended tasks, the first first, until so many more tasks and bytes have room; yields which.
     pub(super) fn make_room(
         &mut self,
-        except: &Key,
+        except: Option<&Arc<Record>>,
         tasks: usize,
         bytes: usize,
         capacity: Capacity,
-    ) -> Result<Vec<Key>, StoreError> {
+    ) -> Result<Forgotten, StoreError> {
         let mut forgotten = Vec::new();
-        while self.tasks.len() + tasks > capacity.tasks || self.bytes + bytes > capacity.bytes {
-            let next = self.ended.iter().find(|(_, key)| key != except).cloned();
-            forgotten.extend(self.forget(next.ok_or(StoreError::Full)?));
+        while self.records.len() + tasks > capacity.tasks || self.bytes + bytes > capacity.bytes {
+            let may_go = |record: &&Arc<Record>| except.is_none_or(|it| !Arc::ptr_eq(it, record));
+            let next = self.ended.iter().find(|(_, record)| may_go(record));
+            let end = *next.ok_or(StoreError::Full)?.0;
+            forgotten.extend(self.forget(end));
         }
         Ok(forgotten)
     }
 
     /// Notes how much a log has grown, and whether its task has ended or begun again by that.
-    pub(super) fn note(&mut self, key: Key, growth: usize) {
-        // It may have been forgotten in between.
-        let Some(record) = self.tasks.get(&key) else {
-            return;
-        };
-        self.bytes += growth;
+    pub(super) fn note(&mut self, record: &Arc<Record>, growth: usize) {
         let mut log = lock(&record.log);
+        // It may have been forgotten in between.
+        if log.is_forgotten {
+            return;
+        }
+        self.bytes += growth;
         // Others may have written since: what they did is noted with this.
-        if log.noted == log.ended {
+        if log.noted.map(|(since, _)| since) == log.ended {
             return;
         }
         if let Some(before) = log.noted {
-            self.ended.remove(&(before, key.clone()));
+            self.ended.remove(&before);
         }
-        log.noted = log.ended;
-        self.ended.extend(log.noted.map(|since| (since, key)));
+        log.noted = log.ended.map(|since| (since, self.ends));
+        self.ends += 1;
+        let end = log.noted.map(|end| (end, Arc::clone(record)));
+        self.ended.extend(end);
     }
 
-    pub(super) fn sweep(&mut self, retention: Retention) -> Vec<Key> {
+    pub(super) fn sweep(&mut self, retention: Retention) -> Forgotten {
         let mut swept = Vec::new();
-        while let Some(first) = self.ended.first()
-            && (first.0.elapsed() > retention.age || self.ended.len() > retention.count)
+        while let Some((&end, _)) = self.ended.first_key_value()
+            && (end.0.elapsed() > retention.age || self.ended.len() > retention.count)
         {
-            let first = first.clone();
-            swept.extend(self.forget(first));
+            swept.extend(self.forget(end));
         }
-        let has_waited = |record: &Record| {
+        let has_waited = |record: &&Arc<Record>| {
             let waits = lock(&record.log).waits;
             waits.is_some_and(|since| since.elapsed() > retention.patience)
         };
-        let waiting = self.tasks.iter().filter(|(_, record)| has_waited(record));
-        let waiting: Vec<_> = waiting.map(|(key, _)| key.clone()).collect();
-        for key in waiting {
+        let waiting: Vec<_> = self.records().filter(has_waited).cloned().collect();
+        for record in waiting {
             // It may have been answered since.
-            if self.remove(&key, |log| log.waits.is_some()) {
-                swept.push(key);
+            if self.remove(&record, |log| log.waits.is_some()) {
+                swept.push(record);
             }
         }
         swept
     }
 
     /// Forgets a task that ended then, unless it has begun again and that is not noted yet.
-    fn forget(&mut self, ended: (Instant, Key)) -> Option<Key> {
-        self.ended.remove(&ended);
-        let (since, key) = ended;
+    fn forget(&mut self, end: End) -> Option<Arc<Record>> {
+        let record = self.ended.remove(&end)?;
         let over = |log: &mut Log| {
             log.noted = None;
-            log.ended == Some(since)
+            log.ended == Some(end.0)
         };
-        self.remove(&key, over).then_some(key)
+        self.remove(&record, over).then_some(record)
     }
 
     /// Removes a task, if it is still as it should be for that.
-    fn remove(&mut self, key: &Key, as_expected: impl FnOnce(&mut Log) -> bool) -> bool {
-        let Some(record) = self.tasks.get(key) else {
-            return false;
-        };
+    fn remove(&mut self, record: &Arc<Record>, as_expected: impl FnOnce(&mut Log) -> bool) -> bool {
         let mut log = lock(&record.log);
-        if !as_expected(&mut log) {
+        if log.is_forgotten || !as_expected(&mut log) {
             return false;
         }
         // Whoever has found it already does not write to what is forgotten.
         log.is_forgotten = true;
         self.bytes = self.bytes.saturating_sub(log.bytes);
         drop(log);
-        self.tasks.remove(key);
-        true
+        let found = self
+            .records
+            .find_entry(record.hash, |it| Arc::ptr_eq(it, record));
+        found.is_ok_and(|found| {
+            found.remove();
+            true
+        })
     }
 }

@@ -75,7 +75,7 @@ impl Desk<'_> {
             seq,
             messages: task.history.len(),
             bytes,
-            task: Arc::new(task),
+            task,
             generation: 1,
             dialect: new.dialect,
             checkpoint: None,

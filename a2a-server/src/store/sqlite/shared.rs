@@ -116,7 +116,7 @@ impl Shared {
         let (generation, dialect) = (folded.generation, folded.dialect);
         drop(recent);
         Some(Snapshot {
-            task: Arc::unwrap_or_clone(task),
+            task,
             generation,
             dialect,
             checkpoint: checkpoint.map(Arc::unwrap_or_clone),

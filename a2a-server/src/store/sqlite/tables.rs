@@ -71,7 +71,7 @@ pub(super) fn load(
 impl From<Folded> for Snapshot {
     fn from(folded: Folded) -> Self {
         Self {
-            task: Arc::unwrap_or_clone(folded.task),
+            task: folded.task,
             generation: folded.generation,
             dialect: folded.dialect,
             checkpoint: folded.checkpoint.map(Arc::unwrap_or_clone),
@@ -169,7 +169,7 @@ pub(super) fn page(
     let mut tasks = Vec::with_capacity(ids.len());
     for id in ids {
         let folded = load(connection, of, &id)?.ok_or(StoreError::NoTask)?;
-        tasks.push(Snapshot::from(folded).task);
+        tasks.push(Arc::unwrap_or_clone(Snapshot::from(folded).task));
     }
     let total = total as usize;
     Ok(Page { tasks, total, more })

@@ -24,7 +24,7 @@ super::promises! {
 
 async fn adds_at_the_end(bench: Bench) -> Checked {
     let mut writer = bench.begin("t").await?;
-    let mut task = writer.snapshot().await?.task;
+    let mut task = writer.task().await?;
     let appends = [
         vec![status(&writer.task, TaskState::Working)],
         vec![
@@ -39,7 +39,7 @@ async fn adds_at_the_end(bench: Bench) -> Checked {
         for event in events {
             apply(&mut task, event);
         }
-        same("the task", writer.snapshot().await?.task, task.clone())?;
+        same("the task", writer.task().await?, task.clone())?;
     }
     same("the log", writer.read(1).await?, appends.concat())
 }

@@ -1,5 +1,7 @@
 //! How a task begins.
 
+use std::sync::Arc;
+
 use a2a_types::{Dialect, Task, TaskState};
 
 use super::super::{Append, NewTask, Owner, Snapshot, StoreError};
@@ -28,7 +30,7 @@ async fn begins_the_log(bench: Bench) -> Checked {
         checkpoint,
         ..
     } = writer.snapshot().await?;
-    same("the task", found, task("t"))?;
+    same("the task", &*found, &task("t"))?;
     same("the generation", generation, 1)?;
     same("the checkpoint", checkpoint, None)?;
     same("the events after the task", writer.read(1).await?, vec![])?;
@@ -62,7 +64,7 @@ async fn with_what_has_happened(bench: Bench) -> Checked {
     let Snapshot {
         task, generation, ..
     } = writer.snapshot().await?;
-    same("the task", task, expected)?;
+    same("the task", &*task, &expected)?;
     same("the generation", generation, 4)?;
     same("the events", writer.read(1).await?, events)?;
     let watch = bench.store.watch(&ada(), &id).await?;
@@ -149,10 +151,10 @@ async fn once(bench: Bench) -> Checked {
     writer.become_(TaskState::Working).await?;
     let before = writer.look().await?;
     let second = NewTask {
-        task: Task {
+        task: Arc::new(Task {
             history: Vec::new(),
             ..task("t")
-        },
+        }),
         config: Some(config(&writer.task, "c")),
         receipt: Some(receipt("m")),
         holder: "other".into(),
@@ -198,7 +200,7 @@ async fn any_name(bench: Bench) -> Checked {
     }
     for name in names {
         let found = bench.store.snapshot(&owner, &name.into()).await?;
-        let found = found.map(|snapshot| (snapshot.task.id, snapshot.generation));
+        let found = found.map(|snapshot| (snapshot.task.id.clone(), snapshot.generation));
         same("the task of a name", found, Some((name.into(), 2)))?;
     }
     names.sort_unstable();

@@ -1,6 +1,7 @@
 //! How tasks are listed.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use a2a_types::{ContextId, Task, TaskState, TaskStatus, Timestamp};
 
@@ -60,10 +61,10 @@ async fn keep(bench: &Bench, tasks: &[Task]) -> Checked {
             ..TaskState::Submitted.into()
         };
         let new = NewTask {
-            task: Task {
+            task: Arc::new(Task {
                 status: submitted,
                 ..task.clone()
-            },
+            }),
             ..new("")
         };
         let mut writer = bench.create(&ada(), new).await?;
@@ -237,7 +238,7 @@ async fn as_they_stand(bench: Bench) -> Checked {
         status_at(&one.task, TaskState::Completed, Some(time(3))),
     ];
     one.add(work).await?;
-    let expected = vec![one.snapshot().await?.task, two.snapshot().await?.task];
+    let expected = vec![one.task().await?, two.task().await?];
     let page = bench.store.list(&ada(), all()).await?;
     same("the tasks", page.tasks, expected)?;
     let listing = Listing {

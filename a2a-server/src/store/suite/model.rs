@@ -115,7 +115,7 @@ impl Model {
             self.note(owner, new.receipt, outcome);
             let log = Log {
                 look: Look {
-                    task: new.task,
+                    task: Arc::unwrap_or_clone(new.task),
                     generation: 1,
                     dialect: new.dialect,
                     checkpoint: None,

@@ -114,7 +114,7 @@ impl Round {
         task.status.timestamp = dice.time();
         let id = task.id.clone();
         let new = NewTask {
-            task,
+            task: task.into(),
             dialect: dice.one_of(Dialect::ALL),
             config: dice.chance(2).then(|| config(&id, dice.one_of(&WEBHOOKS))),
             receipt: dice.chance(2).then(|| receipt(dice.one_of(&MESSAGES))),

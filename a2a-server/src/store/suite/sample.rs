@@ -59,7 +59,7 @@ pub(super) fn task(id: &str) -> Task {
 /// A task to be kept, worked on by `h` for long.
 pub(super) fn new(id: &str) -> NewTask {
     NewTask {
-        task: task(id),
+        task: task(id).into(),
         dialect: Dialect::V1_0,
         config: None,
         events: Vec::new(),

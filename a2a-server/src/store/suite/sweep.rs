@@ -223,7 +223,7 @@ async fn all_of_it(bench: Bench) -> Checked {
         checkpoint,
         ..
     } = second.snapshot().await?;
-    same("the new task", task, super::sample::task("t"))?;
+    same("the new task", &*task, &super::sample::task("t"))?;
     same(
         "its generation and checkpoint",
         (generation, checkpoint),

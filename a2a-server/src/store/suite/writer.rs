@@ -64,6 +64,11 @@ impl Writer {
         snapshot.ok_or_else(|| Saw::new(format!("there is no task {}", self.task)))
     }
 
+    /// The task as it stands.
+    pub(super) async fn task(&self) -> Checked<Task> {
+        Ok(Arc::unwrap_or_clone(self.snapshot().await?.task))
+    }
+
     /// Whether the task is there.
     pub(super) async fn exists(&self) -> Checked<bool> {
         let snapshot = self.store.snapshot(&self.owner, &self.task).await?;
@@ -108,7 +113,7 @@ impl Writer {
     pub(super) async fn look(&self) -> Checked<Look> {
         let snapshot = self.snapshot().await?;
         Ok(Look {
-            task: snapshot.task,
+            task: Arc::unwrap_or_clone(snapshot.task),
             generation: snapshot.generation,
             dialect: snapshot.dialect,
             checkpoint: snapshot.checkpoint,

@@ -75,7 +75,7 @@ impl Scene {
     async fn with(dialect: Dialect, pauses: &[Duration]) -> Self {
         let store = Arc::new(MemoryStore::default());
         let new = NewTask {
-            task: Task::submitted(TASK.into(), "c".into()),
+            task: Task::submitted(TASK.into(), "c".into()).into(),
             dialect,
             config: None,
             receipt: None,

@@ -1,5 +1,7 @@
 //! What goes wrong when something is read.
 
+use std::sync::Arc;
+
 use a2a_server::{
     Listing, Logged, Orphan, Outcome, Owner, Page, Place, Received, Snapshot, Store, StoreError,
     Tail,
@@ -20,7 +22,7 @@ impl Broken {
             && let Some(snapshot) = &mut snapshot
             && snapshot.generation > 64
         {
-            snapshot.task.artifacts.pop();
+            Arc::make_mut(&mut snapshot.task).artifacts.pop();
         }
         Ok(snapshot)
     }

@@ -14,11 +14,14 @@ const LONG: Duration = Duration::from_secs(3600);
 impl Broken {
     pub(super) async fn create_task(&self, owner: &Owner, mut new: NewTask) -> Answer<()> {
         match self.fault {
-            Fault::LosesHistory => new.task.history.clear(),
+            Fault::LosesHistory => Arc::make_mut(&mut new.task).history.clear(),
             Fault::LosesDialect => new.dialect = Dialect::V1_0,
             Fault::LosesFirstEvents => new.events.clear(),
             Fault::LosesFirstWebhook => new.config = None,
-            Fault::FoldsCase => new.task.id = new.task.id.as_str().to_lowercase().into(),
+            Fault::FoldsCase => {
+                let id = new.task.id.as_str().to_lowercase().into();
+                Arc::make_mut(&mut new.task).id = id;
+            }
             Fault::LeasesForLong => new.term = LONG,
             Fault::LosesCredentials => {
                 if let Some(config) = &mut new.config {
