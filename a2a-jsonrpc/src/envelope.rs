@@ -3,29 +3,31 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use crate::glance::members;
 use crate::kind::Kind;
 use crate::path::clip;
-use crate::scan::check;
+use crate::scan::walk;
 use crate::text::Text;
 use crate::{Fault, Id, Limits, Reason, Version};
 
 /// An object that has passed the scan, with its members as they were written.
 ///
 /// A member that is absent is `None`, one that is null is not: JSON-RPC tells them apart.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(Eq, PartialEq))]
 pub(crate) struct Envelope<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
-    jsonrpc: Option<&'a RawValue>,
+    jsonrpc: Option<&'a str>,
     #[serde(borrow, default, deserialize_with = "present")]
-    id: Option<&'a RawValue>,
+    id: Option<&'a str>,
     #[serde(borrow, default, deserialize_with = "present")]
-    pub(crate) method: Option<&'a RawValue>,
+    pub(crate) method: Option<&'a str>,
     #[serde(borrow, default, deserialize_with = "present")]
-    pub(crate) params: Option<&'a RawValue>,
+    pub(crate) params: Option<&'a str>,
     #[serde(borrow, default, deserialize_with = "present")]
-    pub(crate) result: Option<&'a RawValue>,
+    pub(crate) result: Option<&'a str>,
     #[serde(borrow, default, deserialize_with = "present")]
-    pub(crate) error: Option<&'a RawValue>,
+    pub(crate) error: Option<&'a str>,
 }
 
 /// Why there is no envelope.
@@ -46,7 +48,30 @@ pub(crate) struct Misfit {
 
 impl<'a> Envelope<'a> {
     pub(crate) fn read(bytes: &'a [u8], limits: &Limits) -> Result<Self, Unread> {
-        check(bytes, limits).map_err(Unread::Fault)?;
+        Self::glance(bytes, limits).map_or_else(|| Self::walk(bytes, limits), Ok)
+    }
+
+    /// What nearly every message is.
+    fn glance(bytes: &'a [u8], limits: &Limits) -> Option<Self> {
+        let mut envelope = Self::default();
+        members(bytes, limits, |key, value| {
+            let member = match key {
+                "jsonrpc" => &mut envelope.jsonrpc,
+                "id" => &mut envelope.id,
+                "method" => &mut envelope.method,
+                "params" => &mut envelope.params,
+                "result" => &mut envelope.result,
+                "error" => &mut envelope.error,
+                _ => return,
+            };
+            *member = Some(value);
+        })?;
+        Some(envelope)
+    }
+
+    /// Any other.
+    fn walk(bytes: &'a [u8], limits: &Limits) -> Result<Self, Unread> {
+        walk(bytes, limits).map_err(Unread::Fault)?;
         // Derived code would also take an array for a struct.
         match Kind::of(bytes) {
             Kind::Object => serde_json::from_slice(bytes).map_err(Unread::slipped),
@@ -72,7 +97,7 @@ impl<'a> Envelope<'a> {
             )),
             None => Err(Misfit::new(
                 "$.jsonrpc",
-                format!("must be \"2.0\", found {}", Kind::of(raw.get())),
+                format!("must be \"2.0\", found {}", Kind::of(raw)),
             )),
         }
     }
@@ -80,7 +105,7 @@ impl<'a> Envelope<'a> {
     /// The member `id`, or `None` if there is none. JSON-RPC 2.0 §4.
     pub(crate) fn id(&self) -> Result<Option<Id>, Misfit> {
         self.id
-            .map(Id::from_raw)
+            .map(Id::from_json)
             .transpose()
             .map_err(|wrong| Misfit::new("$.id", wrong))
     }
@@ -108,6 +133,22 @@ impl Misfit {
     }
 }
 
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
-    Deserialize::deserialize(deserializer).map(Some)
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de str>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(|raw| Some(raw.get()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_seen_at_a_glance_is_what_a_walk_finds() {
+        let limits = Limits::default();
+        let text = br#" {"error":null, "result":[1] ,"params":{"a":"b"},"more":1,"method":"x","id":1,"jsonrpc":"2.0"}"#;
+        let glanced = Envelope::glance(text, &limits).unwrap();
+        assert_eq!(glanced, Envelope::walk(text, &limits).unwrap());
+        assert!(glanced.jsonrpc.and(glanced.id).is_some());
+        assert_eq!(Envelope::glance(b"{}", &limits), Some(Envelope::default()));
+        assert_eq!(Envelope::glance(b"[]", &limits), None);
+    }
 }

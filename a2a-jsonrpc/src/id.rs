@@ -28,9 +28,8 @@ impl Id {
         Self::Number(Number(n.to_string().into()))
     }
 
-    /// Reads an id; the error is a phrase such as `must be …, found …`.
-    pub(crate) fn from_raw(raw: &RawValue) -> Result<Self, String> {
-        let text = raw.get();
+    /// Reads an id from what is JSON; the error is a phrase such as `must be …, found …`.
+    pub(crate) fn from_json(text: &str) -> Result<Self, String> {
         match Kind::of(text) {
             Kind::Null => Ok(Self::Null),
             Kind::Number => Ok(Self::Number(Number(text.into()))),
@@ -88,9 +87,12 @@ impl Serialize for Id {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Null => serializer.serialize_unit(),
-            Self::Number(number) => RawValue::from_string(number.as_str().to_owned())
-                .map_err(ser::Error::custom)?
-                .serialize(serializer),
+            Self::Number(number) => match number.as_str().parse::<u64>() {
+                Ok(number) => serializer.serialize_u64(number),
+                Err(_) => RawValue::from_string(number.as_str().to_owned())
+                    .map_err(ser::Error::custom)?
+                    .serialize(serializer),
+            },
             Self::String(text) => serializer.serialize_str(text),
         }
     }
@@ -99,7 +101,7 @@ impl Serialize for Id {
 impl<'de> Deserialize<'de> for Id {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Self::from_raw(&raw).map_err(|wrong| de::Error::custom(format!("an id {wrong}")))
+        Self::from_json(raw.get()).map_err(|wrong| de::Error::custom(format!("an id {wrong}")))
     }
 }
 

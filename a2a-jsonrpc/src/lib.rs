@@ -11,10 +11,10 @@
 //!
 //! Before anything is kept, [`check`] walks the document once and refuses what is not JSON, nests too
 //! deep, names a member twice or would weigh too much as a tree of values. It can be used alone, for any
-//! JSON that comes from a peer.
+//! JSON that comes from a peer. Most documents are so plain that a glance at them does instead.
 //!
 //! Deliberately absent: batches (JSON-RPC 2.0 §6), which are refused with a sentence that says so, and
-//! any notion of what `params` and `result` contain, which stay [`RawValue`](serde_json::value::RawValue)s.
+//! any notion of what `params` and `result` contain, which stay text.
 //!
 //! ```
 //! use a2a_jsonrpc::{Error, INVALID_PARAMS, Id, Limits, METHOD_NOT_FOUND, Response};
@@ -26,7 +26,7 @@
 //!         Ok(request) => request,
 //!         Err(refusal) => return Response { id: refusal.id, outcome: Err(refusal.error) },
 //!     };
-//!     let params = request.params.map_or("[]", |params| params.get());
+//!     let params = request.params.unwrap_or("[]");
 //!     let outcome = match request.method.as_ref() {
 //!         "sum" => serde_json::from_str::<Vec<i64>>(params)
 //!             .map(|numbers| numbers.iter().sum())
@@ -60,6 +60,7 @@ mod envelope;
 mod kind;
 mod recovery;
 
+mod glance;
 mod scan;
 
 mod fault;

@@ -39,7 +39,7 @@ enum Found {
 
 impl Found {
     fn id(&mut self, raw: &RawValue) {
-        *self = match (&*self, Id::from_raw(raw)) {
+        *self = match (&*self, Id::from_json(raw.get())) {
             (Self::Nothing, Ok(id)) => Self::Last(id),
             _ => Self::Unclear,
         };

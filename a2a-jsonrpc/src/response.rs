@@ -88,13 +88,11 @@ impl<T: Serialize> Serialize for Response<T> {
 /// result is a failure; two that are not null are [`Malformed::Both`].
 pub fn read_response<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Answer<'a>, Malformed> {
     let envelope = Envelope::read(bytes, limits)?;
-    let error = envelope
-        .error
-        .filter(|raw| Kind::of(raw.get()) != Kind::Null);
+    let error = envelope.error.filter(|raw| Kind::of(raw) != Kind::Null);
     // Before `jsonrpc` and `id` are judged: in a bare result those may mean anything.
     let outcome = match (envelope.result, error) {
-        (Some(result), None) => Ok(result),
-        (Some(result), Some(_)) if Kind::of(result.get()) != Kind::Null => {
+        (Some(result), None) => Ok(raw(result)?),
+        (Some(result), Some(_)) if Kind::of(result) != Kind::Null => {
             return Err(Malformed::Both);
         }
         (_, Some(error)) => Err(read_error(error)?),
@@ -111,9 +109,14 @@ pub fn read_response<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Answer<'a>,
     })
 }
 
-fn read_error(raw: &RawValue) -> Result<Error, Misfit> {
-    match Kind::of(raw.get()) {
-        Kind::Object => serde_json::from_str(raw.get())
+fn raw(result: &str) -> Result<&RawValue, Misfit> {
+    // It has been read already.
+    serde_json::from_str(result).map_err(|error| Misfit::new("$.result", error.to_string()))
+}
+
+fn read_error(raw: &str) -> Result<Error, Misfit> {
+    match Kind::of(raw) {
+        Kind::Object => serde_json::from_str(raw)
             .map_err(|error| Misfit::new("$.error", format!("is not an error object: {error}"))),
         other => Err(Misfit::new(
             "$.error",

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
+use crate::glance::is_plain;
 use crate::heap::{Heap, Spent};
 use crate::keys::Keys;
 use crate::path::{Path, clip};
@@ -18,6 +19,14 @@ use crate::{Fault, Limits, Reason};
 ///
 /// The walk borrows from `bytes`; it keeps only the keys of the objects that are open.
 pub fn check(bytes: &[u8], limits: &Limits) -> Result<(), Fault> {
+    match is_plain(bytes, limits) {
+        true => Ok(()),
+        false => walk(bytes, limits),
+    }
+}
+
+/// The same, however plain the document is.
+pub(crate) fn walk(bytes: &[u8], limits: &Limits) -> Result<(), Fault> {
     if bytes.len() > limits.bytes {
         let reason = Reason::TooLarge {
             limit: limits.bytes,
@@ -230,7 +239,7 @@ fn offset(bytes: &[u8], error: &serde_json::Error) -> usize {
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// One below the limit of `serde_json`, so that it is always ours that is met first.
-const DEEPEST: usize = 126;
+pub(crate) const DEEPEST: usize = 126;
 
 #[cfg(test)]
 mod tests {
@@ -239,6 +248,7 @@ mod tests {
     #[track_caller]
     fn check(document: impl AsRef<[u8]>, expected: Result<(), &str>) {
         let found = super::check(document.as_ref(), &Limits::default());
+        assert_eq!(found, walk(document.as_ref(), &Limits::default()));
         let found = found.map_err(|fault| format!("{} at {}", fault.reason, fault.path));
         assert_eq!(found.as_ref().copied().map_err(String::as_str), expected);
     }

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 /// A decoded string, borrowed when it was written without escapes.
 #[derive(Debug, Deserialize)]
@@ -11,8 +10,12 @@ use serde_json::value::RawValue;
 pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 impl<'a> Text<'a> {
-    /// The string that a value is, if it is one.
-    pub(crate) fn of(raw: &'a RawValue) -> Option<Self> {
-        serde_json::from_str(raw.get()).ok()
+    /// The string that a value is, if it is one, given that it is JSON.
+    pub(crate) fn of(json: &'a str) -> Option<Self> {
+        let text = json.strip_prefix('"')?.strip_suffix('"')?;
+        match text.contains('\\') {
+            true => serde_json::from_str(json).ok(),
+            false => Some(Self(text.into())),
+        }
     }
 }

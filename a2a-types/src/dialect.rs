@@ -34,6 +34,10 @@ impl Dialect {
     /// The generation of a version like `1.0`, `0.2.5` or ` 1.0.1 `: a patch number does not
     /// matter (specification 1.0 §3.6).
     pub fn from_version(version: &str) -> Option<Self> {
+        let is_exact = |dialect: &Self| dialect.version() == version;
+        if let Some(exact) = Self::ALL.iter().copied().find(is_exact) {
+            return Some(exact);
+        }
         let mut numbers = version.trim().splitn(3, '.');
         let (major, minor) = (numbers.next()?, numbers.next()?);
         let patch = numbers.next().unwrap_or("0");

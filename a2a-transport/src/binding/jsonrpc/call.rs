@@ -3,7 +3,6 @@
 use a2a_jsonrpc::{Id, Version};
 use a2a_types::reading::{At, Hints, Mode, Quirk, Read, Repair, Violation};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Request, v0_1, v0_2};
-use serde_json::value::RawValue;
 
 use crate::binding::{
     Question, Reading, Refused, canonical, clip, invalid_params, requested_dialect,
@@ -76,7 +75,7 @@ pub fn read_call(
         && request.version == Version::V2
         && !(method.operation.is_stream() && reading.mode == Mode::Lenient);
 
-    let params = request.params.map_or("{}", RawValue::get);
+    let params = request.params.unwrap_or("{}");
     let read = read_params(dialect, method.operation, params, reading.mode)
         .map_err(|violation| refuse(dialect, invalid_params(&violation)))?;
     repairs.extend(read.repairs);

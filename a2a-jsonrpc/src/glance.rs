@@ -1,0 +1,341 @@
+//! A quick look at a message, which is all that nearly every one needs.
+
+use crate::Limits;
+use crate::heap::Heap;
+use crate::scan::DEEPEST;
+
+/// Whether a document is plainly JSON within the limits. `false` says nothing about it: then the walk
+/// decides, which alone refuses, and tells why.
+pub(crate) fn is_plain(bytes: &[u8], limits: &Limits) -> bool {
+    Glance::at(bytes, limits).is_some_and(|mut glance| glance.document(Glance::value).is_some())
+}
+
+/// Tells the members of a message, each with the text of its value, if it is plainly an object of JSON
+/// within the limits. `None` says nothing about it, and neither does what was told until then.
+///
+/// Plain are strings with the short escapes, keys without any, numbers without an exponent, and
+/// objects of few members. Of what is plain, nothing passes that the walk refuses.
+pub(crate) fn members<'a>(
+    bytes: &'a [u8],
+    limits: &Limits,
+    tell: impl FnMut(&'a str, &'a str),
+) -> Option<()> {
+    Glance::at(bytes, limits)?.document(|glance| match glance.next()? {
+        b'{' => glance.object(tell),
+        _ => None,
+    })
+}
+
+/// How far a document was looked at. Whatever is not plain ends the look with `None`.
+struct Glance<'a> {
+    text: &'a str,
+    at: usize,
+    heap: Heap,
+    /// How many more arrays and objects may be open.
+    depth: usize,
+}
+
+impl<'a> Glance<'a> {
+    fn at(bytes: &'a [u8], limits: &Limits) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        (bytes.len() <= limits.bytes).then_some(Self {
+            text,
+            at: 0,
+            heap: Heap::new(limits.heap),
+            depth: limits.depth.min(DEEPEST),
+        })
+    }
+
+    /// A value with nothing but space around it.
+    fn document(&mut self, value: impl FnOnce(&mut Self) -> Option<()>) -> Option<()> {
+        self.space();
+        value(self)?;
+        self.space();
+        (self.at == self.text.len()).then_some(())
+    }
+
+    fn value(&mut self) -> Option<()> {
+        match self.next()? {
+            b'"' => {
+                let text = self.string()?;
+                self.heap.text(text.len()).ok()
+            }
+            b'{' => self.object(|_, _| ()),
+            b'[' => self.array(),
+            b'-' | b'0'..=b'9' => self.number(),
+            b't' => self.word("true"),
+            b'f' => self.word("false"),
+            b'n' => self.word("null"),
+            _ => None,
+        }
+    }
+
+    fn object(&mut self, mut tell: impl FnMut(&'a str, &'a str)) -> Option<()> {
+        let mut keys = [""; FEW];
+        self.enter()?;
+        for index in 0.. {
+            self.space();
+            if index == 0 && self.take(b'}') {
+                break;
+            }
+            let key = self.string().filter(|key| !key.contains('\\'))?;
+            if keys.get(..index)?.contains(&key) {
+                return None;
+            }
+            *keys.get_mut(index)? = key;
+            self.heap.member(index).ok()?;
+            self.heap.text(key.len()).ok()?;
+            self.space();
+            self.take(b':').then_some(())?;
+            self.space();
+            let begin = self.at;
+            self.value()?;
+            tell(key, self.text.get(begin..self.at)?);
+            if self.is_last(b'}')? {
+                break;
+            }
+        }
+        self.depth += 1;
+        Some(())
+    }
+
+    fn array(&mut self) -> Option<()> {
+        self.enter()?;
+        for index in 0.. {
+            self.space();
+            if index == 0 && self.take(b']') {
+                break;
+            }
+            self.value()?;
+            self.heap.element(index).ok()?;
+            if self.is_last(b']')? {
+                break;
+            }
+        }
+        self.depth += 1;
+        Some(())
+    }
+
+    /// What stands between the quotes, and may have escapes.
+    fn string(&mut self) -> Option<&'a str> {
+        self.take(b'"').then_some(())?;
+        let begin = self.at;
+        loop {
+            self.at += usual(self.rest());
+            match self.next()? {
+                b'"' => break,
+                b'\\' => {}
+                _ => return None,
+            }
+            self.at += 1;
+            matches!(
+                self.next()?,
+                b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't'
+            )
+            .then_some(())?;
+            self.at += 1;
+        }
+        let text = self.text.get(begin..self.at);
+        self.at += 1;
+        text
+    }
+
+    /// Digits, perhaps with a sign and a fraction: too few to be more than an `f64` can hold.
+    fn number(&mut self) -> Option<()> {
+        self.take(b'-');
+        let zero = self.next()? == b'0';
+        match self.digits() {
+            1 => {}
+            2..=LONGEST if !zero => {}
+            _ => return None,
+        }
+        // Nothing goes on behind an exponent, so none passes.
+        let is_whole = !self.take(b'.') || self.digits() > 0;
+        is_whole.then_some(())
+    }
+
+    fn digits(&mut self) -> usize {
+        let digits = self.rest().iter().take_while(|byte| byte.is_ascii_digit());
+        let count = digits.count();
+        self.at += count;
+        count
+    }
+
+    fn word(&mut self, word: &str) -> Option<()> {
+        let is_there = self.rest().starts_with(word.as_bytes());
+        self.at += word.len();
+        is_there.then_some(())
+    }
+
+    /// Goes into an array or an object.
+    fn enter(&mut self) -> Option<()> {
+        self.depth = self.depth.checked_sub(1)?;
+        self.at += 1;
+        Some(())
+    }
+
+    /// Goes behind an element or a member: whether it was the last.
+    fn is_last(&mut self, end: u8) -> Option<bool> {
+        self.space();
+        let is_last = self.take(end);
+        (is_last || self.take(b',')).then_some(is_last)
+    }
+
+    fn space(&mut self) {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.next() {
+            self.at += 1;
+        }
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        let is_next = self.next() == Some(byte);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    fn next(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        self.text.as_bytes().get(self.at..).unwrap_or_default()
+    }
+}
+
+/// How many bytes there are before one that ends a string, begins an escape, or must not be there:
+/// looked for in blocks first, which compilers make vectors of.
+fn usual(bytes: &[u8]) -> usize {
+    let is_usual = |byte: &u8| !matches!(byte, b'"' | b'\\' | ..=0x1F);
+    let all_usual = |block: &&[u8; 16]| block.iter().fold(true, |all, byte| all & is_usual(byte));
+    let (blocks, _) = bytes.as_chunks();
+    let begin = 16 * blocks.iter().take_while(all_usual).count();
+    let rest = bytes.get(begin..).unwrap_or_default();
+    begin + rest.iter().take_while(|byte| is_usual(byte)).count()
+}
+
+/// Members of an object whose keys are compared one by one.
+const FEW: usize = 16;
+/// Digits before the point.
+const LONGEST: usize = 18;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::walk;
+
+    /// Its escape of six letters and its exponent are not plain.
+    const SAMPLE: &str = r#" {"id":-10.50,"a":{"b":[{"text":"\u00e9 \"é\" \\ 0123456789"},[0,1e3,true,null,{},[]]],"c":{"b":[[1]]}}}"#;
+
+    fn found<'a>(bytes: &'a [u8], limits: &Limits) -> Option<Vec<(&'a str, &'a str)>> {
+        let mut found = Vec::new();
+        members(bytes, limits, |key, value| found.push((key, value)))?;
+        Some(found)
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: Option<&[(&str, &str)]>) {
+        let found = found(text.as_bytes(), &Limits::default());
+        assert_eq!(found.as_deref(), expected, "{text}");
+        assert_eq!(
+            is_plain(text.as_bytes(), &Limits::default()),
+            expected.is_some()
+        );
+    }
+
+    #[test]
+    fn what_is_plain_is_told() {
+        check("{}", Some(&[]));
+        check(
+            r#" { "a" : [ 1 , -0.5 ] , "b" : {"c":"d"} , "" : "\n\"" } "#,
+            Some(&[
+                ("a", "[ 1 , -0.5 ]"),
+                ("b", r#"{"c":"d"}"#),
+                ("", r#""\n\"""#),
+            ]),
+        );
+        check(
+            r#"{"a":true,"b":false,"c":null,"d":""}"#,
+            Some(&[("a", "true"), ("b", "false"), ("c", "null"), ("d", "\"\"")]),
+        );
+    }
+
+    #[test]
+    fn what_may_be_right_but_is_not_plain_is_left_to_the_walk() {
+        for text in [
+            r#"{"a":1e2}"#,
+            r#"{"a":1234567890123456789}"#,
+            r#"{"a":"\u0061"}"#,
+            r#"{"\n":1}"#,
+        ] {
+            assert!(walk(text.as_bytes(), &Limits::default()).is_ok(), "{text}");
+            check(text, None);
+        }
+        let many: Vec<_> = (0..17).map(|key| format!(r#""{key}":0"#)).collect();
+        check(&format!("{{{}}}", many.join(",")), None);
+    }
+
+    /// Changes every byte into every other, puts every one everywhere, and cuts everywhere.
+    #[test]
+    fn nothing_passes_that_the_walk_refuses() {
+        let sample = SAMPLE.replace("\\u00e9", "\\n").replace("1e3", "13");
+        let small = Limits {
+            bytes: 256,
+            depth: 6,
+            heap: 4 * 1024,
+        };
+        let mut passed = 0;
+        let mut compare = |bytes: &[u8]| {
+            for limits in [&small, &Limits::default()] {
+                let plain = is_plain(bytes, limits);
+                let told = found(bytes, limits);
+                if plain || told.is_some() {
+                    let text = String::from_utf8_lossy(bytes);
+                    assert_eq!(walk(bytes, limits), Ok(()), "{text}");
+                    passed += 1;
+                }
+                if let Some(told) = told {
+                    let whole: serde_json::Map<_, _> = serde_json::from_slice(bytes).unwrap();
+                    assert_eq!(told.len(), whole.len());
+                    for (key, value) in told {
+                        let value: serde_json::Value = serde_json::from_str(value).unwrap();
+                        assert_eq!(whole.get(key), Some(&value));
+                    }
+                }
+            }
+        };
+        for sample in [sample.as_str(), SAMPLE] {
+            for position in 0..sample.len() {
+                compare(&sample.as_bytes()[..position]);
+                for byte in 0..=u8::MAX {
+                    let mut bytes = sample.as_bytes().to_vec();
+                    bytes[position] = byte;
+                    compare(&bytes);
+                    bytes[position] = sample.as_bytes()[position];
+                    bytes.insert(position, byte);
+                    compare(&bytes);
+                }
+            }
+        }
+        assert!(passed > 10_000, "{passed}");
+    }
+
+    /// Whatever has room in both has room in the walk.
+    #[test]
+    fn limits_are_those_of_the_walk() {
+        for depth in [7, 8] {
+            for heap in (0..8 * 1024).step_by(8) {
+                let limits = Limits {
+                    depth,
+                    heap,
+                    ..Limits::default()
+                };
+                let text = br#"{"a":[[[[[{"b":"c","d":"e","f":[1,2,3]}]]]]],"g":"hijkl"}"#;
+                assert_eq!(
+                    is_plain(text, &limits),
+                    walk(text, &limits).is_ok(),
+                    "{limits:?}"
+                );
+            }
+        }
+    }
+}
