@@ -109,10 +109,14 @@ where
 
 fn http1(options: &ServeOptions) -> http1::Builder {
     let mut builder = http1::Builder::new();
+    // We count them ourselves. hyper has room for that many anyway, and makes room for any other number
+    // with every request.
+    if options.headers > USUAL_HEADERS {
+        builder.max_headers(options.headers);
+    }
     builder
         // How long a head may take is our affair: hyper counts the time between requests in.
         .header_read_timeout(None)
-        .max_headers(options.headers)
         // A head that does not fit gets 431; what is written waits in a buffer of the same size.
         .max_buf_size(options.header_bytes.max(SMALLEST_BUFFER));
     builder
@@ -134,6 +138,8 @@ fn http2(options: &ServeOptions) -> http2::Builder<Streams> {
     builder
 }
 
+/// How many headers hyper reads if it is not told.
+const USUAL_HEADERS: usize = 100;
 /// hyper wants no less.
 const SMALLEST_BUFFER: usize = 8 * 1024;
 /// How much of an answer may wait in memory, for each stream of HTTP/2.
@@ -347,7 +353,7 @@ where
 }
 
 fn check(request: &Request<Incoming>, options: &ServeOptions) -> Result<(), StatusCode> {
-    // hyper counts those of HTTP/1.1, and not to the byte.
+    // hyper counts neither to the number nor to the byte.
     let headers = request.headers();
     if headers.len() > options.headers || length(request) > options.header_bytes {
         return Err(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
