@@ -57,6 +57,10 @@ struct Peer {
 }
 
 fn connect() -> Peer {
+    connect_with(ServeOptions::default())
+}
+
+fn connect_with(options: ServeOptions) -> Peer {
     let (wire, theirs) = duplex(4096);
     let (stop, stopped) = watch::channel(false);
     let followed = Followed::default();
@@ -65,7 +69,7 @@ fn connect() -> Peer {
         let answer = answer(request.uri().path(), &follows);
         async move { Ok(answer) }
     });
-    let tended = tokio::spawn(tend(theirs, service, ServeOptions::default(), stopped));
+    let tended = tokio::spawn(tend(theirs, service, options, stopped));
     Peer {
         wire,
         followed,
@@ -282,6 +286,33 @@ async fn an_idle_connection_of_http_2_ends_as_well() {
     peer.ends_at(145).await;
     // It was told so, and not cut off.
     moving.await.unwrap().unwrap();
+}
+
+/// The alarm for its head is set when it becomes idle.
+#[tokio::test(start_paused = true)]
+async fn a_connection_may_be_idle_for_less_long_than_a_head_may_take() {
+    let options = ServeOptions {
+        header_timeout: Duration::from_secs(100),
+        ..ServeOptions::default()
+    };
+    let mut peer = connect_with(options);
+    peer.ask().await;
+    peer.ends_at(75).await;
+    let mut peer = connect_with(options);
+    let (mut sender, _moving) = speak_http2(&mut peer).await;
+    ask_http2(&mut sender).await;
+    peer.ends_at(75).await;
+}
+
+/// The alarm has rung meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_connection_is_idle_again_after_a_long_answer() {
+    let mut peer = connect();
+    let (mut sender, _moving) = speak_http2(&mut peer).await;
+    let silent = get(&mut sender, "/silent").await;
+    pass(1000).await;
+    drop(silent);
+    peer.ends_at(1075).await;
 }
 
 /// Who follows a stream is not idle.
