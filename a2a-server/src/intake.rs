@@ -16,7 +16,7 @@ use crate::runner::{Runner, new_task};
 use crate::server::Inner;
 use crate::store::{self, Orphan, Owner, Receipt, Snapshot, StoreError};
 use crate::turn::UpdateError;
-use crate::turns::{Heard, NoPlace, woken};
+use crate::turns::{FirstStep, Heard, NoPlace, woken};
 
 /// What has been made of a message.
 #[derive(Clone)]
@@ -47,15 +47,17 @@ impl Inner {
         self: &Arc<Self>,
         request: SendMessageRequest,
         context: Context,
+        first_step: FirstStep,
     ) -> Result<Begun, A2aError> {
         self.check(&request, &context).await?;
         let letter = self.letters.open(&request, &context)?;
         let inner = Arc::clone(self);
         let begun = to_its_end(async move {
             let Some(letter) = letter else {
-                return inner.take_in(request, context, None).await;
+                return inner.take_in(request, context, None, first_step).await;
             };
-            let take_in = || inner.take_in(request, context, Some(Arc::clone(&letter)));
+            let known = Some(Arc::clone(&letter));
+            let take_in = || inner.take_in(request, context, known, first_step);
             letter.begun.get_or_try_init(take_in).await.cloned()
         });
         begun
@@ -87,6 +89,7 @@ impl Inner {
         mut request: SendMessageRequest,
         context: Context,
         letter: Option<Arc<Letter>>,
+        first_step: FirstStep,
     ) -> Result<Begun, A2aError> {
         if let Some(letter) = &letter
             && let Some(known) = self.known(&letter.receipt, &context).await?
@@ -97,7 +100,7 @@ impl Inner {
         if let Some(id) = task
             && self.find(id, &context).await?.is_some()
         {
-            return Box::pin(self.go_on(request, context, letter)).await;
+            return Box::pin(self.go_on(request, context, letter, first_step)).await;
         }
         if task.is_some() && !context.dialect.rules().caller_names_tasks {
             return Err(ErrorKind::TaskNotFound.into());
@@ -123,7 +126,7 @@ impl Inner {
                 context_id: named,
                 ..message
             };
-            return Box::pin(self.go_on(request, context, letter)).await;
+            return Box::pin(self.go_on(request, context, letter, first_step)).await;
         }
         let needs_task = !context.dialect.rules().answers_directly;
         if needs_task && let Err(error) = runner.open().await {
@@ -135,6 +138,7 @@ impl Inner {
         self.turns.start(
             Arc::clone(&runner),
             Arc::new(Heard::new(request, context)),
+            first_step,
             (pass, letter),
         );
         Ok(Begun::Run {
@@ -174,6 +178,7 @@ impl Inner {
         mut request: SendMessageRequest,
         context: Context,
         letter: Option<Arc<Letter>>,
+        first_step: FirstStep,
     ) -> Result<Begun, A2aError> {
         let owner = Owner::of(&context);
         let id = request.message.task_id.clone().unwrap_or_default();
@@ -203,7 +208,10 @@ impl Inner {
             let heard = Heard::new(request.clone(), context.clone());
             let begun = match self.turns.running(&owner, &id) {
                 Some(busy) => self.join(busy, &snapshot, heard, receipt.clone()).await?,
-                None => self.wake(&snapshot, heard, receipt.clone()).await?,
+                None => {
+                    let receipt = receipt.clone();
+                    self.wake(&snapshot, heard, receipt, first_step).await?
+                }
             };
             match begun {
                 Some(begun) => return Ok(begun),
@@ -219,6 +227,7 @@ impl Inner {
         known: &Snapshot,
         mut heard: Heard,
         receipt: Option<Receipt>,
+        first_step: FirstStep,
     ) -> Result<Option<Begun>, A2aError> {
         let owner = Owner::of(&heard.context);
         let pass = self.gate.enter(&owner).await?;
@@ -236,7 +245,9 @@ impl Inner {
         };
         match begun.await {
             Ok(from) => {
-                self.turns.start(Arc::clone(&runner), Arc::new(heard), pass);
+                let heard = Arc::new(heard);
+                self.turns
+                    .start(Arc::clone(&runner), heard, first_step, pass);
                 Ok(Some(Begun::Run {
                     runner,
                     from: Some(Arc::new(from)),

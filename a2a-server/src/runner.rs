@@ -14,6 +14,7 @@ use crate::pen::{Collected, Entry, Pen, is_mere_text, leaves_idle};
 use crate::stage::{Board, Progress};
 use crate::store::{NewTask, Owner, Receipt, Snapshot, StoreError};
 use crate::turn::{ArtifactUpdate, UpdateError};
+use crate::turns::FirstStep;
 
 /// Writes the log of one task.
 ///
@@ -131,12 +132,19 @@ impl Runner {
         let settles = leaves_idle(&events);
         // Once in the life of a task: the agent's code need not have room for it all the time.
         let begun = Box::pin(pen.create(events)).await?;
+        let mut apart = false;
         self.board.change(|stage| {
             stage.progress = Progress::Open(Arc::new(begun));
             if settles {
                 stage.settled = pen.generation();
             }
+            apart = stage.apart;
         });
+        drop(pen);
+        if apart {
+            // Whoever waits for the task hears of it before the agent goes on.
+            tokio::task::yield_now().await;
+        }
         Ok(())
     }
 
@@ -388,8 +396,11 @@ impl Runner {
     }
 
     /// Tells that the first turn begins.
-    pub(crate) fn begin(&self) {
-        self.board.change(|stage| stage.begun = true);
+    pub(crate) fn begin(&self, first_step: FirstStep) {
+        self.board.change(|stage| {
+            stage.begun = true;
+            stage.apart = first_step == FirstStep::Apart;
+        });
     }
 
     /// Resolves when the first turn has begun, or will not.

@@ -16,6 +16,7 @@ use crate::manner::Wanted;
 use crate::server::Inner;
 use crate::stage::{Progress, Stage};
 use crate::store::Snapshot;
+use crate::turns::FirstStep;
 
 impl Inner {
     /// Answers when the task has ended or is interrupted, or sooner if the caller wants that.
@@ -30,7 +31,11 @@ impl Inner {
             self.manner(&context, Some(&params.message)),
             Wanted::of(&params),
         );
-        let begun = self.begin(params, context.clone()).await?;
+        let first_step = match soon {
+            true => FirstStep::Apart,
+            false => FirstStep::Here,
+        };
+        let begun = self.begin(params, context.clone(), first_step).await?;
         // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
         let until = Instant::now()
             + match soon {
@@ -78,7 +83,7 @@ impl Inner {
         let manner = self.manner(&context, Some(&params.message));
         let beginning = Beginning::Message(params.message.message_id.clone());
         match self
-            .begin(params, context.clone())
+            .begin(params, context.clone(), FirstStep::Apart)
             .await?
             .outcome(Instant::now() + self.first_event, |_| true)
             .await?

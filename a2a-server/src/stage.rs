@@ -22,6 +22,8 @@ pub(crate) struct Stage {
     pub(crate) lost: bool,
     /// The first turn has begun, or will not.
     pub(crate) begun: bool,
+    /// The agent's code has a task of its own from its first step on.
+    pub(crate) apart: bool,
     /// Nothing more is written here.
     pub(crate) ended: bool,
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use a2a_transport::spans::{AGENT_TURN, OTEL_KIND, OTEL_STATUS, OUTCOME, TASK};
 use a2a_transport::{BoxFuture, Context, metric, spans};
 use a2a_types::{Message, SendMessageRequest, TaskId, TaskState};
+use futures_util::FutureExt;
 use tokio::sync::{oneshot, watch};
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
@@ -61,6 +62,17 @@ impl Heard {
             resumed: None,
         }
     }
+}
+
+/// Who takes the first step of a run, up to where the agent waits for something. All others are taken
+/// by a task of its own.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum FirstStep {
+    /// Whoever starts it, who would do nothing but wait: agents that have their answer at once need
+    /// no task.
+    Here,
+    /// That task.
+    Apart,
 }
 
 /// A place in the queue of a busy task; given up unless it is confirmed.
@@ -172,17 +184,18 @@ impl Turns {
         self: &Arc<Self>,
         runner: Arc<Runner>,
         first: Arc<Heard>,
+        first_step: FirstStep,
         held: impl Send + 'static,
     ) {
         let turns = Arc::clone(self);
-        runner.begin();
+        runner.begin(first_step);
         self.count.send_if_modified(|count| {
             *count += 1;
             false
         });
         let running = metric::RUNNING_TURNS.raise([]);
         // In a box of its own: a task moves what it runs several times.
-        tokio::spawn(Box::pin(async move {
+        let mut run = Box::pin(async move {
             let mut next = Some(first);
             while let Some(heard) = next {
                 let (turn, span) = begin(&runner, heard).await;
@@ -201,7 +214,11 @@ impl Turns {
                 *count == 0
             });
             drop((held, running));
-        }));
+        });
+        let is_over = first_step == FirstStep::Here && (&mut run).now_or_never().is_some();
+        if !is_over {
+            tokio::spawn(run);
+        }
     }
 
     /// The agent's code, until it returns, panics, or does not stop when it should.
@@ -301,6 +318,7 @@ impl Turns {
 /// A turn, and its span: what comes of it belongs to the trace of the message.
 async fn begin(runner: &Arc<Runner>, mut heard: Arc<Heard>) -> (Turn, Span) {
     let span = tracing::info_span!(
+        parent: None,
         AGENT_TURN,
         { OTEL_KIND } = "internal",
         { TASK } = runner.task_id().as_str(),

@@ -11,7 +11,7 @@ use crate::runner::Runner;
 use crate::server::Inner;
 use crate::store::{Orphan, Retention, Snapshot, StoreError};
 use crate::turn::{Resumed, UpdateError};
-use crate::turns::{Heard, close};
+use crate::turns::{FirstStep, Heard, close};
 
 /// What becomes of tasks whose process ended before they did.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -139,7 +139,8 @@ impl Inner {
                 // It may take long until there is room for another turn.
                 tokio::spawn(async move {
                     let pass = inner.gate.wait(None).await;
-                    turns.start(runner, Arc::new(resumed(orphan, snapshot)), pass);
+                    let heard = Arc::new(resumed(orphan, snapshot));
+                    turns.start(runner, heard, FirstStep::Apart, pass);
                 });
             }
         }

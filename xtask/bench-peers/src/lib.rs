@@ -7,15 +7,10 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use mimalloc::MiMalloc;
 use rustix::net::sockopt::set_tcp_nodelay;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
-
-/// As a2a-bench has it: what others lose to ours they do not lose to an allocator.
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Why a server could not serve.
 pub type Failure = Box<dyn Error + Send + Sync>;

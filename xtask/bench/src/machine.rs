@@ -4,6 +4,7 @@ use std::fs;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::Failure;
 
@@ -15,6 +16,16 @@ pub(crate) fn pin(cores: &[usize]) -> Result<(), Failure> {
     }
     sched_setaffinity(None, &set)
         .map_err(|error| format!("cannot run on the processors {cores:?}: {error}").into())
+}
+
+/// Keeps the processor of the callers from going to sleep: whoever answers a sleeper has to wake its
+/// processor, and pays for that. No server does that is asked over a network.
+pub(crate) fn stay_awake() -> AbortOnDropHandle<()> {
+    AbortOnDropHandle::new(tokio::spawn(async {
+        loop {
+            tokio::task::yield_now().await;
+        }
+    }))
 }
 
 /// The first two processors that this process may use: for the server and for its callers.

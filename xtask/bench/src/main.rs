@@ -4,9 +4,8 @@
 //! process, on the other. Hyper alone and ours are measured in turn, so that what else the machine
 //! does hits both, and what counts is their ratio within one round.
 //!
-//! All of them have the same allocator, mimalloc: hyper alone and ours because they are one program,
-//! published servers of others (`--peers`) because they are built with it. Without the feature
-//! `mimalloc`, which is on by default, hyper alone and ours have the system's.
+//! All of them, published servers of others (`--peers`) included, have the allocator of the system.
+//! With the feature `mimalloc` hyper alone and ours, which are one program, have that one.
 
 mod counted;
 mod load;

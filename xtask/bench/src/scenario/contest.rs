@@ -39,6 +39,12 @@ impl Contender {
         }
     }
 
+    /// Whether nobody else runs where it does.
+    fn has_its_processors(&self) -> bool {
+        let is_shared = |core| self.callers.contains(core);
+        !self.settings.cores.iter().any(is_shared)
+    }
+
     /// Another name, for tables that have several of ours.
     pub(super) fn named(self, name: &str) -> Self {
         let name = name.to_owned();
@@ -115,9 +121,11 @@ pub(super) async fn hold(
         for (contender, figures) in contenders.iter().zip(&mut servers) {
             let process = contender.begin().await?;
             machine::pin(&contender.callers)?;
+            let awake = contender.has_its_processors().then(machine::stay_awake);
             let figure = once(contender, &process).await;
             let figure =
                 figure.map_err(|failure| format!("{load}, {}: {failure}", contender.name))?;
+            drop(awake);
             figures.rounds.push(figure);
             process.end().await?;
         }
