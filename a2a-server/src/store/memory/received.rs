@@ -91,6 +91,7 @@ impl Inbox {
         });
     }
 
+    /// Forgets what is not recognised any more, unless it came after something that is: that goes first.
     pub(super) fn sweep(&mut self) {
         let now = Instant::now();
         while self.entries.front().is_some_and(|it| it.until <= now) {
