@@ -45,19 +45,18 @@ impl Inner {
     /// begun is brought to its end.
     pub(crate) async fn begin(
         self: &Arc<Self>,
-        request: SendMessageRequest,
-        context: Context,
+        heard: Box<Heard>,
         first_step: FirstStep,
     ) -> Result<Begun, A2aError> {
-        self.check(&request, &context).await?;
-        let letter = self.letters.open(&request, &context)?;
+        self.check(&heard.request, &heard.context).await?;
+        let letter = self.letters.open(&heard.request, &heard.context)?;
         let inner = Arc::clone(self);
         let begun = to_its_end(async move {
             let Some(letter) = letter else {
-                return inner.take_in(request, context, None, first_step).await;
+                return inner.take_in(heard, None, first_step).await;
             };
             let known = Some(Arc::clone(&letter));
-            let take_in = || inner.take_in(request, context, known, first_step);
+            let take_in = || inner.take_in(heard, known, first_step);
             letter.begun.get_or_try_init(take_in).await.cloned()
         });
         begun
@@ -86,34 +85,34 @@ impl Inner {
     /// Gives a message to the agent: for a new task, an idle one, or one that is being worked on.
     async fn take_in(
         self: &Arc<Self>,
-        mut request: SendMessageRequest,
-        context: Context,
+        mut heard: Box<Heard>,
         letter: Option<Arc<Letter>>,
         first_step: FirstStep,
     ) -> Result<Begun, A2aError> {
         if let Some(letter) = &letter
-            && let Some(known) = self.known(&letter.receipt, &context).await?
+            && let Some(known) = self.known(&letter.receipt, &heard.context).await?
         {
             return Ok(known);
         }
-        let task = request.message.task_id.as_ref();
+        let context = &heard.context;
+        let task = heard.request.message.task_id.as_ref();
         if let Some(id) = task
-            && self.find(id, &context).await?.is_some()
+            && self.find(id, context).await?.is_some()
         {
-            return Box::pin(self.go_on(request, context, letter, first_step)).await;
+            return Box::pin(self.go_on(heard, letter, first_step)).await;
         }
         if task.is_some() && !context.dialect.rules().caller_names_tasks {
             return Err(ErrorKind::TaskNotFound.into());
         }
-        let owner = Owner::of(&context);
+        let owner = Owner::of(context);
         let pass = self.gate.enter(&owner).await?;
-        let config = request.configuration.as_ref();
+        let config = heard.request.configuration.as_ref();
         let config = config.and_then(|given| given.task_push_notification_config.clone());
-        let named = request.message.context_id.clone();
+        let named = heard.request.message.context_id.clone();
         let (new, message) = new_task(
-            std::mem::take(&mut request.message),
-            &context,
-            config.map(|config| with_id(config, &context)),
+            std::mem::take(&mut heard.request.message),
+            &heard.context,
+            config.map(|config| with_id(config, context)),
             letter.as_ref().map(|letter| letter.receipt.clone()),
             &self.ledger,
         );
@@ -122,22 +121,22 @@ impl Inner {
             // Two first messages to a task that its caller names: the second finds it begun.
             busy.open().await?;
             drop(pass);
-            request.message = Message {
+            heard.request.message = Message {
                 context_id: named,
                 ..message
             };
-            return Box::pin(self.go_on(request, context, letter, first_step)).await;
+            return Box::pin(self.go_on(heard, letter, first_step)).await;
         }
-        let needs_task = !context.dialect.rules().answers_directly;
+        let needs_task = !heard.context.dialect.rules().answers_directly;
         if needs_task && let Err(error) = runner.open().await {
             self.turns.release(&runner);
             return Err(error.into());
         }
-        request.message = message;
+        heard.request.message = message;
         // The letter stays open until what came of it is written down.
         self.turns.start(
             Arc::clone(&runner),
-            Arc::new(Heard::new(request, context)),
+            heard.into(),
             first_step,
             (pass, letter),
         );
@@ -175,19 +174,19 @@ impl Inner {
     /// Gives a message to the agent for a task that exists.
     async fn go_on(
         self: &Arc<Self>,
-        mut request: SendMessageRequest,
-        context: Context,
+        mut heard: Box<Heard>,
         letter: Option<Arc<Letter>>,
         first_step: FirstStep,
     ) -> Result<Begun, A2aError> {
-        let owner = Owner::of(&context);
-        let id = request.message.task_id.clone().unwrap_or_default();
+        let owner = Owner::of(&heard.context);
+        let id = heard.request.message.task_id.clone().unwrap_or_default();
         let receipt = letter.as_ref().map(|letter| letter.receipt.clone());
-        let config = request.configuration.as_mut();
+        let config = heard.request.configuration.as_mut();
         let mut config = config.and_then(|given| given.task_push_notification_config.take());
         let mut looked_after = false;
         loop {
-            let snapshot = self.snapshot(&id, &context).await?;
+            let context = &heard.context;
+            let snapshot = self.snapshot(&id, context).await?;
             let is_idle = snapshot.task.status.state.is_settled();
             if !is_idle && !looked_after && self.turns.running(&owner, &id).is_none() {
                 // Its process may have ended in the middle of a turn: what becomes of that comes first.
@@ -196,16 +195,16 @@ impl Inner {
                 self.recover(Orphan { owner, task }).await;
                 continue;
             }
-            check_message(&request.message, &snapshot, &context)?;
+            check_message(&heard.request.message, &snapshot, context)?;
             if let Some(config) = config.take() {
                 let task_id = id.clone();
-                let config = with_id(TaskPushNotificationConfig { task_id, ..config }, &context);
+                let config = with_id(TaskPushNotificationConfig { task_id, ..config }, context);
                 self.ledger
                     .store
                     .put_config(&owner, config, context.dialect)
                     .await?;
             }
-            let heard = Heard::new(request.clone(), context.clone());
+            let heard = Heard::clone(&heard);
             let begun = match self.turns.running(&owner, &id) {
                 Some(busy) => self.join(busy, &snapshot, heard, receipt.clone()).await?,
                 None => {

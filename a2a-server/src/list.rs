@@ -20,7 +20,7 @@ impl Inner {
     pub(crate) async fn list(
         &self,
         params: ListTasksRequest,
-        context: &Context,
+        context: Context,
     ) -> Result<Reply, A2aError> {
         let page_size = params.page_size.unwrap_or(USUAL_PAGE);
         if !(1..=LARGEST_PAGE).contains(&page_size) {
@@ -43,11 +43,15 @@ impl Inner {
             after,
             limit: usize::try_from(page_size).unwrap_or(usize::MAX),
         };
-        let page = self.ledger.store.list(&Owner::of(context), listing).await?;
+        let page = self
+            .ledger
+            .store
+            .list(&Owner::of(&context), listing)
+            .await?;
         let last = page.tasks.last().filter(|_| page.more).map(Place::of);
         let mut tasks = page.tasks;
         for task in &mut tasks {
-            self.present(task, params.history_length, context);
+            self.present(task, params.history_length, &context);
             if !params.include_artifacts {
                 task.artifacts.clear();
             }

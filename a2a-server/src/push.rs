@@ -14,14 +14,14 @@ impl Inner {
     pub(crate) async fn create_config(
         &self,
         config: TaskPushNotificationConfig,
-        context: &Context,
+        context: Context,
     ) -> Result<Reply, A2aError> {
-        let snapshot = self.pushable(&config.task_id, context).await?;
-        self.check_webhook(&config, context).await?;
-        let config = with_id(config, context);
+        let snapshot = self.pushable(&config.task_id, &context).await?;
+        self.check_webhook(&config, &context).await?;
+        let config = with_id(config, &context);
         self.ledger
             .store
-            .put_config(&Owner::of(context), config.clone(), context.dialect)
+            .put_config(&Owner::of(&context), config.clone(), context.dialect)
             .await?;
         Ok(
             Reply::once(Response::CreateTaskPushNotificationConfig(masked(config)))
@@ -32,13 +32,13 @@ impl Inner {
     pub(crate) async fn get_config(
         &self,
         params: GetTaskPushNotificationConfigRequest,
-        context: &Context,
+        context: Context,
     ) -> Result<Reply, A2aError> {
-        let snapshot = self.pushable(&params.task_id, context).await?;
+        let snapshot = self.pushable(&params.task_id, &context).await?;
         let configs = self
             .ledger
             .store
-            .configs(&Owner::of(context), &params.task_id)
+            .configs(&Owner::of(&context), &params.task_id)
             .await?;
         let wanted =
             |config: &TaskPushNotificationConfig| params.id.is_empty() || config.id == params.id;
@@ -54,10 +54,10 @@ impl Inner {
     pub(crate) async fn list_configs(
         &self,
         params: ListTaskPushNotificationConfigsRequest,
-        context: &Context,
+        context: Context,
     ) -> Result<Reply, A2aError> {
-        let snapshot = self.pushable(&params.task_id, context).await?;
-        let owner = Owner::of(context);
+        let snapshot = self.pushable(&params.task_id, &context).await?;
+        let owner = Owner::of(&context);
         let configs = self.ledger.store.configs(&owner, &params.task_id).await?;
         let list = ListTaskPushNotificationConfigsResponse {
             configs: configs.into_iter().map(masked).collect(),
@@ -70,12 +70,12 @@ impl Inner {
     pub(crate) async fn delete_config(
         &self,
         params: DeleteTaskPushNotificationConfigRequest,
-        context: &Context,
+        context: Context,
     ) -> Result<Reply, A2aError> {
-        let snapshot = self.pushable(&params.task_id, context).await?;
+        let snapshot = self.pushable(&params.task_id, &context).await?;
         self.ledger
             .store
-            .delete_config(&Owner::of(context), &params.task_id, &params.id)
+            .delete_config(&Owner::of(&context), &params.task_id, &params.id)
             .await?;
         Ok(Reply::once(Response::DeleteTaskPushNotificationConfig(()))
             .about_task_of(snapshot.dialect))

@@ -8,7 +8,7 @@ use a2a_types::{
     Error as A2aError, ErrorKind, Event, Message, Response, SendMessageRequest,
     SendMessageResponse, TaskState,
 };
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, timeout_at};
 use tokio_stream::StreamExt;
 
 use crate::intake::{Begun, Outcome};
@@ -16,7 +16,7 @@ use crate::manner::Wanted;
 use crate::server::Inner;
 use crate::stage::{Progress, Stage};
 use crate::store::Snapshot;
-use crate::turns::FirstStep;
+use crate::turns::{FirstStep, Heard};
 
 impl Inner {
     /// Answers when the task has ended or is interrupted, or sooner if the caller wants that.
@@ -35,7 +35,8 @@ impl Inner {
             true => FirstStep::Apart,
             false => FirstStep::Here,
         };
-        let begun = self.begin(params, context.clone(), first_step).await?;
+        let heard = Box::new(Heard::new(params, context.clone()));
+        let begun = self.begin(heard, first_step).await?;
         // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
         let until = Instant::now()
             + match soon {
@@ -54,9 +55,9 @@ impl Inner {
                 return Ok(Reply::once(Response::SendMessage(message)));
             }
         };
-        if !soon {
-            let enough = |stage: &Stage| enough(stage, from.generation);
-            let waited = self.wait(&begun, &from, &context, enough);
+        let enough = |stage: &Stage| enough(stage, from.generation);
+        if !soon && !begun.is(enough) {
+            let waited = Box::pin(self.wait(&begun, &from, &context, enough));
             // However that goes, the task says where it stands.
             drop(timeout_at(until, waited).await);
         }
@@ -82,8 +83,9 @@ impl Inner {
             .and_then(|configuration| configuration.history_length);
         let manner = self.manner(&context, Some(&params.message));
         let beginning = Beginning::Message(params.message.message_id.clone());
+        let heard = Box::new(Heard::new(params, context.clone()));
         match self
-            .begin(params, context.clone(), FirstStep::Apart)
+            .begin(heard, FirstStep::Apart)
             .await?
             .outcome(Instant::now() + self.first_event, |_| true)
             .await?
@@ -137,6 +139,11 @@ impl Inner {
 }
 
 impl Begun {
+    /// Whether the work that it began is so far.
+    fn is(&self, so_far: impl Fn(&Stage) -> bool) -> bool {
+        matches!(self, Self::Run { runner, .. } if runner.board().is(so_far))
+    }
+
     /// Whether the agent has let those go who waited when the message came.
     fn lets_go(&self, stage: &Stage) -> bool {
         matches!(self, Self::Run { detached, .. } if stage.detached > *detached)
@@ -161,10 +168,11 @@ impl Begun {
             Progress::Open(_) => enough(stage) || stage.ended,
             Progress::Answered(_) => true,
         };
-        tokio::select! {
-            biased;
-            () = runner.board().until(known) => {}
-            () = sleep_until(until) => runner.open().await?,
+        if !runner.board().is(known) {
+            let known = runner.board().until(known);
+            if timeout_at(until, Box::pin(known)).await.is_err() {
+                runner.open().await?;
+            }
         }
         match runner.board().is(|stage| stage.progress.clone()) {
             Progress::Open(snapshot) => Ok(Outcome::Task(snapshot)),

@@ -9,6 +9,7 @@ use a2a_types::{
     AgentCard, CancelTaskRequest, Dialect, Error as A2aError, ErrorKind, Event, GetTaskRequest,
     Request, Response, SubscribeToTaskRequest, Task, TaskId, TaskState, TaskStatusUpdateEvent,
 };
+use futures_util::TryFutureExt;
 use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 
@@ -86,60 +87,58 @@ impl Server {
 impl Transport for Server {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         self.inner.begin_upkeep();
-        Box::pin(async move { self.inner.answer(call).await.map_err(Error::Agent) })
+        self.inner.answer(call)
     }
 }
 
 impl Inner {
-    async fn answer(self: &Arc<Self>, call: Call) -> Result<Reply, A2aError> {
+    /// Each operation has a box of its own: none is to carry about what the others need.
+    fn answer(self: &Arc<Self>, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         let mut context = call.context;
         let tenant = call.request.tenant().filter(|tenant| !tenant.is_empty());
         context.tenant = tenant.map(Into::into);
         context.trace = context.trace.or_else(spans::here);
-        if !matches!(call.request, Request::GetExtendedAgentCard(_)) {
-            self.require_extensions(&context)?;
+        if !matches!(call.request, Request::GetExtendedAgentCard(_))
+            && let Err(error) = self.require_extensions(&context)
+        {
+            return boxed(std::future::ready(Err(error)));
         }
-        // What is asked most is not to carry about what the others need.
         match call.request {
-            Request::SendMessage(params) => self.send(params, context).await,
-            Request::GetTask(params) => self.get(params, &context).await,
-            Request::SendStreamingMessage(params) => {
-                Box::pin(self.send_streaming(params, context)).await
-            }
-            Request::CancelTask(params) => Box::pin(self.cancel(params, &context)).await,
-            Request::SubscribeToTask(params) => Box::pin(self.subscribe(params, context)).await,
+            Request::SendMessage(params) => boxed(self.send(params, context)),
+            Request::GetTask(params) => boxed(self.get(params, context)),
+            Request::SendStreamingMessage(params) => boxed(self.send_streaming(params, context)),
+            Request::CancelTask(params) => boxed(self.cancel(params, context)),
+            Request::SubscribeToTask(params) => boxed(self.subscribe(params, context)),
             Request::CreateTaskPushNotificationConfig(config) => {
-                Box::pin(self.create_config(config, &context)).await
+                boxed(self.create_config(config, context))
             }
             Request::GetTaskPushNotificationConfig(params) => {
-                Box::pin(self.get_config(params, &context)).await
+                boxed(self.get_config(params, context))
             }
             Request::ListTaskPushNotificationConfigs(params) => {
-                Box::pin(self.list_configs(params, &context)).await
+                boxed(self.list_configs(params, context))
             }
             Request::DeleteTaskPushNotificationConfig(params) => {
-                Box::pin(self.delete_config(params, &context)).await
+                boxed(self.delete_config(params, context))
             }
-            Request::GetExtendedAgentCard(_) => self.extended_card(&context),
-            Request::ListTasks(params) => Box::pin(self.list(params, &context)).await,
+            Request::GetExtendedAgentCard(_) => {
+                boxed(std::future::ready(self.extended_card(&context)))
+            }
+            Request::ListTasks(params) => boxed(self.list(params, context)),
         }
     }
 
-    async fn get(&self, params: GetTaskRequest, context: &Context) -> Result<Reply, A2aError> {
-        let snapshot = self.snapshot(&params.id, context).await?;
+    async fn get(&self, params: GetTaskRequest, context: Context) -> Result<Reply, A2aError> {
+        let snapshot = self.snapshot(&params.id, &context).await?;
         let context = settled(context, &snapshot);
         let mut task = Arc::unwrap_or_clone(snapshot.task);
         self.present(&mut task, params.history_length, &context);
         Ok(Reply::once(Response::GetTask(task)).about_task_of(snapshot.dialect))
     }
 
-    async fn cancel(
-        &self,
-        params: CancelTaskRequest,
-        context: &Context,
-    ) -> Result<Reply, A2aError> {
-        let owner = Owner::of(context);
-        let mut snapshot = self.snapshot(&params.id, context).await?;
+    async fn cancel(&self, params: CancelTaskRequest, context: Context) -> Result<Reply, A2aError> {
+        let owner = Owner::of(&context);
+        let mut snapshot = self.snapshot(&params.id, &context).await?;
         let state = snapshot.task.status.state;
         if state.is_terminal() && state != TaskState::Canceled {
             let text = format!("a task that is {} cannot be canceled", state.as_str());
@@ -163,7 +162,7 @@ impl Inner {
                     }
                 }
             }
-            snapshot = self.snapshot(&params.id, context).await?;
+            snapshot = self.snapshot(&params.id, &context).await?;
         }
         let context = settled(context, &snapshot);
         let mut task = Arc::unwrap_or_clone(snapshot.task);
@@ -178,7 +177,7 @@ impl Inner {
     ) -> Result<Reply, A2aError> {
         self.require_streaming()?;
         let snapshot = self.snapshot(&params.id, &context).await?;
-        let context = settled(&context, &snapshot);
+        let context = settled(context, &snapshot);
         let manner = self.manner_of(&context, &snapshot.task);
         let goes_on = !snapshot.task.status.state.ends_stream();
         if let Some(seen @ 1..) = context.last_event_id
@@ -328,10 +327,15 @@ impl Inner {
     }
 }
 
+fn boxed<'a>(
+    answering: impl Future<Output = Result<Reply, A2aError>> + Send + 'a,
+) -> BoxFuture<'a, Result<Reply, Error>> {
+    Box::pin(answering.map_err(Error::Agent))
+}
+
 /// `tasks/get`, `tasks/cancel` and `tasks/resubscribe` are spelled alike until 0.3: their caller is
 /// taken to speak the generation that created the task.
-fn settled(context: &Context, snapshot: &Snapshot) -> Context {
-    let mut context = context.clone();
+fn settled(mut context: Context, snapshot: &Snapshot) -> Context {
     if context.dialect != Dialect::V1_0 && snapshot.dialect != Dialect::V1_0 {
         context.dialect = snapshot.dialect;
     }
