@@ -130,8 +130,7 @@ impl Runner {
         }
         let events = vec![event];
         let settles = leaves_idle(&events);
-        // Once in the life of a task: the agent's code need not have room for it all the time.
-        let begun = Box::pin(pen.create(events)).await?;
+        let begun = pen.create(events).await?;
         let mut apart = false;
         self.board.change(|stage| {
             stage.progress = Progress::Open(Arc::new(begun));

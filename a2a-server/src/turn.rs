@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a_transport::{Principal, TraceContext};
+use a2a_transport::{BoxFuture, Principal, TraceContext};
 use a2a_types::{
     Artifact, ArtifactId, ContextId, IllegalEvent, Message, Object, Part, Role, SendMessageRequest,
     Task, TaskId, TaskState,
@@ -146,7 +146,7 @@ impl Turn {
         state: TaskState,
         message: Option<Message>,
     ) -> Result<(), UpdateError> {
-        self.runner.status(state, message, None).await
+        boxed(self.runner.status(state, message, None)).await
     }
 
     /// Gives the task a status, and tells more about it in the event's metadata.
@@ -156,7 +156,7 @@ impl Turn {
         message: Option<Message>,
         metadata: Object,
     ) -> Result<(), UpdateError> {
-        self.runner.status(state, message, Some(metadata)).await
+        boxed(self.runner.status(state, message, Some(metadata))).await
     }
 
     /// Begins an artifact.
@@ -188,7 +188,7 @@ impl Turn {
 
     /// Gives the task an artifact or a chunk of one: [`Turn::artifact`] is the comfortable way.
     pub async fn publish(&self, update: ArtifactUpdate) -> Result<(), UpdateError> {
-        self.runner.artifact(update).await
+        boxed(self.runner.artifact(update)).await
     }
 
     /// Answers with a message.
@@ -238,6 +238,14 @@ impl Turn {
     pub fn is_canceled(&self) -> bool {
         self.runner.is_canceled()
     }
+}
+
+/// Writing takes room only while it lasts: agents wait for other things most of the time, and there
+/// are as many of them as there are streams.
+fn boxed<'t>(
+    writing: impl Future<Output = Result<(), UpdateError>> + Send + 't,
+) -> BoxFuture<'t, Result<(), UpdateError>> {
+    Box::pin(writing)
 }
 
 /// What a turn begins with that another process has left.

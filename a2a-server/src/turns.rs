@@ -211,7 +211,7 @@ impl Turns {
             runner.end();
             turns.count.send_if_modified(|count| {
                 *count -= 1;
-                *count == 0
+                *count == 0 && turns.count.receiver_count() > 0
             });
             drop((held, running));
         });

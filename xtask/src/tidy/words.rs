@@ -125,11 +125,6 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "what has to be done from time to time",
     },
     Exception {
-        path: "a2a-server/src/send.rs",
-        word: "sleep",
-        reason: "one arm of a select: how long a caller waits at most",
-    },
-    Exception {
         path: "a2a-server/src/turns.rs",
         word: "sleep",
         reason: "arms of selects: how long a canceled agent may take, how soon a store is tried again",
