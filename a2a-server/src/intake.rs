@@ -6,7 +6,7 @@ use std::sync::Arc;
 use a2a_transport::Context;
 use a2a_types::{
     AgentCard, Error as A2aError, ErrorKind, Message, SendMessageConfiguration, SendMessageRequest,
-    TaskPushNotificationConfig,
+    TaskPushNotificationConfig, TaskState,
 };
 use futures_util::FutureExt;
 
@@ -276,6 +276,13 @@ impl Inner {
             // The agent still tidies up after its last word.
             busy.ended().await;
             return Ok(None);
+        }
+        if known.task.status.state == TaskState::InputRequired {
+            // The agent has asked, and is about to return: the answer begins a run of its own.
+            let over = tokio::time::timeout(self.first_event, busy.ended());
+            if over.await.is_ok() {
+                return Ok(None);
+            }
         }
         let message = busy.placed(heard.request.message);
         heard.request.message = message.clone();

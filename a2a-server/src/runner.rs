@@ -140,7 +140,7 @@ impl Runner {
             apart = stage.apart;
         });
         drop(pen);
-        if apart {
+        if apart && !settles {
             // Whoever waits for the task hears of it before the agent goes on.
             tokio::task::yield_now().await;
         }

@@ -30,7 +30,8 @@ impl Lane {
         let is_ok = (200..300).contains(&answered.status);
         let status = unless(is_ok, "HTTP status", "200", answered.status);
         // Who goes by the status does not see that it is a result.
-        if self.binding == Binding::JsonRpc && json.get("result").is_some() {
+        let is_result = json.get("result").is_some() && json.get("error").is_none();
+        if self.binding == Binding::JsonRpc && is_result {
             self.observed.see("rpc.status", status.clone(), evidence);
         }
         self.judge_error(answered);

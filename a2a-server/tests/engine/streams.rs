@@ -1,12 +1,13 @@
 //! How a log is followed: from any place, in whatever steps it was written.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_client::{Client, Event, Retries, StreamExt};
 use a2a_server::{Failure, MemoryStore, Server, ServerBuilder, Turn};
-use a2a_types::{Part, TaskState};
+use a2a_types::{Message, Part, TaskState};
 
-use crate::{Worker, builders, card, stores};
+use crate::{Gate, Worker, builders, card, stores};
 
 #[tokio::test]
 async fn an_unknown_place_begins_with_the_task() {
@@ -59,6 +60,51 @@ async fn the_rest_of_an_ended_task_is_told() {
             generations.extend(rest.generation());
         }
         assert_eq!(generations, [2, 3]);
+    }
+}
+
+/// Whoever answers a question is told what comes of it, though the agent that asked has not returned.
+#[tokio::test]
+async fn an_answer_that_comes_at_once_is_followed_to_its_end() {
+    for store in [true, false] {
+        let gate = Arc::new(Gate::default());
+        let passed = Arc::clone(&gate);
+        let agent = move |turn: Turn| {
+            let gate = Arc::clone(&passed);
+            async move {
+                if turn.text() == "42" {
+                    return Ok(turn.artifact("answer").text("42").done().await?);
+                }
+                turn.ask("how many?").await?;
+                gate.passed().await;
+                Ok::<_, Failure>(())
+            }
+        };
+        let builder = Server::builder(card(), agent).first_event(Duration::from_secs(3600));
+        let builder = match store {
+            true => builder.store(MemoryStore::default()),
+            false => builder.store(stores::sqlite()),
+        };
+        let client = Client::new(builder.build().unwrap()).retries(Retries::none());
+        let mut asked = client.stream("begin").await.unwrap();
+        let id = asked.next().await.unwrap().unwrap().task_id().cloned();
+        while asked.next().await.is_some() {}
+
+        let answer = Message {
+            task_id: id,
+            ..Message::user("42")
+        };
+        let mut answered = std::pin::pin!(async {
+            let mut updates = client.stream(answer).await.unwrap();
+            let mut last = None;
+            while let Some(event) = updates.next().await {
+                last = event.unwrap().status().map(|status| status.state);
+            }
+            last
+        });
+        assert!(futures_util::poll!(&mut answered).is_pending());
+        gate.open();
+        assert_eq!(answered.await, Some(TaskState::Completed));
     }
 }
 
