@@ -325,7 +325,7 @@ async fn begin(runner: &Arc<Runner>, mut heard: Arc<Heard>) -> (Turn, Span) {
         { OUTCOME } = Empty,
         { OTEL_STATUS } = Empty,
     );
-    let trace = spans::join(&span, heard.context.trace.clone());
+    let trace = spans::join_apart(&span, heard.context.trace.clone());
     Arc::make_mut(&mut heard).context.trace.clone_from(&trace);
     runner.belong_to(trace).await;
     (Turn::new(Arc::clone(runner), heard), span)

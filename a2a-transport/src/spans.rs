@@ -33,6 +33,16 @@ pub fn join(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
     trace
 }
 
+/// As [`join`], for what goes on apart from the span that is current, and may outlast it: its parent is
+/// the one given.
+pub fn join_apart(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
+    #[cfg(feature = "opentelemetry")]
+    let trace = telemetry::join_apart(span, trace);
+    #[cfg(not(feature = "opentelemetry"))]
+    let _ = span;
+    trace
+}
+
 /// What is to be passed on to whom is called from here: the current span, if OpenTelemetry listens.
 pub fn here() -> Option<TraceContext> {
     #[cfg(feature = "opentelemetry")]

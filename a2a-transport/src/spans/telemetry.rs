@@ -16,11 +16,26 @@ pub(super) fn join(span: &Span, trace: Option<TraceContext>) -> Option<TraceCont
         let current = of(&Span::current());
         let is_ours = current.is_some_and(|current| current.trace_id() == trace.trace_id());
         if !is_ours {
-            // It only fails for who does not listen to this span.
-            let _ = span.set_parent(Context::new().with_remote_span_context(remote(trace)));
+            adopt(span, trace);
         }
     }
     of(span).or(trace)
+}
+
+/// As [`join`], whichever span is the current one.
+pub(super) fn join_apart(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
+    if span.is_disabled() {
+        return trace;
+    }
+    if let Some(trace) = &trace {
+        adopt(span, trace);
+    }
+    of(span).or(trace)
+}
+
+fn adopt(span: &Span, trace: &TraceContext) {
+    // It only fails for who does not listen to this span.
+    let _ = span.set_parent(Context::new().with_remote_span_context(remote(trace)));
 }
 
 /// The place of a span in its trace, if OpenTelemetry knows it.
