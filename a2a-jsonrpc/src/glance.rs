@@ -203,14 +203,30 @@ impl<'a> Glance<'a> {
 }
 
 /// How many bytes there are before one that ends a string, begins an escape, or must not be there:
-/// looked for in blocks first, which compilers make vectors of.
+/// eight at a time, as most strings are short.
 fn usual(bytes: &[u8]) -> usize {
-    let is_usual = |byte: &u8| !matches!(byte, b'"' | b'\\' | ..=0x1F);
-    let all_usual = |block: &&[u8; 16]| block.iter().fold(true, |all, byte| all & is_usual(byte));
-    let (blocks, _) = bytes.as_chunks();
-    let begin = 16 * blocks.iter().take_while(all_usual).count();
-    let rest = bytes.get(begin..).unwrap_or_default();
-    begin + rest.iter().take_while(|byte| is_usual(byte)).count()
+    let (words, rest) = bytes.as_chunks();
+    let mut count = 0;
+    for word in words {
+        let marks = marks(u64::from_le_bytes(*word));
+        if marks != 0 {
+            return count + marks.trailing_zeros() as usize / 8;
+        }
+        count += 8;
+    }
+    let is_usual = |byte: &&u8| !matches!(byte, b'"' | b'\\' | ..=0x1F);
+    count + rest.iter().take_while(is_usual).count()
+}
+
+/// Marks the highest bit of the first byte, counted from the lowest, that is not usual; of later ones
+/// some that are, too.
+fn marks(word: u64) -> u64 {
+    let each = |byte: u8| u64::from_ne_bytes([byte; 8]);
+    // Subtraction borrows only beyond a byte that is marked already.
+    let below = |word: u64, limit: u8| word.wrapping_sub(each(limit)) & !word;
+    let quote = below(word ^ each(b'"'), 1);
+    let escape = below(word ^ each(b'\\'), 1);
+    (below(word, 0x20) | quote | escape) & each(0x80)
 }
 
 /// Members of an object whose keys are compared one by one.
@@ -317,6 +333,20 @@ mod tests {
             }
         }
         assert!(passed > 10_000, "{passed}");
+    }
+
+    #[test]
+    fn usual_bytes_are_counted_up_to_the_first_that_is_not() {
+        let is_usual = |byte: &u8| !matches!(byte, b'"' | b'\\' | ..=0x1F);
+        for around in [b' ', b'!', b'#', b'[', b']', 0x7F, 0x80, 0xA2, 0xDC, 0xFF] {
+            for (position, byte) in (0..20).flat_map(|at| (0..=u8::MAX).map(move |it| (at, it))) {
+                let mut bytes = [around; 20];
+                bytes[position] = byte;
+                let count = bytes.iter().take_while(|byte| is_usual(byte)).count();
+                assert_eq!(usual(&bytes), count, "{bytes:?}");
+            }
+        }
+        assert_eq!(usual(&[b'"'; 8]), 0);
     }
 
     /// Whatever has room in both has room in the walk.
