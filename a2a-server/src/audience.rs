@@ -1,9 +1,10 @@
 //! Those who follow the same task: what one of them has read of its log, the others are told.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use a2a_types::TaskId;
+use ahash::HashMap;
 use tokio::sync::watch;
 
 use crate::store::{Logged, Owner, size};

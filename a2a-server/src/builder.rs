@@ -95,7 +95,8 @@ impl Server {
 }
 
 impl ServerBuilder {
-    /// Where tasks are kept; in memory by default.
+    /// Where tasks are kept; in memory by default. How long a store takes that is set here is told as a
+    /// metric.
     pub fn store(mut self, store: impl Store) -> Self {
         self.store = Some(Arc::new(Timed(store)));
         self
@@ -235,7 +236,7 @@ impl ServerBuilder {
             tracing::info!(
                 "tasks are in memory, and gone with the process: a `SqliteStore` keeps them"
             );
-            Arc::new(Timed(MemoryStore::default()))
+            Arc::new(MemoryStore::default())
         });
         Ok(Server {
             inner: Arc::new(Inner {

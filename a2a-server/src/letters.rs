@@ -1,12 +1,12 @@
 //! Messages that are sent twice begin nothing twice.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use a2a_transport::Context;
 use a2a_types::{Error as A2aError, ErrorKind, MessageId, SendMessageRequest};
+use ahash::HashMap;
 use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
 

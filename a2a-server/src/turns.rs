@@ -1,8 +1,8 @@
 //! The turns in progress: who runs them, and how each ends.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,6 +12,7 @@ use std::time::Duration;
 use a2a_transport::spans::{AGENT_TURN, OTEL_KIND, OTEL_STATUS, OUTCOME, TASK};
 use a2a_transport::{BoxFuture, Context, metric, spans};
 use a2a_types::{Message, SendMessageRequest, TaskId, TaskState};
+use ahash::HashMap;
 use futures_util::FutureExt;
 use tokio::sync::{oneshot, watch};
 use tracing::field::Empty;

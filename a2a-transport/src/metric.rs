@@ -11,7 +11,7 @@
 //! | `a2a_server_errors_total` | counter | `operation`, `error_type` | Requests that failed or were refused, those whose stream broke off too. |
 //! | `a2a_server_open_streams` | gauge | | Streams that callers are following. |
 //! | `a2a_server_follower_lag_events` | histogram | | How many further events a task's log held when a follower was given one: a stream, or a caller who waits. |
-//! | `a2a_server_store_duration_seconds` | histogram | `method`, `outcome` | How long the store took. |
+//! | `a2a_server_store_duration_seconds` | histogram | `method`, `outcome` | How long the store took; the one in memory that is there by default is not timed. |
 //! | `a2a_server_running_turns` | gauge | | Runs of the agent's turns that are in progress. |
 //! | `a2a_server_outbox_depth` | gauge | | Notifications in the store that are not delivered yet, without those that were given up; every process that shares the store tells the same. |
 //! | `a2a_server_deliveries_total` | counter | `outcome` | Attempts to tell a webhook. |
@@ -70,7 +70,7 @@ metrics! {
     FOLLOWER_LAG = Histogram "a2a_server_follower_lag_events" [] Count
         "How many further events a task's log held when a follower was given one: a stream, or a caller who waits.";
     STORE_SECONDS = Histogram "a2a_server_store_duration_seconds" ["method", "outcome"] Seconds
-        "How long the store took.";
+        "How long the store took; the one in memory that is there by default is not timed.";
     RUNNING_TURNS = Gauge "a2a_server_running_turns" [] Count
         "Runs of the agent's turns that are in progress.";
     OUTBOX_DEPTH = Gauge "a2a_server_outbox_depth" [] Count

@@ -7,9 +7,11 @@ use super::answer::{A2A_JSON, JSON};
 
 /// Whether the body claims to be JSON of some kind; a request that claims nothing may be.
 pub(super) fn brings_json(headers: &HeaderMap) -> bool {
-    match types(headers, CONTENT_TYPE).next() {
-        Some(given) => is_json(given),
-        None => !headers.contains_key(CONTENT_TYPE),
+    match headers.get(CONTENT_TYPE) {
+        // As nearly everyone writes it.
+        Some(given) if given == JSON => true,
+        Some(_) => types(headers, CONTENT_TYPE).next().is_some_and(is_json),
+        None => true,
     }
 }
 

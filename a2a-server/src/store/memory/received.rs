@@ -2,9 +2,9 @@
 
 use std::borrow::Borrow;
 use std::collections::VecDeque;
-use std::hash::{BuildHasher, RandomState};
 
 use a2a_types::{Message, MessageId, TaskId};
+use ahash::RandomState;
 use hashbrown::HashTable;
 use tokio::time::Instant;
 use uuid::Uuid;

@@ -1,10 +1,10 @@
 //! Where the logs stand, and which of them may go.
 
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use a2a_types::{Dialect, TaskId};
+use ahash::RandomState;
 use hashbrown::HashTable;
 use tokio::sync::watch;
 use tokio::time::Instant;
