@@ -7,35 +7,27 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 use crate::TraceContext;
 
-/// Gives a span its parent, if the current one is none, and yields what is to be passed on.
+/// Gives a span its parent, unless that is the current one, and yields what is to be passed on.
 pub(super) fn join(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
-    if span.is_disabled() {
-        return trace;
-    }
-    if let Some(trace) = &trace {
+    let is_current = |trace: &TraceContext| {
         let current = of(&Span::current());
-        let is_ours = current.is_some_and(|current| current.trace_id() == trace.trace_id());
-        if !is_ours {
-            adopt(span, trace);
-        }
+        current.is_some_and(|current| current.trace_id() == trace.trace_id())
+    };
+    match trace {
+        Some(trace) if is_current(&trace) => of(span).or(Some(trace)),
+        trace => join_apart(span, trace),
     }
-    of(span).or(trace)
 }
 
 /// As [`join`], whichever span is the current one.
 pub(super) fn join_apart(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
-    if span.is_disabled() {
-        return trace;
-    }
-    if let Some(trace) = &trace {
-        adopt(span, trace);
+    if let Some(trace) = &trace
+        && !span.is_disabled()
+    {
+        // It only fails for who does not listen to this span.
+        let _ = span.set_parent(Context::new().with_remote_span_context(remote(trace)));
     }
     of(span).or(trace)
-}
-
-fn adopt(span: &Span, trace: &TraceContext) {
-    // It only fails for who does not listen to this span.
-    let _ = span.set_parent(Context::new().with_remote_span_context(remote(trace)));
 }
 
 /// The place of a span in its trace, if OpenTelemetry knows it.
