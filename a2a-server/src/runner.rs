@@ -438,7 +438,8 @@ pub(crate) fn new_task(
         ..message
     };
     let mut task = Task::submitted(id.clone(), conversation);
-    task.history.push(message.clone());
+    // As large as it is: most tasks are kept much longer than they grow.
+    task.history = vec![message.clone()];
     let config = config.map(|config| TaskPushNotificationConfig {
         task_id: id,
         ..config

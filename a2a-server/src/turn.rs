@@ -286,6 +286,10 @@ impl ArtifactDraft<'_> {
 
     /// Adds a part.
     pub fn part(mut self, part: Part) -> Self {
+        if self.artifact.parts.is_empty() {
+            // Most have one, and are kept for long.
+            self.artifact.parts.reserve_exact(1);
+        }
         self.artifact.parts.push(part);
         self
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use a2a_server::{Bound, Retention, Server, ServerBuilder};
+use a2a_server::{Bound, MemoryStore, Retention, Server, ServerBuilder};
 use a2a_types::AgentCard;
 
 use super::Settings;
@@ -27,7 +27,8 @@ pub(crate) async fn bind(directory: Option<&Path>, kept: Option<usize>) -> Resul
         builder = stored(builder, directory)?;
     }
     if let Some(count) = kept {
-        builder = builder.retention(Retention {
+        let store = MemoryStore::with_capacity(count, 4 << 30);
+        builder = builder.store(store).retention(Retention {
             count,
             ..Retention::default()
         });
