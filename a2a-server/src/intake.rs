@@ -133,6 +133,10 @@ impl Inner {
             return Err(error.into());
         }
         heard.request.message = message;
+        let first_step = match needs_task {
+            true => first_step.of_known(),
+            false => first_step,
+        };
         // The letter stays open until what came of it is written down.
         self.turns.start(
             Arc::clone(&runner),
@@ -244,7 +248,7 @@ impl Inner {
         };
         match begun.await {
             Ok(from) => {
-                let heard = Arc::new(heard);
+                let (heard, first_step) = (Arc::new(heard), first_step.of_known());
                 self.turns
                     .start(Arc::clone(&runner), heard, first_step, pass);
                 Ok(Some(Begun::Run {

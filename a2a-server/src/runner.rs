@@ -131,16 +131,16 @@ impl Runner {
         let events = vec![event];
         let settles = leaves_idle(&events);
         let begun = pen.create(events).await?;
-        let mut apart = false;
+        let mut pauses = false;
         self.board.change(|stage| {
             stage.progress = Progress::Open(Arc::new(begun));
             if settles {
                 stage.settled = pen.generation();
             }
-            apart = stage.apart;
+            pauses = stage.pauses;
         });
         drop(pen);
-        if apart && !settles {
+        if pauses && !settles {
             // Whoever waits for the task hears of it before the agent goes on.
             tokio::task::yield_now().await;
         }
@@ -398,7 +398,7 @@ impl Runner {
     pub(crate) fn begin(&self, first_step: FirstStep) {
         self.board.change(|stage| {
             stage.begun = true;
-            stage.apart = first_step == FirstStep::Apart;
+            stage.pauses = first_step != FirstStep::Here;
         });
     }
 

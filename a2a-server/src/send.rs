@@ -85,7 +85,7 @@ impl Inner {
         let beginning = Beginning::Message(params.message.message_id.clone());
         let heard = Box::new(Heard::new(params, context.clone()));
         match self
-            .begin(heard, FirstStep::Apart)
+            .begin(heard, FirstStep::UntilTask)
             .await?
             .outcome(Instant::now() + self.first_event, |_| true)
             .await?

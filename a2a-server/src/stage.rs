@@ -22,8 +22,8 @@ pub(crate) struct Stage {
     pub(crate) lost: bool,
     /// The first turn has begun, or will not.
     pub(crate) begun: bool,
-    /// The agent's code has a task of its own from its first step on.
-    pub(crate) apart: bool,
+    /// The agent pauses when there is a task: somebody is to hear of it before it goes on.
+    pub(crate) pauses: bool,
     /// Nothing more is written here.
     pub(crate) ended: bool,
 }

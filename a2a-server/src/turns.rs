@@ -72,8 +72,21 @@ pub(crate) enum FirstStep {
     /// Whoever starts it, who would do nothing but wait: agents that have their answer at once need
     /// no task.
     Here,
+    /// Whoever starts it, up to where there is a task: whoever follows that hears of it before the agent
+    /// goes on.
+    UntilTask,
     /// That task.
     Apart,
+}
+
+impl FirstStep {
+    /// Who takes it if there is a task already.
+    pub(crate) fn of_known(self) -> Self {
+        match self {
+            Self::Here => Self::Here,
+            Self::UntilTask | Self::Apart => Self::Apart,
+        }
+    }
 }
 
 /// A place in the queue of a busy task; given up unless it is confirmed.
@@ -216,7 +229,7 @@ impl Turns {
             });
             drop((held, running));
         });
-        let is_over = first_step == FirstStep::Here && (&mut run).now_or_never().is_some();
+        let is_over = first_step != FirstStep::Apart && (&mut run).now_or_never().is_some();
         if !is_over {
             tokio::spawn(run);
         }
