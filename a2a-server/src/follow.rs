@@ -14,8 +14,9 @@ use tokio_util::sync::CancellationToken;
 use crate::audience::Audience;
 use crate::store::{Logged, Store, StoreError, Tail};
 
-/// Every event of a task's log after a generation, in order, none left out and none twice, at the
-/// reader's own pace; the stream ends with the event that ends a stream, or when the server closes.
+/// What is said first, and then every event of a task's log after a generation, in order, none left out
+/// and none twice, at the reader's own pace; the stream ends with the event that ends a stream, or when
+/// the server closes.
 ///
 /// Messages of the caller are in the log, but no generation of the protocol tells them on a stream.
 /// Steps are told, to be left out for whoever did not ask for them.
@@ -23,12 +24,14 @@ pub(crate) fn follow(
     store: Arc<dyn Store>,
     audience: Arc<Audience>,
     changes: watch::Receiver<u64>,
+    first: Option<Update>,
     after: u64,
     closed: CancellationToken,
 ) -> impl Stream<Item = Result<Update, Error>> + Send + 'static {
     let cursor = Cursor {
         store,
         audience,
+        first,
         seen: after,
         ahead: VecDeque::new(),
         changes,
@@ -44,6 +47,7 @@ pub(crate) fn follow(
 struct Cursor {
     store: Arc<dyn Store>,
     audience: Arc<Audience>,
+    first: Option<Update>,
     seen: u64,
     ahead: VecDeque<Logged>,
     changes: watch::Receiver<u64>,
@@ -53,8 +57,13 @@ struct Cursor {
 
 impl Cursor {
     async fn next(&mut self) -> Option<Result<Update, Error>> {
+        if let Some(first) = self.first.take() {
+            return Some(Ok(first));
+        }
         while !self.ended {
             let Some(Logged { generation, event }) = self.ahead.pop_front() else {
+                // It may have to wait for long: no room is kept for what comes then.
+                self.ahead = VecDeque::new();
                 match self.wait().await {
                     Ok(Some(events)) => self.ahead = events,
                     // Whoever follows finds the rest elsewhere, by the last generation that it saw.
@@ -107,7 +116,7 @@ impl Cursor {
         let Audience { owner, task, .. } = &*self.audience;
         match self.store.events_after(owner, task, seen).await? {
             Tail::Events(events) => Ok(Some(self.audience.tell(events))),
-            Tail::Unknown => self.start_again().await.map(Some),
+            Tail::Unknown => Box::pin(self.start_again()).await.map(Some),
         }
     }
 
@@ -169,6 +178,7 @@ mod tests {
         let cursor = Cursor {
             store: Arc::new(store),
             audience: Arc::<Audiences>::default().join(owner, "t".into(), &changes),
+            first: None,
             seen: 1,
             ahead: VecDeque::new(),
             changes,

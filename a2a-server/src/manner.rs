@@ -96,7 +96,8 @@ impl Manner {
         S: Stream<Item = Result<Update, Error>> + Send + 'static,
     {
         let Self::Profile { shows_steps } = self else {
-            return Box::pin(updates.filter_map(|update| std::future::ready(plain(update))));
+            // That of tokio has no room for a future.
+            return Box::pin(tokio_stream::StreamExt::filter_map(updates, plain));
         };
         let mut writer = StreamWriter::new(beginning, shows_steps);
         Box::pin(updates.flat_map(move |update| stream::iter(written(&mut writer, update))))

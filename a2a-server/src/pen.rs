@@ -29,7 +29,7 @@ pub(crate) struct Pen {
     /// The trace that whatever is written belongs to.
     trace: Option<TraceContext>,
     /// Text that is kept until there is more.
-    collected: Option<TaskArtifactUpdateEvent>,
+    collected: Option<Box<TaskArtifactUpdateEvent>>,
     doubt: Option<Doubt>,
 }
 
@@ -182,7 +182,8 @@ impl Pen {
         if self.collected.is_none() && entry.is_empty() {
             return Ok(());
         }
-        let collected = self.collected.clone().map(Event::ArtifactUpdate);
+        let collected = self.collected.as_deref().cloned();
+        let collected = collected.map(Event::ArtifactUpdate);
         let idle = leaves_idle(&entry.events);
         let append = Append {
             after: self.generation,
@@ -290,7 +291,7 @@ impl Pen {
             return Ok(Collected::Added);
         }
         self.write(Entry::default()).await?;
-        self.collected = Some(event);
+        self.collected = Some(Box::new(event));
         Ok(Collected::First)
     }
 

@@ -380,6 +380,12 @@ impl Runner {
         self.board.is(|stage| stage.canceled)
     }
 
+    /// Resolves when the turn is to stop, because the caller wants that or the task is somebody else's.
+    pub(crate) async fn stopped(&self) {
+        let board = self.board();
+        board.until(|stage| stage.canceled || stage.lost).await;
+    }
+
     /// Stops the turn where it stands: the task is left to somebody else.
     pub(crate) fn lose(&self) {
         self.board.change(|stage| stage.lost = true);
@@ -432,13 +438,14 @@ pub(crate) fn new_task(
     let id = message.task_id.clone().unwrap_or_else(TaskId::random);
     let conversation = message.context_id.clone();
     let conversation = conversation.unwrap_or_else(ContextId::random);
-    let message = Message {
+    let mut message = Message {
         task_id: Some(id.clone()),
         context_id: Some(conversation.clone()),
         ..message
     };
+    // Both stay for long: no room is kept for more.
+    message.parts.shrink_to_fit();
     let mut task = Task::submitted(id.clone(), conversation);
-    // As large as it is: most tasks are kept much longer than they grow.
     task.history = vec![message.clone()];
     let config = config.map(|config| TaskPushNotificationConfig {
         task_id: id,

@@ -126,7 +126,7 @@ impl Inner {
             Begun::Known(_) => {}
         }
         let id = from.task.id.clone();
-        let updates = self.follow(id, from.generation, context).await?;
+        let updates = self.follow(id, None, from.generation, context).await?;
         let mut updates = std::pin::pin!(updates);
         while let Some(Ok(update)) = updates.next().await {
             let state = update.event.status().map(|status| status.state);

@@ -10,7 +10,7 @@ use a2a_types::{
     Request, Response, SubscribeToTaskRequest, Task, TaskId, TaskState, TaskStatusUpdateEvent,
 };
 use futures_util::TryFutureExt;
-use tokio_stream::{Stream, StreamExt};
+use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
 
 use crate::audience::Audiences;
@@ -185,7 +185,7 @@ impl Inner {
         {
             // Whoever was cut off hears the rest, be the task ended or not.
             let task = snapshot.task.id.clone();
-            let later = self.follow(task, seen, &context).await?;
+            let later = self.follow(task, None, seen, &context).await?;
             let told = manner.tell(Beginning::Task, later);
             return Ok(Reply::stream(told).about_task_of(snapshot.dialect));
         }
@@ -225,20 +225,21 @@ impl Inner {
             event: Event::Task(task).into(),
             generation: Some(generation),
         };
-        let first = tokio_stream::once(Ok(first));
-        if ended {
-            let told = manner.tell(beginning, first);
-            return Ok(Reply::stream(told).about_task_of(dialect));
-        }
-        let later = self.follow(id, generation, &context).await?;
-        let told = manner.tell(beginning, first.chain(later));
+        let told = match ended {
+            true => manner.tell(beginning, tokio_stream::once(Ok(first))),
+            false => {
+                let all = self.follow(id, Some(first), generation, &context).await?;
+                manner.tell(beginning, all)
+            }
+        };
         Ok(Reply::stream(told).about_task_of(dialect))
     }
 
-    /// Everything that happens to a task after a generation.
+    /// What is said first, and then everything that happens to a task after a generation.
     pub(crate) async fn follow(
         &self,
         task: TaskId,
+        first: Option<Update>,
         after: u64,
         context: &Context,
     ) -> Result<impl Stream<Item = Result<Update, Error>> + Send + 'static, A2aError> {
@@ -246,7 +247,7 @@ impl Inner {
         let changes = store.watch(&Owner::of(context), &task).await?;
         let audience = self.audiences.join(Owner::of(context), task, &changes);
         let closed = self.closed.clone();
-        Ok(follow(store, audience, changes, after, closed))
+        Ok(follow(store, audience, changes, first, after, closed))
     }
 
     fn extended_card(&self, context: &Context) -> Result<Reply, A2aError> {

@@ -141,22 +141,22 @@ impl Turn {
     }
 
     /// Gives the task a status.
-    pub async fn status(
+    pub fn status(
         &self,
         state: TaskState,
         message: Option<Message>,
-    ) -> Result<(), UpdateError> {
-        boxed(self.runner.status(state, message, None)).await
+    ) -> impl Future<Output = Result<(), UpdateError>> + Send {
+        boxed(self.runner.status(state, message, None))
     }
 
     /// Gives the task a status, and tells more about it in the event's metadata.
-    pub async fn status_with(
+    pub fn status_with(
         &self,
         state: TaskState,
         message: Option<Message>,
         metadata: Object,
-    ) -> Result<(), UpdateError> {
-        boxed(self.runner.status(state, message, Some(metadata))).await
+    ) -> impl Future<Output = Result<(), UpdateError>> + Send {
+        boxed(self.runner.status(state, message, Some(metadata)))
     }
 
     /// Begins an artifact.
@@ -187,8 +187,11 @@ impl Turn {
     }
 
     /// Gives the task an artifact or a chunk of one: [`Turn::artifact`] is the comfortable way.
-    pub async fn publish(&self, update: ArtifactUpdate) -> Result<(), UpdateError> {
-        boxed(self.runner.artifact(update)).await
+    pub fn publish(
+        &self,
+        update: ArtifactUpdate,
+    ) -> impl Future<Output = Result<(), UpdateError>> + Send {
+        boxed(self.runner.artifact(update))
     }
 
     /// Answers with a message.
@@ -196,9 +199,9 @@ impl Turn {
     /// Before any update the message is the whole answer and there will be no task; callers whose
     /// generation must have a task, or who were not to be kept waiting so long, get one completed
     /// with the message.
-    pub async fn reply(&self, message: Message) -> Result<(), UpdateError> {
+    pub fn reply(&self, message: Message) -> impl Future<Output = Result<(), UpdateError>> + Send {
         let role = Role::Agent;
-        self.runner.reply(Message { role, ..message }).await
+        boxed(self.runner.reply(Message { role, ..message }))
     }
 
     /// Lets callers who wait have the task as it stands, because this will take long. Callers of
@@ -241,7 +244,8 @@ impl Turn {
 }
 
 /// Writing takes room only while it lasts: agents wait for other things most of the time, and there
-/// are as many of them as there are streams.
+/// are as many of them as there are streams. What is written is in the box from the beginning: an
+/// `async fn` would have room for it, too.
 fn boxed<'t>(
     writing: impl Future<Output = Result<(), UpdateError>> + Send + 't,
 ) -> BoxFuture<'t, Result<(), UpdateError>> {
@@ -278,7 +282,7 @@ pub struct ArtifactDraft<'t> {
     begun: bool,
 }
 
-impl ArtifactDraft<'_> {
+impl<'t> ArtifactDraft<'t> {
     /// Adds text.
     pub fn text(self, text: impl Into<String>) -> Self {
         self.part(Part::text(text))
@@ -301,34 +305,39 @@ impl ArtifactDraft<'_> {
     }
 
     /// Sends what was added since the last time, and goes on.
-    pub async fn send(mut self) -> Result<Self, UpdateError> {
-        self.publish(false).await?;
-        Ok(self)
+    pub fn send(mut self) -> impl Future<Output = Result<Self, UpdateError>> + Send {
+        let sent = self.publish(false);
+        async move {
+            sent.await?;
+            Ok(self)
+        }
     }
 
     /// Sends what was added since the last time; the artifact is complete. If nothing was added,
     /// nothing is sent: no generation allows a chunk without parts.
-    pub async fn done(mut self) -> Result<(), UpdateError> {
-        match self.begun && self.artifact.parts.is_empty() {
-            true => Ok(()),
-            false => self.publish(true).await,
+    pub fn done(mut self) -> impl Future<Output = Result<(), UpdateError>> + Send {
+        let is_sent = self.begun && self.artifact.parts.is_empty();
+        let rest = (!is_sent).then(|| self.publish(true));
+        async move {
+            match rest {
+                Some(rest) => rest.await,
+                None => Ok(()),
+            }
         }
     }
 
-    async fn publish(&mut self, last_chunk: bool) -> Result<(), UpdateError> {
+    fn publish(&mut self, last_chunk: bool) -> BoxFuture<'t, Result<(), UpdateError>> {
         let rest = Artifact {
             artifact_id: self.artifact.artifact_id.clone(),
             ..Artifact::default()
         };
         let chunk = std::mem::replace(&mut self.artifact, rest);
         let append = std::mem::replace(&mut self.begun, true);
-        self.turn
-            .publish(ArtifactUpdate {
-                artifact: chunk,
-                append,
-                last_chunk,
-                metadata: None,
-            })
-            .await
+        boxed(self.turn.runner.artifact(ArtifactUpdate {
+            artifact: chunk,
+            append,
+            last_chunk,
+            metadata: None,
+        }))
     }
 }

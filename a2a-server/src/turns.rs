@@ -15,6 +15,7 @@ use a2a_types::{Message, SendMessageRequest, TaskId, TaskState};
 use ahash::HashMap;
 use futures_util::FutureExt;
 use tokio::sync::{oneshot, watch};
+use tokio::time::timeout;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
@@ -238,15 +239,18 @@ impl Turns {
     /// The agent's code, until it returns, panics, or does not stop when it should.
     async fn run(&self, runner: &Runner, turn: Turn, span: &Span) -> Left {
         let mut run = Run(Some(self.agent.run(turn))).instrument(span.clone());
-        let grace_is_over = async {
-            runner.canceled().await;
-            tokio::time::sleep(self.cancel_grace).await;
+        let is_over = async {
+            runner.stopped().await;
+            // Few turns need room for that.
+            drop(Box::pin(timeout(self.cancel_grace, runner.lost())).await);
         };
         let ended = tokio::select! {
             biased;
             ended = &mut run => ended,
-            () = grace_is_over => return Left::Canceled,
-            () = runner.lost() => return Left::Lost,
+            () = is_over => match runner.is_lost() {
+                true => return Left::Lost,
+                false => return Left::Canceled,
+            },
         };
         match ended {
             _ if runner.is_lost() => Left::Lost,

@@ -1,14 +1,12 @@
 //! One connection: what its peer is about, and how long that may take.
 
 use std::convert::Infallible;
-use std::future::Ready;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::Either;
 use futures_util::task::AtomicWaker;
 use http::header::HOST;
 use http::{Request, Response, StatusCode, Version};
@@ -28,12 +26,16 @@ use super::wire::Wire;
 
 /// Answers the requests of a connection until it ends: by itself, because its peer takes too long,
 /// or, once its requests are answered, because it is told to stop.
-pub(super) async fn tend<I, S, B>(
+///
+/// Not an `async fn`: that would keep room for what it is given beside what it makes of it, once for each
+/// connection.
+pub(super) fn tend<I, S, B>(
     stream: I,
     service: S,
-    options: ServeOptions,
+    options: Arc<ServeOptions>,
     mut stop: watch::Receiver<bool>,
-) where
+) -> impl Future<Output = ()>
+where
     I: AsyncRead + AsyncWrite + Send + 'static,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + 'static,
     S::Future: Send + 'static,
@@ -41,39 +43,41 @@ pub(super) async fn tend<I, S, B>(
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let pulse = Arc::new(Pulse::new(&options));
+    let mut wire = Wire::new(stream, options.write_timeout, Arc::clone(&pulse));
     let service = Counting {
         inner: service,
         options,
         pulse: Arc::clone(&pulse),
     };
-    let mut wire = Wire::new(stream, options.write_timeout, Arc::clone(&pulse));
-    let version = tokio::select! {
-        biased;
-        version = wire.version() => version,
-        // When nobody can tell it to stop any more, it should.
-        _ = stop.wait_for(|stop| *stop) => return,
-        _ = pulse.is_late() => {
-            tracing::debug!("a connection brought no request in time");
-            return;
+    async move {
+        let version = tokio::select! {
+            biased;
+            version = wire.version() => version,
+            // When nobody can tell it to stop any more, it should.
+            _ = stop.wait_for(|stop| *stop) => return,
+            _ = pulse.is_late() => {
+                tracing::debug!("a connection brought no request in time");
+                return;
+            }
+        };
+        let wire = TokioIo::new(wire);
+        match version {
+            Ok(Version::HTTP_2) => {
+                let connection = http2(&service.options).serve_connection(wire, service);
+                run(Box::pin(connection), &pulse, &mut stop).await;
+            }
+            Ok(_) => {
+                let connection = http1(&service.options).serve_connection(wire, service);
+                run(Box::pin(connection), &pulse, &mut stop).await;
+            }
+            Err(error) => tracing::debug!(%error, "a connection ended with an error"),
         }
-    };
-    let wire = TokioIo::new(wire);
-    match version {
-        Ok(Version::HTTP_2) => {
-            let connection = http2(&options).serve_connection(wire, service);
-            run(Box::pin(connection), &pulse, stop).await;
-        }
-        Ok(_) => {
-            let connection = http1(&options).serve_connection(wire, service);
-            run(Box::pin(connection), &pulse, stop).await;
-        }
-        Err(error) => tracing::debug!(%error, "a connection ended with an error"),
     }
 }
 
 /// Runs a connection until it ends. It comes in a box, for it is large, and would be there as often as
 /// it is handed on.
-async fn run<C>(mut connection: Pin<Box<C>>, pulse: &Pulse, mut stop: watch::Receiver<bool>)
+async fn run<C>(mut connection: Pin<Box<C>>, pulse: &Pulse, stop: &mut watch::Receiver<bool>)
 where
     C: GracefulConnection<Error = hyper::Error>,
 {
@@ -301,7 +305,7 @@ impl Drop for Open {
 /// Counts the requests of a connection, and refuses those that are wrong whatever they ask.
 struct Counting<S> {
     inner: S,
-    options: ServeOptions,
+    options: Arc<ServeOptions>,
     pulse: Arc<Pulse>,
 }
 
@@ -313,28 +317,33 @@ where
 {
     type Response = Response<Outgoing<B>>;
     type Error = Infallible;
-    type Future = Either<Ready<Result<Self::Response, Infallible>>, Answering<S::Future>>;
+    type Future = Answering<S::Future>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let open = self.pulse.asked(request.version());
-        if let Err(status) = check(&request, &self.options) {
-            let mut refusal = Response::new(Outgoing::empty(open));
-            *refusal.status_mut() = status;
-            return Either::Left(std::future::ready(Ok(refusal)));
+        let open = Some(self.pulse.asked(request.version()));
+        match check(&request, &self.options) {
+            Ok(()) => Answering::Asked {
+                answer: self.inner.call(request),
+                open,
+            },
+            Err(status) => Answering::Refused { status, open },
         }
-        Either::Right(Answering {
-            answer: self.inner.call(request),
-            open: Some(open),
-        })
     }
 }
 
 pin_project! {
     /// An answer that is not there yet, and its request, which stays open until it is sent.
-    struct Answering<F> {
-        #[pin]
-        answer: F,
-        open: Option<Open>,
+    #[project = AnsweringNow]
+    enum Answering<F> {
+        Asked {
+            #[pin]
+            answer: F,
+            open: Option<Open>,
+        },
+        Refused {
+            status: StatusCode,
+            open: Option<Open>,
+        },
     }
 }
 
@@ -345,10 +354,18 @@ where
     type Output = Result<Response<Outgoing<B>>, Infallible>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.project();
-        let answer = ready!(this.answer.poll(cx))?;
-        let open = this.open.take();
-        Poll::Ready(Ok(answer.map(|body| Outgoing::new(body, open))))
+        Poll::Ready(Ok(match self.project() {
+            AnsweringNow::Asked { answer, open } => {
+                let answer = ready!(answer.poll(cx))?;
+                let open = open.take();
+                answer.map(|body| Outgoing::new(body, open))
+            }
+            AnsweringNow::Refused { status, open } => {
+                let mut refusal = Response::new(Outgoing::empty(open.take()));
+                *refusal.status_mut() = *status;
+                refusal
+            }
+        }))
     }
 }
 

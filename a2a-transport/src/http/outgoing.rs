@@ -38,12 +38,12 @@ impl<B> Outgoing<B> {
     }
 
     /// No body.
-    pub(super) fn empty(open: Open) -> Self {
+    pub(super) fn empty(open: Option<Open>) -> Self {
         Self {
             body: None,
             rest: Bytes::new(),
             taking: None,
-            open: Some(open),
+            open,
         }
     }
 }

@@ -92,6 +92,7 @@ pub async fn serve<S, B>(
 {
     let (stop, stopped) = watch::channel(false);
     let slots = Arc::new(Semaphore::new(options.connections));
+    let shared = Arc::new(options);
     let mut connections = JoinSet::new();
     let accepting = async {
         loop {
@@ -100,6 +101,7 @@ pub async fn serve<S, B>(
             // Those that ended are forgotten.
             while connections.try_join_next().is_some() {}
             let (service, stopped) = (service.clone(), stopped.clone());
+            let options = Arc::clone(&shared);
             connections.spawn(async move {
                 tend(stream, service, options, stopped).await;
                 drop(slot);

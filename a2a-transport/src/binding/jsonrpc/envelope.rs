@@ -29,6 +29,8 @@ pub(super) fn before_result(id: &Id) -> Vec<u8> {
     let id = id.clone();
     let mut before = serde_json::to_vec(&Response { id, outcome }).unwrap_or_default();
     before.truncate(before.len().saturating_sub(b"null}".len()));
+    // It is kept for as long as a stream lasts.
+    before.shrink_to_fit();
     before
 }
 
