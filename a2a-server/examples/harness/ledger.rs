@@ -68,7 +68,7 @@ impl Ledger {
         let sql = format!(
             "select seq, dialect, task.generation, state, active, task_doc.generation, task_doc.body,
                task_checkpoint.body
-             from task join task_doc on task_doc.task = seq
+             from task left join task_doc on task_doc.task = seq
                left join task_checkpoint on task_checkpoint.task = seq {wanted}"
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
@@ -93,11 +93,25 @@ impl Ledger {
             step: checkpoint
                 .and_then(|kept| kept.get("step")?.as_u64())
                 .unwrap_or(0),
-            task: serde_json::from_slice(&row.get::<_, Vec<u8>>(6)?)?,
+            task: Task::default(),
             events: self.events(row.get(0)?)?,
             flaw: None,
         };
-        kept.flaw = kept.fold(row.get::<_, i64>(5)?.try_into()?, &row.get::<_, String>(3)?);
+        // A log begins with the task, and a long one has it beside it as it was later.
+        let first = kept.events.remove(&1);
+        let document: Option<Vec<u8>> = row.get(6)?;
+        let written = match (document, first) {
+            (Some(document), _) => {
+                kept.task = serde_json::from_slice(&document)?;
+                row.get::<_, i64>(5)?.try_into()?
+            }
+            (None, Some(Event::Task(task))) => {
+                kept.task = task;
+                1
+            }
+            (None, _) => return Err("a task has neither a document nor a log".into()),
+        };
+        kept.flaw = kept.fold(written, &row.get::<_, String>(3)?);
         Ok(kept)
     }
 
@@ -107,8 +121,12 @@ impl Ledger {
         let mut rows = statement.query([seq])?;
         let mut events = BTreeMap::new();
         while let Some(row) = rows.next()? {
-            let event = serde_json::from_slice(&row.get::<_, Vec<u8>>(1)?)?;
-            events.insert(row.get::<_, i64>(0)?.try_into()?, event);
+            // What was appended at once: a line each, the last of this generation.
+            let (last, lines): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
+            let lines = lines.split(|byte| *byte == b'\n').rev();
+            for (generation, line) in (0..=last).rev().zip(lines) {
+                events.insert(generation.try_into()?, serde_json::from_slice(line)?);
+            }
         }
         Ok(events)
     }

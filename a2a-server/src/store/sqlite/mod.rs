@@ -1,10 +1,14 @@
 //! Tasks in a SQLite file: what was acknowledged is on the disk.
 
 mod desk;
+mod entries;
+mod errands;
+mod log;
 mod readers;
 mod schema;
 mod seen;
 mod shared;
+mod statements;
 mod tables;
 mod writer;
 
@@ -17,6 +21,8 @@ use a2a_transport::BoxFuture;
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
 
+use self::desk::Desk;
+use self::log::Sheet;
 use self::readers::Readers;
 use self::schema::owner_text;
 use self::seen::Seen;
@@ -121,8 +127,12 @@ impl Store for SqliteStore {
         owner: &'a Owner,
         new: NewTask,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let (owner, most) = (owner.clone(), self.unfinished);
-        Box::pin(self.writer.run(move |desk| desk.create(owner, new, most)))
+        let (of, most) = (owner.clone(), self.unfinished);
+        Box::pin(async move {
+            let sheet = Sheet::of_new(&of, &new)?;
+            let create = move |desk: &mut Desk<'_>| desk.create(of, new, &sheet, most);
+            self.writer.run(create).await
+        })
     }
 
     fn append<'a>(
@@ -132,7 +142,11 @@ impl Store for SqliteStore {
         append: Append,
     ) -> BoxFuture<'a, Result<Appended, StoreError>> {
         let key = key(owner, task);
-        Box::pin(self.writer.run(move |desk| desk.append(key, append)))
+        Box::pin(async move {
+            let sheet = Sheet::of_append(&key.0, &append)?;
+            let append = move |desk: &mut Desk<'_>| desk.append(key, append, &sheet);
+            self.writer.run(append).await
+        })
     }
 
     fn snapshot<'a>(
@@ -203,7 +217,7 @@ impl Store for SqliteStore {
         dialect: Dialect,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let owner = owner.clone();
-        let put = move |desk: &mut writer::Desk<'_>| desk.put_config(owner, config, dialect);
+        let put = move |desk: &mut Desk<'_>| desk.put_config(owner, config, dialect);
         Box::pin(self.writer.run(put))
     }
 
@@ -222,7 +236,7 @@ impl Store for SqliteStore {
         config: &'a ConfigId,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let (key, config) = (key(owner, task), config.clone());
-        let delete = move |desk: &mut writer::Desk<'_>| desk.delete_config(key, &config);
+        let delete = move |desk: &mut Desk<'_>| desk.delete_config(key, &config);
         Box::pin(self.writer.run(delete))
     }
 
@@ -236,7 +250,7 @@ impl Store for SqliteStore {
             if !self.shared.seen.may_know(&of, &message) {
                 return Ok(None);
             }
-            let now = writer::now();
+            let now = desk::now();
             let read = move |connection: &_| tables::received(connection, &of, &message, now);
             self.readers.run(read).await
         })
@@ -249,7 +263,7 @@ impl Store for SqliteStore {
         answer: Message,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let owner = owner.clone();
-        let keep = move |desk: &mut writer::Desk<'_>| desk.keep_answer(&owner, &receipt, &answer);
+        let keep = move |desk: &mut Desk<'_>| desk.keep_answer(&owner, &receipt, &answer);
         Box::pin(self.writer.run(keep))
     }
 
@@ -258,7 +272,7 @@ impl Store for SqliteStore {
         limit: usize,
         term: Duration,
     ) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
-        let take = move |desk: &mut writer::Desk<'_>| desk.take_notifications(limit, term);
+        let take = move |desk: &mut Desk<'_>| desk.take_notifications(limit, term);
         Box::pin(self.writer.run(take))
     }
 
@@ -279,7 +293,7 @@ impl Store for SqliteStore {
         let (config, generation) = (notification.config.clone(), notification.generation);
         let key = key(&notification.owner, &config.task_id);
         let settle =
-            move |desk: &mut writer::Desk<'_>| desk.settle(key, &config.id, generation, settlement);
+            move |desk: &mut Desk<'_>| desk.settle(key, &config.id, generation, settlement);
         Box::pin(self.writer.run(settle))
     }
 
@@ -293,7 +307,7 @@ impl Store for SqliteStore {
     }
 
     fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>> {
-        let read = move |connection: &_| tables::orphans(connection, limit, writer::now());
+        let read = move |connection: &_| tables::orphans(connection, limit, desk::now());
         Box::pin(self.readers.run(read))
     }
 
@@ -302,9 +316,9 @@ impl Store for SqliteStore {
             let mut swept = 0;
             // A little at a time: others want to write, too.
             loop {
-                let more = self.writer.run(move |desk| desk.sweep(retention)).await?;
-                swept += more;
-                if more < desk::SWEPT_AT_ONCE {
+                let gone = self.writer.run(move |desk| desk.sweep(retention)).await?;
+                swept += gone.tasks;
+                if !gone.more {
                     return Ok(swept);
                 }
             }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::super::{Owner, StoreError};
 
 /// The tables. A cluster's database has the same: a thin row per task that is rewritten with every
-/// event, the task itself beside it in a document that is rewritten seldom, and the log.
+/// event, the log, and beside a long log the task itself in a document that is rewritten seldom.
 const TABLES: &str = "
 create table task(
   seq integer primary key,
@@ -24,8 +24,6 @@ create table task(
   bytes integer not null,
   lease_owner text not null, lease_epoch integer not null, lease_until integer not null,
   unique(owner, id));
-create index task_list on task(owner, status_time desc, id);
-create index task_lease on task(active, lease_until);
 create index task_ended on task(ended) where ended is not null;
 create index task_waits on task(waits) where waits is not null;
 create table task_doc(task integer primary key, generation integer not null, body blob not null);
@@ -33,11 +31,6 @@ create table task_event(
   task integer not null, generation integer not null, body blob not null,
   primary key(task, generation)) without rowid;
 create table task_checkpoint(task integer primary key, body blob not null);
-create table send_dedupe(
-  owner text not null, message_id text not null,
-  digest blob not null, task_id text, answer blob, expires integer not null,
-  primary key(owner, message_id)) without rowid;
-create index send_dedupe_expires on send_dedupe(expires);
 create table push_config(
   task integer not null, position integer not null, id text not null,
   dialect text not null, body blob not null,
@@ -54,7 +47,19 @@ create index push_outbox_dead on push_outbox(dead) where dead is not null;
 /// `A2A!`: the file is ours.
 const APPLICATION: i32 = 0x4132_4121;
 /// Which tables the file has.
-const VERSION: i32 = 3;
+const VERSION: i32 = 4;
+
+/// What has its shape since version 4. A task is listed by one index while somebody works on it and by
+/// the other from then on: each change of either is felt. Messages stand in the order in which they came,
+/// so that only their narrow index grows in many places at once.
+const OF_4: &str = "
+create index task_active on task(owner, status_time desc, id) where active = 1 or lease_until > 0;
+create index task_list on task(owner, status_time desc, id) where active = 0;
+create table send_dedupe(
+  seq integer primary key, owner text not null, message_id text not null,
+  digest blob not null, task_id text, answer blob, expires integer not null);
+create index send_dedupe_message on send_dedupe(message_id);
+";
 
 /// What came after the tables of version 1.
 const SINCE_1: &str = "alter table push_outbox add column taken integer not null default 0;";
@@ -62,6 +67,16 @@ const SINCE_1: &str = "alter table push_outbox add column taken integer not null
 const SINCE_2: &str = "
 alter table push_outbox add column traceparent text;
 alter table push_outbox add column tracestate text;";
+/// What goes before the tables of version 4 come, and what comes after.
+const BEFORE_4: &str = "
+drop index task_list;
+drop index task_lease;
+drop index send_dedupe_expires;
+alter table send_dedupe rename to send_dedupe_3;";
+const AFTER_4: &str = "
+insert into send_dedupe(owner, message_id, digest, task_id, answer, expires)
+  select owner, message_id, digest, task_id, answer, expires from send_dedupe_3 order by expires;
+drop table send_dedupe_3;";
 
 /// Opens the file for the only writer, and makes the tables in a new one.
 pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreError> {
@@ -72,6 +87,7 @@ pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreEr
          pragma journal_mode = wal;
          pragma synchronous = full;
          pragma journal_size_limit = {WAL};
+         pragma wal_autocheckpoint = {CHECKPOINT};
          pragma cache_size = -{CACHE_KIB};
          pragma max_page_count = {pages};"
     );
@@ -84,14 +100,18 @@ pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreEr
     match (number("application_id")?, number("user_version")?) {
         (APPLICATION, VERSION) => {}
         (APPLICATION, version @ 1..VERSION) => {
-            let before_2 = if version == 1 { SINCE_1 } else { "" };
-            let added =
-                format!("begin; {before_2} {SINCE_2} pragma user_version = {VERSION}; commit;");
+            let since = |before: i32, added| if version <= before { added } else { "" };
+            let (since_1, since_2) = (since(1, SINCE_1), since(2, SINCE_2));
+            let added = format!(
+                "begin; {since_1} {since_2} {BEFORE_4} {OF_4} {AFTER_4}
+                 pragma user_version = {VERSION}; commit;"
+            );
             connection.execute_batch(&added).map_err(failed)?;
         }
         (0, 0) if is_empty(&connection)? => {
             let begun = format!(
-                "begin; {TABLES} pragma application_id = {APPLICATION}; pragma user_version = {VERSION}; commit;"
+                "begin; {TABLES} {OF_4} pragma application_id = {APPLICATION};
+                 pragma user_version = {VERSION}; commit;"
             );
             connection.execute_batch(&begun).map_err(failed)?;
         }
@@ -116,7 +136,8 @@ pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreEr
 /// The file is ours alone: whoever held a lease, or had taken a notification, is gone. An attempt of
 /// which nobody tells how it ended does not count.
 const ABANDON: &str = "
-update task set lease_until = 0 where lease_until > 0;
+update task indexed by task_active set lease_until = 0
+  where (active = 1 or lease_until > 0) and lease_until > 0;
 update push_outbox set taken = 0, attempt = max(attempt - 1, 0), next_at = 0 where taken = 1;
 ";
 
@@ -140,6 +161,9 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
 pub(super) const PAGE: u64 = 4096;
 /// How long the log of recent writes may stay after it was taken into the tables.
 const WAL: u64 = 64 << 20;
+/// After how many pages of that they are taken into the tables: a page that was written many times is
+/// taken once.
+const CHECKPOINT: u64 = 4096;
 /// How much of the tables the writer keeps in memory.
 const CACHE_KIB: u64 = 16 << 10;
 /// How many statements a connection keeps prepared: all of them.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use a2a_types::{Dialect, Object, Task, TaskId};
+use a2a_types::{Dialect, Object, Task, TaskId, TaskState};
 use lru::LruCache;
 use tokio::sync::watch;
 
@@ -14,8 +14,7 @@ pub(super) type Key = (Owner, TaskId);
 
 /// Tasks that were written not long ago, and who waits for tasks to be written.
 ///
-/// The writer takes a task out for as long as it has written what is not yet committed: whoever looks
-/// for it then finds it in the tables, as it was.
+/// What is in here is on the disk: the writer works on drafts, and puts them in when they are committed.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) seen: Seen,
@@ -29,13 +28,16 @@ struct Recent {
     bytes: usize,
 }
 
-/// A task that is the fold of its log, and the end of the log.
-#[derive(Debug)]
+/// A task as the fold of its log, as far as that is folded, and the end of the log.
+#[derive(Clone, Debug)]
 pub(super) struct Folded {
     /// The task's number in the tables.
     pub(super) seq: i64,
-    pub(super) task: Arc<Task>,
+    /// The task after the first so many entries of its log. It is shared with whoever has asked for it.
+    pub(super) base: Arc<Task>,
+    pub(super) folded: u64,
     pub(super) generation: u64,
+    pub(super) state: TaskState,
     pub(super) dialect: Dialect,
     pub(super) checkpoint: Option<Arc<Object>>,
     pub(super) epoch: u64,
@@ -44,17 +46,62 @@ pub(super) struct Folded {
     /// At which generation the task was last written down as a whole.
     pub(super) written: u64,
     pub(super) has_configs: bool,
-    /// The last events.
+    /// The last events: all that are not folded, and some before.
     pub(super) tail: VecDeque<Logged>,
 }
 
 impl Folded {
     /// Notes an event that was written.
     pub(super) fn remember(&mut self, logged: Logged) {
-        if self.tail.len() == TAIL {
+        if self.tail.len() >= TAIL {
+            if self.unfolded().count() == self.tail.len() {
+                self.fold();
+            }
             self.tail.pop_front();
         }
         self.tail.push_back(logged);
+    }
+
+    /// Folds what is not folded.
+    pub(super) fn fold(&mut self) {
+        let folded = self.folded;
+        let later = |logged: &&Logged| logged.generation > folded;
+        apply(&mut self.base, self.tail.iter().filter(later));
+        self.folded = self.tail.back().map_or(folded, |last| last.generation);
+    }
+
+    fn unfolded(&self) -> impl Iterator<Item = &Logged> {
+        let folded = self.folded;
+        let later = move |logged: &&Logged| logged.generation > folded;
+        self.tail.iter().filter(later)
+    }
+
+    /// As much of it as the writer needs, and nothing that is copied with effort.
+    fn draft(&self) -> Self {
+        Self {
+            base: Arc::clone(&self.base),
+            checkpoint: self.checkpoint.clone(),
+            tail: self.unfolded().cloned().collect(),
+            ..*self
+        }
+    }
+
+    /// Becomes what the writer has made of a draft of it.
+    fn succeed(&mut self, later: Self) {
+        let (known, mut tail) = (self.generation, std::mem::take(&mut self.tail));
+        let first = later.tail.iter().find(|logged| logged.generation > known);
+        if first.is_none_or(|first| first.generation > known + 1) && later.generation > known {
+            // Too many at once to have them all.
+            tail.clear();
+        }
+        let added = later.tail;
+        *self = Self { tail, ..later };
+        for logged in added.into_iter().filter(|logged| logged.generation > known) {
+            self.remember(logged);
+        }
+        if self.unfolded().count() > SHORT {
+            self.fold();
+        }
     }
 
     /// What comes after a generation, if that is known here.
@@ -86,41 +133,33 @@ impl Shared {
         }
     }
 
-    /// Takes a task out.
-    pub(super) fn take(&self, key: &Key) -> Option<Folded> {
-        let mut recent = lock(&self.recent);
-        let folded = recent.tasks.pop(key)?;
-        recent.bytes -= folded.bytes;
-        Some(folded)
+    /// A task to write to.
+    pub(super) fn draft(&self, key: &Key) -> Option<Folded> {
+        Some(lock(&self.recent).tasks.peek(key)?.draft())
     }
 
-    /// Puts a task in as it was committed; those not used for long make room.
-    pub(super) fn put(&self, key: Key, folded: Folded) {
+    /// Puts tasks in as they were committed, and tells who waits for them; those not used for long make
+    /// room.
+    pub(super) fn publish(&self, written: impl Iterator<Item = (Key, Folded)>) {
         let mut recent = lock(&self.recent);
-        recent.bytes += folded.bytes;
-        if let Some(before) = recent.tasks.put(key, folded) {
-            recent.bytes -= before.bytes;
+        let mut longer = Vec::new();
+        for (key, later) in written {
+            longer.push((key.clone(), later.generation));
+            recent.put(key, later);
         }
-        while recent.bytes > MOST_BYTES || recent.tasks.len() > MOST_TASKS {
-            let Some((_, oldest)) = recent.tasks.pop_lru() else {
-                break;
-            };
-            recent.bytes -= oldest.bytes;
+        drop(recent);
+        let watched = !lock(&self.watched).is_empty();
+        for (key, generation) in longer.iter().filter(|_| watched) {
+            self.wake(key, *generation);
         }
     }
 
     pub(super) fn snapshot(&self, key: &Key) -> Option<Snapshot> {
         let mut recent = lock(&self.recent);
-        let folded = recent.tasks.get(key)?;
-        let (task, checkpoint) = (Arc::clone(&folded.task), folded.checkpoint.clone());
-        let (generation, dialect) = (folded.generation, folded.dialect);
+        // Folded when nobody is kept waiting by that.
+        let draft = recent.tasks.get(key)?.draft();
         drop(recent);
-        Some(Snapshot {
-            task,
-            generation,
-            dialect,
-            checkpoint: checkpoint.map(Arc::unwrap_or_clone),
-        })
+        Some(draft.into())
     }
 
     pub(super) fn after(&self, key: &Key, generation: u64) -> Option<Tail> {
@@ -160,13 +199,45 @@ impl Shared {
 
     /// Forgets a task that is gone; who waits for it is told.
     pub(super) fn forget(&self, key: &Key) {
-        self.take(key);
+        let mut recent = lock(&self.recent);
+        if let Some(gone) = recent.tasks.pop(key) {
+            recent.bytes -= gone.bytes;
+        }
+        drop(recent);
         lock(&self.watched).remove(key);
+    }
+}
+
+impl Recent {
+    fn put(&mut self, key: Key, later: Folded) {
+        self.bytes += later.bytes;
+        match self.tasks.get_mut(&key) {
+            Some(known) => {
+                self.bytes -= known.bytes;
+                known.succeed(later);
+            }
+            None => drop(self.tasks.put(key, later)),
+        }
+        while self.bytes > MOST_BYTES || self.tasks.len() > MOST_TASKS {
+            let Some((_, oldest)) = self.tasks.pop_lru() else {
+                break;
+            };
+            self.bytes -= oldest.bytes;
+        }
+    }
+}
+
+fn apply<'e>(task: &mut Arc<Task>, events: impl Iterator<Item = &'e Logged>) {
+    for logged in events {
+        // Each was legal when it came.
+        drop(Arc::make_mut(task).apply(&logged.event));
     }
 }
 
 /// How many events are kept beside a task.
 const TAIL: usize = 64;
+/// How many events are folded anew for whoever asks for the task.
+pub(super) const SHORT: usize = 16;
 /// How many tasks are kept, and how much they hold together.
 const MOST_TASKS: usize = 10_000;
 const MOST_BYTES: usize = 64 << 20;

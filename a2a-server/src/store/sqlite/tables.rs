@@ -6,8 +6,8 @@ use std::sync::Arc;
 use a2a_transport::TraceContext;
 use a2a_types::reading::without_values;
 use a2a_types::{
-    ContextId, Dialect, Message, MessageId, Object, Task, TaskId, TaskPushNotificationConfig,
-    Timestamp,
+    ContextId, Dialect, Event, Message, MessageId, Object, Task, TaskId,
+    TaskPushNotificationConfig, Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
@@ -17,6 +17,7 @@ use super::super::{
     Listing, Logged, Notification, Orphan, Outcome, Owner, Page, Received, Snapshot, StoreError,
     Tail, limits,
 };
+use super::log;
 use super::schema::{failed, read_owner};
 use super::shared::{Folded, Key};
 
@@ -28,9 +29,9 @@ pub(super) fn load(
 ) -> Result<Option<Folded>, StoreError> {
     let sql = "select seq, dialect, task.generation, messages, bytes, lease_epoch,
                  task_doc.generation, task_doc.body, task_checkpoint.body,
-                 task_checkpoint.body is not null,
+                 task_doc.body is not null, task_checkpoint.body is not null,
                  exists(select 1 from push_config where push_config.task = seq)
-               from task join task_doc on task_doc.task = seq
+               from task left join task_doc on task_doc.task = seq
                  left join task_checkpoint on task_checkpoint.task = seq
                where owner = ?1 and id = ?2";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
@@ -40,38 +41,57 @@ pub(super) fn load(
     let Some(row) = rows.next().map_err(failed)? else {
         return Ok(None);
     };
-    let (seq, written) = (get(row, 0)?, count(row, 6)? as u64);
+    let seq = get(row, 0)?;
     let dialect = dialect(row, 1)?;
-    let checkpoint: Option<Object> = match get::<bool>(row, 9)? {
+    let checkpoint: Option<Object> = match get::<bool>(row, 10)? {
         true => Some(body(row, 8)?),
         false => None,
     };
-    let mut task: Task = body(row, 7)?;
+    let mut whole: Option<(u64, Task)> = match get::<bool>(row, 9)? {
+        true => Some((count(row, 6)? as u64, body(row, 7)?)),
+        false => None,
+    };
     let mut tail = VecDeque::new();
-    each_event(connection, seq, written, |logged| {
-        task.apply(&logged.event)?;
-        tail.push_back(logged);
+    let since = whole.as_ref().map_or(0, |(written, _)| *written);
+    each_event(connection, seq, since, |logged| {
+        match &mut whole {
+            Some((_, task)) => {
+                task.apply(&logged.event)?;
+                tail.push_back(logged);
+            }
+            // A log that nobody has written down as a whole begins with the task itself.
+            None => match logged.event.into_event() {
+                Event::Task(task) => whole = Some((logged.generation, task)),
+                _ => return Err(StoreError::failed("a log does not begin with its task")),
+            },
+        }
         Ok(true)
     })?;
+    let lost = || StoreError::failed("a task has neither a document nor a log");
+    let (written, task) = whole.ok_or_else(lost)?;
+    let generation = count(row, 2)? as u64;
     Ok(Some(Folded {
         seq,
-        task: Arc::new(task),
-        generation: count(row, 2)? as u64,
+        state: task.status.state,
+        base: Arc::new(task),
+        folded: generation,
+        generation,
         dialect,
         checkpoint: checkpoint.map(Arc::new),
         epoch: count(row, 5)? as u64,
         messages: count(row, 3)?,
         bytes: count(row, 4)?,
         written,
-        has_configs: get(row, 10)?,
+        has_configs: get(row, 11)?,
         tail,
     }))
 }
 
 impl From<Folded> for Snapshot {
-    fn from(folded: Folded) -> Self {
+    fn from(mut folded: Folded) -> Self {
+        folded.fold();
         Self {
-            task: folded.task,
+            task: folded.base,
             generation: folded.generation,
             dialect: folded.dialect,
             checkpoint: folded.checkpoint.map(Arc::unwrap_or_clone),
@@ -108,12 +128,19 @@ fn each_event(
     let values = params![seq, generation as i64];
     let mut rows = statement.query(values).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
-        let logged = Logged {
-            generation: count(row, 0)? as u64,
-            event: body::<a2a_types::Event>(row, 1)?.into(),
-        };
-        if !more(logged)? {
-            break;
+        let lines = row.get_ref(1).map_err(failed)?;
+        let lines = lines.as_blob().map_err(StoreError::failed)?;
+        let last = count(row, 0)? as u64;
+        let more_than_all = || StoreError::failed("a log has more events than its task");
+        let before = last
+            .checked_sub(log::count(lines))
+            .ok_or_else(more_than_all)?;
+        let placed = (before + 1..).zip(log::lines(lines));
+        for (generation, line) in placed.skip_while(|(at, _)| *at <= generation) {
+            let event = parse::<Event>(line)?.into();
+            if !more(Logged { generation, event })? {
+                return Ok(());
+            }
         }
     }
     Ok(())
@@ -144,14 +171,13 @@ pub(super) fn page(
     let context = listing.context_id.as_ref().map(ContextId::as_str);
     let state = listing.status.map(|state| state.as_str());
     let since = listing.since.map(Timestamp::as_millis);
-    let count_sql = format!("select count(*) from task where {WANTED}");
+    let count_sql = format!("select (select count(*) {IDLE}) + (select count(*) {ACTIVE})");
     let mut statement = connection.prepare_cached(&count_sql).map_err(failed)?;
     let total: i64 = statement
         .query_row(params![of, context, state, since], |row| row.get(0))
         .map_err(failed)?;
     let page_sql = format!(
-        "select id from task where {WANTED}
-           and (?5 is null or status_time < ?5 or (status_time = ?5 and id > ?6))
+        "select id, status_time {IDLE} {LATER} union all select id, status_time {ACTIVE} {LATER}
          order by status_time desc, id limit ?7"
     );
     let mut statement = connection.prepare_cached(&page_sql).map_err(failed)?;
@@ -175,9 +201,17 @@ pub(super) fn page(
     Ok(Page { tasks, total, more })
 }
 
-/// Which tasks a listing is about.
-const WANTED: &str = "owner = ?1 and (?2 is null or context_id = ?2) and (?3 is null or state = ?3)
+/// Which tasks a listing is about, of those that nobody works on.
+const IDLE: &str = "from task indexed by task_list where active = 0 and owner = ?1
+  and (?2 is null or context_id = ?2) and (?3 is null or state = ?3)
   and (?4 is null or status_time >= ?4)";
+/// And of those that somebody works on.
+const ACTIVE: &str = "from task indexed by task_active where active = 1
+  and (active = 1 or lease_until > 0) and owner = ?1
+  and (?2 is null or context_id = ?2) and (?3 is null or state = ?3)
+  and (?4 is null or status_time >= ?4)";
+/// Only those after the page before.
+const LATER: &str = "and (?5 is null or status_time < ?5 or (status_time = ?5 and id > ?6))";
 
 /// The webhooks of a task, in order of creation.
 pub(super) fn configs(
@@ -204,7 +238,7 @@ pub(super) fn received(
     now: i64,
 ) -> Result<Option<Received>, StoreError> {
     let sql = "select digest, task_id, answer from send_dedupe
-               where owner = ?1 and message_id = ?2 and expires > ?3";
+               where message_id = ?2 and owner = ?1 and expires > ?3";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     let mut rows = statement
         .query(params![of, message.as_str(), now])
@@ -227,7 +261,8 @@ pub(super) fn orphans(
     limit: usize,
     now: i64,
 ) -> Result<Vec<Orphan>, StoreError> {
-    let sql = "select owner, id from task where active = 1 and lease_until <= ?1
+    let sql = "select owner, id from task indexed by task_active
+               where (active = 1 or lease_until > 0) and active = 1 and lease_until <= ?1
                order by lease_until limit ?2";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     let mut rows = statement.query(params![now, most(limit)]).map_err(failed)?;
@@ -385,7 +420,10 @@ fn most(limit: usize) -> i64 {
 /// Something that was written as JSON.
 fn body<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<T, StoreError> {
     let body = row.get_ref(column).map_err(failed)?;
-    let body = body.as_blob().map_err(StoreError::failed)?;
+    parse(body.as_blob().map_err(StoreError::failed)?)
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, StoreError> {
     serde_json::from_slice(body).map_err(|error| StoreError::failed(without_values(&error)))
 }
 

@@ -1,0 +1,355 @@
+//! What is written to the tables with every message: tasks, their logs, and what was received.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_transport::TraceContext;
+use a2a_types::{Event, Message, TaskId, TaskState, TaskStatus, Timestamp};
+use rusqlite::{ToSql, params};
+
+use super::super::{Append, Appended, Lease, Logged, NewTask, Owner, Receipt, StoreError, limits};
+use super::desk::Desk;
+use super::log::Sheet;
+use super::schema::{failed, owner_text};
+use super::shared::{Folded, Key, SHORT};
+use super::tables;
+
+// Whatever can be refused is refused before anything is changed: what was changed cannot be taken back
+// for one job alone.
+impl Desk<'_> {
+    pub(super) fn create(
+        &mut self,
+        owner: Owner,
+        mut new: NewTask,
+        sheet: &Sheet,
+        most: i64,
+    ) -> Result<(), StoreError> {
+        let first = new.split();
+        let task = new.task;
+        self.check_receipt(&sheet.of, new.receipt.as_ref())?;
+        let mut messages = task.history.len();
+        let mut bytes = limits::size_of_task(&task);
+        let mut state = task.status.state;
+        if let Some(first) = &first {
+            (messages, bytes) = limits::admit(messages, bytes, first)?;
+            state = task.state_after(state, &first.events)?;
+        }
+        let release = first.as_ref().is_some_and(|first| first.release);
+        let told = first.as_ref().map(Append::told).unwrap_or_default();
+        let trace = first.as_ref().and_then(|first| first.trace.clone());
+        let events = first.map(|first| first.events).unwrap_or_default();
+        if self.unfinished >= most {
+            return Err(match self.seq(&sheet.of, &task.id) {
+                Ok(_) => StoreError::TaskExists,
+                Err(StoreError::NoTask) => StoreError::Full,
+                Err(error) => error,
+            });
+        }
+        let generation = 1 + events.len() as u64;
+        let status = last_status(&events).unwrap_or(&task.status);
+        let (now, until) = (self.now, self.until(new.term));
+        let inserted = self.statements.task.execute(params![
+            sheet.of,
+            task.id.as_str(),
+            task.context_id.as_ref().map(|id| id.as_str()),
+            new.dialect.version(),
+            generation as i64,
+            state.as_str(),
+            time(status),
+            is_active(state),
+            state.is_terminal().then_some(now),
+            state.is_interrupted().then_some(now),
+            messages as i64,
+            bytes as i64,
+            &*new.holder,
+            if release { 0 } else { until },
+        ]);
+        if inserted.map_err(failed)? == 0 {
+            return Err(StoreError::TaskExists);
+        }
+        self.unfinished += i64::from(!state.is_terminal());
+        let mut folded = Folded {
+            seq: self.connection.last_insert_rowid(),
+            base: Arc::clone(&task),
+            folded: 1,
+            generation: 1,
+            state: task.status.state,
+            dialect: new.dialect,
+            checkpoint: None,
+            epoch: 1,
+            messages,
+            bytes,
+            written: 1,
+            has_configs: new.config.is_some(),
+            tail: VecDeque::new(),
+        };
+        self.write_log(folded.seq, 0, sheet)?;
+        self.extend(&mut folded, events, state)?;
+        if let (Some(config), Some(body)) = (&new.config, &sheet.config) {
+            self.insert_config(folded.seq, &config.id, new.dialect, body)?;
+            self.tell(folded.seq, &told, trace.as_ref())?;
+        }
+        if let Some(receipt) = &new.receipt {
+            self.note(&sheet.of, receipt, Some(&task.id), None)?;
+        }
+        self.keep((owner, task.id.clone()), folded);
+        Ok(())
+    }
+
+    pub(super) fn append(
+        &mut self,
+        key: Key,
+        append: Append,
+        sheet: &Sheet,
+    ) -> Result<Appended, StoreError> {
+        let mut folded = self.take(&key, &sheet.of)?;
+        let appended = self.append_to(&mut folded, &key.1, append, sheet);
+        self.keep(key, folded);
+        appended
+    }
+
+    fn append_to(
+        &mut self,
+        folded: &mut Folded,
+        task: &TaskId,
+        append: Append,
+        sheet: &Sheet,
+    ) -> Result<Appended, StoreError> {
+        self.check_receipt(&sheet.of, append.receipt.as_ref())?;
+        if append.after != folded.generation {
+            return Err(StoreError::Behind(folded.generation));
+        }
+        let taken = self.check_lease(folded, &append.lease)?;
+        let (messages, bytes) = limits::admit(folded.messages, folded.bytes, &append)?;
+        let before = folded.state;
+        let state = folded.base.state_after(before, &append.events)?;
+        // From here on nothing is refused.
+        let told = append.told();
+        let changed_at = last_status(&append.events).map(time);
+        (folded.messages, folded.bytes) = (messages, bytes);
+        folded.epoch += u64::from(taken.is_some());
+        self.write_log(folded.seq, folded.generation, sheet)?;
+        self.extend(folded, append.events, state)?;
+        match changed_at.is_some() || taken.is_some() || append.release {
+            true => self.write_change(folded, changed_at, taken, append.release)?,
+            false => self.write_growth(folded)?,
+        }
+        self.unfinished += i64::from(before.is_terminal()) - i64::from(state.is_terminal());
+        if let Some(body) = &sheet.checkpoint {
+            let sql = "insert or replace into task_checkpoint(task, body) values(?1, ?2)";
+            self.execute(sql, params![folded.seq, body])?;
+            folded.checkpoint = append.checkpoint.map(Arc::new);
+        }
+        if folded.has_configs {
+            self.tell(folded.seq, &told, append.trace.as_ref())?;
+        }
+        if let Some(receipt) = &append.receipt {
+            self.note(&sheet.of, receipt, Some(task), None)?;
+        }
+        Ok(Appended {
+            generation: folded.generation,
+            epoch: folded.epoch,
+        })
+    }
+
+    /// Writes down events that follow a generation.
+    fn write_log(&mut self, seq: i64, after: u64, sheet: &Sheet) -> Result<(), StoreError> {
+        let mut last = after;
+        for (count, body) in &sheet.rows {
+            last += count;
+            let written = self
+                .statements
+                .events
+                .execute(params![seq, last as i64, body]);
+            written.map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// The task with events that are written down. One that rests is read as a whole, unless its log is
+    /// short; one that grows is not written down whole with every chunk.
+    fn extend(
+        &mut self,
+        folded: &mut Folded,
+        events: Vec<Event>,
+        state: TaskState,
+    ) -> Result<(), StoreError> {
+        let rests = state != folded.state && !is_active(state);
+        for event in events {
+            folded.generation += 1;
+            let (generation, event) = (folded.generation, event.into());
+            folded.remember(Logged { generation, event });
+        }
+        folded.state = state;
+        let most = if rests { SHORT as u64 } else { SNAPSHOT_EVERY };
+        if folded.generation - folded.written > most {
+            folded.fold();
+            let (generation, body) = (folded.generation, tables::write(&*folded.base)?);
+            let sql = "insert or replace into task_doc(task, generation, body) values(?1, ?2, ?3)";
+            self.execute(sql, params![folded.seq, generation as i64, body])?;
+            folded.written = generation;
+        }
+        Ok(())
+    }
+
+    fn write_growth(&mut self, folded: &Folded) -> Result<(), StoreError> {
+        one_row(self.statements.grown.execute(params![
+            folded.seq,
+            folded.generation as i64,
+            folded.messages as i64,
+            folded.bytes as i64,
+        ]))
+    }
+
+    fn write_change(
+        &mut self,
+        folded: &Folded,
+        changed_at: Option<i64>,
+        taken: Option<(Arc<str>, i64)>,
+        release: bool,
+    ) -> Result<(), StoreError> {
+        let state = folded.state;
+        let until = match (&taken, release) {
+            (_, true) => Some(0),
+            (Some((_, until)), false) => Some(*until),
+            (None, false) => None,
+        };
+        one_row(self.statements.changed.execute(params![
+            folded.seq,
+            folded.generation as i64,
+            folded.messages as i64,
+            folded.bytes as i64,
+            state.as_str(),
+            changed_at,
+            is_active(state),
+            state.is_terminal(),
+            state.is_interrupted(),
+            self.now,
+            folded.epoch as i64,
+            taken.as_ref().map(|(holder, _)| &**holder),
+            until,
+        ]))
+    }
+
+    /// The webhooks of a task are to be told of these generations.
+    fn tell(&self, seq: i64, told: &[u64], trace: Option<&TraceContext>) -> Result<(), StoreError> {
+        for generation in told {
+            self.execute(
+                "insert into push_outbox(task, config_id, generation, attempt, next_at,
+                   traceparent, tracestate)
+                 select task, id, ?2, 0, ?3, ?4, ?5 from push_config where task = ?1",
+                params![
+                    seq,
+                    *generation as i64,
+                    self.now,
+                    trace.map(TraceContext::traceparent),
+                    trace.and_then(TraceContext::tracestate),
+                ],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The writer's right to write; of a new lease the holder and its end.
+    fn check_lease(
+        &self,
+        folded: &Folded,
+        lease: &Lease,
+    ) -> Result<Option<(Arc<str>, i64)>, StoreError> {
+        let (holder, term, seized) = match lease {
+            Lease::Held { epoch } if *epoch == folded.epoch => return Ok(None),
+            Lease::Held { .. } => return Err(StoreError::Fenced),
+            Lease::Taken { holder, term } => (holder, term, false),
+            Lease::Seized { holder, term } => (holder, term, true),
+        };
+        let sql = "select 1 from task where seq = ?1 and lease_until > ?2 and lease_owner <> ?3";
+        let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
+        let values = params![folded.seq, self.now, &**holder];
+        if !seized && statement.exists(values).map_err(failed)? {
+            return Err(StoreError::Leased);
+        }
+        Ok(Some((Arc::clone(holder), self.until(*term))))
+    }
+
+    pub(super) fn keep_answer(
+        &mut self,
+        owner: &Owner,
+        receipt: &Receipt,
+        answer: &Message,
+    ) -> Result<(), StoreError> {
+        let of = owner_text(owner);
+        self.check_receipt(&of, Some(receipt))?;
+        self.note(&of, receipt, None, Some(answer))
+    }
+
+    fn check_receipt(&self, of: &str, receipt: Option<&Receipt>) -> Result<(), StoreError> {
+        let perhaps = |receipt: &&Receipt| self.shared.seen.may_know(of, &receipt.message);
+        let Some(receipt) = receipt.filter(perhaps) else {
+            return Ok(());
+        };
+        match tables::received(self.connection, of, &receipt.message, self.now)? {
+            Some(_) => Err(StoreError::Received),
+            None => Ok(()),
+        }
+    }
+
+    fn note(
+        &mut self,
+        of: &str,
+        receipt: &Receipt,
+        task: Option<&TaskId>,
+        answer: Option<&Message>,
+    ) -> Result<(), StoreError> {
+        let until = self.until(receipt.term);
+        self.shared.seen.note(of, &receipt.message, until);
+        let written = self.statements.receipt.execute(params![
+            of,
+            receipt.message.as_str(),
+            receipt.digest,
+            task.map(|task| task.as_str()),
+            answer.map(tables::write).transpose()?,
+            until,
+        ]);
+        written.map_err(failed)?;
+        Ok(())
+    }
+
+    /// Runs a statement; tells how many rows it changed.
+    pub(super) fn execute(&self, sql: &str, values: &[&dyn ToSql]) -> Result<usize, StoreError> {
+        let statement = self.connection.prepare_cached(sql);
+        let mut statement = statement.map_err(failed)?;
+        statement.execute(values).map_err(failed)
+    }
+
+    pub(super) fn until(&self, term: Duration) -> i64 {
+        self.now.saturating_add(millis(term))
+    }
+}
+
+/// After how many events a task is written down as a whole, so that it is read quickly.
+const SNAPSHOT_EVERY: u64 = 64;
+
+/// The row of a task that is known.
+fn one_row(changed: rusqlite::Result<usize>) -> Result<(), StoreError> {
+    match changed.map_err(failed)? {
+        1 => Ok(()),
+        _ => Err(StoreError::NoTask),
+    }
+}
+
+fn last_status(events: &[Event]) -> Option<&TaskStatus> {
+    events.iter().rev().find_map(Event::status)
+}
+
+fn is_active(state: TaskState) -> bool {
+    !state.is_terminal() && !state.is_interrupted()
+}
+
+fn time(status: &TaskStatus) -> i64 {
+    status.timestamp.map_or(i64::MIN, Timestamp::as_millis)
+}
+
+pub(super) fn millis(term: Duration) -> i64 {
+    i64::try_from(term.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,204 @@
+//! What is written to the tables now and then: webhooks, what they are told, leases, and what is
+//! forgotten.
+
+use std::time::Duration;
+
+use a2a_types::{ConfigId, Dialect, TaskId, TaskPushNotificationConfig};
+use rusqlite::{OptionalExtension, params};
+
+use super::super::{Notification, Owner, Retention, Settlement, StoreError, limits};
+use super::desk::Desk;
+use super::entries::millis;
+use super::schema::{failed, owner_text};
+use super::shared::Key;
+use super::tables;
+
+/// What was forgotten at once.
+pub(super) struct Swept {
+    pub(super) tasks: usize,
+    /// Whether there may be more to forget.
+    pub(super) more: bool,
+}
+
+impl Desk<'_> {
+    pub(super) fn put_config(
+        &mut self,
+        owner: Owner,
+        config: TaskPushNotificationConfig,
+        dialect: Dialect,
+    ) -> Result<(), StoreError> {
+        let key = (owner, config.task_id.clone());
+        let of = owner_text(&key.0);
+        let seq = self.seq(&of, &key.1)?;
+        let sql = "update push_config set body = ?3, dialect = ?4 where task = ?1 and id = ?2";
+        let (body, version) = (tables::write(&config)?, dialect.version());
+        if self.execute(sql, params![seq, config.id.as_str(), &body, version])? == 0 {
+            let sql = "select count(*) from push_config where task = ?1";
+            let known: i64 = self.one(sql, params![seq])?;
+            if known as usize >= limits::CONFIGS {
+                return Err(StoreError::TooManyConfigs(limits::CONFIGS));
+            }
+            self.insert_config(seq, &config.id, dialect, &body)?;
+        }
+        let mut folded = self.take(&key, &of)?;
+        folded.has_configs = true;
+        self.keep(key, folded);
+        Ok(())
+    }
+
+    pub(super) fn insert_config(
+        &self,
+        seq: i64,
+        id: &ConfigId,
+        dialect: Dialect,
+        body: &[u8],
+    ) -> Result<(), StoreError> {
+        self.execute(
+            "insert into push_config(task, position, id, dialect, body)
+             select ?1, coalesce(max(position) + 1, 0), ?2, ?3, ?4
+             from push_config where task = ?1",
+            params![seq, id.as_str(), dialect.version(), body],
+        )?;
+        Ok(())
+    }
+
+    pub(super) fn delete_config(&mut self, key: Key, config: &ConfigId) -> Result<(), StoreError> {
+        let seq = self.seq(&owner_text(&key.0), &key.1)?;
+        for sql in [
+            "delete from push_config where task = ?1 and id = ?2",
+            "delete from push_outbox where task = ?1 and config_id = ?2",
+        ] {
+            self.execute(sql, params![seq, config.as_str()])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn take_notifications(
+        &mut self,
+        limit: usize,
+        term: Duration,
+    ) -> Result<Vec<Notification>, StoreError> {
+        let due = tables::due(self.connection, limit, self.now)?;
+        for (seq, notification) in &due {
+            let (config, generation) = (&notification.config.id, notification.generation);
+            self.execute(
+                "update push_outbox set attempt = attempt + 1, next_at = ?4, taken = 1
+                 where task = ?1 and config_id = ?2 and generation = ?3",
+                params![seq, config.as_str(), generation as i64, self.until(term)],
+            )?;
+        }
+        Ok(due
+            .into_iter()
+            .map(|(_, notification)| notification)
+            .collect())
+    }
+
+    pub(super) fn settle(
+        &mut self,
+        key: Key,
+        config: &ConfigId,
+        generation: u64,
+        settlement: Settlement,
+    ) -> Result<(), StoreError> {
+        // A task that is gone has nothing to settle.
+        let Ok(seq) = self.seq(&owner_text(&key.0), &key.1) else {
+            return Ok(());
+        };
+        let generation = generation as i64;
+        match settlement {
+            Settlement::Delivered => self.execute(
+                "delete from push_outbox where task = ?1 and config_id = ?2 and generation = ?3",
+                params![seq, config.as_str(), generation],
+            )?,
+            Settlement::Later(pause) => self.execute(
+                "update push_outbox set next_at = ?4, dead = null, taken = 0
+                 where task = ?1 and config_id = ?2 and generation = ?3",
+                params![seq, config.as_str(), generation, self.until(pause)],
+            )?,
+            Settlement::Untried(pause) => self.execute(
+                "update push_outbox
+                 set next_at = ?4, dead = null, attempt = max(attempt - 1, 0), taken = 0
+                 where task = ?1 and config_id = ?2 and generation = ?3",
+                params![seq, config.as_str(), generation, self.until(pause)],
+            )?,
+            Settlement::GivenUp => self.execute(
+                "update push_outbox set dead = ?4, taken = 0
+                 where task = ?1 and config_id = ?2 and generation = ?3",
+                params![seq, config.as_str(), generation, self.now],
+            )?,
+        };
+        Ok(())
+    }
+
+    pub(super) fn renew(&mut self, holder: &str, term: Duration) -> Result<(), StoreError> {
+        self.execute(
+            "update task indexed by task_active set lease_until = ?2
+             where (active = 1 or lease_until > 0) and lease_until > 0 and lease_owner = ?1",
+            params![holder, self.until(term)],
+        )?;
+        Ok(())
+    }
+
+    /// Forgets messages and tasks that need not be kept, some of them at a time.
+    pub(super) fn sweep(&mut self, retention: Retention) -> Result<Swept, StoreError> {
+        // In the order in which they came: with the same term that is the order in which they go.
+        let sql = "delete from send_dedupe where expires <= ?1
+                     and seq in (select seq from send_dedupe order by seq limit ?2)";
+        let messages = self.execute(sql, params![self.now, MESSAGES_AT_ONCE])?;
+        self.shared.seen.sweep(self.now);
+        let sql = "select count(*) from task where ended is not null";
+        let ended: i64 = self.one(sql, [])?;
+        let surplus = ended.saturating_sub(retention.count.try_into().unwrap_or(i64::MAX));
+        let oldest = self.now.saturating_sub(millis(retention.age));
+        let mut swept = tables::ended(self.connection, oldest, surplus, SWEPT_AT_ONCE)?;
+        let earliest = self.now.saturating_sub(millis(retention.patience));
+        let room = SWEPT_AT_ONCE - swept.len();
+        let waiting = tables::waiting(self.connection, earliest, room)?;
+        let unfinished = waiting.len() as i64;
+        swept.extend(waiting);
+        for (seq, key) in &swept {
+            for sql in [
+                "delete from task where seq = ?1",
+                "delete from task_doc where task = ?1",
+                "delete from task_event where task = ?1",
+                "delete from task_checkpoint where task = ?1",
+                "delete from push_config where task = ?1",
+                "delete from push_outbox where task = ?1",
+            ] {
+                self.execute(sql, params![seq])?;
+            }
+            self.forget(key.clone());
+        }
+        self.unfinished -= unfinished;
+        if !swept.is_empty() {
+            self.connection
+                .execute_batch("pragma incremental_vacuum(1000)")
+                .map_err(failed)?;
+        }
+        Ok(Swept {
+            tasks: swept.len(),
+            more: swept.len() >= SWEPT_AT_ONCE || messages as i64 >= MESSAGES_AT_ONCE,
+        })
+    }
+
+    /// The number of a task in the tables.
+    pub(super) fn seq(&self, of: &str, task: &TaskId) -> Result<i64, StoreError> {
+        let sql = "select seq from task where owner = ?1 and id = ?2";
+        let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
+        let values = params![of, task.as_str()];
+        let seq = statement.query_row(values, |row| row.get(0));
+        seq.optional().map_err(failed)?.ok_or(StoreError::NoTask)
+    }
+
+    fn one(&self, sql: &str, values: impl rusqlite::Params) -> Result<i64, StoreError> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
+        statement
+            .query_row(values, |row| row.get(0))
+            .map_err(failed)
+    }
+}
+
+/// How many tasks are forgotten in one transaction.
+const SWEPT_AT_ONCE: usize = 100;
+/// How many messages.
+const MESSAGES_AT_ONCE: i64 = 1000;
