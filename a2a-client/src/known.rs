@@ -105,7 +105,8 @@ impl Known {
                 let Event::StatusUpdate(update) = event else {
                     return;
                 };
-                task.history.extend(task.status.message.take());
+                let said = task.status.message.take();
+                task.history.extend(said.map(|message| *message));
                 task.status = TaskStatus {
                     state: to,
                     ..update.status.clone()
@@ -190,6 +191,6 @@ fn status_held(known: &TaskStatus, told: &TaskStatus) -> Held {
 }
 
 fn has_message(task: &Task, message: &Message) -> bool {
-    let mut said = task.history.iter().chain(&task.status.message);
+    let mut said = task.history.iter().chain(task.status.message.as_deref());
     said.any(|known| known.message_id == message.message_id)
 }

@@ -61,7 +61,7 @@ fn messages(known: &Task, snapshot: &Task) -> impl Iterator<Item = Event> {
 }
 
 fn said(task: &Task) -> impl Iterator<Item = &Message> {
-    task.history.iter().chain(&task.status.message)
+    task.history.iter().chain(task.status.message.as_deref())
 }
 
 /// What makes `told` into `artifact`, and whether it is appended; none if it is the same or older.

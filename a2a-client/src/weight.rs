@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// How many bytes of memory a task takes, about, and rather too many than too few.
 pub(crate) fn of_task(task: &Task) -> usize {
-    let history = task.history.iter().chain(&task.status.message);
+    let history = task.history.iter().chain(task.status.message.as_deref());
     history.map(of_message).sum::<usize>()
         + task.artifacts.iter().map(of_artifact).sum::<usize>()
         + of_object(task.metadata.as_ref())
@@ -18,7 +18,7 @@ pub(crate) fn of_event(event: &Event) -> usize {
     match event {
         Event::Task(task) => of_task(task),
         Event::Message(message) => of_message(message),
-        Event::StatusUpdate(update) => update.status.message.as_ref().map_or(0, of_message),
+        Event::StatusUpdate(update) => update.status.message.as_deref().map_or(0, of_message),
         Event::ArtifactUpdate(update) => of_artifact(&update.artifact),
     }
 }
@@ -115,7 +115,7 @@ mod tests {
         task.artifacts.push(artifact);
         assert!((11_000..13_000).contains(&of_task(&task)));
         let numbers = Value::from(vec![1; 10_000]);
-        task.status.message = Some(Message::agent("hello"));
+        task.status.message = Some(Message::agent("hello").into());
         task.history.push(Message {
             parts: vec![Part::data(numbers)],
             ..Message::default()

@@ -209,7 +209,7 @@ impl Runner {
             context_id: Some(self.context.clone()),
             status: TaskStatus {
                 state,
-                message: message.map(|message| self.placed(message)),
+                message: message.map(|message| self.placed(message).into()),
                 timestamp: Some(Timestamp::now()),
             },
             metadata,

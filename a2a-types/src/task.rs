@@ -51,7 +51,7 @@ pub struct TaskStatus {
     pub state: TaskState,
     /// What the agent says about it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<Message>,
+    pub message: Option<Box<Message>>,
     /// Since when.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
@@ -255,15 +255,21 @@ impl Task {
         match event {
             Event::Task(task) => self.clone_from(task),
             Event::Message(message) => {
-                self.history.extend(self.status.message.take());
+                self.remember_status();
                 self.history.push(message.clone());
             }
             Event::StatusUpdate(update) => {
-                self.history.extend(self.status.message.take());
+                self.remember_status();
                 self.status = update.status.clone();
             }
             Event::ArtifactUpdate(update) => self.assemble(update),
         }
+    }
+
+    /// What the agent has said about its status is history once there is another.
+    fn remember_status(&mut self) {
+        let said = self.status.message.take();
+        self.history.extend(said.map(|message| *message));
     }
 
     /// Keeps the last `length` messages of the history; all of them if the caller did not say.
@@ -291,6 +297,14 @@ impl Task {
 mod tests {
     use super::*;
     use crate::{Part, TaskStatusUpdateEvent};
+
+    /// Servers keep a few for every task, and hand them on.
+    #[test]
+    fn tasks_and_events_are_small() {
+        assert!(size_of::<TaskStatus>() <= 40);
+        assert!(size_of::<Task>() <= 152);
+        assert!(size_of::<Event>() <= 216);
+    }
 
     #[test]
     fn a_state_of_a_later_version_is_read_as_unspecified() {
@@ -328,7 +342,7 @@ mod tests {
             task_id: "t".into(),
             context_id: Some("c".into()),
             status: TaskStatus {
-                message: says.map(Message::agent),
+                message: says.map(|text| Message::agent(text).into()),
                 ..state.into()
             },
             metadata: None,

@@ -128,7 +128,7 @@ fn a_replica_that_lags_behind_tells_nothing() {
 fn what_the_agent_said_is_told_once() {
     let mut known = task(TaskState::Working, &[]);
     known.history = vec![said("asked", Role::User)];
-    known.status.message = Some(said("looking", Role::Agent));
+    known.status.message = Some(said("looking", Role::Agent).into());
     let mut now = task(TaskState::InputRequired, &[]);
     now.history = vec![
         said("older", Role::Agent),
@@ -137,7 +137,7 @@ fn what_the_agent_said_is_told_once() {
         said("found", Role::Agent),
         said("more", Role::User),
     ];
-    now.status.message = Some(said("which?", Role::Agent));
+    now.status.message = Some(said("which?", Role::Agent).into());
     check(&known, &now, &["found", "TASK_STATE_INPUT_REQUIRED"]);
     assert!(missing(&known, &now, false).len() == 1);
 }

@@ -73,7 +73,7 @@ pub(crate) fn size(event: &Event) -> usize {
     let content = match event {
         Event::Task(task) => size_of_task(task),
         Event::Message(said) => message(said),
-        Event::StatusUpdate(update) => update.status.message.as_ref().map_or(0, message),
+        Event::StatusUpdate(update) => update.status.message.as_deref().map_or(0, message),
         Event::ArtifactUpdate(update) => update.artifact.parts.iter().map(part).sum(),
     };
     FRAME + content
@@ -81,7 +81,7 @@ pub(crate) fn size(event: &Event) -> usize {
 
 /// Roughly how many bytes a task holds.
 pub(crate) fn size_of_task(task: &Task) -> usize {
-    let said = task.history.iter().chain(&task.status.message);
+    let said = task.history.iter().chain(task.status.message.as_deref());
     let made = task.artifacts.iter().flat_map(|artifact| &artifact.parts);
     FRAME + said.map(message).sum::<usize>() + made.map(part).sum::<usize>()
 }

@@ -42,7 +42,7 @@ async fn a_message_is_answered_by_a_message() {
                     (dialect, task.status.state),
                     (Dialect::V0_1, TaskState::Completed)
                 );
-                task.status.message.unwrap()
+                *task.status.message.unwrap()
             }
         };
         assert_eq!(message.text(), "hello", "{dialect}");
@@ -53,7 +53,7 @@ async fn a_message_is_answered_by_a_message() {
         }
         let message = match last.unwrap() {
             Event::Message(message) => message,
-            Event::StatusUpdate(update) => update.status.message.unwrap(),
+            Event::StatusUpdate(update) => *update.status.message.unwrap(),
             other => panic!("{other:?}"),
         };
         assert_eq!(message.text(), "hello", "{dialect}");

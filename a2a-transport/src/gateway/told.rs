@@ -56,7 +56,10 @@ impl Told {
         if self.without_history {
             task.history.clear();
         }
-        let said = task.history.iter_mut().chain(&mut task.status.message);
+        let said = task
+            .history
+            .iter_mut()
+            .chain(task.status.message.as_deref_mut());
         said.for_each(|message| self.message(message));
     }
 

@@ -210,7 +210,7 @@ const STATE: &str = "a2a-state";
 
 impl From<TaskStatus> for crate::TaskStatus {
     fn from(status: TaskStatus) -> Self {
-        let mut message = status.message.map(crate::Message::from);
+        let mut message = status.message.map(crate::Message::from).map(Box::new);
         let remembered = message
             .as_mut()
             .and_then(|message| legacy::take(&mut message.metadata, STATE, Value::is_string));
@@ -243,7 +243,7 @@ impl From<crate::TaskStatus> for TaskStatus {
         };
         let mut message = status.message;
         if let Some(word) = remember {
-            let message = message.get_or_insert_with(|| crate::Message::agent(word));
+            let message = message.get_or_insert_with(|| crate::Message::agent(word).into());
             message
                 .metadata
                 .get_or_insert_default()
@@ -251,7 +251,7 @@ impl From<crate::TaskStatus> for TaskStatus {
         }
         Self {
             state,
-            message: message.map(Into::into),
+            message: message.map(|message| (*message).into()),
             timestamp: status.timestamp,
         }
     }

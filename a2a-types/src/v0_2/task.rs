@@ -205,7 +205,7 @@ impl From<TaskStatus> for crate::TaskStatus {
     fn from(status: TaskStatus) -> Self {
         Self {
             state: status.state.into(),
-            message: status.message.map(Into::into),
+            message: status.message.map(|message| Box::new(message.into())),
             timestamp: status.timestamp,
         }
     }
@@ -215,7 +215,7 @@ impl From<crate::TaskStatus> for TaskStatus {
     fn from(status: crate::TaskStatus) -> Self {
         Self {
             state: status.state.into(),
-            message: status.message.map(Into::into),
+            message: status.message.map(|message| (*message).into()),
             timestamp: status.timestamp,
         }
     }

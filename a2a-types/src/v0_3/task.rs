@@ -270,7 +270,7 @@ impl From<TaskStatus> for crate::TaskStatus {
     fn from(status: TaskStatus) -> Self {
         Self {
             state: status.state.into(),
-            message: status.message.map(Into::into),
+            message: status.message.map(|message| Box::new(message.into())),
             timestamp: status.timestamp,
         }
     }
@@ -280,7 +280,7 @@ impl From<crate::TaskStatus> for TaskStatus {
     fn from(status: crate::TaskStatus) -> Self {
         Self {
             state: status.state.into(),
-            message: status.message.map(Into::into),
+            message: status.message.map(|message| (*message).into()),
             timestamp: status.timestamp,
         }
     }

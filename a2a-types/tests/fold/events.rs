@@ -72,7 +72,7 @@ fn status() -> impl Strategy<Value = TaskStatus> {
     (state(), prop::option::of(message()), time).prop_map(|(state, message, timestamp)| {
         TaskStatus {
             state,
-            message,
+            message: message.map(Box::new),
             timestamp,
         }
     })

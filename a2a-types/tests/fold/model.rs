@@ -40,7 +40,7 @@ impl Refusal {
 
 impl Model {
     pub(crate) fn of(task: &Task) -> Self {
-        let said = task.history.iter().chain(&task.status.message);
+        let said = task.history.iter().chain(task.status.message.as_deref());
         let made = task.artifacts.iter();
         Self {
             id: task.id.clone(),
@@ -92,7 +92,7 @@ impl Model {
         }
         self.state = status.state;
         self.since = status.timestamp;
-        self.said.extend(status.message.clone());
+        self.said.extend(status.message.as_deref().cloned());
         self.is_latest = status.message.is_some();
         Ok(())
     }
@@ -122,7 +122,7 @@ impl Model {
             context_id: self.context_id.clone(),
             status: TaskStatus {
                 state: self.state,
-                message,
+                message: message.map(Box::new),
                 timestamp: self.since,
             },
             artifacts: self

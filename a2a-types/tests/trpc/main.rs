@@ -77,7 +77,7 @@ fn long_text_is_told_in_lines_that_can_be_read() {
             task_id: "t".into(),
             context_id: Some("c".into()),
             status: TaskStatus {
-                message,
+                message: message.map(Box::new),
                 ..state.into()
             },
             metadata: None,

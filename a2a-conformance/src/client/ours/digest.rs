@@ -81,7 +81,7 @@ pub(super) fn card(card: &AgentCard) -> Value {
 fn status_text(status: &TaskStatus) -> String {
     status
         .message
-        .as_ref()
+        .as_deref()
         .map(Message::text)
         .unwrap_or_default()
 }

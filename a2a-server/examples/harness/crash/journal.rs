@@ -169,7 +169,7 @@ pub(crate) fn in_short(event: &Event) -> String {
             format!("{} {}", update.artifact.artifact_id, text(&update.artifact))
         }
         Event::StatusUpdate(update) => {
-            let said = update.status.message.as_ref().map(Message::text);
+            let said = update.status.message.as_deref().map(Message::text);
             format!("{:?} {}", update.status.state, said.unwrap_or_default())
         }
         Event::Message(message) => format!("message {}", message.message_id),

@@ -63,7 +63,7 @@ fn badly_failed(task: &Task) -> Option<String> {
     let status = &task.status;
     let said = status
         .message
-        .as_ref()
+        .as_deref()
         .map(Message::text)
         .unwrap_or_default();
     let well = status.state == TaskState::Failed && said.contains("process ended");

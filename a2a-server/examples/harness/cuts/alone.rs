@@ -196,7 +196,7 @@ impl Listener {
             }
             Event::StatusUpdate(update) => self
                 .words
-                .extend(update.status.message.iter().map(Message::text)),
+                .extend(update.status.message.as_deref().map(Message::text)),
             Event::Message(message) => self.words.push(message.text()),
             Event::Task(task) => {
                 if self.found.events > 1 {
@@ -208,7 +208,7 @@ impl Listener {
                         self.count(text.parse().unwrap_or(u64::MAX >> 1));
                     }
                 }
-                let said = task.history.iter().chain(&task.status.message);
+                let said = task.history.iter().chain(task.status.message.as_deref());
                 let said = said.filter(|message| message.role == a2a_types::Role::Agent);
                 self.words.extend(said.map(Message::text));
             }

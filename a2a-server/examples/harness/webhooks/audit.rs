@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use a2a_types::{Artifact, Dialect, Event, Part, Task, TaskId};
+use a2a_types::{Artifact, Dialect, Event, Message, Part, Task, TaskId, TaskStatus};
 
 use super::book::{Pages, Promise, Since, Told};
 use super::load::DIALECTS;
@@ -176,10 +176,10 @@ fn tells(told: &Event, event: &Event) -> bool {
     };
     match (event.status(), artifact(event)) {
         (Some(status), _) => {
-            let text = |message: &Option<_>| message.as_ref().map(a2a_types::Message::text);
+            let text = |status: &TaskStatus| status.message.as_deref().map(Message::text);
             task.status.state == status.state
                 && task.status.timestamp == status.timestamp
-                && text(&task.status.message) == text(&status.message)
+                && text(&task.status) == text(status)
         }
         (None, Some(artifact)) => holds(task, artifact),
         (None, None) => false,

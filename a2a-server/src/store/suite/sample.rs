@@ -132,10 +132,11 @@ pub(super) fn tells(task: &TaskId, state: TaskState, id: &str) -> Event {
     let mut event = status(task, state);
     if let Event::StatusUpdate(update) = &mut event {
         let said = Message::agent(id);
-        update.status.message = Some(Message {
+        let said = Message {
             message_id: id.into(),
             ..said
-        });
+        };
+        update.status.message = Some(said.into());
         update.metadata = Some(object("status", 1));
     }
     event

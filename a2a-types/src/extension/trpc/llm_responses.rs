@@ -89,7 +89,7 @@ impl LlmResponses {
 
     /// What a status says counts unless it came as an artifact, too.
     fn status(&mut self, status: &TaskStatus) {
-        let (state, message) = (status.state, status.message.as_ref());
+        let (state, message) = (status.state, status.message.as_deref());
         if is_failure(state) {
             self.failure = Some(message.map(Message::text).unwrap_or_default());
             return;

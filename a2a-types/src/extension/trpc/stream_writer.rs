@@ -79,7 +79,7 @@ impl StreamWriter {
             task_id: self.task.clone(),
             context_id: self.context.clone(),
             status: TaskStatus {
-                message: Some(Message::agent(text)),
+                message: Some(Message::agent(text).into()),
                 ..TaskState::Failed.into()
             },
             metadata: None,
@@ -241,10 +241,10 @@ impl StreamWriter {
         {
             events = match state.is_settled() {
                 true => self.whole(spoken(message)),
-                false => self.note(message.clone()),
+                false => self.note(Message::clone(message)),
             };
         }
-        if !is_failure(state) && update.status.message.as_ref().is_some_and(is_long) {
+        if !is_failure(state) && update.status.message.as_deref().is_some_and(is_long) {
             // It has been told as an artifact.
             update.status.message = None;
         }

@@ -50,7 +50,7 @@ pub fn write_task(task: Task, shows_steps: bool, collapse: Collapse) -> SendMess
         Some(message) if task.status.state.is_settled() => artifacts.push(spoken(message)),
         Some(message) => history.push(Message {
             parts: as_reasoning(message.parts.clone()),
-            ..message.clone()
+            ..Message::clone(message)
         }),
         None => {}
     }

@@ -70,11 +70,16 @@ pub(crate) fn unforeseen(spelling: Spelling, mut canonical: Canonical) -> Canoni
 fn messages(canonical: &mut Canonical, mut change: impl FnMut(&mut Message)) {
     match canonical {
         Canonical::Message(message) => change(message),
-        Canonical::TaskStatus(status) => status.message.iter_mut().for_each(change),
+        Canonical::TaskStatus(status) => status.message.as_deref_mut().into_iter().for_each(change),
         Canonical::Events(events) => {
             for event in events {
                 if let Event::StatusUpdate(update) = event {
-                    update.status.message.iter_mut().for_each(&mut change);
+                    update
+                        .status
+                        .message
+                        .as_deref_mut()
+                        .into_iter()
+                        .for_each(&mut change);
                 }
             }
         }
@@ -83,7 +88,10 @@ fn messages(canonical: &mut Canonical, mut change: impl FnMut(&mut Message)) {
         }
         Canonical::Response(response) => {
             for task in response.tasks_mut() {
-                let said = task.history.iter_mut().chain(&mut task.status.message);
+                let said = task
+                    .history
+                    .iter_mut()
+                    .chain(task.status.message.as_deref_mut());
                 said.for_each(&mut change);
             }
         }
@@ -141,7 +149,9 @@ fn status(spelling: Spelling, status: &mut TaskStatus) {
             _ => None,
         };
         if let Some(word) = word {
-            let message = status.message.get_or_insert_with(|| Message::agent(word));
+            let message = status
+                .message
+                .get_or_insert_with(|| Message::agent(word).into());
             empty_is_none(&mut message.metadata);
         }
     }

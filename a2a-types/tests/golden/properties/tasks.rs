@@ -86,7 +86,7 @@ pub(crate) fn status() -> BoxedStrategy<TaskStatus> {
     (state(), prop::option::of(message()), time())
         .prop_map(|(state, message, timestamp)| TaskStatus {
             state,
-            message,
+            message: message.map(Box::new),
             timestamp,
         })
         .boxed()
