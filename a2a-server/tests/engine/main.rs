@@ -1,10 +1,12 @@
 //! The engine of tasks: what is sent twice, what survives the process, who waits, what is forgotten.
 
+mod commits;
 mod crowd;
 mod hasty;
 mod health;
 mod leaving;
 mod metrics;
+mod older;
 mod owners;
 #[path = "../receiver/mod.rs"]
 mod receiver;

@@ -172,59 +172,39 @@ fn a_follower_goes_on_where_it_was_cut_off() {
 }
 
 /// Whoever had taken it is gone, and an attempt of which nobody knows the end does not count. What
-/// was put off stays so, and all of it part of its trace. Files of the versions that did not tell the
-/// two apart, or knew no traces, can be read.
+/// was put off stays so, and all of it part of its trace.
 #[tokio::test]
 async fn a_notification_that_a_process_has_taken_with_it_is_due_again() {
-    for version in 1..=3 {
-        let file = stores::new_file();
-        let owner = Principal::anonymous().into();
-        let store = SqliteStore::open(&file).unwrap();
-        let webhooks = [
-            ("taken", None),
-            ("put off", Some(Settlement::Later(HOUR))),
-            ("not tried", Some(Settlement::Untried(HOUR))),
-        ];
-        for (id, _) in webhooks {
-            let task = Task::submitted(id.into(), "c".into());
-            store.create(&owner, watched(task)).await.unwrap();
-        }
-        let due = store.notifications(10, HOUR).await.unwrap();
-        assert_eq!(due.len(), webhooks.len());
-        for due in &due {
-            let id = due.config.task_id.as_str();
-            let settled = webhooks.iter().find(|(known, _)| *known == id);
-            if let Some(settlement) = settled.unwrap().1 {
-                store.settle(due, settlement).await.unwrap();
-            }
-        }
-        drop(store);
-        let without = ["taken", "traceparent, tracestate"];
-        for columns in &without[version.min(3) - 1..] {
-            let tables = rusqlite::Connection::open(&file).unwrap();
-            for column in columns.split(", ") {
-                let drop = format!("alter table push_outbox drop column {column}");
-                tables.execute_batch(&drop).unwrap();
-            }
-            tables
-                .pragma_update(None, "user_version", version as i64)
-                .unwrap();
-        }
-
-        let store = SqliteStore::open(&file).unwrap();
-        let due = store.notifications(10, HOUR).await.unwrap();
-        let due: Vec<_> = due
-            .iter()
-            .map(|due| (due.config.task_id.as_str(), due.attempt, due.trace.clone()))
-            .collect();
-        let expected = match version {
-            // It does not tell: the notification waits until its term is over.
-            1 => vec![],
-            2 => vec![("taken", 0, None)],
-            _ => vec![("taken", 0, Some(trace()))],
-        };
-        assert_eq!(due, expected, "version {version}");
+    let file = stores::new_file();
+    let owner = Principal::anonymous().into();
+    let store = SqliteStore::open(&file).unwrap();
+    let webhooks = [
+        ("taken", None),
+        ("put off", Some(Settlement::Later(HOUR))),
+        ("not tried", Some(Settlement::Untried(HOUR))),
+    ];
+    for (id, _) in webhooks {
+        let task = Task::submitted(id.into(), "c".into());
+        store.create(&owner, watched(task)).await.unwrap();
     }
+    let due = store.notifications(10, HOUR).await.unwrap();
+    assert_eq!(due.len(), webhooks.len());
+    for due in &due {
+        let id = due.config.task_id.as_str();
+        let settled = webhooks.iter().find(|(known, _)| *known == id);
+        if let Some(settlement) = settled.unwrap().1 {
+            store.settle(due, settlement).await.unwrap();
+        }
+    }
+    drop(store);
+
+    let store = SqliteStore::open(&file).unwrap();
+    let due = store.notifications(10, HOUR).await.unwrap();
+    let due: Vec<_> = due
+        .iter()
+        .map(|due| (due.config.task_id.as_str(), due.attempt, due.trace.clone()))
+        .collect();
+    assert_eq!(due, vec![("taken", 0, Some(trace()))]);
 }
 
 /// A task that has a webhook, and something to tell it.

@@ -1,0 +1,130 @@
+//! What is written together, and who is told of it.
+
+use std::future::poll_fn;
+use std::task::Poll;
+use std::time::Duration;
+
+use a2a_server::{
+    Listing, NewTask, Owner, Principal, Receipt, SqliteOptions, SqliteStore, Store, StoreError,
+};
+use a2a_types::{Dialect, Task};
+use futures_util::future::{join, join_all};
+
+use crate::stores;
+
+/// Whoever is told that it is written finds it, and whoever is told otherwise does not: neither in what
+/// the store remembers nor in the file, and it takes nobody's place.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_fails_half_way_leaves_nothing() {
+    let file = stores::new_file();
+    let options = SqliteOptions {
+        unfinished: PLACES,
+        ..SqliteOptions::default()
+    };
+    drop(SqliteStore::open(&file).unwrap());
+    // A message is noted when its task and log are written already.
+    let tables = rusqlite::Connection::open(&file).unwrap();
+    let spoil =
+        "create trigger spoil before insert on send_dedupe when new.message_id like 'spoilt%'
+                 begin select raise(abort, 'this cannot be'); end;";
+    tables.execute_batch(spoil).unwrap();
+    drop(tables);
+
+    let owner = Owner::from(Principal::anonymous());
+    let store = SqliteStore::open_with(&file, options).unwrap();
+    let names = (0..PLACES).map(|number| match number % 10 {
+        9 => format!("spoilt {number}"),
+        _ => format!("whole {number}"),
+    });
+    let asked = names.map(|name| async {
+        let created = store.create(&owner, new(&name)).await;
+        (name, created.is_ok())
+    });
+    let told = join_all(asked).await;
+    assert!(
+        told.iter()
+            .all(|(name, done)| !(*done && name.starts_with("spoilt")))
+    );
+    assert_eq!(wrong(&store, &owner, &told).await, Vec::<String>::new());
+    let written = told.iter().filter(|(_, done)| *done).count();
+
+    for number in written..PLACES {
+        let name = format!("later {number}");
+        store.create(&owner, new(&name)).await.unwrap();
+    }
+    let full = store.create(&owner, new("too many")).await;
+    assert!(matches!(full, Err(StoreError::Full)), "{full:?}");
+    drop(store);
+
+    let store = SqliteStore::open(&file).unwrap();
+    assert_eq!(wrong(&store, &owner, &told).await, Vec::<String>::new());
+    let all = Listing {
+        limit: 1,
+        ..Listing::default()
+    };
+    let page = store.list(&owner, all).await.unwrap();
+    assert_eq!(page.total, PLACES);
+}
+
+/// Those who were told something else than what is there.
+async fn wrong(store: &SqliteStore, owner: &Owner, told: &[(String, bool)]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (name, done) in told {
+        let task = store.snapshot(owner, &name.as_str().into()).await.unwrap();
+        let message = store.received(owner, &name.as_str().into()).await.unwrap();
+        if (task.is_some(), message.is_some()) != (*done, *done) {
+            wrong.push(name.clone());
+        }
+    }
+    wrong
+}
+
+/// Their runtime is not there any more when it is written: it ends before they have heard of it.
+#[test]
+fn whoever_waits_is_told_though_the_runtime_in_which_it_asked_is_gone() {
+    let store = SqliteStore::open(stores::new_file()).unwrap();
+    let owner = Owner::from(Principal::anonymous());
+    for number in 0..50 {
+        let [one, two] = ["one", "two"].map(|name| format!("{name} {number}"));
+        let mut both = Box::pin(join(
+            store.create(&owner, new(&one)),
+            store.create(&owner, new(&two)),
+        ));
+        let first = runtime();
+        let asked = first.block_on(poll_fn(|context| Poll::Ready(both.as_mut().poll(context))));
+        drop(first);
+        let (one, two) = match asked {
+            Poll::Ready(both) => both,
+            Poll::Pending => runtime().block_on(both),
+        };
+        one.unwrap();
+        two.unwrap();
+    }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    { runtime }.enable_all().build().unwrap()
+}
+
+fn new(name: &str) -> NewTask {
+    NewTask {
+        task: Task::submitted(name.into(), "c".into()).into(),
+        dialect: Dialect::V1_0,
+        config: None,
+        receipt: Some(Receipt {
+            message: name.into(),
+            digest: [7; 32],
+            term: HOUR,
+        }),
+        holder: "somebody".into(),
+        term: HOUR,
+        events: Vec::new(),
+        release: false,
+        notify: false,
+        trace: None,
+    }
+}
+
+const PLACES: usize = 60;
+const HOUR: Duration = Duration::from_secs(3600);
