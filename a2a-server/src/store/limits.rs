@@ -26,16 +26,42 @@ pub(crate) fn admit(
     bytes: usize,
     append: &Append,
 ) -> Result<(usize, usize), StoreError> {
-    let heard = |event: &&Event| matches!(event, Event::Message(it) if it.role != Role::Agent);
-    let more = append.events.iter().filter(heard).count();
-    if more > 0 && messages + more > MESSAGES {
-        return Err(StoreError::TooManyMessages(MESSAGES));
+    Growth::of(append).admit(messages, bytes)
+}
+
+/// How much is added to a task.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Growth {
+    messages: usize,
+    bytes: usize,
+    ends: bool,
+}
+
+impl Growth {
+    pub(crate) fn of(append: &Append) -> Self {
+        let heard = |event: &&Event| matches!(event, Event::Message(it) if it.role != Role::Agent);
+        Self {
+            messages: append.events.iter().filter(heard).count(),
+            bytes: append.size(),
+            ends: append.ends(),
+        }
     }
-    let bytes = bytes + append.size();
-    if bytes > LOG && !append.ends() {
-        return Err(StoreError::TooLong(LOG));
+
+    /// How much a task holds with that, if it may.
+    pub(crate) fn admit(
+        &self,
+        messages: usize,
+        bytes: usize,
+    ) -> Result<(usize, usize), StoreError> {
+        let (messages, bytes) = (messages + self.messages, bytes + self.bytes);
+        if self.messages > 0 && messages > MESSAGES {
+            return Err(StoreError::TooManyMessages(MESSAGES));
+        }
+        if bytes > LOG && !self.ends {
+            return Err(StoreError::TooLong(LOG));
+        }
+        Ok((messages, bytes))
     }
-    Ok((messages + more, bytes))
 }
 
 /// As many events as a reader gets at once.

@@ -74,14 +74,13 @@ impl<'c> Desk<'c> {
         }
     }
 
-    /// Commits, then shows what was committed.
-    pub(super) fn commit(&mut self) -> Result<(), String> {
+    /// Commits, then shows what was committed; yields what was forgotten for that.
+    pub(super) fn commit(&mut self) -> Result<Vec<Folded>, String> {
         self.statements.commit.execute([]).map_err(text)?;
         for key in self.gone.drain(..) {
             self.shared.forget(&key);
         }
-        self.shared.publish(self.open.drain());
-        Ok(())
+        Ok(self.shared.publish(self.open.drain()))
     }
 
     /// Nothing of this has happened.

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_transport::TraceContext;
-use a2a_types::{Event, Message, TaskId, TaskState, TaskStatus, Timestamp};
+use a2a_transport::{SharedEvent, TraceContext};
+use a2a_types::{Message, TaskId, TaskState, TaskStatus, Timestamp};
 use rusqlite::{ToSql, params};
 
 use super::super::{Append, Appended, Lease, Logged, NewTask, Owner, Receipt, StoreError, limits};
@@ -20,25 +20,16 @@ use super::tables;
 impl Desk<'_> {
     pub(super) fn create(
         &mut self,
-        owner: Owner,
-        mut new: NewTask,
+        owner: &Owner,
+        new: &NewTask,
         sheet: &Sheet,
         most: i64,
     ) -> Result<(), StoreError> {
-        let first = new.split();
-        let task = new.task;
+        let task = &new.task;
         self.check_receipt(&sheet.of, new.receipt.as_ref())?;
-        let mut messages = task.history.len();
-        let mut bytes = limits::size_of_task(&task);
-        let mut state = task.status.state;
-        if let Some(first) = &first {
-            (messages, bytes) = limits::admit(messages, bytes, first)?;
-            state = task.state_after(state, &first.events)?;
-        }
-        let release = first.as_ref().is_some_and(|first| first.release);
-        let told = first.as_ref().map(Append::told).unwrap_or_default();
-        let trace = first.as_ref().and_then(|first| first.trace.clone());
-        let events = first.map(|first| first.events).unwrap_or_default();
+        let size = limits::size_of_task(task);
+        let (messages, bytes) = sheet.growth.admit(task.history.len(), size)?;
+        let state = sheet.state(task, task.status.state)?;
         if self.unfinished >= most {
             return Err(match self.seq(&sheet.of, &task.id) {
                 Ok(_) => StoreError::TaskExists,
@@ -46,8 +37,8 @@ impl Desk<'_> {
                 Err(error) => error,
             });
         }
-        let generation = 1 + events.len() as u64;
-        let status = last_status(&events).unwrap_or(&task.status);
+        let generation = 1 + sheet.events.len() as u64;
+        let status = sheet.status().unwrap_or(&task.status);
         let (now, until) = (self.now, self.until(new.term));
         let inserted = self.statements.task.execute(params![
             sheet.of,
@@ -63,7 +54,7 @@ impl Desk<'_> {
             messages as i64,
             bytes as i64,
             &*new.holder,
-            if release { 0 } else { until },
+            if sheet.release { 0 } else { until },
         ]);
         if inserted.map_err(failed)? == 0 {
             return Err(StoreError::TaskExists);
@@ -71,7 +62,7 @@ impl Desk<'_> {
         self.unfinished += i64::from(!state.is_terminal());
         let mut folded = Folded {
             seq: self.connection.last_insert_rowid(),
-            base: Arc::clone(&task),
+            base: Arc::clone(task),
             folded: 1,
             generation: 1,
             state: task.status.state,
@@ -85,27 +76,27 @@ impl Desk<'_> {
             tail: VecDeque::new(),
         };
         self.write_log(folded.seq, 0, sheet)?;
-        self.extend(&mut folded, events, state)?;
+        self.extend(&mut folded, &sheet.events, state)?;
         if let (Some(config), Some(body)) = (&new.config, &sheet.config) {
             self.insert_config(folded.seq, &config.id, new.dialect, body)?;
-            self.tell(folded.seq, &told, trace.as_ref())?;
+            self.tell(folded.seq, sheet)?;
         }
         if let Some(receipt) = &new.receipt {
             self.note(&sheet.of, receipt, Some(&task.id), None)?;
         }
-        self.keep((owner, task.id.clone()), folded);
+        self.keep((owner.clone(), task.id.clone()), folded);
         Ok(())
     }
 
     pub(super) fn append(
         &mut self,
-        key: Key,
-        append: Append,
+        key: &Key,
+        append: &Append,
         sheet: &Sheet,
     ) -> Result<Appended, StoreError> {
-        let mut folded = self.take(&key, &sheet.of)?;
+        let mut folded = self.take(key, &sheet.of)?;
         let appended = self.append_to(&mut folded, &key.1, append, sheet);
-        self.keep(key, folded);
+        self.keep(key.clone(), folded);
         appended
     }
 
@@ -113,7 +104,7 @@ impl Desk<'_> {
         &mut self,
         folded: &mut Folded,
         task: &TaskId,
-        append: Append,
+        append: &Append,
         sheet: &Sheet,
     ) -> Result<Appended, StoreError> {
         self.check_receipt(&sheet.of, append.receipt.as_ref())?;
@@ -121,28 +112,27 @@ impl Desk<'_> {
             return Err(StoreError::Behind(folded.generation));
         }
         let taken = self.check_lease(folded, &append.lease)?;
-        let (messages, bytes) = limits::admit(folded.messages, folded.bytes, &append)?;
+        let (messages, bytes) = sheet.growth.admit(folded.messages, folded.bytes)?;
         let before = folded.state;
-        let state = folded.base.state_after(before, &append.events)?;
+        let state = sheet.state(&folded.base, before)?;
         // From here on nothing is refused.
-        let told = append.told();
-        let changed_at = last_status(&append.events).map(time);
+        let changed_at = sheet.status().map(time);
         (folded.messages, folded.bytes) = (messages, bytes);
         folded.epoch += u64::from(taken.is_some());
         self.write_log(folded.seq, folded.generation, sheet)?;
-        self.extend(folded, append.events, state)?;
-        match changed_at.is_some() || taken.is_some() || append.release {
-            true => self.write_change(folded, changed_at, taken, append.release)?,
+        self.extend(folded, &sheet.events, state)?;
+        match changed_at.is_some() || taken.is_some() || sheet.release {
+            true => self.write_change(folded, changed_at, taken, sheet.release)?,
             false => self.write_growth(folded)?,
         }
         self.unfinished += i64::from(before.is_terminal()) - i64::from(state.is_terminal());
         if let Some(body) = &sheet.checkpoint {
             let sql = "insert or replace into task_checkpoint(task, body) values(?1, ?2)";
             self.execute(sql, params![folded.seq, body])?;
-            folded.checkpoint = append.checkpoint.map(Arc::new);
+            folded.checkpoint = append.checkpoint.clone().map(Arc::new);
         }
         if folded.has_configs {
-            self.tell(folded.seq, &told, append.trace.as_ref())?;
+            self.tell(folded.seq, sheet)?;
         }
         if let Some(receipt) = &append.receipt {
             self.note(&sheet.of, receipt, Some(task), None)?;
@@ -172,13 +162,13 @@ impl Desk<'_> {
     fn extend(
         &mut self,
         folded: &mut Folded,
-        events: Vec<Event>,
+        events: &[SharedEvent],
         state: TaskState,
     ) -> Result<(), StoreError> {
         let rests = state != folded.state && !is_active(state);
         for event in events {
             folded.generation += 1;
-            let (generation, event) = (folded.generation, event.into());
+            let (generation, event) = (folded.generation, event.clone());
             folded.remember(Logged { generation, event });
         }
         folded.state = state;
@@ -232,9 +222,10 @@ impl Desk<'_> {
         ]))
     }
 
-    /// The webhooks of a task are to be told of these generations.
-    fn tell(&self, seq: i64, told: &[u64], trace: Option<&TraceContext>) -> Result<(), StoreError> {
-        for generation in told {
+    /// The webhooks of a task are to be told of what is written.
+    fn tell(&self, seq: i64, sheet: &Sheet) -> Result<(), StoreError> {
+        let trace = sheet.trace.as_ref();
+        for generation in &sheet.told {
             self.execute(
                 "insert into push_outbox(task, config_id, generation, attempt, next_at,
                    traceparent, tracestate)
@@ -336,10 +327,6 @@ fn one_row(changed: rusqlite::Result<usize>) -> Result<(), StoreError> {
         1 => Ok(()),
         _ => Err(StoreError::NoTask),
     }
-}
-
-fn last_status(events: &[Event]) -> Option<&TaskStatus> {
-    events.iter().rev().find_map(Event::status)
 }
 
 fn is_active(state: TaskState) -> bool {

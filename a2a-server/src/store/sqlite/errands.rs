@@ -23,15 +23,15 @@ pub(super) struct Swept {
 impl Desk<'_> {
     pub(super) fn put_config(
         &mut self,
-        owner: Owner,
-        config: TaskPushNotificationConfig,
+        owner: &Owner,
+        config: &TaskPushNotificationConfig,
         dialect: Dialect,
     ) -> Result<(), StoreError> {
-        let key = (owner, config.task_id.clone());
+        let key = (owner.clone(), config.task_id.clone());
         let of = owner_text(&key.0);
         let seq = self.seq(&of, &key.1)?;
         let sql = "update push_config set body = ?3, dialect = ?4 where task = ?1 and id = ?2";
-        let (body, version) = (tables::write(&config)?, dialect.version());
+        let (body, version) = (tables::write(config)?, dialect.version());
         if self.execute(sql, params![seq, config.id.as_str(), &body, version])? == 0 {
             let sql = "select count(*) from push_config where task = ?1";
             let known: i64 = self.one(sql, params![seq])?;
@@ -62,7 +62,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    pub(super) fn delete_config(&mut self, key: Key, config: &ConfigId) -> Result<(), StoreError> {
+    pub(super) fn delete_config(&mut self, key: &Key, config: &ConfigId) -> Result<(), StoreError> {
         let seq = self.seq(&owner_text(&key.0), &key.1)?;
         for sql in [
             "delete from push_config where task = ?1 and id = ?2",
@@ -95,7 +95,7 @@ impl Desk<'_> {
 
     pub(super) fn settle(
         &mut self,
-        key: Key,
+        key: &Key,
         config: &ConfigId,
         generation: u64,
         settlement: Settlement,

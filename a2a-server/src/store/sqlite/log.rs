@@ -3,18 +3,27 @@
 //! What was appended at once is one row: an event a line, its key the generation of the last. The log of
 //! a task begins with the task itself, generation 1.
 
-use a2a_types::{Event, Task};
+use std::slice;
+
+use a2a_transport::{SharedEvent, TraceContext};
+use a2a_types::{Event, IllegalEvent, Task, TaskState, TaskStatus};
 use serde::Serialize;
 
-use super::super::{Append, NewTask, Owner, StoreError};
+use super::super::{Append, NewTask, Owner, StoreError, limits};
 use super::schema::owner_text;
 use super::tables::write;
 
-/// What is to be written about a task at once, put into words by whoever asks for it: the writer has
-/// enough to do.
+/// What is to be written about a task at once, made ready by whoever asks for it: the writer has enough
+/// to do. It only looks at it, so that whoever asked lets it go.
 pub(super) struct Sheet {
     pub(super) of: String,
     pub(super) rows: Rows,
+    pub(super) events: Vec<SharedEvent>,
+    pub(super) growth: limits::Growth,
+    /// The generations of which webhooks are told.
+    pub(super) told: Vec<u64>,
+    pub(super) trace: Option<TraceContext>,
+    pub(super) release: bool,
     pub(super) config: Option<Vec<u8>>,
     pub(super) checkpoint: Option<Vec<u8>>,
 }
@@ -23,22 +32,48 @@ pub(super) struct Sheet {
 type Rows = Vec<(u64, Vec<u8>)>;
 
 impl Sheet {
-    pub(super) fn of_new(owner: &Owner, new: &NewTask) -> Result<Self, StoreError> {
+    /// What is written of a new task; takes what has happened to it already.
+    pub(super) fn of_new(owner: &Owner, new: &mut NewTask) -> Result<Self, StoreError> {
+        let rows = begun(&new.task, &new.events)?;
+        let config = new.config.as_ref().map(write).transpose()?;
+        let mut first = new
+            .split()
+            .unwrap_or_else(|| Append::held(1, 1, Vec::new()));
         Ok(Self {
-            of: owner_text(owner),
-            rows: begun(&new.task, &new.events)?,
-            config: new.config.as_ref().map(write).transpose()?,
-            checkpoint: None,
+            config,
+            ..Self::of(owner, &mut first, rows)?
         })
     }
 
-    pub(super) fn of_append(owner: &Owner, append: &Append) -> Result<Self, StoreError> {
+    /// What is appended; takes the events.
+    pub(super) fn of_append(owner: &Owner, append: &mut Append) -> Result<Self, StoreError> {
+        let rows = rows(Vec::new(), &append.events)?;
+        Self::of(owner, append, rows)
+    }
+
+    fn of(owner: &Owner, append: &mut Append, rows: Rows) -> Result<Self, StoreError> {
         Ok(Self {
             of: owner_text(owner),
-            rows: rows(Vec::new(), &append.events)?,
+            rows,
+            growth: limits::Growth::of(append),
+            told: append.told(),
+            trace: append.trace.take(),
+            release: append.release,
             config: None,
             checkpoint: append.checkpoint.as_ref().map(write).transpose()?,
+            events: append.events.drain(..).map(SharedEvent::from).collect(),
         })
+    }
+
+    /// The last status that the events bring.
+    pub(super) fn status(&self) -> Option<&TaskStatus> {
+        self.events.iter().rev().find_map(|event| event.status())
+    }
+
+    /// The state that the events leave the task in.
+    pub(super) fn state(&self, task: &Task, from: TaskState) -> Result<TaskState, IllegalEvent> {
+        let after = |state, event: &SharedEvent| task.state_after(state, slice::from_ref(event));
+        self.events.iter().try_fold(from, after)
     }
 }
 

@@ -125,12 +125,12 @@ impl Store for SqliteStore {
     fn create<'a>(
         &'a self,
         owner: &'a Owner,
-        new: NewTask,
+        mut new: NewTask,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let (of, most) = (owner.clone(), self.unfinished);
         Box::pin(async move {
-            let sheet = Sheet::of_new(&of, &new)?;
-            let create = move |desk: &mut Desk<'_>| desk.create(of, new, &sheet, most);
+            let sheet = Sheet::of_new(&of, &mut new)?;
+            let create = move |desk: &mut Desk<'_>| desk.create(&of, &new, &sheet, most);
             self.writer.run(create).await
         })
     }
@@ -139,12 +139,12 @@ impl Store for SqliteStore {
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-        append: Append,
+        mut append: Append,
     ) -> BoxFuture<'a, Result<Appended, StoreError>> {
         let key = key(owner, task);
         Box::pin(async move {
-            let sheet = Sheet::of_append(&key.0, &append)?;
-            let append = move |desk: &mut Desk<'_>| desk.append(key, append, &sheet);
+            let sheet = Sheet::of_append(&key.0, &mut append)?;
+            let append = move |desk: &mut Desk<'_>| desk.append(&key, &append, &sheet);
             self.writer.run(append).await
         })
     }
@@ -217,7 +217,7 @@ impl Store for SqliteStore {
         dialect: Dialect,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let owner = owner.clone();
-        let put = move |desk: &mut Desk<'_>| desk.put_config(owner, config, dialect);
+        let put = move |desk: &mut Desk<'_>| desk.put_config(&owner, &config, dialect);
         Box::pin(self.writer.run(put))
     }
 
@@ -236,7 +236,7 @@ impl Store for SqliteStore {
         config: &'a ConfigId,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let (key, config) = (key(owner, task), config.clone());
-        let delete = move |desk: &mut Desk<'_>| desk.delete_config(key, &config);
+        let delete = move |desk: &mut Desk<'_>| desk.delete_config(&key, &config);
         Box::pin(self.writer.run(delete))
     }
 
@@ -291,9 +291,8 @@ impl Store for SqliteStore {
         settlement: Settlement,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let (config, generation) = (notification.config.clone(), notification.generation);
-        let key = key(&notification.owner, &config.task_id);
-        let settle =
-            move |desk: &mut Desk<'_>| desk.settle(key, &config.id, generation, settlement);
+        let (key, id) = (key(&notification.owner, &config.task_id), config.id);
+        let settle = move |desk: &mut Desk<'_>| desk.settle(&key, &id, generation, settlement);
         Box::pin(self.writer.run(settle))
     }
 

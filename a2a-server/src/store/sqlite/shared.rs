@@ -138,20 +138,22 @@ impl Shared {
         Some(lock(&self.recent).tasks.peek(key)?.draft())
     }
 
-    /// Puts tasks in as they were committed, and tells who waits for them; those not used for long make
-    /// room.
-    pub(super) fn publish(&self, written: impl Iterator<Item = (Key, Folded)>) {
+    /// Puts tasks in as they were committed, and tells who waits for them; yields those that were not used
+    /// for long and make room.
+    pub(super) fn publish(&self, written: impl Iterator<Item = (Key, Folded)>) -> Vec<Folded> {
         let mut recent = lock(&self.recent);
         let mut longer = Vec::new();
         for (key, later) in written {
             longer.push((key.clone(), later.generation));
             recent.put(key, later);
         }
+        let spent = recent.make_room();
         drop(recent);
         let watched = !lock(&self.watched).is_empty();
         for (key, generation) in longer.iter().filter(|_| watched) {
             self.wake(key, *generation);
         }
+        spent
     }
 
     pub(super) fn snapshot(&self, key: &Key) -> Option<Snapshot> {
@@ -218,12 +220,18 @@ impl Recent {
             }
             None => drop(self.tasks.put(key, later)),
         }
+    }
+
+    fn make_room(&mut self) -> Vec<Folded> {
+        let mut spent = Vec::new();
         while self.bytes > MOST_BYTES || self.tasks.len() > MOST_TASKS {
             let Some((_, oldest)) = self.tasks.pop_lru() else {
                 break;
             };
             self.bytes -= oldest.bytes;
+            spent.push(oldest);
         }
+        spent
     }
 }
 

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::super::StoreError;
 use super::desk::Desk;
 use super::schema::failed;
-use super::shared::Shared;
+use super::shared::{Folded, Shared};
 
 /// A handle to the thread that writes. Whatever was handed in while it committed is committed next,
 /// together: the disk is waited for once for all of it.
@@ -23,13 +23,45 @@ pub(super) struct Writer {
 
 /// A job, and the runtime of whoever waits for it.
 struct Asked {
-    job: Job,
+    job: Box<dyn Job>,
     runtime: Option<Handle>,
 }
 
-/// Does its work within the transaction, and tells whoever waits once that is committed.
-type Job = Box<dyn FnOnce(&mut Desk<'_>) -> Told + Send>;
-type Told = Box<dyn FnOnce(Result<(), &str>) + Send>;
+/// What somebody waits for. It comes from whoever asks, and goes back there with all that it has: memory
+/// that one thread gives back for another costs both of them.
+trait Job: Send {
+    /// Does it within the transaction.
+    fn work(&mut self, desk: &mut Desk<'_>);
+    /// Tells whoever waits, once that is committed.
+    fn tell(self: Box<Self>, committed: Result<(), &str>);
+}
+
+struct Errand<W, T> {
+    work: W,
+    outcome: Option<Result<T, StoreError>>,
+    tell: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<W, T> Job for Errand<W, T>
+where
+    W: FnMut(&mut Desk<'_>) -> Result<T, StoreError> + Send,
+    T: Send,
+{
+    fn work(&mut self, desk: &mut Desk<'_>) {
+        self.outcome = Some(desk.all_or_nothing(&mut self.work));
+    }
+
+    fn tell(self: Box<Self>, committed: Result<(), &str>) {
+        let Some(outcome) = self.outcome else { return };
+        let outcome = match committed {
+            Ok(()) => outcome,
+            // What was refused is refused, whatever became of the others.
+            Err(reason) => outcome.and(Err(StoreError::failed(reason))),
+        };
+        // Whoever asked may have gone.
+        let _ = self.tell.send(outcome);
+    }
+}
 
 impl Writer {
     pub(super) fn start(connection: Connection, shared: Arc<Shared>) -> Result<Self, StoreError> {
@@ -51,23 +83,16 @@ impl Writer {
         })
     }
 
-    /// Does this in the next transaction; all of it or nothing. Resolves when it is on the disk.
+    /// Does this, once, in the next transaction; all of it or nothing. Resolves when it is on the disk.
     pub(super) async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Desk<'_>) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnMut(&mut Desk<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (tell, told) = oneshot::channel();
-        let job: Job = Box::new(move |desk| {
-            let outcome = desk.all_or_nothing(work);
-            Box::new(move |committed| {
-                let outcome = match committed {
-                    Ok(()) => outcome,
-                    // What was refused is refused, whatever became of the others.
-                    Err(reason) => outcome.and(Err(StoreError::failed(reason))),
-                };
-                // Whoever asked may have gone.
-                let _ = tell.send(outcome);
-            })
+        let job = Box::new(Errand {
+            work,
+            outcome: None,
+            tell,
         });
         let runtime = Handle::try_current().ok();
         let gone = || StoreError::failed("the store is closed");
@@ -120,31 +145,38 @@ fn transaction(
     answers: &mut Vec<Answers>,
 ) -> Result<(), String> {
     desk.begin()?;
-    for Asked { job, runtime } in jobs.drain(..) {
-        let told = job(desk);
+    for Asked { mut job, runtime } in jobs.drain(..) {
+        job.work(desk);
         match answers.last_mut().filter(|last| last.are_for(&runtime)) {
-            Some(last) => last.told.push(told),
-            None => answers.push(Answers::new(told, runtime)),
+            Some(last) => last.jobs.push(job),
+            None => answers.push(Answers::new(job, runtime)),
         }
         desk.is_whole()?;
     }
-    desk.commit()
+    let spent = desk.commit()?;
+    if let Some(last) = answers.last_mut() {
+        last.spent = spent;
+    }
+    Ok(())
 }
 
 /// What those of one runtime are told after a commit. They are told there, by one of their own: they are
 /// woken together, not one by one from another thread.
 struct Answers {
-    told: Vec<Told>,
+    jobs: Vec<Box<dyn Job>>,
     committed: Result<(), String>,
     runtime: Option<Handle>,
+    /// What nobody needs any more.
+    spent: Vec<Folded>,
 }
 
 impl Answers {
-    fn new(told: Told, runtime: Option<Handle>) -> Self {
+    fn new(job: Box<dyn Job>, runtime: Option<Handle>) -> Self {
         Self {
-            told: vec![told],
+            jobs: vec![job],
             committed: Ok(()),
             runtime,
+            spent: Vec::new(),
         }
     }
 
@@ -154,7 +186,7 @@ impl Answers {
 
     fn send(mut self) {
         // One is told at once from here, and so is everyone whose runtime is gone.
-        if let Some(runtime) = self.runtime.take().filter(|_| self.told.len() > 1) {
+        if let Some(runtime) = self.runtime.take().filter(|_| self.jobs.len() > 1) {
             runtime.spawn(async move { drop(self) });
         }
     }
@@ -164,8 +196,8 @@ impl Drop for Answers {
     /// Whatever becomes of the runtime, everyone is told.
     fn drop(&mut self) {
         let committed = self.committed.as_ref().copied().map_err(String::as_str);
-        for told in self.told.drain(..) {
-            told(committed);
+        for job in self.jobs.drain(..) {
+            job.tell(committed);
         }
     }
 }
