@@ -47,7 +47,7 @@ impl Sheet {
 
     /// What is appended; takes the events.
     pub(super) fn of_append(owner: &Owner, append: &mut Append) -> Result<Self, StoreError> {
-        let rows = rows(Vec::new(), &append.events)?;
+        let rows = appended(&append.events)?;
         Self::of(owner, append, rows)
     }
 
@@ -84,15 +84,29 @@ fn begun(task: &Task, events: &[Event]) -> Result<Rows, StoreError> {
     enum First<'t> {
         Task(&'t Task),
     }
-    rows(vec![write(&First::Task(task))?], events)
+    let mut rows = Vec::new();
+    add(&mut rows, &First::Task(task))?;
+    events.iter().try_for_each(|event| add(&mut rows, event))?;
+    Ok(rows)
 }
 
-fn rows(mut lines: Vec<Vec<u8>>, events: &[Event]) -> Result<Rows, StoreError> {
-    for event in events {
-        lines.push(write(event)?);
+fn appended(events: &[Event]) -> Result<Rows, StoreError> {
+    let mut rows = Vec::new();
+    events.iter().try_for_each(|event| add(&mut rows, event))?;
+    Ok(rows)
+}
+
+/// Adds a line.
+fn add(rows: &mut Rows, event: &impl Serialize) -> Result<(), StoreError> {
+    if let Some((count, row)) = rows.last_mut().filter(|(count, _)| *count < MOST) {
+        *count += 1;
+        row.push(b'\n');
+        return serde_json::to_writer(row, event).map_err(StoreError::failed);
     }
-    let row = |lines: &[Vec<u8>]| (lines.len() as u64, lines.join(&b'\n'));
-    Ok(lines.chunks(MOST).map(row).collect())
+    let mut row = Vec::with_capacity(USUAL);
+    serde_json::to_writer(&mut row, event).map_err(StoreError::failed)?;
+    rows.push((1, row));
+    Ok(())
 }
 
 /// The events of a row: JSON has no line feed in it unless somebody puts one between its words.
@@ -106,4 +120,6 @@ pub(super) fn count(row: &[u8]) -> u64 {
 }
 
 /// How many events stand in one row at most: whoever reads from the middle passes over the others.
-const MOST: usize = 16;
+const MOST: u64 = 16;
+/// How many bytes a row has more often than not.
+const USUAL: usize = 768;

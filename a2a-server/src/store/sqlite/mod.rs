@@ -13,6 +13,7 @@ mod tables;
 mod writer;
 
 use std::fs::{File, TryLockError};
+use std::future::ready;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -128,11 +129,13 @@ impl Store for SqliteStore {
         mut new: NewTask,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let (of, most) = (owner.clone(), self.unfinished);
-        Box::pin(async move {
-            let sheet = Sheet::of_new(&of, &mut new)?;
-            let create = move |desk: &mut Desk<'_>| desk.create(&of, &new, &sheet, most);
-            self.writer.run(create).await
-        })
+        match Sheet::of_new(&of, &mut new) {
+            Ok(sheet) => {
+                let create = move |desk: &mut Desk<'_>| desk.create(&of, &new, &sheet, most);
+                Box::pin(self.writer.run(create))
+            }
+            Err(error) => Box::pin(ready(Err(error))),
+        }
     }
 
     fn append<'a>(
@@ -142,11 +145,13 @@ impl Store for SqliteStore {
         mut append: Append,
     ) -> BoxFuture<'a, Result<Appended, StoreError>> {
         let key = key(owner, task);
-        Box::pin(async move {
-            let sheet = Sheet::of_append(&key.0, &mut append)?;
-            let append = move |desk: &mut Desk<'_>| desk.append(&key, &append, &sheet);
-            self.writer.run(append).await
-        })
+        match Sheet::of_append(&key.0, &mut append) {
+            Ok(sheet) => {
+                let append = move |desk: &mut Desk<'_>| desk.append(&key, &append, &sheet);
+                Box::pin(self.writer.run(append))
+            }
+            Err(error) => Box::pin(ready(Err(error))),
+        }
     }
 
     fn snapshot<'a>(

@@ -173,7 +173,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// An owner as it stands in the tables: unambiguous, and legible.
 pub(super) fn owner_text(owner: &Owner) -> String {
-    serde_json::json!([owner.principal.name(), owner.tenant.as_deref()]).to_string()
+    match (owner.principal.name(), owner.tenant.as_deref()) {
+        (None, None) => "[null,null]".to_owned(),
+        (name, tenant) => serde_json::json!([name, tenant]).to_string(),
+    }
 }
 
 /// An owner that stands in the tables.

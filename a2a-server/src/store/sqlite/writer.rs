@@ -84,23 +84,25 @@ impl Writer {
     }
 
     /// Does this, once, in the next transaction; all of it or nothing. Resolves when it is on the disk.
-    pub(super) async fn run<T: Send + 'static>(
+    pub(super) fn run<T: Send + 'static>(
         &self,
         work: impl FnMut(&mut Desk<'_>) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
+    ) -> impl Future<Output = Result<T, StoreError>> + Send {
         let (tell, told) = oneshot::channel();
-        let job = Box::new(Errand {
+        // Whoever waits carries nothing but this.
+        let job: Box<dyn Job> = Box::new(Errand {
             work,
             outcome: None,
             tell,
         });
-        let runtime = Handle::try_current().ok();
-        let gone = || StoreError::failed("the store is closed");
-        let jobs = self.jobs.as_ref().ok_or_else(gone)?;
-        jobs.send(Asked { job, runtime })
-            .await
-            .map_err(|_| gone())?;
-        told.await.map_err(|_| gone())?
+        async move {
+            let runtime = Handle::try_current().ok();
+            let gone = || StoreError::failed("the store is closed");
+            let jobs = self.jobs.as_ref().ok_or_else(gone)?;
+            let asked = jobs.send(Asked { job, runtime }).await;
+            asked.map_err(|_| gone())?;
+            told.await.map_err(|_| gone())?
+        }
     }
 }
 
