@@ -1,7 +1,6 @@
 //! The only writer of a task's log, for as long as a turn lasts.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use a2a_transport::{Context, TraceContext};
 use a2a_types::{
@@ -9,6 +8,7 @@ use a2a_types::{
     TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
 };
 use tokio::sync::{Mutex, MutexGuard};
+use uuid::{NoContext, Uuid};
 
 use crate::ledger::Ledger;
 use crate::pen::{Collected, Entry, Pen, is_mere_text, leaves_idle};
@@ -472,15 +472,7 @@ pub(crate) fn new_task(
 /// A name for a new task, as a UUID of version 7: nobody can guess its 74 random bits, and because it
 /// begins with the time, a store finds the names of new tasks side by side.
 fn unguessable() -> TaskId {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let millis = now.unwrap_or_default().as_millis();
-    // What is fixed in it is not taken.
-    let [a, b, c, d, e, f, .., g, h, i, j] = *uuid::Uuid::new_v4().as_bytes();
-    let random = [a, b, c, d, e, f, g, h, i, j];
-    let millis = u64::try_from(millis).unwrap_or(u64::MAX);
-    let id = uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid();
-    TaskId::from(
-        &*id.hyphenated()
-            .encode_lower(&mut uuid::Uuid::encode_buffer()),
-    )
+    let id = Uuid::new_v7(uuid::Timestamp::now(NoContext));
+    let mut room = Uuid::encode_buffer();
+    TaskId::from(&*id.hyphenated().encode_lower(&mut room))
 }
