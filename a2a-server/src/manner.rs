@@ -4,7 +4,8 @@ use std::pin::Pin;
 
 use a2a_transport::{Context, Error, Update};
 use a2a_types::extension::trpc::{
-    Beginning, Collapse, StreamWriter, URI, Version, hide_steps, is_step, show_steps, write_task,
+    Beginning, Collapse, StreamWriter, URI, Version, has_steps, hide_steps, is_step, show_steps,
+    write_task,
 };
 use a2a_types::{
     Dialect, Event, Message, Role, SendMessageConfiguration, SendMessageRequest,
@@ -134,9 +135,13 @@ impl Wanted {
 fn plain(update: Result<Update, Error>) -> Option<Result<Update, Error>> {
     let update = match update {
         Ok(update) if is_step(&update.event) => return None,
-        Ok(update) if matches!(*update.event, Event::Task(_)) => update,
-        other => return Some(other),
+        Ok(update) => update,
+        Err(error) => return Some(Err(error)),
     };
+    match &*update.event {
+        Event::Task(task) if has_steps(task) => {}
+        _ => return Some(Ok(update)),
+    }
     let mut event = update.event.into_event();
     if let Event::Task(task) = &mut event {
         hide_steps(task);

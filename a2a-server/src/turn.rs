@@ -163,11 +163,11 @@ impl Turn {
     pub fn artifact(&self, name: impl Into<String>) -> ArtifactDraft<'_> {
         ArtifactDraft {
             turn: self,
-            artifact: Artifact {
+            artifact: Box::new(Artifact {
                 artifact_id: ArtifactId::random(),
                 name: Some(name.into()),
                 ..Artifact::default()
-            },
+            }),
             begun: false,
         }
     }
@@ -278,7 +278,7 @@ pub struct ArtifactUpdate {
 #[must_use = "an artifact is sent by `send` or `done`"]
 pub struct ArtifactDraft<'t> {
     turn: &'t Turn,
-    artifact: Artifact,
+    artifact: Box<Artifact>,
     begun: bool,
 }
 
@@ -331,7 +331,7 @@ impl<'t> ArtifactDraft<'t> {
             artifact_id: self.artifact.artifact_id.clone(),
             ..Artifact::default()
         };
-        let chunk = std::mem::replace(&mut self.artifact, rest);
+        let chunk = std::mem::replace(&mut *self.artifact, rest);
         let append = std::mem::replace(&mut self.begun, true);
         boxed(self.turn.runner.artifact(ArtifactUpdate {
             artifact: chunk,

@@ -16,8 +16,8 @@ use ahash::HashMap;
 use futures_util::FutureExt;
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
+use tracing::Span;
 use tracing::field::Empty;
-use tracing::{Instrument, Span};
 
 use crate::agent::{ErasedAgent, Failure};
 use crate::runner::Runner;
@@ -238,7 +238,10 @@ impl Turns {
 
     /// The agent's code, until it returns, panics, or does not stop when it should.
     async fn run(&self, runner: &Runner, turn: Turn, span: &Span) -> Left {
-        let mut run = Run(Some(self.agent.run(turn))).instrument(span.clone());
+        let mut run = Run {
+            run: Some(self.agent.run(turn)),
+            span,
+        };
         let is_over = async {
             runner.stopped().await;
             // Few turns need room for that.
@@ -350,13 +353,18 @@ async fn begin(runner: &Arc<Runner>, mut heard: Arc<Heard>) -> (Turn, Span) {
 }
 
 /// The agent's code in a turn. If it panics, while it runs or when it is dropped, the turn does not.
-struct Run<'a>(Option<BoxFuture<'a, std::thread::Result<Result<(), Failure>>>>);
+struct Run<'a> {
+    run: Option<BoxFuture<'a, std::thread::Result<Result<(), Failure>>>>,
+    /// What it does happens in this span.
+    span: &'a Span,
+}
 
 impl Future for Run<'_> {
     type Output = std::thread::Result<Result<(), Failure>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
-        match &mut self.0 {
+        let _within = self.span.enter();
+        match &mut self.run {
             Some(run) => run.as_mut().poll(cx),
             None => Poll::Pending,
         }
@@ -365,7 +373,8 @@ impl Future for Run<'_> {
 
 impl Drop for Run<'_> {
     fn drop(&mut self) {
-        let run = self.0.take();
+        let _within = self.span.enter();
+        let run = self.run.take();
         // What it has to say was said to the hook of panics.
         drop(catch_unwind(AssertUnwindSafe(|| drop(run))));
     }

@@ -1,5 +1,7 @@
 //! Server-Sent Events: bytes to events and back, bounded, without I/O.
 
+use std::io::Write;
+
 use bytes::Bytes;
 
 use crate::Error;
@@ -25,9 +27,8 @@ pub(crate) fn encode_into(
     data: impl FnOnce(&mut Vec<u8>),
 ) {
     if let Some(id) = id {
-        blocks.extend_from_slice(b"id: ");
-        blocks.extend_from_slice(id.to_string().as_bytes());
-        blocks.extend_from_slice(b"\n");
+        // There is always room.
+        let _ = writeln!(blocks, "id: {id}");
     }
     if let Some(name) = name {
         blocks.extend_from_slice(b"event: ");

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
 use http_body::{Frame, SizeHint};
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+use pin_project_lite::pin_project;
+use tokio::time::{Instant, Sleep, sleep};
 
 use super::observed::{Observed, Outcome};
 use crate::binding::EventWriter;
@@ -17,16 +18,26 @@ pub struct Body(Kind);
 
 enum Kind {
     Full(Bytes),
-    Events(Box<Events>),
+    Events(Pin<Box<Events>>),
 }
 
-/// A stream of updates on its way out.
-struct Events {
+pin_project! {
+    /// A stream of updates on its way out.
+    struct Events {
+        told: Told,
+        keep_alive: Duration,
+        // Ends when there was silence for so long.
+        #[pin]
+        silence: Sleep,
+    }
+}
+
+/// What is told of a stream, and how.
+struct Told {
     updates: Option<UpdateStream>,
     writer: EventWriter,
     named: bool,
     ready: Vec<u8>,
-    ping: Interval,
     observed: Observed,
 }
 
@@ -50,20 +61,38 @@ impl Body {
         keep_alive: Duration,
         observed: Observed,
     ) -> Self {
-        let mut ping = interval_at(Instant::now() + keep_alive, keep_alive);
-        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Self(Kind::Events(Box::new(Events {
-            updates: Some(updates),
-            writer,
-            named,
-            ready: Vec::new(),
-            ping,
-            observed,
+        Self(Kind::Events(Box::pin(Events {
+            told: Told {
+                updates: Some(updates),
+                writer,
+                named,
+                ready: Vec::new(),
+                observed,
+            },
+            keep_alive,
+            silence: sleep(keep_alive),
         })))
     }
 }
 
 impl Events {
+    /// What is told next: a comment after every silence.
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let mut this = self.project();
+        let told = match this.told.poll(cx) {
+            Poll::Ready(None) => return Poll::Ready(None),
+            Poll::Ready(Some(piece)) => piece,
+            Poll::Pending => {
+                ready!(this.silence.as_mut().poll(cx));
+                Bytes::from_static(sse::PING)
+            }
+        };
+        this.silence.reset(Instant::now() + *this.keep_alive);
+        Poll::Ready(Some(told))
+    }
+}
+
+impl Told {
     /// What is ready, in one piece as large as it may be; an event that is alone does not wait for others.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         while self.ready.len() < PIECE
@@ -88,14 +117,12 @@ impl Events {
             }
         }
         if !self.ready.is_empty() {
-            self.ping.reset();
             return Poll::Ready(Some(std::mem::take(&mut self.ready).into()));
         }
-        if self.updates.is_none() {
-            return Poll::Ready(None);
+        match self.updates {
+            Some(_) => Poll::Pending,
+            None => Poll::Ready(None),
         }
-        ready!(self.ping.poll_tick(cx));
-        Poll::Ready(Some(Bytes::from_static(sse::PING)))
     }
 
     fn write(&mut self, update: &Update) {
@@ -103,6 +130,8 @@ impl Events {
         let numbered = self.writer.dialect() != a2a_types::Dialect::V0_1;
         let lines = self.writer.write(&update.event);
         let last = lines.len().saturating_sub(1);
+        // Not piece by piece while it is written.
+        self.ready.reserve(USUAL);
         for (index, line) in lines.iter().enumerate() {
             // An event that became several is only seen when its last line is.
             let id = update.generation.filter(|_| numbered && index == last);
@@ -115,6 +144,9 @@ impl Events {
 /// How many bytes of events go out in one piece, the last event not counted: as much as a frame of
 /// HTTP/2, and enough that what it costs to send a piece is little for each event.
 const PIECE: usize = 16 * 1024;
+
+/// How many bytes most events have room in.
+const USUAL: usize = 512;
 
 impl http_body::Body for Body {
     type Data = Bytes;
@@ -130,9 +162,10 @@ impl http_body::Body for Body {
             }
             Kind::Full(_) => Poll::Ready(None),
             Kind::Events(events) => {
-                let span = events.observed.span().clone();
+                let span = events.told.observed.span().clone();
                 let _within = span.enter();
                 events
+                    .as_mut()
                     .poll(cx)
                     .map(|chunk| chunk.map(|chunk| Ok(Frame::data(chunk))))
             }

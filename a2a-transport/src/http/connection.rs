@@ -25,7 +25,7 @@ use super::outgoing::{Outgoing, Streams};
 use super::wire::Wire;
 
 /// Answers the requests of a connection until it ends: by itself, because its peer takes too long,
-/// or, once its requests are answered, because it is told to stop.
+/// or, once its requests are answered, because it is told to stop. What is `held` is let go with it.
 ///
 /// Not an `async fn`: that would keep room for what it is given beside what it makes of it, once for each
 /// connection.
@@ -34,6 +34,7 @@ pub(super) fn tend<I, S, B>(
     service: S,
     options: Arc<ServeOptions>,
     mut stop: watch::Receiver<bool>,
+    held: impl Sized,
 ) -> impl Future<Output = ()>
 where
     I: AsyncRead + AsyncWrite + Send + 'static,
@@ -72,6 +73,7 @@ where
             }
             Err(error) => tracing::debug!(%error, "a connection ended with an error"),
         }
+        drop(held);
     }
 }
 

@@ -20,8 +20,8 @@ use crate::{Answer, Binding, Envelope, TraceContext, Update, spans};
 /// Whoever counts requests and whoever traces them look here.
 pub(super) struct Observed {
     binding: Binding,
-    /// What is to be passed on.
-    trace: Option<TraceContext>,
+    /// What is to be passed on: in a box, for nobody needs room for it when that is done.
+    trace: Option<Box<TraceContext>>,
     /// The generation, once the request is understood, or refused in one.
     dialect: Option<Dialect>,
     /// What is asked, once it is understood.
@@ -74,7 +74,7 @@ impl Observed {
         let trace = spans::join(&span, TraceContext::read(headers));
         Self {
             binding,
-            trace,
+            trace: trace.map(Box::new),
             dialect: None,
             operation: None,
             task_is_told: false,
@@ -88,7 +88,7 @@ impl Observed {
 
     /// The trace, to be passed on from here.
     pub(super) fn trace(&mut self) -> Option<TraceContext> {
-        self.trace.take()
+        self.trace.take().map(|trace| *trace)
     }
 
     /// What happens for the request happens in this span.

@@ -102,10 +102,7 @@ pub async fn serve<S, B>(
             while connections.try_join_next().is_some() {}
             let (service, stopped) = (service.clone(), stopped.clone());
             let options = Arc::clone(&shared);
-            connections.spawn(async move {
-                tend(stream, service, options, stopped).await;
-                drop(slot);
-            });
+            connections.spawn(tend(stream, service, options, stopped, slot));
         }
     };
     tokio::select! {

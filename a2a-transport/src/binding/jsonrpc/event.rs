@@ -18,7 +18,8 @@ pub struct EventWriter {
     dialect: Dialect,
     /// What the envelope has before the event, the same for each.
     before: Vec<u8>,
-    v0_1: v0_1::EventWriter,
+    /// Only in 0.1.
+    v0_1: Option<Box<v0_1::EventWriter>>,
 }
 
 impl EventWriter {
@@ -29,7 +30,10 @@ impl EventWriter {
             before: before_result(&id),
             id,
             dialect: envelope.dialect,
-            v0_1: v0_1::EventWriter::new(envelope.task.clone().unwrap_or_default()),
+            v0_1: (envelope.dialect == Dialect::V0_1).then(|| {
+                let task = envelope.task.clone().unwrap_or_default();
+                Box::new(v0_1::EventWriter::new(task))
+            }),
         }
     }
 
@@ -39,13 +43,13 @@ impl EventWriter {
             Event::Task(_) | Event::Message(_) | Event::StatusUpdate(_) => STATUS_UPDATE,
             Event::ArtifactUpdate(_) => ARTIFACT_UPDATE,
         };
-        let lines = match self.dialect {
-            Dialect::V0_1 => {
-                let events = self.v0_1.write(event.clone().into_event());
+        let lines = match (&mut self.v0_1, self.dialect) {
+            (Some(writer), _) => {
+                let events = writer.write(event.clone().into_event());
                 events.iter().map(line_in_0_1).collect()
             }
-            Dialect::V0_2 | Dialect::V0_3 => vec![Line::of_event(Some(name), event, Form::V0_2)],
-            Dialect::V1_0 => vec![Line::of_event(Some(name), event, Form::V1_0)],
+            (None, Dialect::V1_0) => vec![Line::of_event(Some(name), event, Form::V1_0)],
+            (None, _) => vec![Line::of_event(Some(name), event, Form::V0_2)],
         };
         let within = |line: Line<'a>| line.within(&self.before, BEHIND_RESULT);
         lines.into_iter().map(within).collect()

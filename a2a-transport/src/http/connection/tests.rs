@@ -69,7 +69,7 @@ fn connect_with(options: ServeOptions) -> Peer {
         let answer = answer(request.uri().path(), &follows);
         async move { Ok(answer) }
     });
-    let tended = tokio::spawn(tend(theirs, service, Arc::new(options), stopped));
+    let tended = tokio::spawn(tend(theirs, service, Arc::new(options), stopped, ()));
     Peer {
         wire,
         followed,

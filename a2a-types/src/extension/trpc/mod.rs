@@ -35,7 +35,7 @@ pub use metadata::{ObjectType, ResponseMetadata, Tag};
 pub use reader::Reader;
 pub use step::{CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Step};
 pub use stored::{
-    hide_steps, is_reasoning, is_step, reasoning_artifact, reasoning_id, step_message,
+    has_steps, hide_steps, is_reasoning, is_step, reasoning_artifact, reasoning_id, step_message,
 };
 pub use stream_writer::{Beginning, StreamWriter};
 pub use task_writer::{Collapse, show_steps, write_task};

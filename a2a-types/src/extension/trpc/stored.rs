@@ -54,8 +54,17 @@ pub fn is_step(event: &Event) -> bool {
 /// Leaves the steps out of a task.
 pub fn hide_steps(task: &mut Task) {
     task.history.retain(|message| !is_step_message(message));
-    let marked = |artifact: &Artifact| is_marked(&artifact.extensions);
-    task.artifacts.retain(|artifact| !marked(artifact));
+    task.artifacts
+        .retain(|artifact| !is_step_artifact(artifact));
+}
+
+/// Whether a task has steps to be left out.
+pub fn has_steps(task: &Task) -> bool {
+    task.history.iter().any(is_step_message) || task.artifacts.iter().any(is_step_artifact)
+}
+
+fn is_step_artifact(artifact: &Artifact) -> bool {
+    is_marked(&artifact.extensions)
 }
 
 pub(super) fn is_step_message(message: &Message) -> bool {
