@@ -213,7 +213,8 @@ impl Turns {
         let mut run = Box::pin(async move {
             let mut next = Some(first);
             while let Some(heard) = next {
-                let (turn, span) = begin(&runner, heard).await;
+                // It needs more room than the agent's turn does, and not for long.
+                let (turn, span) = Box::pin(begin(&runner, heard)).await;
                 let left = turns.run(&runner, turn, &span).await;
                 span.record(OUTCOME, left.as_str());
                 if let Left::Failed(_) = left {

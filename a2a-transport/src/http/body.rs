@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::{Buf, Bytes, BytesMut};
 use http_body::{Frame, SizeHint};
 use pin_project_lite::pin_project;
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::observed::{Observed, Outcome};
 use crate::binding::EventWriter;
@@ -70,7 +70,7 @@ impl Body {
                 observed,
             },
             keep_alive,
-            silence: sleep(keep_alive),
+            silence: sleep_until(Instant::now() + keep_alive),
         })))
     }
 }
