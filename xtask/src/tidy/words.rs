@@ -140,6 +140,11 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "the clock is paused: so many hours pass",
     },
     Exception {
+        path: "a2a-transport/src/http/body.rs",
+        word: "sleep",
+        reason: "a deadline that moves: how long a stream may be silent without a comment",
+    },
+    Exception {
         path: "a2a-transport/src/http/connection.rs",
         word: "sleep",
         reason: "a deadline that moves: how long a peer may take",
