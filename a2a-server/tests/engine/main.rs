@@ -23,8 +23,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use a2a_client::{Client, SendMessageResponse};
-use a2a_server::{Agent, Failure, MemoryStore, Server, ServerBuilder, Turn};
-use a2a_types::{AgentCard, Message, Object, Task, TaskState};
+use a2a_server::{Agent, Failure, MemoryStore, Server, ServerBuilder, Turn, UpdateError};
+use a2a_types::{AgentCard, Message, Object, Role, Task, TaskState};
 use serde_json::json;
 use tokio::sync::{Notify, Semaphore};
 
@@ -77,6 +77,9 @@ impl Agent for Worker {
                 Some(resumed) => {
                     let told = json!(resumed.checkpoint).to_string();
                     turn.artifact("found").text(told).done().await?;
+                    if rest == "until there is more" {
+                        more_is_said(&turn).await?;
+                    }
                 }
                 None => {
                     let note = Object::from_iter([("note".to_owned(), json!(rest))]);
@@ -95,6 +98,17 @@ impl Agent for Worker {
         }
         Ok(())
     }
+}
+
+/// Resolves when the caller has said something else.
+async fn more_is_said(turn: &Turn) -> Result<(), UpdateError> {
+    let is_other = |message: &Message| {
+        message.role == Role::User && message.message_id != turn.message().message_id
+    };
+    while !turn.task().await?.history.iter().any(is_other) {
+        tokio::task::yield_now().await;
+    }
+    Ok(())
 }
 
 impl Worker {

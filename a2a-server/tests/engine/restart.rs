@@ -81,7 +81,7 @@ fn an_abandoned_task_is_resumed_where_it_was_left() {
 fn a_message_to_an_abandoned_task_comes_after_what_becomes_of_it() {
     for recovery in [Recovery::Fail, Recovery::Resume] {
         let file = stores::new_file();
-        let id = die_during(&file, "remember this");
+        let id = die_during(&file, "remember until there is more");
         process(async {
             let worker = Worker::default();
             let server = builder(&worker, &file).recovery(recovery);
@@ -103,7 +103,7 @@ fn a_message_to_an_abandoned_task_comes_after_what_becomes_of_it() {
                 }
                 Recovery::Resume => {
                     assert_eq!(task(answer.unwrap()).status.state, TaskState::Completed);
-                    assert_eq!(texts, [r#"{"note":"this"}"#, "more"]);
+                    assert_eq!(texts, [r#"{"note":"until there is more"}"#, "more"]);
                     assert_eq!(worker.runs(), 2);
                 }
             }
