@@ -108,7 +108,7 @@ impl Sending {
 
     /// Has a webhook told what happens to the task.
     pub fn webhook(mut self, config: TaskPushNotificationConfig) -> Self {
-        self.configuration().task_push_notification_config = Some(config);
+        self.configuration().task_push_notification_config = Some(config.into());
         self
     }
 

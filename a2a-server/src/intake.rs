@@ -112,7 +112,7 @@ impl Inner {
         let (new, message) = new_task(
             std::mem::take(&mut heard.request.message),
             &heard.context,
-            config.map(|config| with_id(config, context)),
+            config.map(|config| with_id(*config, context)),
             letter.as_ref().map(|letter| letter.receipt.clone()),
             &self.ledger,
         );
@@ -137,12 +137,12 @@ impl Inner {
             true => first_step.of_known(),
             false => first_step,
         };
-        // The letter stays open until what came of it is written down.
         self.turns.start(
             Arc::clone(&runner),
             heard.into(),
             first_step,
-            (pass, letter),
+            Some(pass),
+            letter,
         );
         Ok(Begun::Run {
             runner,
@@ -165,7 +165,8 @@ impl Inner {
                 let from = self.snapshot(&task, context).await?;
                 match self.turns.running(&owner, &task) {
                     Some(runner) if !from.task.status.state.is_settled() => Begun::Run {
-                        detached: runner.board().is(|stage| stage.detached),
+                        // It came before now, and is let go with those whom the agent has let go.
+                        detached: 0,
                         from: Some(Arc::new(from)),
                         runner,
                     },
@@ -202,7 +203,7 @@ impl Inner {
             check_message(&heard.request.message, &snapshot, context)?;
             if let Some(config) = config.take() {
                 let task_id = id.clone();
-                let config = with_id(TaskPushNotificationConfig { task_id, ..config }, context);
+                let config = with_id(TaskPushNotificationConfig { task_id, ..*config }, context);
                 self.ledger
                     .store
                     .put_config(&owner, config, context.dialect)
@@ -250,7 +251,7 @@ impl Inner {
             Ok(from) => {
                 let (heard, first_step) = (Arc::new(heard), first_step.of_known());
                 self.turns
-                    .start(Arc::clone(&runner), heard, first_step, pass);
+                    .start(Arc::clone(&runner), heard, first_step, Some(pass), None);
                 Ok(Some(Begun::Run {
                     runner,
                     from: Some(Arc::new(from)),

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_types::TaskId;
 use tokio::sync::Notify;
 
-use crate::store::{Lease, Store};
+use crate::store::{Append, Appended, Lease, Owner, Snapshot, Store, StoreError};
 
 /// The store, and under which name and for how long this server writes to a task.
 pub(crate) struct Ledger {
@@ -57,5 +58,32 @@ impl Ledger {
             holder: Arc::clone(&self.holder),
             term: self.term,
         }
+    }
+
+    /// Tells that webhooks may have something to be told.
+    pub(crate) fn announce(&self) {
+        if self.notify {
+            self.filled.notify_one();
+        }
+    }
+}
+
+/// A task's place in the ledger.
+pub(crate) struct Account {
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) owner: Owner,
+    pub(crate) task: TaskId,
+}
+
+impl Account {
+    /// The task as it stands in the store, which has it.
+    pub(crate) async fn known(&self) -> Result<Snapshot, StoreError> {
+        let snapshot = self.ledger.store.snapshot(&self.owner, &self.task).await?;
+        snapshot.ok_or(StoreError::NoTask)
+    }
+
+    pub(crate) async fn append(&self, append: Append) -> Result<Appended, StoreError> {
+        let store = &self.ledger.store;
+        store.append(&self.owner, &self.task, append).await
     }
 }

@@ -5,20 +5,17 @@ use std::sync::Arc;
 use a2a_transport::TraceContext;
 use a2a_types::extension::trpc::is_reasoning;
 use a2a_types::{
-    Content, Event, IllegalEvent, Object, Part, Task, TaskArtifactUpdateEvent, TaskId, TaskState,
+    Content, Event, IllegalEvent, Object, Part, Task, TaskArtifactUpdateEvent, TaskState,
 };
 
-use crate::ledger::Ledger;
-use crate::store::{Append, Lease, NewTask, Owner, Receipt, Snapshot, StoreError};
+use crate::ledger::Account;
+use crate::store::{Append, Lease, NewTask, Receipt, Snapshot, StoreError};
 
 /// Writes to the log of one task.
 ///
 /// Whoever writes may be stopped in the middle, and then nobody has seen whether it was written. So
 /// that is noted before, and looked into before the next time.
 pub(crate) struct Pen {
-    ledger: Arc<Ledger>,
-    owner: Owner,
-    task: TaskId,
     /// The task, as long as it is not stored.
     new: Option<Box<NewTask>>,
     generation: u64,
@@ -64,21 +61,17 @@ pub(crate) enum Collected {
 
 impl Pen {
     /// For a task that is not stored yet.
-    pub(crate) fn for_new(ledger: Arc<Ledger>, owner: Owner, new: NewTask) -> Self {
-        let task = new.task.id.clone();
+    pub(crate) fn for_new(new: NewTask) -> Self {
         Self {
             trace: new.trace.clone(),
             new: Some(Box::new(new)),
-            ..Self::at(ledger, owner, task, 1)
+            ..Self::at(1)
         }
     }
 
     /// For a task whose log ends at a generation.
-    pub(crate) fn at(ledger: Arc<Ledger>, owner: Owner, task: TaskId, generation: u64) -> Self {
+    pub(crate) fn at(generation: u64) -> Self {
         Self {
-            ledger,
-            owner,
-            task,
             new: None,
             generation,
             state: None,
@@ -110,7 +103,11 @@ impl Pen {
     }
 
     /// Stores the new task with its first events in one stroke; yields the task as it was before them.
-    pub(crate) async fn create(&mut self, events: Vec<Event>) -> Result<Snapshot, StoreError> {
+    pub(crate) async fn create(
+        &mut self,
+        account: &Account,
+        events: Vec<Event>,
+    ) -> Result<Snapshot, StoreError> {
         let Some(new) = self.new.as_deref() else {
             return Err(StoreError::TaskExists);
         };
@@ -121,7 +118,7 @@ impl Pen {
         let release = last.is_some_and(TaskState::is_settled);
         let whole = NewTask {
             release,
-            notify: self.ledger.notify,
+            notify: account.ledger.notify,
             trace: self.trace.clone(),
             events,
             ..new.clone()
@@ -130,15 +127,15 @@ impl Pen {
             events: 1,
             changes_lease: true,
         });
-        let created = self.ledger.store.create(&self.owner, whole).await;
+        let created = account.ledger.store.create(&account.owner, whole).await;
         match (created, again) {
             (Err(StoreError::TaskExists | StoreError::Received), Some(events)) => {
-                let begun = self.find().await?;
+                let begun = self.find(account).await?;
                 let entry = Entry {
                     events,
                     ..Entry::default()
                 };
-                return self.write(entry).await.map(|()| begun);
+                return self.write(account, entry).await.map(|()| begun);
             }
             (Err(error), again) => {
                 self.doubt = self.doubt.filter(|_| again.is_some());
@@ -148,7 +145,7 @@ impl Pen {
         }
         self.generation = generation;
         self.epoch = (!release).then_some(1);
-        self.announce();
+        account.ledger.announce();
         let begun = self.begun()?;
         self.state = Some(last.unwrap_or(begun.task.status.state));
         Ok(begun)
@@ -167,18 +164,21 @@ impl Pen {
 
     /// Looks up where the log of the task ends, which was stored by a stroke that nobody has seen the
     /// end of; yields the task as it began.
-    async fn find(&mut self) -> Result<Snapshot, StoreError> {
-        let store = &self.ledger.store;
-        let stored = store.snapshot(&self.owner, &self.task).await?;
-        self.generation = stored.ok_or(StoreError::NoTask)?.generation;
+    async fn find(&mut self, account: &Account) -> Result<Snapshot, StoreError> {
+        let stored = account.known().await?;
+        self.generation = stored.generation;
         self.epoch = None;
         self.doubt = None;
         self.begun()
     }
 
     /// Writes what was collected, and then the entry, in one stroke.
-    pub(crate) async fn write(&mut self, entry: Entry) -> Result<(), StoreError> {
-        self.look_back().await?;
+    pub(crate) async fn write(
+        &mut self,
+        account: &Account,
+        entry: Entry,
+    ) -> Result<(), StoreError> {
+        self.look_back(account).await?;
         if self.collected.is_none() && entry.is_empty() {
             return Ok(());
         }
@@ -188,63 +188,55 @@ impl Pen {
         let append = Append {
             after: self.generation,
             lease: match self.epoch {
-                _ if entry.seizes => self.ledger.seize(),
+                _ if entry.seizes => account.ledger.seize(),
                 Some(epoch) => Lease::Held { epoch },
-                None => self.ledger.take(),
+                None => account.ledger.take(),
             },
             release: entry.release || idle,
-            notify: self.ledger.notify,
+            notify: account.ledger.notify,
             events: collected.into_iter().chain(entry.events).collect(),
             receipt: entry.receipt,
             checkpoint: entry.checkpoint,
             trace: self.trace.clone(),
         };
-        match self.append(append).await {
+        match self.append(account, append).await {
             Ok(()) => {
                 self.collected = None;
                 Ok(())
             }
-            Err(StoreError::Illegal(illegal)) => self.refuse(illegal).await,
+            Err(StoreError::Illegal(illegal)) => self.refuse(account, illegal).await,
             Err(error) => Err(error),
         }
     }
 
     /// What was collected is legal, and does not go with what is not.
-    async fn refuse(&mut self, illegal: IllegalEvent) -> Result<(), StoreError> {
+    async fn refuse(&mut self, account: &Account, illegal: IllegalEvent) -> Result<(), StoreError> {
         if self.collected.is_some() {
-            Box::pin(self.write(Entry::default())).await?;
+            Box::pin(self.write(account, Entry::default())).await?;
         }
         Err(StoreError::Illegal(illegal))
     }
 
-    async fn append(&mut self, append: Append) -> Result<(), StoreError> {
+    async fn append(&mut self, account: &Account, append: Append) -> Result<(), StoreError> {
         let released = append.release;
         let state = last_state(&append.events);
         self.doubt = Some(Doubt {
             events: append.events.len(),
             changes_lease: released || !matches!(append.lease, Lease::Held { .. }),
         });
-        let store = &self.ledger.store;
-        let appended = store.append(&self.owner, &self.task, append).await;
+        let appended = account.append(append).await;
         self.doubt = None;
         let appended = appended?;
         self.generation = appended.generation;
         self.state = state.or(self.state);
         self.epoch = (!released).then_some(appended.epoch);
-        self.announce();
+        account.ledger.announce();
         Ok(())
-    }
-
-    /// Tells that webhooks may have something to be told.
-    fn announce(&self) {
-        if self.ledger.notify {
-            self.ledger.filled.notify_one();
-        }
     }
 
     /// Finds out what became of the last stroke, if nobody has seen its end. Whatever is asked of the
     /// store now is done after it.
-    async fn look_back(&mut self) -> Result<(), StoreError> {
+    async fn look_back(&mut self, account: &Account) -> Result<(), StoreError> {
         let Some(doubt) = self.doubt else {
             return Ok(());
         };
@@ -254,14 +246,13 @@ impl Pen {
         if doubt.events > 0 {
             let lease = match self.epoch {
                 Some(epoch) => Lease::Held { epoch },
-                None => self.ledger.take(),
+                None => account.ledger.take(),
             };
             let nothing = Append {
                 lease,
                 ..Append::held(self.generation, 0, Vec::new())
             };
-            let store = &self.ledger.store;
-            match store.append(&self.owner, &self.task, nothing).await {
+            match account.append(nothing).await {
                 Ok(appended) => self.epoch = Some(appended.epoch),
                 Err(StoreError::Behind(generation)) => {
                     self.generation = generation;
@@ -279,6 +270,7 @@ impl Pen {
     /// artifact, or that becomes too much, has what is kept written.
     pub(crate) async fn collect(
         &mut self,
+        account: &Account,
         event: TaskArtifactUpdateEvent,
     ) -> Result<Collected, StoreError> {
         if let Some(collected) = &mut self.collected
@@ -286,33 +278,29 @@ impl Pen {
         {
             collected.artifact.parts.extend(event.artifact.parts);
             if text_of(collected) >= MOST_COLLECTED {
-                self.write(Entry::default()).await?;
+                self.write(account, Entry::default()).await?;
             }
             return Ok(Collected::Added);
         }
-        self.write(Entry::default()).await?;
+        self.write(account, Entry::default()).await?;
         self.collected = Some(Box::new(event));
         Ok(Collected::First)
     }
 
     /// The state of the task, as far as is known here: of what others write to its log one learns when
     /// one writes.
-    pub(crate) async fn state(&self) -> Result<TaskState, StoreError> {
+    pub(crate) async fn state(&self, account: &Account) -> Result<TaskState, StoreError> {
         match (&self.new, self.state) {
             (None, Some(state)) => Ok(state),
-            _ => Ok(self.task().await?.status.state),
+            _ => Ok(self.task(account).await?.status.state),
         }
     }
 
     /// The task as it stands, or as it would be created.
-    pub(crate) async fn task(&self) -> Result<Arc<Task>, StoreError> {
+    pub(crate) async fn task(&self, account: &Account) -> Result<Arc<Task>, StoreError> {
         match &self.new {
             Some(new) => Ok(Arc::clone(&new.task)),
-            None => {
-                let store = &self.ledger.store;
-                let snapshot = store.snapshot(&self.owner, &self.task).await?;
-                Ok(snapshot.ok_or(StoreError::NoTask)?.task)
-            }
+            None => Ok(account.known().await?.task),
         }
     }
 }

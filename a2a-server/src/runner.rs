@@ -10,7 +10,7 @@ use a2a_types::{
 use tokio::sync::{Mutex, MutexGuard};
 use uuid::{NoContext, Uuid};
 
-use crate::ledger::Ledger;
+use crate::ledger::{Account, Ledger};
 use crate::pen::{Collected, Entry, Pen, is_mere_text, leaves_idle};
 use crate::stage::{Board, Progress};
 use crate::store::{NewTask, Owner, Receipt, Snapshot, StoreError};
@@ -22,9 +22,7 @@ use crate::turns::FirstStep;
 /// A new task is kept back until somebody needs it: the agent by its first update, a caller who
 /// does not want to wait, or a generation that knows no answer without a task.
 pub(crate) struct Runner {
-    ledger: Arc<Ledger>,
-    owner: Owner,
-    task: TaskId,
+    account: Account,
     context: ContextId,
     /// Held, too, by whoever makes the answer one with a task, or one without.
     pen: Mutex<Pen>,
@@ -34,7 +32,7 @@ pub(crate) struct Runner {
 impl std::fmt::Debug for Runner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Runner")
-            .field("task", &self.task)
+            .field("task", self.task_id())
             .finish_non_exhaustive()
     }
 }
@@ -42,38 +40,34 @@ impl std::fmt::Debug for Runner {
 impl Runner {
     /// A runner for a task that is not stored yet.
     pub(crate) fn for_new(ledger: Arc<Ledger>, owner: Owner, new: NewTask) -> Self {
-        let (task, context) = (new.task.id.clone(), new.task.context_id.clone());
-        let pen = Pen::for_new(Arc::clone(&ledger), owner.clone(), new);
-        Self::new(ledger, owner, task, context, pen)
+        let task = Arc::clone(&new.task);
+        Self::new(ledger, owner, &task, Pen::for_new(new))
     }
 
     /// A runner for a task of the store, as it stood.
     pub(crate) fn for_known(ledger: Arc<Ledger>, owner: Owner, known: &Snapshot) -> Self {
-        let (task, context) = (known.task.id.clone(), known.task.context_id.clone());
-        let (of, about) = (owner.clone(), task.clone());
-        let pen = Pen::at(Arc::clone(&ledger), of, about, known.generation);
-        Self::new(ledger, owner, task, context, pen)
+        Self::new(ledger, owner, &known.task, Pen::at(known.generation))
     }
 
-    fn new(
-        ledger: Arc<Ledger>,
-        owner: Owner,
-        task: TaskId,
-        context: Option<ContextId>,
-        pen: Pen,
-    ) -> Self {
+    fn new(ledger: Arc<Ledger>, owner: Owner, task: &Task, pen: Pen) -> Self {
         Self {
-            ledger,
-            owner,
-            task,
-            context: context.unwrap_or_default(),
+            account: Account {
+                ledger,
+                owner,
+                task: task.id.clone(),
+            },
+            context: task.context_id.clone().unwrap_or_default(),
             pen: Mutex::new(pen),
             board: Board::default(),
         }
     }
 
+    fn ledger(&self) -> &Ledger {
+        &self.account.ledger
+    }
+
     pub(crate) fn task_id(&self) -> &TaskId {
-        &self.task
+        &self.account.task
     }
 
     pub(crate) fn context_id(&self) -> &ContextId {
@@ -81,7 +75,7 @@ impl Runner {
     }
 
     pub(crate) fn owner(&self) -> &Owner {
-        &self.owner
+        &self.account.owner
     }
 
     /// Whatever happens to the task from now on belongs to this trace.
@@ -100,14 +94,15 @@ impl Runner {
         if pen.new_task().is_none() || self.is_answered() {
             return Ok(());
         }
-        let begun = Box::pin(pen.create(Vec::new())).await?;
+        let begun = Box::pin(pen.create(&self.account, Vec::new())).await?;
         self.tell(Progress::Open(Arc::new(begun)));
         Ok(())
     }
 
     /// What the agent may see of another task of the same owner.
     pub(crate) async fn other(&self, task: &TaskId) -> Result<Option<Task>, StoreError> {
-        let snapshot = self.ledger.store.snapshot(&self.owner, task).await?;
+        let Account { ledger, owner, .. } = &self.account;
+        let snapshot = ledger.store.snapshot(owner, task).await?;
         Ok(snapshot.map(|snapshot| Arc::unwrap_or_clone(snapshot.task)))
     }
 
@@ -131,7 +126,7 @@ impl Runner {
         }
         let events = vec![event];
         let settles = leaves_idle(&events);
-        let begun = pen.create(events).await?;
+        let begun = pen.create(&self.account, events).await?;
         let mut pauses = false;
         self.board.change(|stage| {
             stage.progress = Progress::Open(Arc::new(begun));
@@ -150,7 +145,7 @@ impl Runner {
 
     async fn write(&self, pen: &mut Pen, entry: Entry) -> Result<(), UpdateError> {
         let settles = leaves_idle(&entry.events);
-        match pen.write(entry).await {
+        match pen.write(&self.account, entry).await {
             Ok(()) if settles => {
                 self.board.change(|stage| stage.settled = pen.generation());
             }
@@ -169,18 +164,17 @@ impl Runner {
 
     /// The task as it stands in the store.
     pub(crate) async fn snapshot(&self) -> Result<Snapshot, StoreError> {
-        let snapshot = self.ledger.store.snapshot(&self.owner, &self.task).await?;
-        snapshot.ok_or(StoreError::NoTask)
+        self.account.known().await
     }
 
     /// The task as it stands, or as it would be created.
     pub(crate) async fn task(&self) -> Result<Arc<Task>, StoreError> {
-        self.pen.lock().await.task().await
+        self.pen.lock().await.task(&self.account).await
     }
 
     /// In which state the task is, as far as is known here.
     pub(crate) async fn state(&self) -> Result<TaskState, StoreError> {
-        self.pen.lock().await.state().await
+        self.pen.lock().await.state(&self.account).await
     }
 
     /// Whether the task is in the store.
@@ -205,7 +199,7 @@ impl Runner {
         metadata: Option<Object>,
     ) -> Event {
         Event::StatusUpdate(TaskStatusUpdateEvent {
-            task_id: self.task.clone(),
+            task_id: self.task_id().clone(),
             context_id: Some(self.context.clone()),
             status: TaskStatus {
                 state,
@@ -222,25 +216,25 @@ impl Runner {
         update: ArtifactUpdate,
     ) -> Result<(), UpdateError> {
         let event = TaskArtifactUpdateEvent {
-            task_id: self.task.clone(),
+            task_id: self.task_id().clone(),
             context_id: Some(self.context.clone()),
             artifact: update.artifact,
             append: update.append,
             last_chunk: update.last_chunk,
             metadata: update.metadata,
         };
-        if self.ledger.merge.is_zero() || !is_mere_text(&event) {
+        if self.ledger().merge.is_zero() || !is_mere_text(&event) {
             return self.append(Event::ArtifactUpdate(event)).await;
         }
-        let collected = self.ready().await?.collect(event).await?;
+        let collected = self.ready().await?.collect(&self.account, event).await?;
         if let Collected::First = collected {
             let runner = Arc::clone(self);
             tokio::spawn(async move {
-                tokio::time::sleep(runner.ledger.merge).await;
+                tokio::time::sleep(runner.ledger().merge).await;
                 let mut pen = runner.pen.lock().await;
                 if let Err(error) = runner.write(&mut pen, Entry::default()).await {
                     let error = &error as &dyn std::error::Error;
-                    tracing::warn!(task = %runner.task, error, "could not write what was collected");
+                    tracing::warn!(task = %runner.task_id(), error, "could not write what was collected");
                 }
             });
         }
@@ -271,7 +265,7 @@ impl Runner {
 
     /// Writes a step on the way to an answer, if steps are kept.
     pub(crate) async fn step(&self, step: Message) -> Result<(), UpdateError> {
-        match self.ledger.keeps_steps {
+        match self.ledger().keeps_steps {
             true => self.append(Event::Message(self.placed(step))).await,
             false => Ok(()),
         }
@@ -279,7 +273,7 @@ impl Runner {
 
     /// Whether steps on the way to an answer are kept.
     pub(crate) fn keeps_steps(&self) -> bool {
-        self.ledger.keeps_steps
+        self.ledger().keeps_steps
     }
 
     /// Keeps what the agent wants to know if it has to go on after a crash.
@@ -338,10 +332,9 @@ impl Runner {
             ..message
         };
         if let Some(receipt) = new.receipt.clone() {
-            let store = &self.ledger.store;
-            store
-                .keep_answer(&self.owner, receipt, answer.clone())
-                .await?;
+            let Account { ledger, owner, .. } = &self.account;
+            let answer = answer.clone();
+            ledger.store.keep_answer(owner, receipt, answer).await?;
         }
         self.tell(Progress::Answered(Arc::new(answer)));
         Ok(())
@@ -353,6 +346,12 @@ impl Runner {
         Ok(())
     }
 
+    /// Whether there is a task that was begun here.
+    pub(crate) fn is_open(&self) -> bool {
+        self.board
+            .is(|stage| matches!(stage.progress, Progress::Open(_)))
+    }
+
     /// Whether the agent answered with a message alone.
     pub(crate) fn is_answered(&self) -> bool {
         self.board
@@ -362,7 +361,7 @@ impl Runner {
     /// A message of this task says so.
     pub(crate) fn placed(&self, message: Message) -> Message {
         Message {
-            task_id: Some(self.task.clone()),
+            task_id: Some(self.task_id().clone()),
             context_id: Some(self.context.clone()),
             ..message
         }

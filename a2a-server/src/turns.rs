@@ -20,6 +20,8 @@ use tracing::Span;
 use tracing::field::Empty;
 
 use crate::agent::{ErasedAgent, Failure};
+use crate::gate::Pass;
+use crate::letters::Letter;
 use crate::runner::Runner;
 use crate::store::{Owner, StoreError};
 use crate::turn::{Resumed, Turn, UpdateError};
@@ -193,16 +195,17 @@ impl Turns {
         Ok(Ticket(confirmed))
     }
 
-    /// Runs a turn, and further turns for messages that came meanwhile; `held` is let go after the
-    /// last one.
+    /// Runs a turn, and further turns for messages that came meanwhile; the pass, if one was needed, is
+    /// given back after the last one. The letter stays open until what came of it is written down.
     pub(crate) fn start(
         self: &Arc<Self>,
         runner: Arc<Runner>,
         first: Arc<Heard>,
         first_step: FirstStep,
-        held: impl Send + 'static,
+        pass: Option<Pass>,
+        letter: Option<Arc<Letter>>,
     ) {
-        let turns = Arc::clone(self);
+        let (turns, worked_on) = (Arc::clone(self), Arc::clone(&runner));
         runner.begin(first_step);
         self.count.send_if_modified(|count| {
             *count += 1;
@@ -229,11 +232,16 @@ impl Turns {
                 *count -= 1;
                 *count == 0 && turns.count.receiver_count() > 0
             });
-            drop((held, running));
+            drop((pass, running));
         });
         let is_over = first_step != FirstStep::Apart && (&mut run).now_or_never().is_some();
         if !is_over {
-            tokio::spawn(run);
+            // The store knows the messages of its tasks.
+            let letter = letter.filter(|_| !worked_on.is_open());
+            tokio::spawn(async move {
+                run.await;
+                drop(letter);
+            });
         }
     }
 

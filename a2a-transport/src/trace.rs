@@ -10,8 +10,14 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 ///
 /// It identifies nothing that anybody may do, and nobody is refused for a bad one: what cannot be
 /// read is not there.
+///
+/// It goes along with all that happens for a request, most of which has none: to clone it is cheap.
 #[derive(Clone, Eq, PartialEq)]
-pub struct TraceContext {
+pub struct TraceContext(Arc<Said>);
+
+/// What is said of a trace.
+#[derive(Clone, Eq, PartialEq)]
+struct Said {
     trace_id: [u8; 16],
     parent_id: [u8; 8],
     flags: u8,
@@ -22,13 +28,8 @@ impl TraceContext {
     /// A span of a trace, of which nothing is said but whether it is recorded; none if one of the ids
     /// is zero, which is none.
     pub fn new(trace_id: [u8; 16], parent_id: [u8; 8], is_sampled: bool) -> Option<Self> {
-        let is_one = trace_id != [0; 16] && parent_id != [0; 8];
-        is_one.then_some(Self {
-            trace_id,
-            parent_id,
-            flags: u8::from(is_sampled) * SAMPLED,
-            state: None,
-        })
+        let flags = u8::from(is_sampled) * SAMPLED;
+        Said::new(trace_id, parent_id, flags).map(Self::from)
     }
 
     /// What the headers of a request say; nothing if `traceparent` is missing, bad, or there twice. A
@@ -38,48 +39,22 @@ impl TraceContext {
         let (parent, None) = (parents.next()?, parents.next()) else {
             return None;
         };
-        let mut context = Self::read_parent(parent.to_str().ok()?)?;
-        context.state = joined(headers).and_then(|state| read_state(&state));
-        Some(context)
+        let mut said = Said::read(parent.to_str().ok()?)?;
+        said.state = joined(headers).and_then(|state| read_state(&state));
+        Some(said.into())
     }
 
     /// What the values of the two headers say, as [`read`](Self::read) does.
     pub fn parse(traceparent: &str, tracestate: Option<&str>) -> Option<Self> {
-        let mut context = Self::read_parent(traceparent)?;
-        context.state = tracestate.and_then(read_state);
-        Some(context)
-    }
-
-    /// §3.2 and, of later versions, §4.3: they begin like this one, and may go on behind a dash.
-    fn read_parent(text: &str) -> Option<Self> {
-        let text = text.trim_matches(WHITE).as_bytes();
-        let (head, rest) = text.split_at_checked(LENGTH)?;
-        let [version @ .., b'-'] = head.get(..3)? else {
-            return None;
-        };
-        let [version] = bytes(version)?;
-        let is_whole = match version {
-            0 => rest.is_empty(),
-            255 => false,
-            _ => matches!(rest, [] | [b'-', ..]),
-        };
-        let (b'-', b'-', true) = (head[35], head[52], is_whole) else {
-            return None;
-        };
-        let [flags] = bytes(&head[53..])?;
-        let context = Self::new(bytes(&head[3..35])?, bytes(&head[36..52])?, false)?;
-        // What the others mean in a later version is not known, and it is not that one we write.
-        let known = if version == 0 { 255 } else { SAMPLED };
-        Some(Self {
-            flags: flags & known,
-            ..context
-        })
+        let mut said = Said::read(traceparent)?;
+        said.state = tracestate.and_then(read_state);
+        Some(said.into())
     }
 
     /// The same with another `tracestate`: the one given, or none if it is bad.
-    pub fn with_state(self, tracestate: &str) -> Self {
-        let state = read_state(tracestate);
-        Self { state, ..self }
+    pub fn with_state(mut self, tracestate: &str) -> Self {
+        Arc::make_mut(&mut self.0).state = read_state(tracestate);
+        self
     }
 
     /// Says it in the headers of a request, in place of what they said.
@@ -99,7 +74,7 @@ impl TraceContext {
     pub fn traceparent(&self) -> String {
         let mut text = String::with_capacity(LENGTH);
         text.push_str("00");
-        for part in [&self.trace_id[..], &self.parent_id, &[self.flags]] {
+        for part in [&self.0.trace_id[..], &self.0.parent_id, &[self.0.flags]] {
             text.push('-');
             for byte in part {
                 text.extend([byte >> 4, byte & 15].map(digit));
@@ -110,22 +85,63 @@ impl TraceContext {
 
     /// The value of the header `tracestate`: what the systems on the way want to be told again.
     pub fn tracestate(&self) -> Option<&str> {
-        self.state.as_deref()
+        self.0.state.as_deref()
     }
 
     /// The trace.
     pub fn trace_id(&self) -> [u8; 16] {
-        self.trace_id
+        self.0.trace_id
     }
 
     /// The span that sent the request.
     pub fn parent_id(&self) -> [u8; 8] {
-        self.parent_id
+        self.0.parent_id
     }
 
     /// Whether the sender may have recorded the span.
     pub fn is_sampled(&self) -> bool {
-        self.flags & SAMPLED != 0
+        self.0.flags & SAMPLED != 0
+    }
+}
+
+impl Said {
+    /// An id that is zero is none.
+    fn new(trace_id: [u8; 16], parent_id: [u8; 8], flags: u8) -> Option<Self> {
+        let is_one = trace_id != [0; 16] && parent_id != [0; 8];
+        is_one.then_some(Self {
+            trace_id,
+            parent_id,
+            flags,
+            state: None,
+        })
+    }
+
+    /// §3.2 and, of later versions, §4.3: they begin like this one, and may go on behind a dash.
+    fn read(text: &str) -> Option<Self> {
+        let text = text.trim_matches(WHITE).as_bytes();
+        let (head, rest) = text.split_at_checked(LENGTH)?;
+        let [version @ .., b'-'] = head.get(..3)? else {
+            return None;
+        };
+        let [version] = bytes(version)?;
+        let is_whole = match version {
+            0 => rest.is_empty(),
+            255 => false,
+            _ => matches!(rest, [] | [b'-', ..]),
+        };
+        let (b'-', b'-', true) = (head[35], head[52], is_whole) else {
+            return None;
+        };
+        let [flags] = bytes(&head[53..])?;
+        // What the others mean in a later version is not known, and it is not that one we write.
+        let known = if version == 0 { 255 } else { SAMPLED };
+        Self::new(bytes(&head[3..35])?, bytes(&head[36..52])?, flags & known)
+    }
+}
+
+impl From<Said> for TraceContext {
+    fn from(said: Said) -> Self {
+        Self(Arc::new(said))
     }
 }
 

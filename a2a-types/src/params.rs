@@ -171,7 +171,7 @@ pub struct SendMessageConfiguration {
         alias = "pushNotificationConfig",
         skip_serializing_if = "Option::is_none"
     )]
-    pub task_push_notification_config: Option<TaskPushNotificationConfig>,
+    pub task_push_notification_config: Option<Box<TaskPushNotificationConfig>>,
     /// How many of the last messages to include.
     #[serde(
         default,

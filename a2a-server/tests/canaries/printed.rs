@@ -55,7 +55,7 @@ fn request() -> SendMessageRequest {
     SendMessageRequest {
         message: Message::user("hello"),
         configuration: Some(SendMessageConfiguration {
-            task_push_notification_config: Some(webhook()),
+            task_push_notification_config: Some(webhook().into()),
             ..SendMessageConfiguration::default()
         }),
         ..SendMessageRequest::default()

@@ -101,7 +101,7 @@ async fn a_webhook_that_comes_with_the_message_is_told_from_the_first_event_on()
         let request = SendMessageRequest {
             message: Message::user("echo this"),
             configuration: Some(SendMessageConfiguration {
-                task_push_notification_config: Some(config),
+                task_push_notification_config: Some(config.into()),
                 ..SendMessageConfiguration::default()
             }),
             ..SendMessageRequest::default()
@@ -196,7 +196,7 @@ async fn what_webhooks_are_told_is_signed() {
             let request = SendMessageRequest {
                 message: Message::user("echo this"),
                 configuration: Some(SendMessageConfiguration {
-                    task_push_notification_config: Some(config),
+                    task_push_notification_config: Some(config.into()),
                     ..SendMessageConfiguration::default()
                 }),
                 ..SendMessageRequest::default()

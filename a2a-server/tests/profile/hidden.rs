@@ -120,10 +120,10 @@ async fn no_webhook_is_told_a_step() {
         let request = SendMessageRequest {
             message: Message::user("two calls"),
             configuration: Some(SendMessageConfiguration {
-                task_push_notification_config: Some(TaskPushNotificationConfig {
+                task_push_notification_config: Some(Box::new(TaskPushNotificationConfig {
                     url,
                     ..Default::default()
-                }),
+                })),
                 ..Default::default()
             }),
             ..Default::default()

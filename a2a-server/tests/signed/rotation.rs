@@ -76,7 +76,7 @@ async fn call(agent: String, url: String, mut told: mpsc::UnboundedReceiver<Even
         let request = SendMessageRequest {
             message: Message::user("hello"),
             configuration: Some(SendMessageConfiguration {
-                task_push_notification_config: Some(config),
+                task_push_notification_config: Some(config.into()),
                 ..SendMessageConfiguration::default()
             }),
             ..SendMessageRequest::default()

@@ -199,21 +199,29 @@ where
     B: http_body::Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
+    use futures_util::FutureExt;
     use http_body_util::BodyExt;
     let mut body = std::pin::pin!(body);
     if body.size_hint().lower() > limit as u64 {
         return Err(Incomplete::TooLarge);
     }
     let mut bytes = BytesMut::new();
-    let mut deadline = Instant::now() + pace.within;
+    // Most bodies are there with their head, and are not waited for.
+    let mut deadline = None;
     // How much must be there for the next deadline.
     let mut due = pace.bytes;
     loop {
-        let frame = tokio::time::timeout_at(deadline, body.frame())
-            .await
-            .map_err(|_| Incomplete::Stalled)?;
+        let mut frame = body.frame().map(|frame| Some(frame?.map_err(Into::into)));
+        let frame = match (&mut frame).now_or_never() {
+            Some(frame) => frame,
+            None => {
+                let deadline = *deadline.get_or_insert_with(|| Instant::now() + pace.within);
+                let frame = tokio::time::timeout_at(deadline, frame).await;
+                frame.map_err(|_| Incomplete::Stalled)?
+            }
+        };
         let Some(frame) = frame else { break };
-        let frame = frame.map_err(|error| Incomplete::Broken(error.into()))?;
+        let frame = frame.map_err(Incomplete::Broken)?;
         let Ok(data) = frame.into_data() else {
             continue;
         };
@@ -225,7 +233,7 @@ where
         }
         bytes.extend_from_slice(&data);
         if bytes.len() >= due {
-            deadline = Instant::now() + pace.within;
+            deadline = None;
             due = bytes.len() + pace.bytes;
         }
     }

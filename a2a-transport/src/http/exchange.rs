@@ -1,17 +1,16 @@
 //! One question and its answer, by JSON-RPC or by HTTP+JSON.
 
-use std::borrow::Cow;
-
 use a2a_jsonrpc::Id;
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Response as A2aResponse};
 use bytes::Bytes;
-use http::header::{ALLOW, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use http::header::{ALLOW, HeaderValue};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
 use super::answer::{JSON, deny, event_stream, for_caller_only, retry_later, status, written};
 use super::body::{Body, Incomplete, collect};
 use super::observed::Observed;
+use super::said::Said;
 use super::service::HttpService;
 use super::{extensions, media};
 use crate::binding::rest::{self, NoRoute, Route};
@@ -19,7 +18,7 @@ use crate::binding::{
     EventWriter, Question, Refused, clip, jsonrpc, requested_dialect, write_refusal, write_reply,
 };
 use crate::{
-    Answer, Binding, BoxFuture, Call, Claims, Context, Envelope, Error, Principal, Reply, Transport,
+    Answer, Binding, BoxFuture, Call, Context, Envelope, Error, Principal, Reply, Transport,
 };
 
 impl<T: Transport> HttpService<T> {
@@ -34,20 +33,20 @@ impl<T: Transport> HttpService<T> {
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let reading = &self.settings.reading;
+        let (said, reading) = (Said::read(head), &self.settings.reading);
         let mut manner = Manner {
             binding: Binding::JsonRpc,
             dialect: reading.prefer.unwrap_or(Dialect::V0_3),
             media_type: JSON,
             observed,
         };
-        let read = |body: &[u8]| jsonrpc::read_call(body, version(head).as_deref(), reading);
-        let asked = match self.read(head, body, &mut manner, read).await {
-            Ok((principal, question)) => self.ask(head, principal, question, &mut manner),
+        let read = |body: &[u8]| jsonrpc::read_call(body, said.version().as_deref(), reading);
+        let asked = match self.read(head, &said, body, &mut manner, read).await {
+            Ok((principal, question)) => self.ask(said, principal, question, &mut manner),
             Err(refusal) => return refusal,
         };
         let reply = asked.reply.await;
-        self.respond(head, reply, asked.envelope, &asked.active, manner)
+        self.respond(reply, asked.envelope, asked.told, manner)
     }
 
     /// Answers a question by HTTP+JSON, asked at a path below ours.
@@ -62,14 +61,14 @@ impl<T: Transport> HttpService<T> {
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let reading = &self.settings.reading;
+        let (said, reading) = (Said::read(head), &self.settings.reading);
         let mut manner = Manner {
             binding: Binding::HttpJson,
             dialect: Dialect::V1_0,
             media_type: media::of_answer(&head.headers),
             observed,
         };
-        let asked = match asked_for(head) {
+        let asked = match asked_for(&said) {
             Ok(asked) => asked,
             Err(error) => return manner.refuse(None, error),
         };
@@ -99,18 +98,19 @@ impl<T: Transport> HttpService<T> {
             return manner.refuse(Some(StatusCode::NOT_ACCEPTABLE), error);
         }
         let read = |body: &[u8]| rest::read_call(route, head.uri.query(), body, reading);
-        let asked = match self.read(head, body, &mut manner, read).await {
-            Ok((principal, question)) => self.ask(head, principal, question, &mut manner),
+        let asked = match self.read(head, &said, body, &mut manner, read).await {
+            Ok((principal, question)) => self.ask(said, principal, question, &mut manner),
             Err(refusal) => return refusal,
         };
         let reply = asked.reply.await;
-        self.respond(head, reply, asked.envelope, &asked.active, manner)
+        self.respond(reply, asked.envelope, asked.told, manner)
     }
 
     /// Lets the caller in, and reads its question.
     async fn read<B>(
         &self,
         head: &Parts,
+        said: &Said<'_>,
         body: B,
         manner: &mut Manner,
         read: impl FnOnce(&[u8]) -> Result<Question, Refused>,
@@ -122,7 +122,7 @@ impl<T: Transport> HttpService<T> {
         let refuse = |manner: &mut Manner, status, text: &str| {
             manner.refuse(Some(status), A2aError::new(ErrorKind::InvalidRequest, text))
         };
-        if head.method == Method::POST && !media::brings_json(&head.headers) {
+        if head.method == Method::POST && !said.brings_json() {
             let text = "expected `Content-Type: application/json`";
             return Err(refuse(manner, StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
         }
@@ -155,7 +155,7 @@ impl<T: Transport> HttpService<T> {
     /// Asks the transport.
     fn ask(
         &self,
-        head: &Parts,
+        said: Said<'_>,
         principal: Principal,
         question: Question,
         manner: &mut Manner,
@@ -170,37 +170,35 @@ impl<T: Transport> HttpService<T> {
             let (quirk, path) = (repair.quirk.code(), &repair.path);
             tracing::debug!(quirk, path, "mended a request");
         }
-        let wanted = extensions::wanted(&head.headers);
         let offered = |uri: &&String| self.settings.extensions.contains(uri);
-        let active = wanted.iter().filter(offered).cloned().collect();
+        let told = HowTold {
+            active: said.extensions.iter().filter(offered).cloned().collect(),
+            named: (said.user_agent())
+                .is_some_and(|agent| agent.starts_with("trpc-a2a-go-client/")),
+        };
         let context = Context {
             principal,
             tenant: None,
             dialect: envelope.dialect,
-            extensions: wanted,
-            claims: Claims {
-                user_id: header(&head.headers, &USER_ID).map(Into::into),
-                user_agent: header(&head.headers, &USER_AGENT).map(Into::into),
-            },
-            last_event_id: header(&head.headers, &LAST_EVENT_ID)
-                .and_then(|id| id.trim().parse().ok()),
+            claims: said.claims(),
+            last_event_id: said.last_event_id(),
+            extensions: said.extensions,
             trace: manner.observed.trace(),
             repairs,
         };
         Asked {
             reply: self.transport.call(Call { request, context }),
             envelope,
-            active,
+            told,
         }
     }
 
     /// Puts an answer into HTTP.
     fn respond(
         &self,
-        head: &Parts,
         reply: Result<Reply, Error>,
         mut envelope: Envelope,
-        active: &[String],
+        told: HowTold,
         mut manner: Manner,
     ) -> Response<Body> {
         let outcome = match reply {
@@ -221,13 +219,11 @@ impl<T: Transport> HttpService<T> {
         }
         let mut response = match outcome {
             Ok(Answer::Stream(updates)) => {
-                let named = header(&head.headers, &USER_AGENT)
-                    .is_some_and(|agent| agent.starts_with("trpc-a2a-go-client/"));
                 let writer = EventWriter::new(&envelope);
                 event_stream(Body::events(
                     updates,
                     writer,
-                    named,
+                    told.named,
                     self.settings.keep_alive,
                     manner.observed,
                 ))
@@ -244,7 +240,7 @@ impl<T: Transport> HttpService<T> {
             }
             Err(error) => written(write_reply(&envelope, Err(error)), manner.media_type),
         };
-        extensions::echo(active, envelope.dialect, &mut response);
+        extensions::echo(&told.active, envelope.dialect, &mut response);
         response
     }
 }
@@ -253,8 +249,15 @@ impl<T: Transport> HttpService<T> {
 struct Asked<'a> {
     reply: BoxFuture<'a, Result<Reply, Error>>,
     envelope: Envelope,
-    /// The extensions that are active for it.
+    told: HowTold,
+}
+
+/// What the caller is told beside the answer.
+struct HowTold {
+    /// The extensions that are active.
     active: Vec<String>,
+    /// The events of a stream have names.
+    named: bool,
 }
 
 /// How to answer before the question is understood.
@@ -281,8 +284,8 @@ impl Manner {
 }
 
 /// The generation that the caller names; it must be one that HTTP+JSON is spoken in.
-fn asked_for(head: &Parts) -> Result<Option<Dialect>, A2aError> {
-    match requested_dialect(version(head).as_deref())? {
+fn asked_for(said: &Said<'_>) -> Result<Option<Dialect>, A2aError> {
+    match requested_dialect(said.version().as_deref())? {
         Some(Dialect::V0_1) => {
             let text = "generation 0.1 has no HTTP+JSON; expected 0.3 or 1.0";
             Err(A2aError::new(ErrorKind::VersionNotSupported, text))
@@ -292,21 +295,3 @@ fn asked_for(head: &Parts) -> Result<Option<Dialect>, A2aError> {
         asked => Ok(asked),
     }
 }
-
-/// `A2A-Version`, as a header or as a parameter of the query. Specification 1.0 §3.6.1.
-fn version(head: &Parts) -> Option<Cow<'_, str>> {
-    if let Some(version) = header(&head.headers, &VERSION) {
-        return Some(version.into());
-    }
-    let mut parameters = form_urlencoded::parse(head.uri.query()?.as_bytes());
-    let (_, version) = parameters.find(|(name, _)| name.eq_ignore_ascii_case(VERSION.as_str()))?;
-    Some(version)
-}
-
-fn header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok()
-}
-
-static VERSION: HeaderName = HeaderName::from_static("a2a-version");
-static USER_ID: HeaderName = HeaderName::from_static("x-user-id");
-static LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");

@@ -10,16 +10,15 @@ static NAME: HeaderName = HeaderName::from_static("a2a-extensions");
 /// How 0.2 and 0.3 spell it.
 static OLD_NAME: HeaderName = HeaderName::from_static("x-a2a-extensions");
 
-/// The extensions that a caller wants active, by URI, from either spelling of the header.
-pub(super) fn wanted(headers: &HeaderMap) -> Vec<String> {
-    let named = [&NAME, &OLD_NAME]
-        .into_iter()
-        .flat_map(|name| headers.get_all(name));
-    let lists = named.filter_map(|value| value.to_str().ok());
-    let uris = lists.flat_map(|list| list.split(',')).map(str::trim);
-    uris.filter(|uri| !uri.is_empty())
-        .map(str::to_owned)
-        .collect()
+/// Whether a header is the one by which extensions are wanted, in either spelling.
+pub(super) fn is_named(name: &HeaderName) -> bool {
+    *name == NAME || *name == OLD_NAME
+}
+
+/// The extensions that it lists, by URI.
+pub(super) fn listed(value: &HeaderValue) -> impl Iterator<Item = String> {
+    let uris = value.to_str().unwrap_or_default().split(',').map(str::trim);
+    uris.filter(|uri| !uri.is_empty()).map(str::to_owned)
 }
 
 /// Tells the caller which of them are active, in its own spelling.

@@ -96,19 +96,20 @@ impl Hosts {
             named = true;
             self.demand(authority.as_str(), WRONG_HOST)?;
         }
-        for host in head.headers.get_all(HOST) {
-            named = true;
-            self.demand(text(host), WRONG_HOST)?;
+        for (name, value) in &head.headers {
+            if name == HOST {
+                named = true;
+                self.demand(text(value), WRONG_HOST)?;
+            } else if name == ORIGIN {
+                // `null`, which pages in sandboxes and files send, is nobody's origin.
+                let (_, host) = text(value).split_once("://").unwrap_or_default();
+                self.demand(host, WRONG_ORIGIN)?;
+            }
         }
-        if !named {
-            return Err(plain(StatusCode::BAD_REQUEST, "expected a `Host` header"));
+        match named {
+            true => Ok(()),
+            false => Err(plain(StatusCode::BAD_REQUEST, "expected a `Host` header")),
         }
-        for origin in head.headers.get_all(ORIGIN) {
-            // `null`, which pages in sandboxes and files send, is nobody's origin.
-            let (_, host) = text(origin).split_once("://").unwrap_or_default();
-            self.demand(host, WRONG_ORIGIN)?;
-        }
-        Ok(())
     }
 
     fn demand(&self, host: &str, otherwise: &'static str) -> Result<(), Response<Body>> {

@@ -1,25 +1,24 @@
 //! What media types a request brings and takes.
 
 use http::HeaderMap;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderName};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 
 use super::answer::{A2A_JSON, JSON};
 
-/// Whether the body claims to be JSON of some kind; a request that claims nothing may be.
-pub(super) fn brings_json(headers: &HeaderMap) -> bool {
-    match headers.get(CONTENT_TYPE) {
-        // As nearly everyone writes it.
-        Some(given) if given == JSON => true,
-        Some(_) => types(headers, CONTENT_TYPE).next().is_some_and(is_json),
-        None => true,
-    }
+/// Whether a media type is JSON of some kind, whatever its parameters.
+pub(super) fn is_json(given: &HeaderValue) -> bool {
+    // As nearly everyone writes it.
+    given == JSON
+        || given
+            .to_str()
+            .is_ok_and(|given| is_some_json(essence(given)))
 }
 
 /// Whether an answer can be of use to the caller: some JSON, or a stream of events.
 pub(super) fn takes_answers(headers: &HeaderMap) -> bool {
     let useful = |given: &str| {
         let others = ["*/*", "application/*", "text/*", "text/event-stream"];
-        is_json(given) || others.iter().any(|other| is_same(given, other))
+        is_some_json(given) || others.iter().any(|other| is_same(given, other))
     };
     types(headers, ACCEPT).any(useful) || !headers.contains_key(ACCEPT)
 }
@@ -36,7 +35,7 @@ pub(super) fn of_answer(headers: &HeaderMap) -> &'static str {
     }
 }
 
-fn is_json(given: &str) -> bool {
+fn is_some_json(given: &str) -> bool {
     let is_of_json = |subtype: &str| {
         let suffix = subtype.rsplit_once('+');
         suffix.is_some_and(|(_, suffix)| is_same(suffix, "json"))
@@ -58,16 +57,17 @@ fn types(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
         .get_all(name)
         .into_iter()
         .filter_map(|value| value.to_str().ok());
-    lists.flat_map(|list| list.split(',')).map(|item| {
-        let essence = item.split(';').next().unwrap_or_default();
-        essence.trim()
-    })
+    lists.flat_map(|list| list.split(',')).map(essence)
+}
+
+/// A media type without its parameters.
+fn essence(given: &str) -> &str {
+    given.split(';').next().unwrap_or_default().trim()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::HeaderValue;
 
     fn headers(accept: &str, content_type: &str) -> HeaderMap {
         let given = [(ACCEPT, accept), (CONTENT_TYPE, content_type)];
@@ -81,7 +81,8 @@ mod tests {
     fn check(accept: &str, content_type: &str, takes: bool, brings: bool, answer: &str) {
         let headers = headers(accept, content_type);
         assert_eq!(takes_answers(&headers), takes);
-        assert_eq!(brings_json(&headers), brings);
+        let given = headers.get(CONTENT_TYPE);
+        assert_eq!(given.is_none_or(is_json), brings);
         assert_eq!(of_answer(&headers), answer);
     }
 

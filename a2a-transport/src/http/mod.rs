@@ -20,6 +20,7 @@ mod probes;
 mod proxy;
 mod reach;
 mod remote;
+mod said;
 mod serve;
 mod service;
 mod tap;

@@ -20,8 +20,8 @@ use crate::{Answer, Binding, Envelope, TraceContext, Update, spans};
 /// Whoever counts requests and whoever traces them look here.
 pub(super) struct Observed {
     binding: Binding,
-    /// What is to be passed on: in a box, for nobody needs room for it when that is done.
-    trace: Option<Box<TraceContext>>,
+    /// What is to be passed on, until it is.
+    trace: Option<TraceContext>,
     /// The generation, once the request is understood, or refused in one.
     dialect: Option<Dialect>,
     /// What is asked, once it is understood.
@@ -71,10 +71,9 @@ impl Observed {
         } else {
             span
         };
-        let trace = spans::join(&span, TraceContext::read(headers));
         Self {
             binding,
-            trace: trace.map(Box::new),
+            trace: spans::join(&span, TraceContext::read(headers)),
             dialect: None,
             operation: None,
             task_is_told: false,
@@ -88,7 +87,7 @@ impl Observed {
 
     /// The trace, to be passed on from here.
     pub(super) fn trace(&mut self) -> Option<TraceContext> {
-        self.trace.take().map(|trace| *trace)
+        self.trace.take()
     }
 
     /// What happens for the request happens in this span.

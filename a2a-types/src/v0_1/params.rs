@@ -105,7 +105,9 @@ impl From<TaskSendParams> for SendMessageRequest {
     fn from(params: TaskSendParams) -> Self {
         let configuration = SendMessageConfiguration {
             accepted_output_modes: params.accepted_output_modes.unwrap_or_default(),
-            task_push_notification_config: params.push_notification.map(Into::into),
+            task_push_notification_config: params
+                .push_notification
+                .map(|config| Box::new(config.into())),
             history_length: params.history_length,
             return_immediately: false,
         };
@@ -136,7 +138,9 @@ impl From<SendMessageRequest> for TaskSendParams {
                 .unwrap_or_else(TaskId::random),
             session_id: request.message.context_id.clone(),
             message: request.message.into(),
-            push_notification: configuration.task_push_notification_config.map(Into::into),
+            push_notification: configuration
+                .task_push_notification_config
+                .map(|config| (*config).into()),
             history_length: configuration.history_length,
             accepted_output_modes: (!modes.is_empty()).then_some(modes),
             metadata: request.metadata,

@@ -154,7 +154,9 @@ impl From<MessageSendConfiguration> for SendMessageConfiguration {
     fn from(configuration: MessageSendConfiguration) -> Self {
         Self {
             accepted_output_modes: configuration.accepted_output_modes.unwrap_or_default(),
-            task_push_notification_config: configuration.push_notification_config.map(Into::into),
+            task_push_notification_config: configuration
+                .push_notification_config
+                .map(|config| Box::new(config.into())),
             history_length: configuration.history_length,
             return_immediately: configuration.blocking == Some(false),
         }
@@ -168,7 +170,9 @@ impl From<SendMessageConfiguration> for MessageSendConfiguration {
         Self {
             accepted_output_modes: Some(configuration.accepted_output_modes),
             history_length: configuration.history_length,
-            push_notification_config: configuration.task_push_notification_config.map(Into::into),
+            push_notification_config: configuration
+                .task_push_notification_config
+                .map(|config| (*config).into()),
             blocking: Some(!configuration.return_immediately),
         }
     }

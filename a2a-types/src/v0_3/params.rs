@@ -267,7 +267,9 @@ impl From<SendMessageConfiguration> for crate::SendMessageConfiguration {
     fn from(configuration: SendMessageConfiguration) -> Self {
         Self {
             accepted_output_modes: configuration.accepted_output_modes,
-            task_push_notification_config: configuration.push_notification.map(Into::into),
+            task_push_notification_config: configuration
+                .push_notification
+                .map(|config| Box::new(config.into())),
             history_length: configuration.history_length,
             return_immediately: !configuration.blocking,
         }
@@ -279,7 +281,9 @@ impl From<crate::SendMessageConfiguration> for SendMessageConfiguration {
     fn from(configuration: crate::SendMessageConfiguration) -> Self {
         Self {
             accepted_output_modes: configuration.accepted_output_modes,
-            push_notification: configuration.task_push_notification_config.map(Into::into),
+            push_notification: configuration
+                .task_push_notification_config
+                .map(|config| (*config).into()),
             history_length: configuration.history_length.filter(|length| *length > 0),
             blocking: !configuration.return_immediately,
         }

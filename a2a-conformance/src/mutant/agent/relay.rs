@@ -77,8 +77,9 @@ impl Relay {
             Request::CreateTaskPushNotificationConfig(config) => self.hide(config),
             Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
                 let configuration = params.configuration.as_mut();
-                let config = configuration
-                    .and_then(|configuration| configuration.task_push_notification_config.as_mut());
+                let config = configuration.and_then(|configuration| {
+                    configuration.task_push_notification_config.as_deref_mut()
+                });
                 if let Some(config) = config {
                     self.hide(config);
                 }

@@ -213,7 +213,7 @@ pub(crate) fn request(
         message,
         configuration: Some(SendMessageConfiguration {
             return_immediately,
-            task_push_notification_config: config,
+            task_push_notification_config: config.map(Box::new),
             ..SendMessageConfiguration::default()
         }),
         ..SendMessageRequest::default()

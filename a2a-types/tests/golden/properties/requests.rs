@@ -45,7 +45,7 @@ fn send() -> BoxedStrategy<SendMessageRequest> {
         |(accepted_output_modes, webhook, history_length, return_immediately)| {
             SendMessageConfiguration {
                 accepted_output_modes,
-                task_push_notification_config: webhook,
+                task_push_notification_config: webhook.map(Box::new),
                 history_length,
                 return_immediately,
             }

@@ -1,0 +1,90 @@
+//! What the head of a question says beside the path, read in one go.
+
+use std::borrow::Cow;
+
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT};
+use http::request::Parts;
+
+use super::{extensions, media};
+use crate::Claims;
+
+/// What the head of a question says: to look for one header after the other takes longer than to go
+/// through those that there are. Of a header that is there twice the first counts.
+#[derive(Default)]
+pub(super) struct Said<'h> {
+    version: Option<&'h HeaderValue>,
+    user_id: Option<&'h HeaderValue>,
+    user_agent: Option<&'h HeaderValue>,
+    last_event_id: Option<&'h HeaderValue>,
+    content_type: Option<&'h HeaderValue>,
+    query: Option<&'h str>,
+    /// The extensions that the caller wants active, by URI.
+    pub(super) extensions: Vec<String>,
+}
+
+impl<'h> Said<'h> {
+    pub(super) fn read(head: &'h Parts) -> Self {
+        let mut said = Self {
+            query: head.uri.query(),
+            ..Self::default()
+        };
+        for (name, value) in &head.headers {
+            let place = match name {
+                name if *name == VERSION => &mut said.version,
+                name if *name == USER_ID => &mut said.user_id,
+                name if *name == USER_AGENT => &mut said.user_agent,
+                name if *name == LAST_EVENT_ID => &mut said.last_event_id,
+                name if *name == CONTENT_TYPE => &mut said.content_type,
+                name => {
+                    if extensions::is_named(name) {
+                        said.extensions.extend(extensions::listed(value));
+                    }
+                    continue;
+                }
+            };
+            place.get_or_insert(value);
+        }
+        said
+    }
+
+    /// `A2A-Version`, as a header or as a parameter of the query. Specification 1.0 §3.6.1.
+    pub(super) fn version(&self) -> Option<Cow<'h, str>> {
+        if let Some(version) = text(self.version) {
+            return Some(version.into());
+        }
+        let mut parameters = form_urlencoded::parse(self.query?.as_bytes());
+        let is_version = |name: &str| name.eq_ignore_ascii_case(VERSION.as_str());
+        let (_, version) = parameters.find(|(name, _)| is_version(name))?;
+        Some(version)
+    }
+
+    /// What the caller says of itself.
+    pub(super) fn claims(&self) -> Claims {
+        Claims {
+            user_id: text(self.user_id).map(Into::into),
+            user_agent: self.user_agent().map(Into::into),
+        }
+    }
+
+    pub(super) fn user_agent(&self) -> Option<&'h str> {
+        text(self.user_agent)
+    }
+
+    /// The last event that the caller has seen, if it resumes a stream.
+    pub(super) fn last_event_id(&self) -> Option<u64> {
+        text(self.last_event_id)?.trim().parse().ok()
+    }
+
+    /// Whether the body claims to be JSON of some kind; a request that claims nothing may be.
+    pub(super) fn brings_json(&self) -> bool {
+        self.content_type.is_none_or(media::is_json)
+    }
+}
+
+fn text(value: Option<&HeaderValue>) -> Option<&str> {
+    value?.to_str().ok()
+}
+
+static VERSION: HeaderName = HeaderName::from_static("a2a-version");
+static USER_ID: HeaderName = HeaderName::from_static("x-user-id");
+static LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
