@@ -135,8 +135,17 @@ async fn who_does_not_want_to_wait_does_not() {
 async fn an_agent_lets_waiting_callers_go() {
     let agent = Obedient::default();
     for (dialect, client) in clients(agent.clone(), &[Dialect::V0_1, Dialect::V0_2]).await {
-        let working = task(client.send(first(dialect, "detach")).await.unwrap());
+        let message = first(dialect, "detach");
+        let working = task(client.send(message.clone()).await.unwrap());
         assert_eq!(working.status.state, TaskState::Working, "{dialect}");
+        if dialect == Dialect::V0_2 {
+            // Whoever sends it again is let go, too.
+            let again = task(client.send(message).await.unwrap());
+            assert_eq!(
+                (again.id, again.status),
+                (working.id.clone(), working.status)
+            );
+        }
         let mut updates = client.subscribe(working.id.clone()).await.unwrap();
         assert!(updates.next().await.unwrap().is_ok());
         agent.go_on.notify_one();
