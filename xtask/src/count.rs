@@ -106,7 +106,7 @@ fn rustc() -> Result<String, Failure> {
 fn counted() -> Result<Counts, Failure> {
     console::heading("building what is counted");
     let mut build = workspace::cargo();
-    build.args(["build", "--quiet", "--profile", "count"]);
+    build.args(["build", "--quiet", "--profile", "experiment"]);
     build.args(["--package", "a2a-bench", "--bin", "a2a-bench"]);
     build.args(["--no-default-features", "--message-format"]);
     build.arg("json-render-diagnostics");

@@ -1,4 +1,4 @@
-//! Experiments that run for seconds or minutes: programs that are built for release and given the
+//! Experiments that run for seconds or minutes: programs that are built with optimizations and given the
 //! arguments as they are.
 
 use std::ffi::OsString;
@@ -76,7 +76,7 @@ pub(crate) fn run(experiment: Experiment) -> ExitCode {
         Experiment::Edge(given) => (EDGE, None, given),
     };
     let mut cargo = workspace::cargo();
-    cargo.args(["run", "--release", "--quiet"]).args(program);
+    cargo.args(["run", "--quiet"]).args(program);
     cargo.arg("--").args(name).args(given.arguments);
     match cargo.status() {
         Ok(status) => {
@@ -91,6 +91,18 @@ pub(crate) fn run(experiment: Experiment) -> ExitCode {
 }
 
 /// How Cargo calls the programs.
-const BENCH: &[&str] = &["--package", "a2a-bench"];
-const HARNESS: &[&str] = &["--package", "a2a-server", "--example", "harness"];
-const EDGE: &[&str] = &["--package", "a2a-server", "--example", "edge"];
+const BENCH: &[&str] = &["--release", "--package", "a2a-bench"];
+const HARNESS: &[&str] = &[
+    "--profile=experiment",
+    "--package",
+    "a2a-server",
+    "--example",
+    "harness",
+];
+const EDGE: &[&str] = &[
+    "--profile=experiment",
+    "--package",
+    "a2a-server",
+    "--example",
+    "edge",
+];
