@@ -1,8 +1,8 @@
 //! What the writer works with: one transaction, and tasks as they will be when it is committed.
 
-use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use ahash::HashMap;
 use rusqlite::Connection;
 
 use super::super::StoreError;
@@ -40,7 +40,7 @@ impl<'c> Desk<'c> {
             now: now(),
             unfinished,
             before: unfinished,
-            open: HashMap::new(),
+            open: HashMap::default(),
             gone: Vec::new(),
             spoilt: false,
         })

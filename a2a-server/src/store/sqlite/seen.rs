@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use a2a_types::MessageId;
+use ahash::RandomState;
 use fastbloom::BloomFilter;
 use rusqlite::Connection;
 
@@ -19,7 +20,7 @@ pub(super) struct Seen(Mutex<[Memory; 2]>);
 #[derive(Default)]
 struct Memory {
     /// None until there is one: an empty filter takes as much room as a full one.
-    messages: Option<BloomFilter>,
+    messages: Option<BloomFilter<RandomState>>,
     /// Until when the last of them is recognised, by the store's clock.
     until: i64,
 }
@@ -70,9 +71,8 @@ impl Seen {
 }
 
 /// One that has seen nothing.
-fn filter() -> BloomFilter {
-    // Whoever could foresee the numbers would only make us look more often.
-    let filter = BloomFilter::with_num_bits(BITS).seed(&0x4132_4121);
+fn filter() -> BloomFilter<RandomState> {
+    let filter = BloomFilter::with_num_bits(BITS).hasher(RandomState::new());
     filter.hashes(HASHES)
 }
 

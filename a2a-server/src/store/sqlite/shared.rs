@@ -1,9 +1,10 @@
 //! What the writer and the readers of a SQLite store have in common: recent tasks, and who waits.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2a_types::{Dialect, Object, Task, TaskId, TaskState};
+use ahash::HashMap;
 use lru::LruCache;
 use tokio::sync::watch;
 
@@ -24,7 +25,7 @@ pub(super) struct Shared {
 
 #[derive(Debug)]
 struct Recent {
-    tasks: LruCache<Key, Folded>,
+    tasks: LruCache<Key, Folded, ahash::RandomState>,
     bytes: usize,
 }
 
@@ -126,7 +127,7 @@ impl Shared {
         Self {
             seen,
             recent: Mutex::new(Recent {
-                tasks: LruCache::unbounded(),
+                tasks: LruCache::unbounded_with_hasher(ahash::RandomState::new()),
                 bytes: 0,
             }),
             watched: Mutex::default(),
