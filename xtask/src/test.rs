@@ -42,7 +42,9 @@ fn steps(tally: &mut Tally) -> Result<(), Failure> {
     step("schema", schema::check)?;
     step("tidy", tidy::tidy)?;
     step("replay", || {
-        run(cargo("run --quiet -p a2a-conformance -- replay"))
+        let mut suite = suite();
+        suite.arg("replay");
+        run(suite)
     })?;
     step("count", instructions::check)
 }
@@ -56,6 +58,20 @@ fn cargo(arguments: &str) -> Command {
     let mut cargo = workspace::cargo();
     cargo.args(arguments.split(' '));
     cargo
+}
+
+/// The conformance suite: as the tests have just built it beside this program, if it is there.
+fn suite() -> Command {
+    let name = format!("a2a-conformance{}", std::env::consts::EXE_SUFFIX);
+    let built = std::env::current_exe().map(|xtask| xtask.with_file_name(name));
+    match built {
+        Ok(built) if built.exists() => {
+            let mut suite = Command::new(built);
+            suite.current_dir(workspace::root());
+            suite
+        }
+        _ => cargo("run --quiet -p a2a-conformance --"),
+    }
 }
 
 fn run(mut command: Command) -> Result<(), Failure> {
