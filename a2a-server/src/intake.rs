@@ -10,7 +10,6 @@ use a2a_types::{
 };
 use futures_util::FutureExt;
 
-use crate::letters::Letter;
 use crate::push::with_id;
 use crate::runner::{Runner, new_task};
 use crate::server::Inner;
@@ -45,19 +44,19 @@ impl Inner {
     /// begun is brought to its end.
     pub(crate) async fn begin(
         self: &Arc<Self>,
-        heard: Box<Heard>,
+        mut heard: Box<Heard>,
         first_step: FirstStep,
     ) -> Result<Begun, A2aError> {
         self.check(&heard.request, &heard.context).await?;
         let letter = self.letters.open(&heard.request, &heard.context)?;
+        heard.letter.clone_from(&letter);
         let inner = Arc::clone(self);
         let begun = to_its_end(async move {
-            let Some(letter) = letter else {
-                return inner.take_in(heard, None, first_step).await;
-            };
-            let known = Some(Arc::clone(&letter));
-            let take_in = || inner.take_in(heard, known, first_step);
-            letter.begun.get_or_try_init(take_in).await.cloned()
+            let take_in = || inner.take_in(heard, first_step);
+            match letter {
+                Some(letter) => letter.begun.get_or_try_init(take_in).await.cloned(),
+                None => take_in().await,
+            }
         });
         begun
             .await
@@ -86,10 +85,9 @@ impl Inner {
     async fn take_in(
         self: &Arc<Self>,
         mut heard: Box<Heard>,
-        letter: Option<Arc<Letter>>,
         first_step: FirstStep,
     ) -> Result<Begun, A2aError> {
-        if let Some(letter) = &letter
+        if let Some(letter) = &heard.letter
             && let Some(known) = self.known(&letter.receipt, &heard.context).await?
         {
             return Ok(known);
@@ -99,7 +97,7 @@ impl Inner {
         if let Some(id) = task
             && self.find(id, context).await?.is_some()
         {
-            return Box::pin(self.go_on(heard, letter, first_step)).await;
+            return Box::pin(self.go_on(heard, first_step)).await;
         }
         if task.is_some() && !context.dialect.rules().caller_names_tasks {
             return Err(ErrorKind::TaskNotFound.into());
@@ -113,7 +111,7 @@ impl Inner {
             std::mem::take(&mut heard.request.message),
             &heard.context,
             config.map(|config| with_id(*config, context)),
-            letter.as_ref().map(|letter| letter.receipt.clone()),
+            heard.letter.as_ref().map(|letter| letter.receipt.clone()),
             &self.ledger,
         );
         let runner = Arc::new(Runner::for_new(Arc::clone(&self.ledger), owner, new));
@@ -125,7 +123,7 @@ impl Inner {
                 context_id: named,
                 ..message
             };
-            return Box::pin(self.go_on(heard, letter, first_step)).await;
+            return Box::pin(self.go_on(heard, first_step)).await;
         }
         let needs_task = !heard.context.dialect.rules().answers_directly;
         if needs_task && let Err(error) = runner.open().await {
@@ -137,13 +135,8 @@ impl Inner {
             true => first_step.of_known(),
             false => first_step,
         };
-        self.turns.start(
-            Arc::clone(&runner),
-            heard.into(),
-            first_step,
-            Some(pass),
-            letter,
-        );
+        self.turns
+            .start(Arc::clone(&runner), heard.into(), first_step, Some(pass));
         Ok(Begun::Run {
             runner,
             from: None,
@@ -180,12 +173,11 @@ impl Inner {
     async fn go_on(
         self: &Arc<Self>,
         mut heard: Box<Heard>,
-        letter: Option<Arc<Letter>>,
         first_step: FirstStep,
     ) -> Result<Begun, A2aError> {
         let owner = Owner::of(&heard.context);
         let id = heard.request.message.task_id.clone().unwrap_or_default();
-        let receipt = letter.as_ref().map(|letter| letter.receipt.clone());
+        let receipt = heard.letter.as_ref().map(|letter| letter.receipt.clone());
         let config = heard.request.configuration.as_mut();
         let mut config = config.and_then(|given| given.task_push_notification_config.take());
         let mut looked_after = false;
@@ -251,7 +243,7 @@ impl Inner {
             Ok(from) => {
                 let (heard, first_step) = (Arc::new(heard), first_step.of_known());
                 self.turns
-                    .start(Arc::clone(&runner), heard, first_step, Some(pass), None);
+                    .start(Arc::clone(&runner), heard, first_step, Some(pass));
                 Ok(Some(Begun::Run {
                     runner,
                     from: Some(Arc::new(from)),

@@ -13,8 +13,8 @@ use tokio::sync::OnceCell;
 use crate::intake::Begun;
 use crate::store::{Owner, Receipt};
 
-/// The messages that are being taken in, or whose answer nobody has written down yet: whoever sends
-/// one of them again shares what comes of it. What came of earlier ones the store knows.
+/// The messages that are being answered: whoever sends one of them again shares what comes of it,
+/// however long that takes. What came of earlier ones the store knows for a while.
 pub(crate) struct Letters {
     /// How long a message is recognised; no time switches this off.
     window: Duration,
@@ -30,6 +30,14 @@ pub(crate) struct Letter {
     pub(crate) begun: OnceCell<Begun>,
     key: Key,
     open: Arc<Open>,
+}
+
+impl std::fmt::Debug for Letter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Letter")
+            .field("message", &self.receipt.message)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Letters {

@@ -346,12 +346,6 @@ impl Runner {
         Ok(())
     }
 
-    /// Whether there is a task that was begun here.
-    pub(crate) fn is_open(&self) -> bool {
-        self.board
-            .is(|stage| matches!(stage.progress, Progress::Open(_)))
-    }
-
     /// Whether the agent answered with a message alone.
     pub(crate) fn is_answered(&self) -> bool {
         self.board

@@ -56,6 +56,8 @@ pub(crate) struct Heard {
     pub(crate) context: Context,
     /// If the message was being answered before, by a process that is gone.
     pub(crate) resumed: Option<Resumed>,
+    /// The message as its sender may send it again: open until it is answered.
+    pub(crate) letter: Option<Arc<Letter>>,
 }
 
 impl Heard {
@@ -64,6 +66,7 @@ impl Heard {
             request,
             context,
             resumed: None,
+            letter: None,
         }
     }
 }
@@ -196,16 +199,15 @@ impl Turns {
     }
 
     /// Runs a turn, and further turns for messages that came meanwhile; the pass, if one was needed, is
-    /// given back after the last one. The letter stays open until what came of it is written down.
+    /// given back after the last one.
     pub(crate) fn start(
         self: &Arc<Self>,
         runner: Arc<Runner>,
         first: Arc<Heard>,
         first_step: FirstStep,
         pass: Option<Pass>,
-        letter: Option<Arc<Letter>>,
     ) {
-        let (turns, worked_on) = (Arc::clone(self), Arc::clone(&runner));
+        let turns = Arc::clone(self);
         runner.begin(first_step);
         self.count.send_if_modified(|count| {
             *count += 1;
@@ -216,6 +218,8 @@ impl Turns {
         let mut run = Box::pin(async move {
             let mut next = Some(first);
             while let Some(heard) = next {
+                // Until what came of the message is written down.
+                let letter = heard.letter.clone();
                 // It needs more room than the agent's turn does, and not for long.
                 let (turn, span) = Box::pin(begin(&runner, heard)).await;
                 let left = turns.run(&runner, turn, &span).await;
@@ -226,6 +230,7 @@ impl Turns {
                 drop(span);
                 // While the agent works, which may be long, there need be no room for what comes then.
                 next = Box::pin(turns.conclude(&runner, left)).await;
+                drop(letter);
             }
             runner.end();
             turns.count.send_if_modified(|count| {
@@ -236,12 +241,7 @@ impl Turns {
         });
         let is_over = first_step != FirstStep::Apart && (&mut run).now_or_never().is_some();
         if !is_over {
-            // The store knows the messages of its tasks.
-            let letter = letter.filter(|_| !worked_on.is_open());
-            tokio::spawn(async move {
-                run.await;
-                drop(letter);
-            });
+            tokio::spawn(run);
         }
     }
 

@@ -140,7 +140,7 @@ impl Inner {
                 tokio::spawn(async move {
                     let pass = inner.gate.wait(None).await;
                     let heard = Arc::new(resumed(orphan, snapshot));
-                    turns.start(runner, heard, FirstStep::Apart, pass, None);
+                    turns.start(runner, heard, FirstStep::Apart, pass);
                 });
             }
         }

@@ -82,6 +82,47 @@ async fn an_answer_to_a_question_is_heard_once() {
 }
 
 #[tokio::test]
+async fn what_is_being_answered_is_recognised_however_long_that_takes() {
+    for store in 0..2 {
+        let worker = Worker::default();
+        let builder = builders(&worker).into_iter().nth(store).unwrap();
+        // The store has forgotten it as soon as it has it.
+        let builder = builder.remember_messages(Duration::from_nanos(1));
+        let client = Client::new(builder.build().unwrap());
+        let asked = task(client.send("ask which").await.unwrap());
+        let answer = |id| Message {
+            task_id: Some(asked.id.clone()),
+            ..named(id, "wait for me")
+        };
+        let messages = [named("first", "wait for me"), answer("answer")];
+        for message in messages {
+            let before = worker.runs();
+            let mut streamed = client.stream(message.clone()).await.unwrap();
+            let event = streamed.next().await.unwrap().unwrap();
+            worker.begun.notified().await;
+            let mut again = client.stream(message).await.unwrap();
+            let same = again.next().await.unwrap().unwrap();
+            assert_eq!(same.task_id(), event.task_id());
+            assert_eq!(worker.runs() - before, 1);
+        }
+        // So is one that waits for its turn.
+        let before = worker.runs();
+        let waiting = client.stream(answer("next")).await.unwrap();
+        let again = client.stream(answer("next")).await.unwrap();
+        worker.go_on.open();
+        for mut streamed in [waiting, again] {
+            while let Some(event) = streamed.next().await {
+                event.unwrap();
+            }
+        }
+        let ended = client.get_task(asked.id, None).await.unwrap();
+        let heard = |message: &&Message| message.message_id == MessageId::from("next");
+        assert_eq!(ended.history.iter().filter(heard).count(), 1);
+        assert_eq!(worker.runs() - before, 1);
+    }
+}
+
+#[tokio::test]
 async fn an_id_stands_for_one_message() {
     for builder in builders(&Worker::default()) {
         let client = Client::new(builder.build().unwrap());
