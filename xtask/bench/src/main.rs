@@ -2,7 +2,8 @@
 //!
 //! The servers are processes of this program, on a processor of their own; the callers are this
 //! process, on the other. Hyper alone and ours are measured in turn, so that what else the machine
-//! does hits both, and what counts is their ratio within one round.
+//! does hits both, and what counts is their ratio within one round. Sends and gets are asked of a third,
+//! too, that was made by hand for nothing else.
 //!
 //! All of them, published servers of others (`--peers`) included, have the allocator of the system.
 //! With the feature `mimalloc` hyper alone and ours, which are one program, have that one.

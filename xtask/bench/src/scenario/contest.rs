@@ -59,6 +59,13 @@ impl Contender {
         }
     }
 
+    /// One that was made by hand, asked the same: it knows sends and gets.
+    pub(super) fn by_hand(&self) -> Self {
+        let mut by_hand = self.clone().named(BY_HAND);
+        by_hand.settings.who = Who::ByHand;
+        by_hand
+    }
+
     /// Begins its process.
     async fn begin(&self) -> Result<Process, Failure> {
         match &self.peer {
@@ -143,6 +150,7 @@ pub(super) fn events(answer: &[u8]) -> usize {
     memchr::memmem::find_iter(answer, b"data: ").count()
 }
 
-/// How the two are called in every table.
+/// How they are called in every table.
 pub(super) const CEILING: &str = "hyper alone";
+const BY_HAND: &str = "made by hand";
 pub(super) const OURS: &str = "ours";

@@ -126,7 +126,8 @@ pub(super) async fn http2(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     Ok(vec![measured.await?])
 }
 
-/// Ours beside hyper alone, and beside those of others that are there.
+/// Ours beside hyper alone, beside what is made by hand, if that can do it, and beside those of others
+/// that are there.
 async fn beside(
     plan: &Plan,
     name: &str,
@@ -135,6 +136,7 @@ async fn beside(
 ) -> Result<Measured, Failure> {
     let ours = Contender::ours(plan, ask, TEXT);
     let mut contenders = vec![ours.ceiling().await?];
+    contenders.extend((ask != Ask::Stream).then(|| ours.by_hand()));
     contenders.extend(plan.peers.iter().map(|peer| ours.peer(peer)));
     contenders.push(ours);
     requests(plan, name, &contenders, connections).await

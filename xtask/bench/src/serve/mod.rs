@@ -1,6 +1,7 @@
 //! The servers that are measured: each is a process of this program.
 
 mod agent;
+mod by_hand;
 mod ceiling;
 pub(crate) mod ours;
 
@@ -43,6 +44,8 @@ pub(crate) struct Settings {
 pub(crate) enum Who {
     /// Hyper alone, which answers the same whatever it is asked.
     Ceiling,
+    /// A server that somebody has made by hand, for sends and gets alone.
+    ByHand,
     /// Our server, with an agent that says back what it is told.
     Ours,
 }
@@ -78,6 +81,7 @@ impl Settings {
     pub(crate) fn arguments(&self) -> Vec<String> {
         let who = match self.who {
             Who::Ceiling => "ceiling",
+            Who::ByHand => "by-hand",
             Who::Ours => "ours",
         };
         let mut arguments = vec![
@@ -119,6 +123,7 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
     runtime.block_on(async {
         match settings.who {
             Who::Ceiling => ceiling::serve(settings).await,
+            Who::ByHand => by_hand::serve().await,
             Who::Ours => ours::serve(settings).await,
         }
     })
