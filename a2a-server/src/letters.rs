@@ -7,9 +7,9 @@ use std::time::Duration;
 use a2a_transport::Context;
 use a2a_types::{Error as A2aError, ErrorKind, MessageId, SendMessageRequest};
 use ahash::HashMap;
-use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
 
+use crate::digest::digest;
 use crate::intake::Begun;
 use crate::store::{Owner, Receipt};
 
@@ -112,20 +112,6 @@ impl Drop for Letter {
         }
     }
 }
-
-/// SHA-256 of what is said, in the canonical model: the same in whichever generation it is said, and
-/// however its sender wants to be answered.
-fn digest(request: &SendMessageRequest) -> [u8; 32] {
-    let mut said = Vec::with_capacity(USUAL);
-    let written = serde_json::to_writer(&mut said, &(&request.message, &request.metadata));
-    if written.is_err() {
-        said.clear();
-    }
-    Sha256::digest(said).into()
-}
-
-/// How much room a message takes, most of the time.
-const USUAL: usize = 1024;
 
 /// Nothing that is done under this lock can panic half-way.
 fn lock(open: &Open) -> MutexGuard<'_, HashMap<Key, Weak<Letter>>> {

@@ -56,6 +56,7 @@ mod bound;
 mod builder;
 #[cfg(feature = "demo")]
 pub mod demo;
+mod digest;
 mod error;
 mod follow;
 mod gate;
