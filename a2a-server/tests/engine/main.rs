@@ -8,6 +8,7 @@ mod leaving;
 mod metrics;
 mod older;
 mod owners;
+mod panics;
 #[path = "../receiver/mod.rs"]
 mod receiver;
 mod restart;
