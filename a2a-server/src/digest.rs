@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 /// however its sender wants to be answered.
 ///
 /// It is kept in databases: what is said has the same digest in every version of this crate. It is not
-/// that of the message's JSON, which would take longer to write than all the rest of a receipt.
+/// that of the message's JSON, which takes longer to write and is longer to hash.
 pub(crate) fn digest(request: &SendMessageRequest) -> [u8; 32] {
     let mut said = Said(Vec::with_capacity(USUAL));
     said.message(&request.message);
