@@ -85,7 +85,7 @@ pub(crate) struct Process {
     child: Child,
     url: String,
     /// The server ends when this does, whatever becomes of this process.
-    _input: Option<ChildStdin>,
+    input: Option<ChildStdin>,
 }
 
 impl Process {
@@ -114,7 +114,7 @@ impl Process {
         let mut lines = BufReader::new(output).lines();
         match lines.next_line().await? {
             Some(url) => Ok(Self {
-                _input: child.stdin.take(),
+                input: child.stdin.take(),
                 child,
                 url,
             }),
@@ -138,6 +138,15 @@ impl Process {
     /// Kills it where it stands; it has no time to say anything.
     pub(crate) async fn kill(mut self) -> Result<(), Failure> {
         Ok(self.child.kill().await?)
+    }
+
+    /// Ends it in good order: what it works on comes to its end first.
+    pub(crate) async fn end(mut self) -> Result<(), Failure> {
+        drop(self.input.take());
+        match self.child.wait().await? {
+            well if well.success() => Ok(()),
+            badly => Err(format!("the server was to end, and did so badly: {badly}").into()),
+        }
     }
 
     /// How many seconds of processors it has used.

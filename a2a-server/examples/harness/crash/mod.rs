@@ -82,7 +82,8 @@ pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failu
     }
     let server = Process::begin(&serving(true)).await?;
     audit.ask(server.url(), true).await?;
-    server.kill().await?;
+    // What it was asked last goes on after its answer.
+    server.end().await?;
     audit.read_all(&Ledger::open(&db)?)?;
 
     let mut report = Report::new("crash");
