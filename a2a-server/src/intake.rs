@@ -10,6 +10,7 @@ use a2a_types::{
 };
 use futures_util::FutureExt;
 
+use crate::letters::Letter;
 use crate::push::with_id;
 use crate::runner::{Runner, new_task};
 use crate::server::Inner;
@@ -88,7 +89,7 @@ impl Inner {
         first_step: FirstStep,
     ) -> Result<Begun, A2aError> {
         if let Some(letter) = &heard.letter
-            && let Some(known) = self.known(&letter.receipt, &heard.context).await?
+            && let Some(known) = self.known(letter, &heard.context).await?
         {
             return Ok(known);
         }
@@ -111,7 +112,7 @@ impl Inner {
             std::mem::take(&mut heard.request.message),
             &heard.context,
             config.map(|config| with_id(*config, context)),
-            heard.letter.as_ref().map(|letter| letter.receipt.clone()),
+            heard.letter.as_ref().map(|letter| letter.receipt()),
             &self.ledger,
         );
         let runner = Arc::new(Runner::for_new(Arc::clone(&self.ledger), owner, new));
@@ -145,13 +146,13 @@ impl Inner {
     }
 
     /// What became of a message that was taken in before.
-    async fn known(&self, receipt: &Receipt, context: &Context) -> Result<Option<Begun>, A2aError> {
+    async fn known(&self, letter: &Letter, context: &Context) -> Result<Option<Begun>, A2aError> {
         let owner = Owner::of(context);
-        let received = self.ledger.store.received(&owner, &receipt.message).await?;
+        let received = self.ledger.store.received(&owner, letter.message()).await?;
         let Some(received) = received else {
             return Ok(None);
         };
-        receipt.check(received.digest)?;
+        letter.check(received.digest)?;
         Ok(Some(match received.outcome {
             store::Outcome::Message(message) => Begun::Known(Arc::new(Outcome::Message(*message))),
             store::Outcome::Task(task) => {
@@ -177,7 +178,7 @@ impl Inner {
     ) -> Result<Begun, A2aError> {
         let owner = Owner::of(&heard.context);
         let id = heard.request.message.task_id.clone().unwrap_or_default();
-        let receipt = heard.letter.as_ref().map(|letter| letter.receipt.clone());
+        let receipt = heard.letter.as_ref().map(|letter| letter.receipt());
         let config = heard.request.configuration.as_mut();
         let mut config = config.and_then(|given| given.task_push_notification_config.take());
         let mut looked_after = false;

@@ -1,12 +1,12 @@
 //! Messages that are sent twice begin nothing twice.
 
-use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use a2a_transport::Context;
 use a2a_types::{Error as A2aError, ErrorKind, MessageId, SendMessageRequest};
-use ahash::HashMap;
+use ahash::RandomState;
+use hashbrown::HashTable;
 use tokio::sync::OnceCell;
 
 use crate::digest::digest;
@@ -15,37 +15,48 @@ use crate::store::{Owner, Receipt};
 
 /// The messages that are being answered: whoever sends one of them again shares what comes of it,
 /// however long that takes. What came of earlier ones the store knows for a while.
-pub(crate) struct Letters {
+pub(crate) struct Letters(Arc<Open>);
+
+/// The letters that are open.
+struct Open {
     /// How long a message is recognised; no time switches this off.
     window: Duration,
-    open: Arc<Open>,
+    hasher: RandomState,
+    places: Mutex<HashTable<Place>>,
 }
 
-type Open = Mutex<HashMap<Key, Weak<Letter>>>;
-type Key = (Owner, MessageId);
+/// Where a letter is found by the hash of its owner and its id. Each is there as often as there are
+/// streams, so it takes little room.
+struct Place {
+    hash: u64,
+    letter: Weak<Letter>,
+}
 
 /// A message, and what it has begun. Open for as long as anybody holds it.
 pub(crate) struct Letter {
-    pub(crate) receipt: Receipt,
+    owner: Owner,
+    message: MessageId,
+    digest: [u8; 32],
     pub(crate) begun: OnceCell<Begun>,
-    key: Key,
+    hash: u64,
     open: Arc<Open>,
 }
 
 impl std::fmt::Debug for Letter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Letter")
-            .field("message", &self.receipt.message)
+            .field("message", &self.message)
             .finish_non_exhaustive()
     }
 }
 
 impl Letters {
     pub(crate) fn new(window: Duration) -> Self {
-        Self {
+        Self(Arc::new(Open {
             window,
-            open: Arc::default(),
-        }
+            hasher: RandomState::new(),
+            places: Mutex::default(),
+        }))
     }
 
     /// The letter that a request is; none where messages are not recognised.
@@ -54,45 +65,56 @@ impl Letters {
         request: &SendMessageRequest,
         context: &Context,
     ) -> Result<Option<Arc<Letter>>, A2aError> {
-        let message = &request.message.message_id;
+        let (open, message) = (&self.0, &request.message.message_id);
         let known_by_id = context.dialect.rules().names_messages && !message.is_empty();
-        if !known_by_id || self.window.is_zero() {
+        if !known_by_id || open.window.is_zero() {
             return Ok(None);
         }
-        let key = (Owner::of(context), message.clone());
-        let digest = digest(request);
-        let new = |key: &Key| {
-            Arc::new(Letter {
-                receipt: Receipt {
-                    message: message.clone(),
-                    digest,
-                    term: self.window,
-                },
-                begun: OnceCell::new(),
-                key: key.clone(),
-                open: Arc::clone(&self.open),
-            })
+        let (owner, digest) = (Owner::of(context), digest(request));
+        let hash = open.hasher.hash_one((&owner, message));
+        // Held until the places are not: a letter that nobody else holds leaves its place when it is let go.
+        let mut alike = Vec::new();
+        let mut places = open.places();
+        alike.extend(places.iter_hash(hash).filter_map(|it| it.letter.upgrade()));
+        let same = |letter: &&Arc<Letter>| letter.message == *message && letter.owner == owner;
+        if let Some(known) = alike.iter().find(same) {
+            let known = Arc::clone(known);
+            drop(places);
+            known.check(digest)?;
+            return Ok(Some(known));
+        }
+        let letter = Arc::new(Letter {
+            owner,
+            message: message.clone(),
+            digest,
+            begun: OnceCell::new(),
+            hash,
+            open: Arc::clone(open),
+        });
+        let place = Place {
+            hash,
+            letter: Arc::downgrade(&letter),
         };
-        let letter = match lock(&self.open).entry(key) {
-            Entry::Occupied(mut place) => place.get().upgrade().unwrap_or_else(|| {
-                let letter = new(place.key());
-                place.insert(Arc::downgrade(&letter));
-                letter
-            }),
-            Entry::Vacant(place) => {
-                let letter = new(place.key());
-                place.insert(Arc::downgrade(&letter));
-                letter
-            }
-        };
-        // Not under the lock: if this was the last that held it, it closes.
-        letter.receipt.check(digest)?;
+        places.insert_unique(hash, place, |place| place.hash);
         Ok(Some(letter))
     }
 }
 
-impl Receipt {
-    /// A message that was received before must say the same again.
+impl Letter {
+    pub(crate) fn message(&self) -> &MessageId {
+        &self.message
+    }
+
+    /// What the store is to know of it.
+    pub(crate) fn receipt(&self) -> Receipt {
+        Receipt {
+            message: self.message.clone(),
+            digest: self.digest,
+            term: self.open.window,
+        }
+    }
+
+    /// What was received under its name must have said the same.
     pub(crate) fn check(&self, digest: [u8; 32]) -> Result<(), A2aError> {
         if self.digest == digest {
             return Ok(());
@@ -104,16 +126,17 @@ impl Receipt {
 
 impl Drop for Letter {
     fn drop(&mut self) {
-        // Another one may have taken its place by now.
-        if let Entry::Occupied(place) = lock(&self.open).entry(self.key.clone())
-            && place.get().strong_count() == 0
-        {
+        let this = |place: &Place| std::ptr::eq(place.letter.as_ptr(), self);
+        let mut places = self.open.places();
+        if let Ok(place) = places.find_entry(self.hash, this) {
             place.remove();
         }
     }
 }
 
-/// Nothing that is done under this lock can panic half-way.
-fn lock(open: &Open) -> MutexGuard<'_, HashMap<Key, Weak<Letter>>> {
-    open.lock().unwrap_or_else(PoisonError::into_inner)
+impl Open {
+    /// Nothing that is done under this lock can panic half-way.
+    fn places(&self) -> MutexGuard<'_, HashTable<Place>> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

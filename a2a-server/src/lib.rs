@@ -70,6 +70,7 @@ mod manner;
 mod pen;
 mod push;
 mod runner;
+mod runs;
 mod send;
 mod server;
 mod stage;

@@ -225,7 +225,7 @@ impl Turn {
     /// If the message was being answered before, by a process that ended in the middle: what the agent
     /// had written down for that case. What it had done and told is in the task.
     pub fn resumed(&self) -> Option<&Resumed> {
-        self.heard.resumed.as_ref()
+        self.heard.resumed.as_deref()
     }
 
     /// The tasks that the message refers to, those that its sender may see.

@@ -1,8 +1,6 @@
 //! The turns in progress: who runs them, and how each ends.
 
 use std::any::Any;
-use std::collections::VecDeque;
-use std::collections::hash_map::Entry;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +10,6 @@ use std::time::Duration;
 use a2a_transport::spans::{AGENT_TURN, OTEL_KIND, OTEL_STATUS, OUTCOME, TASK};
 use a2a_transport::{BoxFuture, Context, metric, spans};
 use a2a_types::{Message, SendMessageRequest, TaskId, TaskState};
-use ahash::HashMap;
 use futures_util::FutureExt;
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
@@ -23,6 +20,7 @@ use crate::agent::{ErasedAgent, Failure};
 use crate::gate::Pass;
 use crate::letters::Letter;
 use crate::runner::Runner;
+use crate::runs::{Runs, Waiting};
 use crate::store::{Owner, StoreError};
 use crate::turn::{Resumed, Turn, UpdateError};
 
@@ -30,23 +28,9 @@ use crate::turn::{Resumed, Turn, UpdateError};
 pub(crate) struct Turns {
     agent: Arc<dyn ErasedAgent>,
     cancel_grace: Duration,
-    running: Mutex<HashMap<Key, Running>>,
+    running: Mutex<Runs>,
     /// How many runs are in progress; tells when there is none.
     count: watch::Sender<usize>,
-}
-
-type Key = (Owner, TaskId);
-
-/// A run of turns on one task, and the messages that came meanwhile.
-struct Running {
-    runner: Arc<Runner>,
-    waiting: VecDeque<Waiting>,
-}
-
-/// A message that will be in the task's history when its ticket says so.
-struct Waiting {
-    heard: Arc<Heard>,
-    ticket: oneshot::Receiver<()>,
 }
 
 /// A request whose message is in the task's history.
@@ -55,7 +39,7 @@ pub(crate) struct Heard {
     pub(crate) request: SendMessageRequest,
     pub(crate) context: Context,
     /// If the message was being answered before, by a process that is gone.
-    pub(crate) resumed: Option<Resumed>,
+    pub(crate) resumed: Option<Box<Resumed>>,
     /// The message as its sender may send it again: open until it is answered.
     pub(crate) letter: Option<Arc<Letter>>,
 }
@@ -152,31 +136,17 @@ impl Turns {
 
     /// Stops every run where it stands; their tasks are left to whoever comes next.
     pub(crate) fn stop(&self) {
-        for running in self.lock().values() {
-            running.runner.lose();
-        }
+        self.lock().runners().for_each(|runner| runner.lose());
     }
 
     /// The runner of the task, if a run is in progress.
     pub(crate) fn running(&self, owner: &Owner, task: &TaskId) -> Option<Arc<Runner>> {
-        let key = (owner.clone(), task.clone());
-        self.lock()
-            .get(&key)
-            .map(|running| Arc::clone(&running.runner))
+        self.lock().find(owner, task).cloned()
     }
 
     /// Makes `runner` the one of its task; if there is one already, yields that instead.
     pub(crate) fn claim(&self, runner: &Arc<Runner>) -> Result<(), Arc<Runner>> {
-        match self.lock().entry(key(runner)) {
-            Entry::Occupied(busy) => Err(Arc::clone(&busy.get().runner)),
-            Entry::Vacant(free) => {
-                free.insert(Running {
-                    runner: Arc::clone(runner),
-                    waiting: VecDeque::new(),
-                });
-                Ok(())
-            }
-        }
+        self.lock().claim(runner)
     }
 
     /// Gives up a claim that came to nothing.
@@ -189,7 +159,7 @@ impl Turns {
     /// ticket is confirmed or dropped.
     pub(crate) fn queue(&self, runner: &Runner, heard: Arc<Heard>) -> Result<Ticket, NoPlace> {
         let mut running = self.lock();
-        let busy = running.get_mut(&key(runner)).ok_or(NoPlace::RunIsOver)?;
+        let busy = running.of(runner).ok_or(NoPlace::RunIsOver)?;
         if busy.waiting.len() >= MOST_WAITING {
             return Err(NoPlace::Crowded);
         }
@@ -313,13 +283,13 @@ impl Turns {
 
     /// Ends a run, whoever waits for its next turn: they are in the history.
     fn forget(&self, runner: &Runner) {
-        self.lock().remove(&key(runner));
+        self.lock().end(runner, |_| true);
     }
 
     /// The first message that waits and is in the history.
     async fn next(&self, runner: &Runner) -> Option<Arc<Heard>> {
         loop {
-            let first = self.lock().get_mut(&key(runner))?.waiting.pop_front()?;
+            let first = self.lock().of(runner)?.waiting.pop_front()?;
             if first.ticket.await.is_ok() {
                 return Some(first.heard);
             }
@@ -328,19 +298,11 @@ impl Turns {
 
     /// Ends the run, unless a message came in between.
     fn leave(&self, runner: &Runner) -> bool {
-        let mut running = self.lock();
-        match running.entry(key(runner)) {
-            Entry::Occupied(busy) if !busy.get().waiting.is_empty() => false,
-            Entry::Occupied(over) => {
-                over.remove();
-                true
-            }
-            Entry::Vacant(_) => true,
-        }
+        self.lock().end(runner, |run| run.waiting.is_empty())
     }
 
     /// Nothing that is done under the lock can panic half-way.
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Running>> {
+    fn lock(&self) -> MutexGuard<'_, Runs> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -404,10 +366,6 @@ impl Panic {
 
 /// How many messages may wait for a task's next turn.
 const MOST_WAITING: usize = 64;
-
-fn key(runner: &Runner) -> Key {
-    (runner.owner().clone(), runner.task_id().clone())
-}
 
 /// Makes a task ready for the next turn, if it can have one: a task that ended meanwhile is
 /// submitted again where the caller's generation does that.

@@ -163,7 +163,7 @@ fn resumed(orphan: Orphan, snapshot: Snapshot) -> Heard {
     };
     let checkpoint = snapshot.checkpoint;
     Heard {
-        resumed: Some(Resumed { checkpoint }),
+        resumed: Some(Resumed { checkpoint }.into()),
         ..Heard::new(request, context)
     }
 }
