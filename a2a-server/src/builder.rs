@@ -150,9 +150,10 @@ impl ServerBuilder {
         self
     }
 
-    /// For how long a message is recognised when it is sent again: its sender shares what came of the
-    /// first, and is refused if it says something else under the same id. 24 hours by default; no time
-    /// takes every message for a new one, for callers who use ids twice.
+    /// For how long after it came a message is recognised when it is sent again: its sender shares what
+    /// came of the first, and is refused if it says something else under the same id. 24 hours by default,
+    /// and for as long as it is being answered; no time takes every message for a new one, for callers who
+    /// use ids twice.
     pub fn remember_messages(mut self, period: Duration) -> Self {
         self.remember = period;
         self

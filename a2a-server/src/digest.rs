@@ -6,12 +6,15 @@ use sha2::{Digest as _, Sha256};
 /// SHA-256 of what is said, in the canonical model: the same in whichever generation it is said, and
 /// however its sender wants to be answered.
 ///
-/// It is kept in databases: what is said has the same digest in every version of this crate. It is not
+/// Databases keep it, so what is said has the same digest in every later version of this crate. It is not
 /// that of the message's JSON, which takes longer to write and is longer to hash.
 pub(crate) fn digest(request: &SendMessageRequest) -> [u8; 32] {
+    let SendMessageRequest {
+        message, metadata, ..
+    } = request;
     let mut said = Said(Vec::with_capacity(USUAL));
-    said.message(&request.message);
-    said.object(request.metadata.as_ref());
+    said.message(message);
+    said.object(metadata.as_ref());
     Sha256::digest(said.0).into()
 }
 
@@ -52,10 +55,10 @@ impl Said {
             metadata,
         } = part;
         match content {
-            Content::Text(text) => self.kind(0).text(text),
-            Content::Raw(bytes) => self.kind(1).text(bytes.as_text()),
-            Content::Url(url) => self.kind(2).text(url),
-            Content::Data(data) => self.kind(3).text(&data.to_string()),
+            Content::Text(text) => self.tag(0).text(text),
+            Content::Raw(bytes) => self.tag(1).text(bytes.as_text()),
+            Content::Url(url) => self.tag(2).text(url),
+            Content::Data(data) => self.tag(3).text(&data.to_string()),
         }
         self.perhaps(media_type.as_deref());
         self.perhaps(filename.as_deref());
@@ -75,8 +78,8 @@ impl Said {
 
     fn perhaps(&mut self, text: Option<&str>) {
         match text {
-            Some(text) => self.kind(1).text(text),
-            None => _ = self.kind(0),
+            Some(text) => self.tag(1).text(text),
+            None => _ = self.tag(0),
         }
     }
 
@@ -96,8 +99,8 @@ impl Said {
         }
     }
 
-    fn kind(&mut self, kind: u8) -> &mut Self {
-        self.0.push(kind);
+    fn tag(&mut self, tag: u8) -> &mut Self {
+        self.0.push(tag);
         self
     }
 }
@@ -123,7 +126,7 @@ mod tests {
                     { "text": "a", "mediaType": "text/plain", "metadata": { "p": 1 } },
                     { "raw": "AAAA", "filename": "f" },
                     { "url": "https://example.com/" },
-                    { "data": { "a": "b", "z": [1, 2.5, null] } }
+                    { "data": { "z": [1, 2.5, 1e16, null], "a": "b" } }
                 ],
                 "metadata": { "k": "v" }, "extensions": ["e"], "referenceTaskIds": ["r"]
             },
@@ -131,13 +134,13 @@ mod tests {
         })
     }
 
-    /// The databases of earlier versions have it.
+    /// Databases have it.
     #[test]
     fn it_stays_as_it_is() {
         let digest = hex(digest(&request(whole())));
         assert_eq!(
             digest,
-            "17f1019bd5f7ee44ef4203f3292f770993b9fc88639c97ea3ec6c8104b585f7a"
+            "21f19706c7d96c67d6c15b5cee7a3f3b7569f0f59be0c0efab01ec7dc538f24c"
         );
     }
 
@@ -179,9 +182,22 @@ mod tests {
         differs("another kind of content", &|other| {
             other["message"]["parts"][2] = json!({ "text": "https://example.com/" })
         });
-        differs("the end of one and the beginning of the next", &|other| {
-            other["message"]["messageId"] = "mc".into();
-            other["message"]["contextId"] = "".into();
+        for [one, next] in [["ab", "c"], ["a", "bc"]] {
+            differs("the end of one and the beginning of the next", &|other| {
+                other["message"]["extensions"] = json!([one, next]);
+            });
+        }
+        for length in [254, 255, 256, 65_536] {
+            differs("a length", &|other| {
+                other["message"]["messageId"] = "x".repeat(length).into();
+            });
+        }
+        differs("what is about the message, about the request", &|other| {
+            let about = other["message"]["metadata"].take();
+            other["metadata"] = about;
+        });
+        differs("another order", &|other| {
+            other["message"]["parts"].as_array_mut().unwrap().swap(0, 1);
         });
         for gone in [
             "contextId",

@@ -303,10 +303,11 @@ impl Inner {
             }
             Err(error) => return Err(error.into()),
         }
-        let from = Some(Arc::new(busy.snapshot().await?));
+        // It is heard, whether or not that can be looked at now.
+        let from = busy.snapshot().await.unwrap_or_else(|_| known.clone());
         Ok(Some(Begun::Run {
             runner: busy,
-            from,
+            from: Some(Arc::new(from)),
             detached,
         }))
     }

@@ -13,8 +13,8 @@ use crate::digest::digest;
 use crate::intake::Begun;
 use crate::store::{Owner, Receipt};
 
-/// The messages that are being answered: whoever sends one of them again shares what comes of it,
-/// however long that takes. What came of earlier ones the store knows for a while.
+/// The messages that are being answered, as they came to this process: whoever sends one of them again
+/// shares what comes of it, however long that takes. What came of others the store knows for a while.
 pub(crate) struct Letters(Arc<Open>);
 
 /// The letters that are open.
@@ -138,5 +138,43 @@ impl Open {
     /// Nothing that is done under this lock can panic half-way.
     fn places(&self) -> MutexGuard<'_, HashTable<Place>> {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use a2a_types::{Dialect, Message};
+
+    fn open(letters: &Letters, id: &str, text: &str) -> Result<Arc<Letter>, A2aError> {
+        let request = SendMessageRequest {
+            message: Message {
+                message_id: id.into(),
+                ..Message::user(text)
+            },
+            ..SendMessageRequest::default()
+        };
+        let context = Context {
+            dialect: Dialect::V1_0,
+            ..Context::default()
+        };
+        let opened = letters.open(&request, &context)?;
+        Ok(opened.expect("messages are recognised"))
+    }
+
+    #[test]
+    fn a_letter_is_one_until_nobody_holds_it() {
+        let letters = Letters::new(Duration::from_secs(1));
+        let first = open(&letters, "a", "x").unwrap();
+        let again = open(&letters, "a", "x").unwrap();
+        assert!(Arc::ptr_eq(&first, &again));
+        assert!(open(&letters, "a", "y").is_err());
+        let other = open(&letters, "b", "x").unwrap();
+        assert!(!Arc::ptr_eq(&first, &other));
+        drop((first, again));
+        let anew = open(&letters, "a", "y").unwrap();
+        assert_eq!(letters.0.places().len(), 2);
+        drop((other, anew));
+        assert!(letters.0.places().is_empty());
     }
 }

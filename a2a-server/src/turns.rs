@@ -187,9 +187,9 @@ impl Turns {
         // In a box of its own: a task moves what it runs several times.
         let mut run = Box::pin(async move {
             let mut next = Some(first);
-            while let Some(heard) = next {
-                // Until what came of the message is written down.
-                let letter = heard.letter.clone();
+            while let Some(mut heard) = next {
+                // Open until what came of the message is written down, however long the agent keeps the turn.
+                let letter = Arc::make_mut(&mut heard).letter.take();
                 // It needs more room than the agent's turn does, and not for long.
                 let (turn, span) = Box::pin(begin(&runner, heard)).await;
                 let left = turns.run(&runner, turn, &span).await;

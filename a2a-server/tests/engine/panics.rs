@@ -30,6 +30,12 @@ async fn fragile(turn: Turn) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What never comes fails the test.
+async fn soon<F: Future>(what: F) -> F::Output {
+    let limit = Duration::from_secs(60);
+    tokio::time::timeout(limit, what).await.expect("in time")
+}
+
 #[tokio::test]
 async fn a_turn_outlives_what_its_agent_leaves_behind() {
     for builder in [
@@ -42,13 +48,13 @@ async fn a_turn_outlives_what_its_agent_leaves_behind() {
         let mut updates = client.stream("wait").await.unwrap();
         let first = updates.next().await.unwrap().unwrap();
         let id = first.task_id().unwrap().clone();
-        let canceled = client.cancel_task(id).await.unwrap();
+        let canceled = soon(client.cancel_task(id)).await.unwrap();
         assert_eq!(canceled.status.state, TaskState::Canceled);
         // … and when it returns.
         let failed = task(client.send("echo").await.unwrap());
         assert_eq!(failed.status.state, TaskState::Failed);
         assert_eq!(failed.artifacts.len(), 1);
         // No turn is left that the server would wait for.
-        server.shutdown(Duration::from_secs(3600)).await;
+        soon(server.shutdown(Duration::from_secs(3600))).await;
     }
 }

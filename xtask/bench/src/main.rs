@@ -6,7 +6,7 @@
 //! too, that was made by hand for nothing else.
 //!
 //! All of them, published servers of others (`--peers`) included, have the allocator of the system.
-//! With the feature `mimalloc` hyper alone and ours, which are one program, have that one.
+//! With the feature `mimalloc` all but those, which are one program, have that one.
 
 mod counted;
 mod load;
@@ -31,7 +31,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use self::measured::Measured;
 use self::scenario::{Plan, Scenario};
 
-/// That of hyper alone as of ours: both are this program.
+/// That of all who are this program: hyper alone, what is made by hand, ours.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -65,8 +65,8 @@ fn bars(page: &mut String, medians: &[(&str, f64)]) {
         let (base, server) = (top + LINE / 2 + 5, escaped(server));
         let class = match server.as_str() {
             ceiling if ceiling.starts_with("hyper") => "ceiling",
-            // Packages of others.
-            peer if peer.starts_with("a2a-") => "peer",
+            // Those of others are packages.
+            other if other.starts_with("made by") || other.starts_with("a2a-") => "peer",
             _ => "ours",
         };
         let _ = write!(

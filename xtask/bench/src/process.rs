@@ -17,7 +17,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Begins one of ours or one of hyper alone, and waits until it listens.
+    /// Begins one of this program, and waits until it listens.
     pub(crate) async fn begin(settings: &Settings) -> Result<Self, Failure> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("serve").args(settings.arguments());

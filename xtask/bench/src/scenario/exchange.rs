@@ -136,7 +136,7 @@ async fn beside(
 ) -> Result<Measured, Failure> {
     let ours = Contender::ours(plan, ask, TEXT);
     let mut contenders = vec![ours.ceiling().await?];
-    contenders.extend((ask != Ask::Stream).then(|| ours.by_hand()));
+    contenders.extend(matches!(ask, Ask::Send | Ask::Get).then(|| ours.by_hand()));
     contenders.extend(plan.peers.iter().map(|peer| ours.peer(peer)));
     contenders.push(ours);
     requests(plan, name, &contenders, connections).await

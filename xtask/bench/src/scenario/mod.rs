@@ -46,7 +46,7 @@ pub(crate) enum Scenario {
 /// How to measure.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// How many times; hyper alone and ours in turn.
+    /// How many times; all in turn.
     pub(crate) rounds: usize,
     /// How long each time.
     pub(crate) period: Duration,

@@ -58,9 +58,8 @@ async fn answer_to(
             Answered::Found(task.ok_or("there is no such task")?)
         }
     };
-    let jsonrpc = "2.0";
     let answer = serde_json::to_vec(&Answer {
-        jsonrpc,
+        jsonrpc: "2.0",
         id,
         result,
     })?;
@@ -97,10 +96,7 @@ async fn send(mut message: Message, shelf: &Shelf) -> Task {
         }
     }
     let task = lock(&task);
-    Task {
-        history: Vec::new(),
-        ..task.clone()
-    }
+    task.clone()
 }
 
 /// The agent: it says back what it is told.
