@@ -236,29 +236,22 @@ impl Inner {
         heard.request.message = message.clone();
         let then = woken(known.task.status.state);
         runner.belong_to(heard.context.trace.clone()).await;
-        let begun = async {
-            runner.hear(message, then, receipt).await?;
-            Ok::<_, UpdateError>(runner.snapshot().await?)
-        };
-        match begun.await {
-            Ok(from) => {
-                let (heard, first_step) = (Arc::new(heard), first_step.of_known());
-                self.turns
-                    .start(Arc::clone(&runner), heard, first_step, Some(pass));
-                Ok(Some(Begun::Run {
-                    runner,
-                    from: Some(Arc::new(from)),
-                    detached: 0,
-                }))
-            }
-            Err(error) => {
-                self.turns.release(&runner);
-                match error {
-                    UpdateError::Store(StoreError::Behind(_)) => Ok(None),
-                    error => Err(error.into()),
-                }
-            }
+        if let Err(error) = runner.hear(message, then, receipt).await {
+            self.turns.release(&runner);
+            return match error {
+                UpdateError::Store(StoreError::Behind(_)) => Ok(None),
+                error => Err(error.into()),
+            };
         }
+        let from = runner.snapshot_or(known).await;
+        let (heard, first_step) = (Arc::new(heard), first_step.of_known());
+        self.turns
+            .start(Arc::clone(&runner), heard, first_step, Some(pass));
+        Ok(Some(Begun::Run {
+            runner,
+            from: Some(Arc::new(from)),
+            detached: 0,
+        }))
     }
 
     /// Gives a message to a run that goes on; none if that is over by now.
@@ -303,8 +296,7 @@ impl Inner {
             }
             Err(error) => return Err(error.into()),
         }
-        // It is heard, whether or not that can be looked at now.
-        let from = busy.snapshot().await.unwrap_or_else(|_| known.clone());
+        let from = busy.snapshot_or(known).await;
         Ok(Some(Begun::Run {
             runner: busy,
             from: Some(Arc::new(from)),

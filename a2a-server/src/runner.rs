@@ -167,6 +167,12 @@ impl Runner {
         self.account.known().await
     }
 
+    /// The task as it stands, or as it was last seen: what has been written stays written, whether or
+    /// not it can be looked at now.
+    pub(crate) async fn snapshot_or(&self, known: &Snapshot) -> Snapshot {
+        self.snapshot().await.unwrap_or_else(|_| known.clone())
+    }
+
     /// The task as it stands, or as it would be created.
     pub(crate) async fn task(&self) -> Result<Arc<Task>, StoreError> {
         self.pen.lock().await.task(&self.account).await

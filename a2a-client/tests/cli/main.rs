@@ -1,6 +1,7 @@
 //! The command line, as people and scripts use it.
 
 mod metrics;
+mod serve;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

@@ -48,8 +48,11 @@ pub(crate) enum Failure {
     #[error("{0}")]
     Usage(String),
     /// This machine.
-    #[error("{what}: {error}")]
-    Machine { what: String, error: std::io::Error },
+    #[error("{what}")]
+    Machine {
+        what: String,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// Ctrl-C.
     #[error("interrupted")]
     Interrupted,
@@ -62,9 +65,15 @@ impl Failure {
     }
 
     /// Something on this machine does not work.
-    pub(crate) fn machine(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+    pub(crate) fn machine<E>(what: impl Into<String>) -> impl FnOnce(E) -> Self
+    where
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
         let what = what.into();
-        move |error| Self::Machine { what, error }
+        move |error| Self::Machine {
+            what,
+            source: error.into(),
+        }
     }
 
     fn code(&self) -> Code {
@@ -103,8 +112,7 @@ impl Failure {
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        let what = "this machine".to_owned();
-        Self::Machine { what, error }
+        Self::machine("this machine")(error)
     }
 }
 

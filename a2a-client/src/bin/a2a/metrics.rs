@@ -25,17 +25,17 @@ pub(crate) struct Metrics {
 impl Metrics {
     /// Collects from now on.
     pub(crate) async fn listen(address: SocketAddr) -> Result<Self, Failure> {
-        let failed = |error: &dyn std::error::Error| Failure::usage(format!("{address}: {error}"));
+        let what = format!("--metrics {address}");
         let listener = TcpListener::bind(address).await;
-        let listener = listener.map_err(|error| failed(&error))?;
-        let address = listener.local_addr().map_err(|error| failed(&error))?;
+        let listener = listener.map_err(Failure::machine(&*what))?;
+        let address = listener.local_addr()?;
         let builder = PrometheusBuilder::new()
             .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)
             .and_then(|builder| {
                 builder.set_buckets_for_metric(Matcher::Suffix("_events".to_owned()), &EVENTS)
             });
         let collected = builder.and_then(PrometheusBuilder::install_recorder);
-        let collected = collected.map_err(|error| failed(&error))?;
+        let collected = collected.map_err(Failure::machine(what))?;
         describe_metrics();
         Ok(Self {
             listener,

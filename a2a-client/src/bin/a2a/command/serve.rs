@@ -80,7 +80,7 @@ async fn serve(
     let exporting = match &options.otlp {
         Some(collector) => {
             let otlp = Otlp::of(&*card.name).collector(collector).install();
-            Some(otlp.map_err(|error| Failure::usage(error.to_string()))?)
+            Some(otlp.map_err(Failure::machine(format!("--otlp {collector}")))?)
         }
         None => None,
     };
@@ -91,17 +91,12 @@ async fn serve(
     }
     if let Some(db) = &options.db {
         let store = SqliteStore::open(db);
-        let told =
-            |error: a2a_server::StoreError| Failure::usage(format!("{}: {error}", db.display()));
-        builder = builder
-            .store(store.map_err(told)?)
-            .recovery(Recovery::Resume);
+        let store = store.map_err(Failure::machine(format!("--db {}", db.display())))?;
+        builder = builder.store(store).recovery(Recovery::Resume);
     }
-    let server = builder
-        .build()
-        .map_err(|error| Failure::usage(error.to_string()))?;
-    let bound = server.bind(options.address.to_string()).await;
-    let bound = bound.map_err(|error| Failure::usage(format!("{}: {error}", options.address)))?;
+    let server = builder.build().map_err(Failure::machine("this server"))?;
+    let bound = server.bind(options.address).await;
+    let bound = bound.map_err(Failure::machine(format!("--address {}", options.address)))?;
     match screen.json {
         true => screen.value(&serde_json::json!({
             "url": bound.url(),
@@ -127,6 +122,6 @@ async fn serve(
     if let Some(exporting) = exporting {
         exporting.shutdown().await;
     }
-    run.map_err(|error| Failure::usage(error.to_string()))?;
+    run?;
     Ok(Code::Done)
 }

@@ -82,7 +82,7 @@ pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Code, Failu
     }
     let receiver = receiver
         .build()
-        .map_err(|error| Failure::usage(error.to_string()))?;
+        .map_err(Failure::machine("this receiver"))?;
     let listener = TcpListener::bind(options.address).await;
     let listener = listener.map_err(Failure::machine(options.address.to_string()))?;
     eprintln!("listening at http://{}/", listener.local_addr()?);
