@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_transport::BoxFuture;
 use a2a_types::TaskId;
 use tokio::sync::Notify;
 
@@ -82,8 +83,8 @@ impl Account {
         snapshot.ok_or(StoreError::NoTask)
     }
 
-    pub(crate) async fn append(&self, append: Append) -> Result<Appended, StoreError> {
+    pub(crate) fn append(&self, append: Append) -> BoxFuture<'_, Result<Appended, StoreError>> {
         let store = &self.ledger.store;
-        store.append(&self.owner, &self.task, append).await
+        store.append(&self.owner, &self.task, append)
     }
 }

@@ -130,12 +130,8 @@ impl Pen {
         let created = account.ledger.store.create(&account.owner, whole).await;
         match (created, again) {
             (Err(StoreError::TaskExists | StoreError::Received), Some(events)) => {
-                let begun = self.find(account).await?;
-                let entry = Entry {
-                    events,
-                    ..Entry::default()
-                };
-                return self.write(account, entry).await.map(|()| begun);
+                let begun = Box::pin(self.find(account)).await?;
+                return self.write(account, Entry::of(events)).await.map(|()| begun);
             }
             (Err(error), again) => {
                 self.doubt = self.doubt.filter(|_| again.is_some());
@@ -176,16 +172,31 @@ impl Pen {
     pub(crate) async fn write(
         &mut self,
         account: &Account,
-        entry: Entry,
+        entry: Box<Entry>,
     ) -> Result<(), StoreError> {
-        self.look_back(account).await?;
+        if let Some(doubt) = self.doubt {
+            Box::pin(self.look_back(account, doubt)).await?;
+        }
         if self.collected.is_none() && entry.is_empty() {
             return Ok(());
         }
+        let append = self.stroke(account, *entry);
+        match self.append(account, append).await {
+            Ok(()) => {
+                self.collected = None;
+                Ok(())
+            }
+            Err(StoreError::Illegal(illegal)) => self.refuse(account, illegal).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What was collected, and then the entry.
+    fn stroke(&self, account: &Account, entry: Entry) -> Append {
         let collected = self.collected.as_deref().cloned();
         let collected = collected.map(Event::ArtifactUpdate);
         let idle = leaves_idle(&entry.events);
-        let append = Append {
+        Append {
             after: self.generation,
             lease: match self.epoch {
                 _ if entry.seizes => account.ledger.seize(),
@@ -198,48 +209,44 @@ impl Pen {
             receipt: entry.receipt,
             checkpoint: entry.checkpoint,
             trace: self.trace.clone(),
-        };
-        match self.append(account, append).await {
-            Ok(()) => {
-                self.collected = None;
-                Ok(())
-            }
-            Err(StoreError::Illegal(illegal)) => self.refuse(account, illegal).await,
-            Err(error) => Err(error),
         }
     }
 
     /// What was collected is legal, and does not go with what is not.
     async fn refuse(&mut self, account: &Account, illegal: IllegalEvent) -> Result<(), StoreError> {
         if self.collected.is_some() {
-            Box::pin(self.write(account, Entry::default())).await?;
+            Box::pin(self.write(account, Box::default())).await?;
         }
         Err(StoreError::Illegal(illegal))
     }
 
-    async fn append(&mut self, account: &Account, append: Append) -> Result<(), StoreError> {
+    fn append<'a>(
+        &'a mut self,
+        account: &'a Account,
+        append: Append,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send + use<'a> {
         let released = append.release;
         let state = last_state(&append.events);
         self.doubt = Some(Doubt {
             events: append.events.len(),
             changes_lease: released || !matches!(append.lease, Lease::Held { .. }),
         });
-        let appended = account.append(append).await;
-        self.doubt = None;
-        let appended = appended?;
-        self.generation = appended.generation;
-        self.state = state.or(self.state);
-        self.epoch = (!released).then_some(appended.epoch);
-        account.ledger.announce();
-        Ok(())
+        let appending = account.append(append);
+        async move {
+            let appended = appending.await;
+            self.doubt = None;
+            let appended = appended?;
+            self.generation = appended.generation;
+            self.state = state.or(self.state);
+            self.epoch = (!released).then_some(appended.epoch);
+            account.ledger.announce();
+            Ok(())
+        }
     }
 
     /// Finds out what became of the last stroke, if nobody has seen its end. Whatever is asked of the
     /// store now is done after it.
-    async fn look_back(&mut self, account: &Account) -> Result<(), StoreError> {
-        let Some(doubt) = self.doubt else {
-            return Ok(());
-        };
+    async fn look_back(&mut self, account: &Account, doubt: Doubt) -> Result<(), StoreError> {
         if doubt.changes_lease {
             self.epoch = None;
         }
@@ -271,19 +278,19 @@ impl Pen {
     pub(crate) async fn collect(
         &mut self,
         account: &Account,
-        event: TaskArtifactUpdateEvent,
+        event: Box<TaskArtifactUpdateEvent>,
     ) -> Result<Collected, StoreError> {
         if let Some(collected) = &mut self.collected
             && collected.artifact.artifact_id == event.artifact.artifact_id
         {
             collected.artifact.parts.extend(event.artifact.parts);
             if text_of(collected) >= MOST_COLLECTED {
-                self.write(account, Entry::default()).await?;
+                self.write(account, Box::default()).await?;
             }
             return Ok(Collected::Added);
         }
-        self.write(account, Entry::default()).await?;
-        self.collected = Some(Box::new(event));
+        self.write(account, Box::default()).await?;
+        self.collected = Some(event);
         Ok(Collected::First)
     }
 
@@ -306,11 +313,11 @@ impl Pen {
 }
 
 impl Entry {
-    pub(crate) fn of(event: Event) -> Self {
-        Self {
-            events: vec![event],
+    pub(crate) fn of(events: Vec<Event>) -> Box<Self> {
+        Box::new(Self {
+            events,
             ..Self::default()
-        }
+        })
     }
 
     fn is_empty(&self) -> bool {

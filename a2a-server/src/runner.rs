@@ -1,12 +1,14 @@
 //! The only writer of a task's log, for as long as a turn lasts.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use a2a_transport::{Context, TraceContext};
 use a2a_types::{
     ContextId, Event, Message, Object, Task, TaskArtifactUpdateEvent, TaskId,
     TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
 };
+use futures_util::future::Either;
 use tokio::sync::{Mutex, MutexGuard};
 use uuid::{NoContext, Uuid};
 
@@ -26,6 +28,8 @@ pub(crate) struct Runner {
     context: ContextId,
     /// Held, too, by whoever makes the answer one with a task, or one without.
     pen: Mutex<Pen>,
+    /// How long the log is when the agent pauses, so that it is told before the agent goes on; never if 0.
+    pauses_at: AtomicU64,
     board: Board,
 }
 
@@ -58,6 +62,7 @@ impl Runner {
             },
             context: task.context_id.clone().unwrap_or_default(),
             pen: Mutex::new(pen),
+            pauses_at: AtomicU64::default(),
             board: Board::default(),
         }
     }
@@ -115,35 +120,38 @@ impl Runner {
         }
     }
 
-    /// Writes an event; the first one together with the task.
-    async fn append(&self, event: Event) -> Result<(), UpdateError> {
+    /// Writes events; the first ones together with the task.
+    async fn append(&self, events: Vec<Event>) -> Result<(), UpdateError> {
         let mut pen = self.pen.lock().await;
         if self.is_answered() {
             return Err(UpdateError::Answered);
         }
-        if pen.new_task().is_none() {
-            return self.write(&mut pen, Entry::of(event)).await;
+        if pen.new_task().is_some() {
+            self.create(&mut pen, events).await?;
+        } else {
+            self.write(&mut pen, Entry::of(events)).await?;
         }
-        let events = vec![event];
-        let settles = leaves_idle(&events);
-        let begun = pen.create(&self.account, events).await?;
-        let mut pauses = false;
-        self.board.change(|stage| {
-            stage.progress = Progress::Open(Arc::new(begun));
-            if settles {
-                stage.settled = pen.generation();
-            }
-            pauses = stage.pauses;
-        });
+        let pauses = pen.generation() == self.pauses_at.load(Ordering::Relaxed);
         drop(pen);
-        if pauses && !settles {
-            // Whoever waits for the task hears of it before the agent goes on.
+        if pauses {
             tokio::task::yield_now().await;
         }
         Ok(())
     }
 
-    async fn write(&self, pen: &mut Pen, entry: Entry) -> Result<(), UpdateError> {
+    async fn create(&self, pen: &mut Pen, events: Vec<Event>) -> Result<(), UpdateError> {
+        let settles = leaves_idle(&events);
+        let begun = pen.create(&self.account, events).await?;
+        self.board.change(|stage| {
+            stage.progress = Progress::Open(Arc::new(begun));
+            if settles {
+                stage.settled = pen.generation();
+            }
+        });
+        Ok(())
+    }
+
+    async fn write(&self, pen: &mut Pen, entry: Box<Entry>) -> Result<(), UpdateError> {
         let settles = leaves_idle(&entry.events);
         match pen.write(&self.account, entry).await {
             Ok(()) if settles => {
@@ -188,14 +196,13 @@ impl Runner {
         self.pen.lock().await.new_task().is_none()
     }
 
-    pub(crate) async fn status(
+    pub(crate) fn status(
         &self,
         state: TaskState,
         message: Option<Message>,
         metadata: Option<Object>,
-    ) -> Result<(), UpdateError> {
-        self.append(self.status_event(state, message, metadata))
-            .await
+    ) -> impl Future<Output = Result<(), UpdateError>> + Send {
+        self.append(vec![self.status_event(state, message, metadata)])
     }
 
     fn status_event(
@@ -217,28 +224,49 @@ impl Runner {
     }
 
     /// Writes an artifact or a chunk of one; text that is only added to one a moment later.
-    pub(crate) async fn artifact(
+    pub(crate) fn artifact(
         self: &Arc<Self>,
         update: ArtifactUpdate,
-    ) -> Result<(), UpdateError> {
-        let event = TaskArtifactUpdateEvent {
+    ) -> impl Future<Output = Result<(), UpdateError>> + Send {
+        let event = self.artifact_event(update);
+        match self.ledger().merge.is_zero() || !is_mere_text(&event) {
+            true => Either::Left(self.append(vec![Event::ArtifactUpdate(event)])),
+            false => Either::Right(self.collect(Box::new(event))),
+        }
+    }
+
+    /// Writes an artifact or the last of it, and completes the task, in one stroke.
+    pub(crate) fn complete_with(
+        &self,
+        update: ArtifactUpdate,
+    ) -> impl Future<Output = Result<(), UpdateError>> + Send {
+        let artifact = Event::ArtifactUpdate(self.artifact_event(update));
+        let completed = self.status_event(TaskState::Completed, None, None);
+        self.append(vec![artifact, completed])
+    }
+
+    fn artifact_event(&self, update: ArtifactUpdate) -> TaskArtifactUpdateEvent {
+        TaskArtifactUpdateEvent {
             task_id: self.task_id().clone(),
             context_id: Some(self.context.clone()),
             artifact: update.artifact,
             append: update.append,
             last_chunk: update.last_chunk,
             metadata: update.metadata,
-        };
-        if self.ledger().merge.is_zero() || !is_mere_text(&event) {
-            return self.append(Event::ArtifactUpdate(event)).await;
         }
-        let collected = self.ready().await?.collect(&self.account, event).await?;
+    }
+
+    async fn collect(
+        self: &Arc<Self>,
+        text: Box<TaskArtifactUpdateEvent>,
+    ) -> Result<(), UpdateError> {
+        let collected = self.ready().await?.collect(&self.account, text).await?;
         if let Collected::First = collected {
             let runner = Arc::clone(self);
             tokio::spawn(async move {
                 tokio::time::sleep(runner.ledger().merge).await;
                 let mut pen = runner.pen.lock().await;
-                if let Err(error) = runner.write(&mut pen, Entry::default()).await {
+                if let Err(error) = runner.write(&mut pen, Box::default()).await {
                     let error = &error as &dyn std::error::Error;
                     tracing::warn!(task = %runner.task_id(), error, "could not write what was collected");
                 }
@@ -262,17 +290,16 @@ impl Runner {
             events.reverse();
         }
         let entry = Entry {
-            events,
             receipt,
-            ..Entry::default()
+            ..*Entry::of(events)
         };
-        self.write(&mut pen, entry).await
+        self.write(&mut pen, entry.into()).await
     }
 
     /// Writes a step on the way to an answer, if steps are kept.
     pub(crate) async fn step(&self, step: Message) -> Result<(), UpdateError> {
         match self.ledger().keeps_steps {
-            true => self.append(Event::Message(self.placed(step))).await,
+            true => self.append(vec![Event::Message(self.placed(step))]).await,
             false => Ok(()),
         }
     }
@@ -289,7 +316,7 @@ impl Runner {
             checkpoint: Some(checkpoint),
             ..Entry::default()
         };
-        self.write(&mut pen, entry).await
+        self.write(&mut pen, entry.into()).await
     }
 
     /// Becomes the only writer of a task that nobody else writes to.
@@ -298,16 +325,16 @@ impl Runner {
             takes: true,
             ..Entry::default()
         };
-        self.write(&mut *self.pen.lock().await, entry).await
+        self.write(&mut *self.pen.lock().await, entry.into()).await
     }
 
     /// Gives the task its last status, whoever works on it: they can write no more.
     pub(crate) async fn seize(&self, state: TaskState) -> Result<(), UpdateError> {
         let entry = Entry {
             seizes: true,
-            ..Entry::of(self.status_event(state, None, None))
+            ..*Entry::of(vec![self.status_event(state, None, None)])
         };
-        self.write(&mut *self.pen.lock().await, entry).await
+        self.write(&mut *self.pen.lock().await, entry.into()).await
     }
 
     /// Gives the lease back, so that whoever comes next need not wait until it runs out.
@@ -320,7 +347,7 @@ impl Runner {
             release: true,
             ..Entry::default()
         };
-        self.write(&mut pen, entry).await
+        self.write(&mut pen, entry.into()).await
     }
 
     /// Answers with a message: alone if there is no task yet, else by completing the task.
@@ -331,7 +358,7 @@ impl Runner {
         }
         let Some(new) = pen.new_task() else {
             let completed = self.status_event(TaskState::Completed, Some(message), None);
-            return self.write(&mut pen, Entry::of(completed)).await;
+            return self.write(&mut pen, Entry::of(vec![completed])).await;
         };
         let answer = Message {
             context_id: Some(self.context.clone()),
@@ -402,10 +429,13 @@ impl Runner {
 
     /// Tells that the first turn begins.
     pub(crate) fn begin(&self, first_step: FirstStep) {
-        self.board.change(|stage| {
-            stage.begun = true;
-            stage.pauses = first_step != FirstStep::Here;
-        });
+        let pauses_at = match first_step {
+            FirstStep::Here => 0,
+            FirstStep::UntilTold => 1 + AT_ONCE,
+            FirstStep::Apart => 2,
+        };
+        self.pauses_at.store(pauses_at, Ordering::Relaxed);
+        self.board.change(|stage| stage.begun = true);
     }
 
     /// Resolves when the first turn has begun, or will not.
@@ -426,6 +456,10 @@ impl Runner {
         self.board.until(|stage| stage.ended).await;
     }
 }
+
+/// How many events an agent has at once before the first of them are told. Most have ended by then, or
+/// wait for something; others would keep those who follow from what is there already.
+const AT_ONCE: u64 = 3;
 
 /// A task that a message begins, and the message as it stands in it.
 pub(crate) fn new_task(

@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_stream::StreamExt;
 
 use crate::intake::{Begun, Outcome};
-use crate::manner::Wanted;
+use crate::manner::{Manner, Wanted};
 use crate::server::Inner;
 use crate::stage::{Progress, Stage};
 use crate::store::Snapshot;
@@ -20,22 +20,32 @@ use crate::turns::{FirstStep, Heard};
 
 impl Inner {
     /// Answers when the task has ended or is interrupted, or sooner if the caller wants that.
-    pub(crate) async fn send(
+    pub(crate) fn send(
         self: &Arc<Self>,
         params: SendMessageRequest,
         context: Context,
-    ) -> Result<Reply, A2aError> {
-        let configuration = params.configuration.as_ref();
-        let soon = configuration.is_some_and(|configuration| configuration.return_immediately);
-        let (manner, mut wanted) = (
+    ) -> impl Future<Output = Result<Reply, A2aError>> + Send {
+        let (manner, wanted) = (
             self.manner(&context, Some(&params.message)),
             Wanted::of(&params),
         );
+        let configuration = params.configuration.as_ref();
+        let soon = configuration.is_some_and(|configuration| configuration.return_immediately);
+        let heard = Box::new(Heard::new(params, context.clone()));
+        self.answer_to(heard, soon, context, (manner, wanted))
+    }
+
+    async fn answer_to(
+        self: &Arc<Self>,
+        heard: Box<Heard>,
+        soon: bool,
+        context: Context,
+        (manner, mut wanted): (Manner, Wanted),
+    ) -> Result<Reply, A2aError> {
         let first_step = match soon {
             true => FirstStep::Apart,
             false => FirstStep::Here,
         };
-        let heard = Box::new(Heard::new(params, context.clone()));
         let begun = self.begin(heard, first_step).await?;
         // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
         let until = Instant::now()
@@ -85,7 +95,7 @@ impl Inner {
         let beginning = Beginning::Message(params.message.message_id.clone());
         let heard = Box::new(Heard::new(params, context.clone()));
         match self
-            .begin(heard, FirstStep::UntilTask)
+            .begin(heard, FirstStep::UntilTold)
             .await?
             .outcome(Instant::now() + self.first_event, |_| true)
             .await?

@@ -22,8 +22,6 @@ pub(crate) struct Stage {
     pub(crate) lost: bool,
     /// The first turn has begun, or will not.
     pub(crate) begun: bool,
-    /// The agent pauses when there is a task: somebody is to hear of it before it goes on.
-    pub(crate) pauses: bool,
     /// Nothing more is written here.
     pub(crate) ended: bool,
 }

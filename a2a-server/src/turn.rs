@@ -306,7 +306,8 @@ impl<'t> ArtifactDraft<'t> {
 
     /// Sends what was added since the last time, and goes on.
     pub fn send(mut self) -> impl Future<Output = Result<Self, UpdateError>> + Send {
-        let sent = self.publish(false);
+        let chunk = self.chunk(false);
+        let sent = boxed(self.turn.runner.artifact(chunk));
         async move {
             sent.await?;
             Ok(self)
@@ -316,8 +317,8 @@ impl<'t> ArtifactDraft<'t> {
     /// Sends what was added since the last time; the artifact is complete. If nothing was added,
     /// nothing is sent: no generation allows a chunk without parts.
     pub fn done(mut self) -> impl Future<Output = Result<(), UpdateError>> + Send {
-        let is_sent = self.begun && self.artifact.parts.is_empty();
-        let rest = (!is_sent).then(|| self.publish(true));
+        let rest = self.rest();
+        let rest = rest.map(|rest| boxed(self.turn.runner.artifact(rest)));
         async move {
             match rest {
                 Some(rest) => rest.await,
@@ -326,18 +327,30 @@ impl<'t> ArtifactDraft<'t> {
         }
     }
 
-    fn publish(&mut self, last_chunk: bool) -> BoxFuture<'t, Result<(), UpdateError>> {
+    /// Sends what was added since the last time, and completes the task with it: in one stroke, which is
+    /// quicker than two, and after which there is either all of that or nothing.
+    pub fn complete(mut self) -> impl Future<Output = Result<(), UpdateError>> + Send {
+        match self.rest() {
+            Some(rest) => boxed(self.turn.runner.complete_with(rest)),
+            None => boxed(self.turn.runner.status(TaskState::Completed, None, None)),
+        }
+    }
+
+    fn rest(&mut self) -> Option<ArtifactUpdate> {
+        let is_sent = self.begun && self.artifact.parts.is_empty();
+        (!is_sent).then(|| self.chunk(true))
+    }
+
+    fn chunk(&mut self, last_chunk: bool) -> ArtifactUpdate {
         let rest = Artifact {
             artifact_id: self.artifact.artifact_id.clone(),
             ..Artifact::default()
         };
-        let chunk = std::mem::replace(&mut *self.artifact, rest);
-        let append = std::mem::replace(&mut self.begun, true);
-        boxed(self.turn.runner.artifact(ArtifactUpdate {
-            artifact: chunk,
-            append,
+        ArtifactUpdate {
+            artifact: std::mem::replace(&mut *self.artifact, rest),
+            append: std::mem::replace(&mut self.begun, true),
             last_chunk,
             metadata: None,
-        }))
+        }
     }
 }

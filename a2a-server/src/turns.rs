@@ -62,9 +62,9 @@ pub(crate) enum FirstStep {
     /// Whoever starts it, who would do nothing but wait: agents that have their answer at once need
     /// no task.
     Here,
-    /// Whoever starts it, up to where there is a task: whoever follows that hears of it before the agent
-    /// goes on.
-    UntilTask,
+    /// Whoever starts it, for a few events: an agent that has its answer at once has it told at once, and
+    /// of one that goes on they are told before it does.
+    UntilTold,
     /// That task.
     Apart,
 }
@@ -74,7 +74,7 @@ impl FirstStep {
     pub(crate) fn of_known(self) -> Self {
         match self {
             Self::Here => Self::Here,
-            Self::UntilTask | Self::Apart => Self::Apart,
+            Self::UntilTold | Self::Apart => Self::Apart,
         }
     }
 }
@@ -263,7 +263,7 @@ impl Turns {
             Left::Canceled => settle(runner, TaskState::Canceled, None).await,
             Left::Failed(id) => {
                 let text = format!("The agent failed. Correlation id: {id}");
-                settle(runner, TaskState::Failed, Some(Message::agent(text))).await
+                settle(runner, TaskState::Failed, Some(text)).await
             }
         };
         if let Err(error) = closed {
@@ -399,11 +399,11 @@ pub(crate) fn woken(state: TaskState) -> Option<TaskState> {
 async fn settle(
     runner: &Runner,
     state: TaskState,
-    message: Option<Message>,
+    text: Option<String>,
 ) -> Result<(), UpdateError> {
     let mut pause = FIRST_PAUSE;
     loop {
-        let error = match close(runner, state, message.clone()).await {
+        let error = match close(runner, state, text.as_deref()).await {
             Err(UpdateError::Store(error @ (StoreError::Full | StoreError::Failed(_)))) => error,
             settled => return settled,
         };
@@ -423,11 +423,12 @@ async fn settle(
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Gives a task its last status, unless it has one, or the turn ended by waiting for the caller.
+/// Gives a task its last status, and says this, unless it has one, or the turn ended by waiting for the
+/// caller.
 pub(crate) async fn close(
     runner: &Runner,
     state: TaskState,
-    message: Option<Message>,
+    text: Option<&str>,
 ) -> Result<(), UpdateError> {
     let settled = |now: TaskState| {
         now.is_terminal() || (now.is_interrupted() && state == TaskState::Completed)
@@ -435,7 +436,7 @@ pub(crate) async fn close(
     if settled(runner.state().await?) {
         return Ok(());
     }
-    match runner.status(state, message, None).await {
+    match runner.status(state, text.map(Message::agent), None).await {
         // Somebody else was faster.
         Err(_) if settled(runner.task().await?.status.state) => Ok(()),
         closed => closed,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use a2a_transport::Context;
-use a2a_types::{Message, Role, SendMessageRequest, TaskState};
+use a2a_types::{Role, SendMessageRequest, TaskState};
 
 use crate::runner::Runner;
 use crate::server::Inner;
@@ -128,7 +128,7 @@ impl Inner {
         match self.upkeep.recovery {
             Recovery::Fail => {
                 let text = "The agent's process ended before it had answered, and the task was not resumed.";
-                let failed = close(&runner, TaskState::Failed, Some(Message::agent(text))).await;
+                let failed = close(&runner, TaskState::Failed, Some(text)).await;
                 self.turns.release(&runner);
                 if let Err(UpdateError::Store(error)) = failed {
                     warn(&error, "could not end an abandoned task");

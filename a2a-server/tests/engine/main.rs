@@ -15,6 +15,7 @@ mod restart;
 #[path = "../stores/mod.rs"]
 mod stores;
 mod streams;
+mod strokes;
 mod told;
 mod twice;
 mod webhooks;

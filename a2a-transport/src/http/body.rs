@@ -194,14 +194,17 @@ pub(super) struct Pace {
 }
 
 /// Reads a body of at most `limit` bytes that keeps this pace.
-pub(super) async fn collect<B>(body: B, limit: usize, pace: Pace) -> Result<Bytes, Incomplete>
+pub(super) async fn collect<B>(
+    mut body: Pin<&mut B>,
+    limit: usize,
+    pace: Pace,
+) -> Result<Bytes, Incomplete>
 where
     B: http_body::Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     use futures_util::FutureExt;
     use http_body_util::BodyExt;
-    let mut body = std::pin::pin!(body);
     if body.size_hint().lower() > limit as u64 {
         return Err(Incomplete::TooLarge);
     }

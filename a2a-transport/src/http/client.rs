@@ -1,5 +1,6 @@
 //! A pool of connections.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -337,7 +338,9 @@ impl HttpClient {
             bytes: 1,
             within: idle,
         };
-        match tokio::time::timeout(self.timeouts.body, collect(body, limit, pace)).await {
+        let mut body = pin!(body);
+        let collected = collect(body.as_mut(), limit, pace);
+        match tokio::time::timeout(self.timeouts.body, collected).await {
             Ok(body) => body.map_err(|incomplete| incomplete.into_error(limit, idle)),
             Err(_) => Err(Error::Timeout {
                 phase: Phase::Body,

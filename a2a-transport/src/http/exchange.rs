@@ -1,5 +1,7 @@
 //! One question and its answer, by JSON-RPC or by HTTP+JSON.
 
+use std::pin::Pin;
+
 use a2a_jsonrpc::Id;
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Response as A2aResponse};
 use bytes::Bytes;
@@ -23,12 +25,12 @@ use crate::{
 
 impl<T: Transport> HttpService<T> {
     /// Answers a question by JSON-RPC.
-    pub(super) async fn json_rpc<B>(
+    pub(super) fn json_rpc<B>(
         &self,
         head: &Parts,
-        body: B,
+        body: Pin<&mut B>,
         observed: Observed,
-    ) -> Response<Body>
+    ) -> impl Future<Output = Response<Body>> + Send
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -40,13 +42,15 @@ impl<T: Transport> HttpService<T> {
             media_type: JSON,
             observed,
         };
-        let read = |body: &[u8]| jsonrpc::read_call(body, said.version().as_deref(), reading);
-        let asked = match self.read(head, &said, body, &mut manner, read).await {
-            Ok((principal, question)) => self.ask(said, principal, question, &mut manner),
-            Err(refusal) => return refusal,
-        };
-        let reply = asked.reply.await;
-        self.respond(reply, asked.envelope, asked.told, manner)
+        async move {
+            let read = |body: &[u8]| jsonrpc::read_call(body, said.version().as_deref(), reading);
+            let asked = match self.read(head, &said, body, &mut manner, read).await {
+                Ok((principal, question)) => self.ask(said, principal, question, &mut manner),
+                Err(refusal) => return refusal,
+            };
+            let reply = asked.reply.await;
+            self.respond(reply, asked.envelope, asked.told, manner)
+        }
     }
 
     /// Answers a question by HTTP+JSON, asked at a path below ours.
@@ -54,7 +58,7 @@ impl<T: Transport> HttpService<T> {
         &self,
         head: &Parts,
         path: &str,
-        body: B,
+        body: Pin<&mut B>,
         observed: Observed,
     ) -> Response<Body>
     where
@@ -111,7 +115,7 @@ impl<T: Transport> HttpService<T> {
         &self,
         head: &Parts,
         said: &Said<'_>,
-        body: B,
+        body: Pin<&mut B>,
         manner: &mut Manner,
         read: impl FnOnce(&[u8]) -> Result<Question, Refused>,
     ) -> Result<(Principal, Question), Response<Body>>

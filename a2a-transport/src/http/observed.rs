@@ -1,10 +1,13 @@
 //! A request under way: what is known of it, and what becomes of it.
 
-use a2a_types::{Dialect, ErrorKind, Operation, Response, SendMessageResponse, TaskId};
-use http::HeaderMap;
+use a2a_types::{
+    Dialect, ErrorKind, Operation, Response as A2aResponse, SendMessageResponse, TaskId,
+};
+use futures_util::FutureExt;
+use http::{HeaderMap, Response};
 use tokio::time::Instant;
-use tracing::Span;
 use tracing::field::Empty;
+use tracing::{Instrument, Span};
 
 use super::body::Body;
 use crate::metric::{self, OTHER, Raised};
@@ -85,6 +88,24 @@ impl Observed {
         }
     }
 
+    /// Answers a request that comes in by a binding within its span, which is told how it is answered.
+    pub(super) fn over<F>(
+        binding: Binding,
+        headers: &HeaderMap,
+        answer: impl FnOnce(Self) -> F,
+    ) -> impl Future<Output = Response<Body>>
+    where
+        F: Future<Output = Response<Body>>,
+    {
+        let observed = Self::begin(binding, headers);
+        let span = observed.span.clone();
+        let answering = answer(observed).instrument(span.clone());
+        answering.map(move |response| {
+            span.record(HTTP_STATUS, response.status().as_u16());
+            response
+        })
+    }
+
     /// The trace, to be passed on from here.
     pub(super) fn trace(&mut self) -> Option<TraceContext> {
         self.trace.take()
@@ -120,7 +141,7 @@ impl Observed {
         match outcome {
             Ok(Answer::Once(response)) => {
                 self.outcome = Outcome::Answered;
-                if let Response::SendMessage(SendMessageResponse::Task(task)) = response {
+                if let A2aResponse::SendMessage(SendMessageResponse::Task(task)) = response {
                     self.about(&task.id);
                 }
             }
@@ -202,12 +223,6 @@ impl Drop for Observed {
             }
         }
     }
-}
-
-/// Tells the span of a request how it is answered.
-pub(super) fn status_is(span: &Span, response: http::Response<Body>) -> http::Response<Body> {
-    span.record(HTTP_STATUS, response.status().as_u16());
-    response
 }
 
 impl Outcome {

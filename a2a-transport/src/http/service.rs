@@ -1,6 +1,7 @@
 //! From an HTTP request to the transport, and back.
 
 use std::convert::Infallible;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,14 +13,13 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, HeaderValue};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
-use tracing::Instrument;
 
 use super::answer::{BEARER, deny, for_caller_only, json, not_allowed, plain, retry_later, typed};
 use super::auth::{Anyone, Authenticator, Denied};
 use super::body::{Body, Pace};
 use super::discovery::PublicCard;
 use super::hosts::Hosts;
-use super::observed::{Observed, status_is};
+use super::observed::Observed;
 use super::probes::{AlwaysReady, Probe, Probes, Readiness};
 use crate::binding::Reading;
 use crate::{Answer, Binding, BoxFuture, Call, Context, TraceContext, Transport};
@@ -174,14 +174,14 @@ impl<T: Transport> HttpService<T> {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (head, body) = request.into_parts();
-        self.answer(&head, body).await
+        self.answer(&head, pin!(body)).await
     }
 }
 
 impl<T: Transport> HttpService<T> {
     /// Every request has room for the largest of these futures that is not in a box of its own: it is
     /// that of JSON-RPC, which nearly all ask by.
-    async fn answer<B>(&self, head: &Parts, body: B) -> Response<Body>
+    async fn answer<B>(&self, head: &Parts, body: Pin<&mut B>) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -195,19 +195,13 @@ impl<T: Transport> HttpService<T> {
         }
         match settings.place(path) {
             Place::Endpoint if head.method == Method::POST => {
-                let observed = Observed::begin(Binding::JsonRpc, &head.headers);
-                let span = observed.span().clone();
-                let answering = self.json_rpc(head, body, observed);
-                let response = answering.instrument(span.clone()).await;
-                status_is(&span, response)
+                let answering = |observed| self.json_rpc(head, body, observed);
+                Observed::over(Binding::JsonRpc, &head.headers, answering).await
             }
             Place::Endpoint => not_allowed("POST"),
             Place::Below(path) => {
-                let observed = Observed::begin(Binding::HttpJson, &head.headers);
-                let span = observed.span().clone();
-                let answering = Box::pin(self.http_json(head, path, body, observed));
-                let response = answering.instrument(span.clone()).await;
-                status_is(&span, response)
+                let answering = |observed| Box::pin(self.http_json(head, path, body, observed));
+                Observed::over(Binding::HttpJson, &head.headers, answering).await
             }
             Place::Card | Place::ExtendedCard | Place::Keys
                 if head.method != Method::GET && head.method != Method::HEAD =>
@@ -378,7 +372,7 @@ where
     fn call(&self, request: Request<B>) -> Self::Future {
         let service = self.clone();
         let (head, body) = request.into_parts();
-        Box::pin(async move { Ok(service.answer(&head, body).await) })
+        Box::pin(async move { Ok(service.answer(&head, pin!(body)).await) })
     }
 }
 

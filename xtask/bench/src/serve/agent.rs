@@ -41,7 +41,7 @@ impl Agent for Echo {
         if text == "go" {
             self.gate.add_permits(1);
         }
-        Ok(turn.artifact("echo").text(text).done().await?)
+        Ok(turn.artifact("echo").text(text).complete().await?)
     }
 }
 
