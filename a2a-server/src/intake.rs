@@ -11,8 +11,9 @@ use a2a_types::{
 use futures_util::FutureExt;
 
 use crate::letters::Letter;
+use crate::new_task::new_task;
 use crate::push::with_id;
-use crate::runner::{Runner, new_task};
+use crate::runner::Runner;
 use crate::server::Inner;
 use crate::store::{self, Orphan, Owner, Receipt, Snapshot, StoreError};
 use crate::turn::UpdateError;

@@ -67,6 +67,7 @@ mod letters;
 mod list;
 mod llm_response;
 mod manner;
+mod new_task;
 mod pen;
 mod push;
 mod runner;

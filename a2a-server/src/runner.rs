@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use a2a_transport::{Context, TraceContext};
+use a2a_transport::TraceContext;
 use a2a_types::{
-    ContextId, Event, Message, Object, Task, TaskArtifactUpdateEvent, TaskId,
-    TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
+    ContextId, Event, Message, Object, Task, TaskArtifactUpdateEvent, TaskId, TaskState,
+    TaskStatus, TaskStatusUpdateEvent, Timestamp,
 };
 use futures_util::future::Either;
 use tokio::sync::{Mutex, MutexGuard};
-use uuid::{NoContext, Uuid};
 
 use crate::ledger::{Account, Ledger};
 use crate::pen::{Collected, Entry, Pen, is_mere_text, leaves_idle};
@@ -460,52 +459,3 @@ impl Runner {
 /// How many events an agent has at once before the first of them are told. Most have ended by then, or
 /// wait for something; others would keep those who follow from what is there already.
 const AT_ONCE: u64 = 3;
-
-/// A task that a message begins, and the message as it stands in it.
-pub(crate) fn new_task(
-    message: Message,
-    context: &Context,
-    config: Option<TaskPushNotificationConfig>,
-    receipt: Option<Receipt>,
-    ledger: &Ledger,
-) -> (NewTask, Message) {
-    let id = message.task_id.clone().unwrap_or_else(unguessable);
-    let conversation = message.context_id.clone();
-    let conversation = conversation.unwrap_or_else(ContextId::random);
-    let mut message = Message {
-        task_id: Some(id.clone()),
-        context_id: Some(conversation.clone()),
-        ..message
-    };
-    // Both stay for long: no room is kept for more.
-    message.parts.shrink_to_fit();
-    let mut task = Task::submitted(id.clone(), conversation);
-    task.history = vec![message.clone()];
-    let config = config.map(|config| TaskPushNotificationConfig {
-        task_id: id,
-        ..config
-    });
-    (
-        NewTask {
-            task: Arc::new(task),
-            dialect: context.dialect,
-            config,
-            receipt,
-            holder: Arc::clone(&ledger.holder),
-            term: ledger.term,
-            events: Vec::new(),
-            release: false,
-            notify: false,
-            trace: context.trace.clone(),
-        },
-        message,
-    )
-}
-
-/// A name for a new task, as a UUID of version 7: nobody can guess its 74 random bits, and because it
-/// begins with the time, a store finds the names of new tasks side by side.
-fn unguessable() -> TaskId {
-    let id = Uuid::new_v7(uuid::Timestamp::now(NoContext));
-    let mut room = Uuid::encode_buffer();
-    TaskId::from(&*id.hyphenated().encode_lower(&mut room))
-}

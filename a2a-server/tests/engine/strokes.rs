@@ -22,7 +22,7 @@ async fn an_artifact_completes_its_task() {
         let draft = turn.artifact("answer").text("4").send().await?;
         Ok(draft.text("2").complete().await?)
     };
-    for client in clients(move |turn| agent(turn)) {
+    for client in clients(agent) {
         let done = task(client.send("go").await.unwrap());
         assert_eq!(done.status.state, TaskState::Completed);
         assert_eq!(done.artifacts[0].parts, [Part::text("4"), Part::text("2")]);
@@ -53,7 +53,7 @@ fn an_answer_that_is_there_at_once_is_written_in_one_stroke() {
         let agent = async |turn: Turn| -> Result<(), Failure> {
             Ok(turn.artifact("answer").text("42").complete().await?)
         };
-        let server = Server::builder(card(), move |turn| agent(turn)).store(MemoryStore::default());
+        let server = Server::builder(card(), agent).store(MemoryStore::default());
         let client = Client::new(server.build().unwrap());
         let done = task(client.send("go").await.unwrap());
         assert_eq!(done.status.state, TaskState::Completed);
@@ -70,7 +70,7 @@ async fn an_artifact_that_comes_too_late_is_not_there() {
         assert!(late.is_err(), "it has ended");
         Ok(())
     };
-    for client in clients(move |turn| agent(turn)) {
+    for client in clients(agent) {
         let done = task(client.send("go").await.unwrap());
         assert_eq!(done.status.state, TaskState::Completed);
         let names: Vec<_> = done.artifacts.iter().map(|it| it.name.as_deref()).collect();
@@ -85,7 +85,7 @@ async fn an_artifact_that_was_sent_completes_its_task() {
         let sent = turn.artifact("answer").text("42").send().await?;
         Ok(sent.complete().await?)
     };
-    for client in clients(move |turn| agent(turn)) {
+    for client in clients(agent) {
         let done = task(client.send("go").await.unwrap());
         assert_eq!(done.status.state, TaskState::Completed);
         assert_eq!(done.artifacts[0].parts, [Part::text("42")]);

@@ -1,0 +1,59 @@
+//! The task that a message begins.
+
+use std::sync::Arc;
+
+use a2a_transport::Context;
+use a2a_types::{ContextId, Message, Task, TaskId, TaskPushNotificationConfig};
+use uuid::{NoContext, Uuid};
+
+use crate::ledger::Ledger;
+use crate::store::{NewTask, Receipt};
+
+/// A task that a message begins, and the message as it stands in it.
+pub(crate) fn new_task(
+    message: Message,
+    context: &Context,
+    config: Option<TaskPushNotificationConfig>,
+    receipt: Option<Receipt>,
+    ledger: &Ledger,
+) -> (NewTask, Message) {
+    let id = message.task_id.clone().unwrap_or_else(unguessable);
+    let conversation = message.context_id.clone();
+    let conversation = conversation.unwrap_or_else(ContextId::random);
+    let mut message = Message {
+        task_id: Some(id.clone()),
+        context_id: Some(conversation.clone()),
+        ..message
+    };
+    // Both stay for long: no room is kept for more.
+    message.parts.shrink_to_fit();
+    let mut task = Task::submitted(id.clone(), conversation);
+    task.history = vec![message.clone()];
+    let config = config.map(|config| TaskPushNotificationConfig {
+        task_id: id,
+        ..config
+    });
+    (
+        NewTask {
+            task: Arc::new(task),
+            dialect: context.dialect,
+            config,
+            receipt,
+            holder: Arc::clone(&ledger.holder),
+            term: ledger.term,
+            events: Vec::new(),
+            release: false,
+            notify: false,
+            trace: context.trace.clone(),
+        },
+        message,
+    )
+}
+
+/// A name for a new task, as a UUID of version 7: nobody can guess its 74 random bits, and because it
+/// begins with the time, a store finds the names of new tasks side by side.
+fn unguessable() -> TaskId {
+    let id = Uuid::new_v7(uuid::Timestamp::now(NoContext));
+    let mut room = Uuid::encode_buffer();
+    TaskId::from(&*id.hyphenated().encode_lower(&mut room))
+}
