@@ -125,6 +125,7 @@ impl Runner {
         if self.is_answered() {
             return Err(UpdateError::Answered);
         }
+        let goes_on = !leaves_idle(&events);
         if pen.new_task().is_some() {
             self.create(&mut pen, events).await?;
         } else {
@@ -132,7 +133,7 @@ impl Runner {
         }
         let pauses = pen.generation() == self.pauses_at.load(Ordering::Relaxed);
         drop(pen);
-        if pauses {
+        if pauses && goes_on {
             tokio::task::yield_now().await;
         }
         Ok(())

@@ -269,16 +269,14 @@ impl Turns {
         if let Err(error) = closed {
             tracing::error!(task = %runner.task_id(), error = &error as &dyn std::error::Error, "could not end a turn");
         }
-        loop {
-            let heard = match self.next(runner).await {
-                Some(heard) => heard,
-                None if self.leave(runner) => return None,
-                None => continue,
-            };
-            if begin_next(runner, &heard).await {
+        while !self.leave(runner) {
+            if let Some(heard) = self.next(runner).await
+                && begin_next(runner, &heard).await
+            {
                 return Some(heard);
             }
         }
+        None
     }
 
     /// Ends a run, whoever waits for its next turn: they are in the history.
