@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_stream::StreamExt;
 
 use crate::intake::{Begun, Outcome};
-use crate::manner::{Manner, Wanted};
+use crate::manner::Wanted;
 use crate::server::Inner;
 use crate::stage::{Progress, Stage};
 use crate::store::Snapshot;
@@ -25,94 +25,80 @@ impl Inner {
         params: SendMessageRequest,
         context: Context,
     ) -> impl Future<Output = Result<Reply, A2aError>> + Send {
-        let (manner, wanted) = (
+        let (manner, mut wanted) = (
             self.manner(&context, Some(&params.message)),
             Wanted::of(&params),
         );
         let configuration = params.configuration.as_ref();
         let soon = configuration.is_some_and(|configuration| configuration.return_immediately);
         let heard = Box::new(Heard::new(params, context.clone()));
-        self.answer_to(heard, soon, context, (manner, wanted))
-    }
-
-    async fn answer_to(
-        self: &Arc<Self>,
-        heard: Box<Heard>,
-        soon: bool,
-        context: Context,
-        (manner, mut wanted): (Manner, Wanted),
-    ) -> Result<Reply, A2aError> {
-        let first_step = match soon {
-            true => FirstStep::Apart,
-            false => FirstStep::Here,
-        };
-        let begun = self.begin(heard, first_step).await?;
-        // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
-        let until = Instant::now()
-            + match soon {
-                true => self.first_event,
-                false => self.max_wait,
+        async move {
+            let first_step = match soon {
+                true => FirstStep::Apart,
+                false => FirstStep::Here,
             };
-        let rules = context.dialect.rules();
-        let enough = |stage: &Stage, since: u64| {
-            soon || stage.settled > since || rules.may_stop_waiting && begun.lets_go(stage)
-        };
-        let outcome = begun.outcome(until, |stage| enough(stage, 1)).await?;
-        let from = match outcome {
-            Outcome::Task(from) => from,
-            Outcome::Message(message) => {
-                let message = SendMessageResponse::Message(manner.message(message));
-                return Ok(Reply::once(Response::SendMessage(message)));
+            let begun = self.begin(heard, first_step).await?;
+            // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
+            let until = Instant::now()
+                + match soon {
+                    true => self.first_event,
+                    false => self.max_wait,
+                };
+            let rules = context.dialect.rules();
+            let enough = |stage: &Stage, since: u64| {
+                soon || stage.settled > since || rules.may_stop_waiting && begun.lets_go(stage)
+            };
+            let outcome = begun.outcome(until, |stage| enough(stage, 1)).await?;
+            let from = match outcome {
+                Outcome::Task(from) => from,
+                Outcome::Message(message) => {
+                    let message = SendMessageResponse::Message(manner.message(message));
+                    return Ok(Reply::once(Response::SendMessage(message)));
+                }
+            };
+            let enough = |stage: &Stage| enough(stage, from.generation);
+            if !soon && !begun.is(enough) {
+                let waited = Box::pin(self.wait(&begun, &from, &context, enough));
+                // However that goes, the task says where it stands.
+                drop(timeout_at(until, waited).await);
             }
-        };
-        let enough = |stage: &Stage| enough(stage, from.generation);
-        if !soon && !begun.is(enough) {
-            let waited = Box::pin(self.wait(&begun, &from, &context, enough));
-            // However that goes, the task says where it stands.
-            drop(timeout_at(until, waited).await);
+            let task = self.snapshot(&from.task.id, &context).await?.task;
+            if !context.dialect.rules().history_when_not_asked {
+                wanted.history_length.get_or_insert(0);
+            }
+            let task = Arc::unwrap_or_clone(task);
+            let response = Response::SendMessage(manner.answer(task, wanted));
+            Ok(Reply::once(response).about_task_of(from.dialect))
         }
-        let task = self.snapshot(&from.task.id, &context).await?.task;
-        if !context.dialect.rules().history_when_not_asked {
-            wanted.history_length.get_or_insert(0);
-        }
-        let task = Arc::unwrap_or_clone(task);
-        let response = Response::SendMessage(manner.answer(task, wanted));
-        Ok(Reply::once(response).about_task_of(from.dialect))
     }
 
     /// Tells everything that happens from the message on.
-    pub(crate) async fn send_streaming(
+    pub(crate) fn send_streaming(
         self: &Arc<Self>,
         params: SendMessageRequest,
         context: Context,
-    ) -> Result<Reply, A2aError> {
-        self.require_streaming()?;
-        let history_length = params
-            .configuration
-            .as_ref()
-            .and_then(|configuration| configuration.history_length);
+    ) -> impl Future<Output = Result<Reply, A2aError>> + Send {
+        let configuration = params.configuration.as_ref();
+        let history_length = configuration.and_then(|configuration| configuration.history_length);
         let manner = self.manner(&context, Some(&params.message));
         let beginning = Beginning::Message(params.message.message_id.clone());
         let heard = Box::new(Heard::new(params, context.clone()));
-        match self
-            .begin(heard, FirstStep::UntilTold)
-            .await?
-            .outcome(Instant::now() + self.first_event, |_| true)
-            .await?
-        {
-            Outcome::Task(from) => {
-                self.stream(
-                    Arc::unwrap_or_clone(from),
-                    history_length,
-                    context,
-                    (manner, beginning),
-                )
+        async move {
+            self.require_streaming()?;
+            let begun = self.begin(heard, FirstStep::UntilTold).await?;
+            let until = Instant::now() + self.first_event;
+            let from = match begun.outcome(until, |_| true).await? {
+                Outcome::Task(from) => Arc::unwrap_or_clone(from),
+                Outcome::Message(message) => {
+                    let told = Update {
+                        event: Event::Message(manner.message(message)).into(),
+                        generation: None,
+                    };
+                    return Ok(Reply::stream(tokio_stream::once(Ok(told))));
+                }
+            };
+            self.stream(from, history_length, context, (manner, beginning))
                 .await
-            }
-            Outcome::Message(message) => Ok(Reply::stream(tokio_stream::once(Ok(Update {
-                event: Event::Message(manner.message(message)).into(),
-                generation: None,
-            })))),
         }
     }
 
