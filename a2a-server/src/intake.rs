@@ -117,28 +117,29 @@ impl Inner {
             &self.ledger,
         );
         let runner = Arc::new(Runner::for_new(Arc::clone(&self.ledger), owner, new));
-        if let Err(busy) = self.turns.claim(&runner) {
-            // Two first messages to a task that its caller names: the second finds it begun.
-            busy.open().await?;
-            drop(pass);
-            heard.request.message = Message {
-                context_id: named,
-                ..message
-            };
-            return Box::pin(self.go_on(heard, first_step)).await;
-        }
+        let claim = match self.turns.claim(&runner) {
+            Ok(claim) => claim,
+            Err(busy) => {
+                // Two first messages to a task that its caller names: the second finds it begun.
+                busy.open().await?;
+                drop(pass);
+                heard.request.message = Message {
+                    context_id: named,
+                    ..message
+                };
+                return Box::pin(self.go_on(heard, first_step)).await;
+            }
+        };
         let needs_task = !heard.context.dialect.rules().answers_directly;
-        if needs_task && let Err(error) = runner.open().await {
-            self.turns.release(&runner);
-            return Err(error.into());
+        if needs_task {
+            runner.open().await?;
         }
         heard.request.message = message;
         let first_step = match needs_task {
             true => first_step.of_known(),
             false => first_step,
         };
-        self.turns
-            .start(Arc::clone(&runner), heard.into(), first_step, Some(pass));
+        claim.start(heard.into(), first_step, Some(pass));
         Ok(Begun::Run {
             runner,
             from: None,
@@ -230,24 +231,20 @@ impl Inner {
         let owner = Owner::of(&heard.context);
         let pass = self.gate.enter(&owner).await?;
         let runner = Arc::new(Runner::for_known(Arc::clone(&self.ledger), owner, known));
-        if self.turns.claim(&runner).is_err() {
+        let Ok(claim) = self.turns.claim(&runner) else {
             return Ok(None);
-        }
+        };
         let message = runner.placed(heard.request.message);
         heard.request.message = message.clone();
         let then = woken(known.task.status.state);
         runner.belong_to(heard.context.trace.clone()).await;
-        if let Err(error) = runner.hear(message, then, receipt).await {
-            self.turns.release(&runner);
-            return match error {
-                UpdateError::Store(StoreError::Behind(_)) => Ok(None),
-                error => Err(error.into()),
-            };
+        match runner.hear(message, then, receipt).await {
+            Ok(()) => {}
+            Err(UpdateError::Store(StoreError::Behind(_))) => return Ok(None),
+            Err(error) => return Err(error.into()),
         }
         let from = runner.snapshot_or(known).await;
-        let (heard, first_step) = (Arc::new(heard), first_step.of_known());
-        self.turns
-            .start(Arc::clone(&runner), heard, first_step, Some(pass));
+        claim.start(Arc::new(heard), first_step.of_known(), Some(pass));
         Ok(Some(Begun::Run {
             runner,
             from: Some(Arc::new(from)),

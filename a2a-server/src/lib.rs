@@ -54,6 +54,7 @@ mod agent;
 mod audience;
 mod bound;
 mod builder;
+mod claim;
 #[cfg(feature = "demo")]
 pub mod demo;
 mod digest;

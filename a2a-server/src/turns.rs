@@ -7,17 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{self, Poll};
 use std::time::Duration;
 
-use a2a_transport::spans::{AGENT_TURN, OTEL_KIND, OTEL_STATUS, OUTCOME, TASK};
-use a2a_transport::{BoxFuture, Context, metric, spans};
+use a2a_transport::{BoxFuture, Context};
 use a2a_types::{Message, SendMessageRequest, TaskId, TaskState};
-use futures_util::FutureExt;
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 use tracing::Span;
-use tracing::field::Empty;
 
 use crate::agent::{ErasedAgent, Failure};
-use crate::gate::Pass;
+use crate::claim::Claim;
 use crate::letters::Letter;
 use crate::runner::Runner;
 use crate::runs::{Runs, Waiting};
@@ -99,7 +96,7 @@ pub(crate) enum NoPlace {
 }
 
 /// How the agent's code left a turn.
-enum Left {
+pub(crate) enum Left {
     Done,
     Failed(uuid::Uuid),
     Canceled,
@@ -108,7 +105,7 @@ enum Left {
 }
 
 impl Left {
-    fn as_str(&self) -> &'static str {
+    pub(crate) fn as_str(&self) -> &'static str {
         match self {
             Self::Done => "done",
             Self::Failed(_) => "failed",
@@ -145,14 +142,9 @@ impl Turns {
     }
 
     /// Makes `runner` the one of its task; if there is one already, yields that instead.
-    pub(crate) fn claim(&self, runner: &Arc<Runner>) -> Result<(), Arc<Runner>> {
-        self.lock().claim(runner)
-    }
-
-    /// Gives up a claim that came to nothing.
-    pub(crate) fn release(&self, runner: &Runner) {
-        self.forget(runner);
-        runner.end();
+    pub(crate) fn claim(self: &Arc<Self>, runner: &Arc<Runner>) -> Result<Claim, Arc<Runner>> {
+        self.lock().claim(runner)?;
+        Ok(Claim::new(Arc::clone(self), Arc::clone(runner)))
     }
 
     /// Takes a place for a message in the queue of a busy task: the run does not end before the
@@ -168,55 +160,24 @@ impl Turns {
         Ok(Ticket(confirmed))
     }
 
-    /// Runs a turn, and further turns for messages that came meanwhile; the pass, if one was needed, is
-    /// given back after the last one.
-    pub(crate) fn start(
-        self: &Arc<Self>,
-        runner: Arc<Runner>,
-        first: Arc<Heard>,
-        first_step: FirstStep,
-        pass: Option<Pass>,
-    ) {
-        let turns = Arc::clone(self);
-        runner.begin(first_step);
+    /// One more run is in progress.
+    pub(crate) fn count_in(&self) {
         self.count.send_if_modified(|count| {
             *count += 1;
             false
         });
-        let running = metric::RUNNING_TURNS.raise([]);
-        // In a box of its own: a task moves what it runs several times.
-        let mut run = Box::pin(async move {
-            let mut next = Some(first);
-            while let Some(mut heard) = next {
-                // Open until what came of the message is written down, however long the agent keeps the turn.
-                let letter = Arc::make_mut(&mut heard).letter.take();
-                // It needs more room than the agent's turn does, and not for long.
-                let (turn, span) = Box::pin(begin(&runner, heard)).await;
-                let left = turns.run(&runner, turn, &span).await;
-                span.record(OUTCOME, left.as_str());
-                if let Left::Failed(_) = left {
-                    span.record(OTEL_STATUS, "ERROR");
-                }
-                drop(span);
-                // While the agent works, which may be long, there need be no room for what comes then.
-                next = Box::pin(turns.conclude(&runner, left)).await;
-                drop(letter);
-            }
-            runner.end();
-            turns.count.send_if_modified(|count| {
-                *count -= 1;
-                *count == 0 && turns.count.receiver_count() > 0
-            });
-            drop((pass, running));
+    }
+
+    /// One less is.
+    pub(crate) fn count_out(&self) {
+        self.count.send_if_modified(|count| {
+            *count -= 1;
+            *count == 0 && self.count.receiver_count() > 0
         });
-        let is_over = first_step != FirstStep::Apart && (&mut run).now_or_never().is_some();
-        if !is_over {
-            tokio::spawn(run);
-        }
     }
 
     /// The agent's code, until it returns, panics, or does not stop when it should.
-    async fn run(&self, runner: &Runner, turn: Turn, span: &Span) -> Left {
+    pub(crate) async fn run(&self, runner: &Runner, turn: Turn, span: &Span) -> Left {
         let mut run = Run {
             run: Some(self.agent.run(turn)),
             span,
@@ -244,7 +205,7 @@ impl Turns {
     }
 
     /// Ends a turn, and yields the message that the next one is for, if there is one.
-    async fn conclude(&self, runner: &Runner, left: Left) -> Option<Arc<Heard>> {
+    pub(crate) async fn conclude(&self, runner: &Runner, left: Left) -> Option<Arc<Heard>> {
         if let Left::Done = left
             && let Some(heard) = self.next(runner).await
             && begin_next(runner, &heard).await
@@ -280,7 +241,7 @@ impl Turns {
     }
 
     /// Ends a run, whoever waits for its next turn: they are in the history.
-    fn forget(&self, runner: &Runner) {
+    pub(crate) fn forget(&self, runner: &Runner) {
         self.lock().end(runner, |_| true);
     }
 
@@ -303,22 +264,6 @@ impl Turns {
     fn lock(&self) -> MutexGuard<'_, Runs> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// A turn, and its span: what comes of it belongs to the trace of the message.
-async fn begin(runner: &Arc<Runner>, mut heard: Arc<Heard>) -> (Turn, Span) {
-    let span = tracing::info_span!(
-        parent: None,
-        AGENT_TURN,
-        { OTEL_KIND } = "internal",
-        { TASK } = runner.task_id().as_str(),
-        { OUTCOME } = Empty,
-        { OTEL_STATUS } = Empty,
-    );
-    let trace = spans::join_apart(&span, heard.context.trace.clone());
-    Arc::make_mut(&mut heard).context.trace.clone_from(&trace);
-    runner.belong_to(trace).await;
-    (Turn::new(Arc::clone(runner), heard), span)
 }
 
 /// The agent's code in a turn. If it panics, while it runs or when it is dropped, the turn does not.

@@ -112,15 +112,14 @@ impl Inner {
         };
         let ledger = Arc::clone(&self.ledger);
         let runner = Arc::new(Runner::for_known(ledger, orphan.owner.clone(), &snapshot));
-        if self.turns.claim(&runner).is_err() {
+        let Ok(claim) = self.turns.claim(&runner) else {
             return;
-        }
+        };
         match runner.take_over().await {
             Ok(()) => {
                 tracing::info!(task = %orphan.task, recovery = ?self.upkeep.recovery, "found an abandoned task")
             }
             Err(error) => {
-                self.turns.release(&runner);
                 // Somebody else was faster.
                 return tracing::debug!(task = %orphan.task, %error, "did not take an abandoned task");
             }
@@ -129,18 +128,17 @@ impl Inner {
             Recovery::Fail => {
                 let text = "The agent's process ended before it had answered, and the task was not resumed.";
                 let failed = close(&runner, TaskState::Failed, Some(text)).await;
-                self.turns.release(&runner);
                 if let Err(UpdateError::Store(error)) = failed {
                     warn(&error, "could not end an abandoned task");
                 }
             }
             Recovery::Resume => {
-                let (turns, inner) = (Arc::clone(&self.turns), Arc::clone(self));
+                let inner = Arc::clone(self);
                 // It may take long until there is room for another turn.
                 tokio::spawn(async move {
                     let pass = inner.gate.wait(None).await;
                     let heard = Arc::new(resumed(orphan, snapshot));
-                    turns.start(runner, heard, FirstStep::Apart, pass);
+                    claim.start(heard, FirstStep::Apart, pass);
                 });
             }
         }

@@ -6,6 +6,7 @@ mod hasty;
 mod health;
 mod leaving;
 mod metrics;
+mod moody;
 mod older;
 mod owners;
 mod panics;

@@ -1,0 +1,159 @@
+//! Stores that do not do their work.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use a2a_client::Client;
+use a2a_server::{
+    Append, Appended, Failure, Listing, MemoryStore, NewTask, Notification, Orphan, Owner, Page,
+    Receipt, Received, Retention, Server, Settlement, Snapshot, Store, StoreError, Tail, Turn,
+};
+use a2a_transport::{Answer, BoxFuture, Call, Context, Error, Transport};
+use a2a_types::{
+    ConfigId, Dialect, Event, Message, MessageId, Response, SendMessageRequest,
+    SendMessageResponse, Task, TaskId, TaskPushNotificationConfig, TaskState,
+};
+use tokio::sync::watch;
+
+use crate::{card, task};
+
+/// The store in memory, in a mood.
+#[derive(Clone, Default)]
+struct Moody {
+    inner: Arc<MemoryStore>,
+    /// Panics where it is to store a task.
+    panics: Arc<AtomicBool>,
+    /// Does not find the task that it is asked for next, once a message was written to it.
+    goes_blind: Arc<AtomicBool>,
+    is_blind: Arc<AtomicBool>,
+}
+
+type Pending<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+macro_rules! as_ever {
+    ($($name:ident($($value:ident: $kind:ty),*) -> $answer:ty;)*) => {
+        $(fn $name<'a>(&'a self, $($value: $kind),*) -> Pending<'a, $answer> {
+            self.inner.$name($($value),*)
+        })*
+    };
+}
+
+impl Store for Moody {
+    fn create<'a>(&'a self, owner: &'a Owner, new: NewTask) -> Pending<'a, ()> {
+        assert!(!self.panics.load(Ordering::Relaxed), "in a mood");
+        self.inner.create(owner, new)
+    }
+
+    fn append<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        append: Append,
+    ) -> Pending<'a, Appended> {
+        let hears = matches!(append.events[..], [Event::Message(_), ..]);
+        if hears && self.goes_blind.load(Ordering::Relaxed) {
+            self.is_blind.store(true, Ordering::Relaxed);
+        }
+        self.inner.append(owner, task, append)
+    }
+
+    fn snapshot<'a>(&'a self, owner: &'a Owner, task: &'a TaskId) -> Pending<'a, Option<Snapshot>> {
+        match self.is_blind.swap(false, Ordering::Relaxed) {
+            true => Box::pin(async { Err(StoreError::failed("in a mood")) }),
+            false => self.inner.snapshot(owner, task),
+        }
+    }
+
+    as_ever! {
+        events_after(owner: &'a Owner, task: &'a TaskId, generation: u64) -> Tail;
+        watch(owner: &'a Owner, task: &'a TaskId) -> watch::Receiver<u64>;
+        list(owner: &'a Owner, listing: Listing) -> Page;
+        put_config(owner: &'a Owner, config: TaskPushNotificationConfig, dialect: Dialect) -> ();
+        configs(owner: &'a Owner, task: &'a TaskId) -> Vec<TaskPushNotificationConfig>;
+        delete_config(owner: &'a Owner, task: &'a TaskId, config: &'a ConfigId) -> ();
+        received(owner: &'a Owner, message: &'a MessageId) -> Option<Received>;
+        keep_answer(owner: &'a Owner, receipt: Receipt, answer: Message) -> ();
+        notifications(limit: usize, term: Duration) -> Vec<Notification>;
+        dead_letters(limit: usize) -> Vec<Notification>;
+        undelivered() -> usize;
+        settle(notification: &'a Notification, settlement: Settlement) -> ();
+        renew(holder: &'a str, term: Duration) -> ();
+        orphans(limit: usize) -> Vec<Orphan>;
+        sweep(retention: Retention) -> usize;
+    }
+}
+
+/// Asks how many, and says it back.
+async fn counter(turn: Turn) -> Result<(), Failure> {
+    match turn.text().as_str() {
+        "how many?" => Ok(turn.ask("how many?").await?),
+        answer => Ok(turn.artifact("answer").text(answer).complete().await?),
+    }
+}
+
+fn server(store: &Moody) -> Server {
+    let server = Server::builder(card(), counter).store(store.clone());
+    server.build().unwrap()
+}
+
+/// What never comes fails the test.
+async fn soon<F: Future>(what: F) -> F::Output {
+    let limit = Duration::from_secs(60);
+    tokio::time::timeout(limit, what).await.expect("in time")
+}
+
+/// Sends a message in a generation; the task that comes of it. In 0.1 its caller has named it.
+async fn send(server: &Server, dialect: Dialect, id: &str) -> Result<Task, Error> {
+    let named = dialect.rules().caller_names_tasks;
+    let message = Message {
+        message_id: id.into(),
+        task_id: named.then(|| "named".into()),
+        ..Message::user("42")
+    };
+    let request = SendMessageRequest {
+        message,
+        ..SendMessageRequest::default()
+    };
+    let context = Context {
+        dialect,
+        ..Context::default()
+    };
+    let request = request.into();
+    let reply = soon(server.call(Call { request, context })).await?;
+    match reply.answer {
+        Answer::Once(Response::SendMessage(SendMessageResponse::Task(task))) => Ok(task),
+        _ => panic!("a task was expected"),
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_panics_leaves_no_task_behind_that_somebody_works_on() {
+    for dialect in [Dialect::V0_1, Dialect::V0_3, Dialect::V1_0] {
+        let store = Moody::default();
+        let server = server(&store);
+        store.panics.store(true, Ordering::Relaxed);
+        send(&server, dialect, "1").await.unwrap_err();
+        store.panics.store(false, Ordering::Relaxed);
+        let done = send(&server, dialect, "2").await.unwrap();
+        assert_eq!(done.status.state, TaskState::Completed, "{dialect:?}");
+        // No turn is left that the server would wait for.
+        soon(server.shutdown(Duration::from_secs(3600))).await;
+    }
+}
+
+/// What was heard is answered, whether or not the store shows the task right after that.
+#[tokio::test]
+async fn an_answer_that_was_written_is_heard() {
+    let store = Moody::default();
+    let client = Client::new(server(&store));
+    let asked = task(client.send("how many?").await.unwrap());
+    store.goes_blind.store(true, Ordering::Relaxed);
+    let answer = Message {
+        task_id: Some(asked.id),
+        ..Message::user("42")
+    };
+    let done = task(client.send(answer).await.unwrap());
+    assert!(!store.is_blind.load(Ordering::Relaxed), "it was not asked");
+    assert_eq!(done.status.state, TaskState::Completed);
+}
