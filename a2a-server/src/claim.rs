@@ -55,21 +55,20 @@ impl Claim {
     }
 
     async fn run(&self, first: Arc<Heard>) {
-        let Self { turns, runner, .. } = self;
         let mut next = Some(first);
         while let Some(mut heard) = next {
             // Open until what came of the message is written down, however long the agent keeps the turn.
             let letter = Arc::make_mut(&mut heard).letter.take();
             // It needs more room than the agent's turn does, and not for long.
-            let (turn, span) = Box::pin(begin(runner, heard)).await;
-            let left = turns.run(runner, turn, &span).await;
+            let (turn, span) = Box::pin(begin(&self.runner, heard)).await;
+            let left = self.turns.run(&self.runner, turn, &span).await;
             span.record(OUTCOME, left.as_str());
             if let Left::Failed(_) = left {
                 span.record(OTEL_STATUS, "ERROR");
             }
             drop(span);
             // While the agent works, which may be long, there need be no room for what comes then.
-            next = Box::pin(turns.conclude(runner, left)).await;
+            next = Box::pin(self.turns.conclude(&self.runner, left)).await;
             drop(letter);
         }
     }
