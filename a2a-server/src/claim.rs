@@ -5,6 +5,7 @@ use std::sync::Arc;
 use a2a_transport::spans::{AGENT_TURN, OTEL_KIND, OTEL_STATUS, OUTCOME, TASK};
 use a2a_transport::{metric, spans};
 use futures_util::FutureExt;
+use tokio::runtime::Handle;
 use tracing::Span;
 use tracing::field::Empty;
 
@@ -43,7 +44,7 @@ impl Claim {
         let running = metric::RUNNING_TURNS.raise([]);
         // In a box of its own: a task moves what it runs several times.
         let mut run = Box::pin(async move {
-            self.run(first).await;
+            self.take_turns(first).await;
             self.has_left = true;
             drop(self);
             drop((pass, running));
@@ -54,7 +55,7 @@ impl Claim {
         }
     }
 
-    async fn run(&self, first: Arc<Heard>) {
+    async fn take_turns(&self, first: Arc<Heard>) {
         let mut next = Some(first);
         while let Some(mut heard) = next {
             // Open until what came of the message is written down, however long the agent keeps the turn.
@@ -82,6 +83,13 @@ impl Drop for Claim {
         self.runner.end();
         if self.counts {
             self.turns.count_out();
+        }
+        if std::thread::panicking()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            // It is left in the middle: without a lease it is found as any abandoned task is.
+            let runner = Arc::clone(&self.runner);
+            runtime.spawn(async move { drop(runner.hand_back().await) });
         }
     }
 }

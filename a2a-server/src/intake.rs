@@ -238,12 +238,13 @@ impl Inner {
         heard.request.message = message.clone();
         let then = woken(known.task.status.state);
         runner.belong_to(heard.context.trace.clone()).await;
+        let heard_of = after(known, &message, then);
         match runner.hear(message, then, receipt).await {
             Ok(()) => {}
             Err(UpdateError::Store(StoreError::Behind(_))) => return Ok(None),
             Err(error) => return Err(error.into()),
         }
-        let from = runner.snapshot_or(known).await;
+        let from = runner.snapshot_or(&heard_of).await;
         claim.start(Arc::new(heard), first_step.of_known(), Some(pass));
         Ok(Some(Begun::Run {
             runner,
@@ -301,6 +302,17 @@ impl Inner {
             detached,
         }))
     }
+}
+
+/// A task as it stands after a message, with what follows from that; whoever follows it is told so again.
+fn after(known: &Snapshot, message: &Message, then: Option<TaskState>) -> Snapshot {
+    let mut snapshot = known.clone();
+    let task = Arc::make_mut(&mut snapshot.task);
+    task.history.push(message.clone());
+    if let Some(state) = then {
+        task.status = state.into();
+    }
+    snapshot
 }
 
 /// What comes of work that is brought to its end even if nobody waits for that any more; none if it

@@ -102,12 +102,13 @@ impl Pen {
         self.new.is_none() && self.epoch.is_some()
     }
 
-    /// Stores the new task with its first events in one stroke; yields the task as it was before them.
+    /// Stores the new task with its first events in one stroke; yields the task as it was before them, and
+    /// what is still to be written, if an earlier stroke had stored the task.
     pub(crate) async fn create(
         &mut self,
         account: &Account,
         events: Vec<Event>,
-    ) -> Result<Snapshot, StoreError> {
+    ) -> Result<(Snapshot, Vec<Event>), StoreError> {
         let Some(new) = self.new.as_deref() else {
             return Err(StoreError::TaskExists);
         };
@@ -130,8 +131,7 @@ impl Pen {
         let created = account.ledger.store.create(&account.owner, whole).await;
         match (created, again) {
             (Err(StoreError::TaskExists | StoreError::Received), Some(events)) => {
-                let begun = Box::pin(self.find(account)).await?;
-                return self.write(account, Entry::of(events)).await.map(|()| begun);
+                return Ok((Box::pin(self.find(account)).await?, events));
             }
             (Err(error), again) => {
                 self.doubt = self.doubt.filter(|_| again.is_some());
@@ -144,7 +144,7 @@ impl Pen {
         account.ledger.announce();
         let begun = self.begun()?;
         self.state = Some(last.unwrap_or(begun.task.status.state));
-        Ok(begun)
+        Ok((begun, Vec::new()))
     }
 
     /// The task as it was before anything happened to it: it is stored now.
@@ -313,11 +313,11 @@ impl Pen {
 }
 
 impl Entry {
-    pub(crate) fn of(events: Vec<Event>) -> Box<Self> {
-        Box::new(Self {
+    pub(crate) fn of(events: Vec<Event>) -> Self {
+        Self {
             events,
             ..Self::default()
-        })
+        }
     }
 
     fn is_empty(&self) -> bool {

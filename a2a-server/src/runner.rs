@@ -1,7 +1,7 @@
 //! The only writer of a task's log, for as long as a turn lasts.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use a2a_transport::TraceContext;
 use a2a_types::{
@@ -27,8 +27,8 @@ pub(crate) struct Runner {
     context: ContextId,
     /// Held, too, by whoever makes the answer one with a task, or one without.
     pen: Mutex<Pen>,
-    /// How long the log is when the agent pauses, so that it is told before the agent goes on; never if 0.
-    pauses_at: AtomicU64,
+    /// With which update from here the agent pauses: the first, if that is 1; none, if it is 0.
+    pause: AtomicU8,
     board: Board,
 }
 
@@ -61,7 +61,7 @@ impl Runner {
             },
             context: task.context_id.clone().unwrap_or_default(),
             pen: Mutex::new(pen),
-            pauses_at: AtomicU64::default(),
+            pause: AtomicU8::default(),
             board: Board::default(),
         }
     }
@@ -98,7 +98,7 @@ impl Runner {
         if pen.new_task().is_none() || self.is_answered() {
             return Ok(());
         }
-        let begun = Box::pin(pen.create(&self.account, Vec::new())).await?;
+        let (begun, _) = Box::pin(pen.create(&self.account, Vec::new())).await?;
         self.tell(Progress::Open(Arc::new(begun)));
         Ok(())
     }
@@ -125,30 +125,43 @@ impl Runner {
         if self.is_answered() {
             return Err(UpdateError::Answered);
         }
-        let goes_on = !leaves_idle(&events);
+        let pauses = self.pauses_with(&events);
         if pen.new_task().is_some() {
             self.create(&mut pen, events).await?;
         } else {
-            self.write(&mut pen, Entry::of(events)).await?;
+            self.write(&mut pen, Entry::of(events).into()).await?;
         }
-        let pauses = pen.generation() == self.pauses_at.load(Ordering::Relaxed);
         drop(pen);
-        if pauses && goes_on {
+        if pauses {
             tokio::task::yield_now().await;
         }
         Ok(())
     }
 
+    /// Whether the agent pauses with this update, so that what it has begun with is told before it goes
+    /// on. Who says how it stands, and is not done, most often means to take a while.
+    fn pauses_with(&self, events: &[Event]) -> bool {
+        let says_so = events.iter().any(|event| event.status().is_some());
+        // Of several updates at once more than one may pause, which is one too many and no harm.
+        let left = self.pause.load(Ordering::Relaxed);
+        let next = if says_so { 0 } else { left.saturating_sub(1) };
+        self.pause.store(next, Ordering::Relaxed);
+        left > next && next == 0 && !leaves_idle(events)
+    }
+
     async fn create(&self, pen: &mut Pen, events: Vec<Event>) -> Result<(), UpdateError> {
         let settles = leaves_idle(&events);
-        let begun = pen.create(&self.account, events).await?;
+        let (begun, left) = pen.create(&self.account, events).await?;
         self.board.change(|stage| {
             stage.progress = Progress::Open(Arc::new(begun));
-            if settles {
+            if settles && left.is_empty() {
                 stage.settled = pen.generation();
             }
         });
-        Ok(())
+        match left.is_empty() {
+            true => Ok(()),
+            false => self.write(pen, Entry::of(left).into()).await,
+        }
     }
 
     async fn write(&self, pen: &mut Pen, entry: Box<Entry>) -> Result<(), UpdateError> {
@@ -260,6 +273,7 @@ impl Runner {
         self: &Arc<Self>,
         text: Box<TaskArtifactUpdateEvent>,
     ) -> Result<(), UpdateError> {
+        let pauses = self.pauses_with(&[]);
         let collected = self.ready().await?.collect(&self.account, text).await?;
         if let Collected::First = collected {
             let runner = Arc::clone(self);
@@ -271,6 +285,9 @@ impl Runner {
                     tracing::warn!(task = %runner.task_id(), error, "could not write what was collected");
                 }
             });
+        }
+        if pauses {
+            tokio::task::yield_now().await;
         }
         Ok(())
     }
@@ -291,7 +308,7 @@ impl Runner {
         }
         let entry = Entry {
             receipt,
-            ..*Entry::of(events)
+            ..Entry::of(events)
         };
         self.write(&mut pen, entry.into()).await
     }
@@ -332,7 +349,7 @@ impl Runner {
     pub(crate) async fn seize(&self, state: TaskState) -> Result<(), UpdateError> {
         let entry = Entry {
             seizes: true,
-            ..*Entry::of(vec![self.status_event(state, None, None)])
+            ..Entry::of(vec![self.status_event(state, None, None)])
         };
         self.write(&mut *self.pen.lock().await, entry.into()).await
     }
@@ -358,7 +375,8 @@ impl Runner {
         }
         let Some(new) = pen.new_task() else {
             let completed = self.status_event(TaskState::Completed, Some(message), None);
-            return self.write(&mut pen, Entry::of(vec![completed])).await;
+            let entry = Entry::of(vec![completed]);
+            return self.write(&mut pen, entry.into()).await;
         };
         let answer = Message {
             context_id: Some(self.context.clone()),
@@ -429,12 +447,12 @@ impl Runner {
 
     /// Tells that the first turn begins.
     pub(crate) fn begin(&self, first_step: FirstStep) {
-        let pauses_at = match first_step {
+        let pause = match first_step {
             FirstStep::Here => 0,
-            FirstStep::UntilTold => 1 + AT_ONCE,
-            FirstStep::Apart => 2,
+            FirstStep::UntilTold => AT_ONCE,
+            FirstStep::Apart => 1,
         };
-        self.pauses_at.store(pauses_at, Ordering::Relaxed);
+        self.pause.store(pause, Ordering::Relaxed);
         self.board.change(|stage| stage.begun = true);
     }
 
@@ -457,6 +475,6 @@ impl Runner {
     }
 }
 
-/// How many events an agent has at once before the first of them are told. Most have ended by then, or
+/// How many updates an agent gives at once before the first of them are told. Most have ended by then, or
 /// wait for something; others would keep those who follow from what is there already.
-const AT_ONCE: u64 = 3;
+const AT_ONCE: u8 = 3;

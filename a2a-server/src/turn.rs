@@ -272,10 +272,10 @@ pub struct ArtifactUpdate {
     pub metadata: Option<Object>,
 }
 
-/// An artifact that is being put together: nothing of it is sent before [`ArtifactDraft::send`] or
-/// [`ArtifactDraft::done`].
+/// An artifact that is being put together: nothing of it is sent before [`ArtifactDraft::send`],
+/// [`ArtifactDraft::done`] or [`ArtifactDraft::complete`].
 #[derive(Debug)]
-#[must_use = "an artifact is sent by `send` or `done`"]
+#[must_use = "an artifact is sent by `send`, `done` or `complete`"]
 pub struct ArtifactDraft<'t> {
     turn: &'t Turn,
     artifact: Box<Artifact>,

@@ -1,4 +1,4 @@
-//! The turns in progress: who runs them, and how each ends.
+//! The turns in progress: the agent's code in them, and how each ends.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use a2a_client::{Client, Event, StreamExt};
+use a2a_client::{Client, Event, Retries, StreamExt};
 use a2a_server::{Failure, MemoryStore, Server, Turn};
 use a2a_types::{Part, TaskState};
+use futures_util::FutureExt;
 
 use crate::{card, stores, task};
 
@@ -82,5 +83,23 @@ async fn a_task_that_began_half_way_is_completed() {
         assert_eq!(done.status.state, TaskState::Completed);
         assert_eq!(done.artifacts.len(), 1);
         assert_eq!(done.artifacts[0].parts, [Part::text("certainly")]);
+    }
+}
+
+/// Its only update is dropped half-way, and may be written all the same: nobody is told that it failed.
+#[tokio::test]
+async fn a_task_that_ended_half_way_has_ended() {
+    let agent = async |turn: Turn| -> Result<(), Failure> {
+        let update = turn.artifact("a").text("perhaps").complete();
+        drop(update.now_or_never());
+        Ok(())
+    };
+    for server in [
+        Server::builder(card(), agent).store(MemoryStore::default()),
+        Server::builder(card(), agent).store(stores::sqlite()),
+    ] {
+        let client = Client::new(server.build().unwrap()).retries(Retries::none());
+        let done = task(client.send("go").await.unwrap());
+        assert_eq!(done.status.state, TaskState::Completed);
     }
 }

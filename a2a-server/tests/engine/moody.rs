@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use a2a_client::Client;
+use a2a_client::{Client, StreamExt};
 use a2a_server::{
     Append, Appended, Failure, Listing, MemoryStore, NewTask, Notification, Orphan, Owner, Page,
     Receipt, Received, Retention, Server, Settlement, Snapshot, Store, StoreError, Tail, Turn,
@@ -27,6 +27,8 @@ struct Moody {
     /// Does not find the task that it is asked for next, once a message was written to it.
     goes_blind: Arc<AtomicBool>,
     is_blind: Arc<AtomicBool>,
+    /// Panics in place of that.
+    panics_when_blind: Arc<AtomicBool>,
 }
 
 type Pending<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
@@ -60,6 +62,7 @@ impl Store for Moody {
 
     fn snapshot<'a>(&'a self, owner: &'a Owner, task: &'a TaskId) -> Pending<'a, Option<Snapshot>> {
         match self.is_blind.swap(false, Ordering::Relaxed) {
+            true if self.panics_when_blind.load(Ordering::Relaxed) => panic!("in a mood"),
             true => Box::pin(async { Err(StoreError::failed("in a mood")) }),
             false => self.inner.snapshot(owner, task),
         }
@@ -145,15 +148,52 @@ async fn a_store_that_panics_leaves_no_task_behind_that_somebody_works_on() {
 /// What was heard is answered, whether or not the store shows the task right after that.
 #[tokio::test]
 async fn an_answer_that_was_written_is_heard() {
+    for streams in [false, true] {
+        let store = Moody::default();
+        let client = Client::new(server(&store));
+        let asked = task(client.send("how many?").await.unwrap());
+        store.goes_blind.store(true, Ordering::Relaxed);
+        let answer = Message {
+            task_id: Some(asked.id),
+            ..Message::user("42")
+        };
+        let state = match streams {
+            false => Some(task(client.send(answer).await.unwrap()).status.state),
+            true => {
+                let updates = client.stream(answer).await.unwrap();
+                let all: Vec<_> = updates.collect().await;
+                let last = all.into_iter().rev().flatten();
+                let mut states = last.filter_map(|event| Some(event.status()?.state));
+                states.next()
+            }
+        };
+        assert!(!store.is_blind.load(Ordering::Relaxed), "it was not asked");
+        assert_eq!(state, Some(TaskState::Completed), "streams: {streams}");
+    }
+}
+
+/// A task that was left in the middle belongs to whoever looks for such tasks.
+#[tokio::test]
+async fn a_task_that_a_panic_has_left_is_abandoned() {
     let store = Moody::default();
-    let client = Client::new(server(&store));
+    let server = server(&store);
+    let client = Client::new(server.clone());
     let asked = task(client.send("how many?").await.unwrap());
+    store.panics_when_blind.store(true, Ordering::Relaxed);
     store.goes_blind.store(true, Ordering::Relaxed);
     let answer = Message {
-        task_id: Some(asked.id),
+        task_id: Some(asked.id.clone()),
         ..Message::user("42")
     };
-    let done = task(client.send(answer).await.unwrap());
-    assert!(!store.is_blind.load(Ordering::Relaxed), "it was not asked");
-    assert_eq!(done.status.state, TaskState::Completed);
+    soon(client.send(answer).into_future()).await.unwrap_err();
+    let found = async {
+        loop {
+            let orphans = store.inner.orphans(10).await.unwrap();
+            if orphans.iter().any(|orphan| orphan.task == asked.id) {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    soon(found).await;
 }

@@ -92,28 +92,48 @@ async fn an_artifact_that_was_sent_completes_its_task() {
     }
 }
 
-/// An agent that never waits does not keep its followers from what it has begun with.
-#[tokio::test]
-async fn a_stream_begins_before_an_agent_in_a_hurry_is_far() {
-    let written = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&written);
-    let agent = move |turn: Turn| {
-        let count = Arc::clone(&count);
-        async move {
-            for _ in 0..100 {
-                turn.artifact("number").text("1").done().await?;
-                count.fetch_add(1, Ordering::Relaxed);
-            }
-            Ok::<_, Failure>(())
-        }
-    };
+/// How many updates an agent that never waits has given when its stream begins.
+async fn given_before_the_first_is_told<A, F>(agent: A) -> usize
+where
+    A: Fn(Turn, Arc<AtomicUsize>) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<(), Failure>> + Send + 'static,
+{
+    let given = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&given);
+    let agent = move |turn: Turn| agent(turn, Arc::clone(&count));
     let server = Server::builder(card(), agent).store(MemoryStore::default());
     let client = Client::new(server.build().unwrap());
     let mut updates = client.stream("go").await.unwrap();
     updates.next().await.unwrap().unwrap();
-    let written = written.load(Ordering::Relaxed);
-    assert!(
-        written <= 3,
-        "{written} were written before the first was told"
-    );
+    given.load(Ordering::Relaxed)
+}
+
+/// An agent that never waits does not keep its followers from what it has begun with.
+#[tokio::test]
+async fn a_stream_begins_before_an_agent_in_a_hurry_is_far() {
+    let artifacts = given_before_the_first_is_told(async |turn: Turn, given: Arc<AtomicUsize>| {
+        for _ in 0..100 {
+            turn.artifact("number").text("1").done().await?;
+            given.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    });
+    assert!(artifacts.await <= 3);
+    // Its text is collected, and written a moment later.
+    let words = given_before_the_first_is_told(async |turn: Turn, given: Arc<AtomicUsize>| {
+        let mut draft = turn.artifact("words");
+        for _ in 0..100 {
+            draft = draft.text("word ").send().await?;
+            given.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    });
+    assert!(words.await <= 3);
+    // Whoever says so means to take a while.
+    let status = given_before_the_first_is_told(async |turn: Turn, given: Arc<AtomicUsize>| {
+        turn.working("a moment").await?;
+        given.fetch_add(1, Ordering::Relaxed);
+        Ok(turn.artifact("number").text("1").done().await?)
+    });
+    assert_eq!(status.await, 0);
 }

@@ -28,7 +28,7 @@ impl Metrics {
         let what = format!("--metrics {address}");
         let listener = TcpListener::bind(address).await;
         let listener = listener.map_err(Failure::machine(&*what))?;
-        let address = listener.local_addr()?;
+        let address = listener.local_addr().map_err(Failure::machine(&*what))?;
         let builder = PrometheusBuilder::new()
             .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)
             .and_then(|builder| {

@@ -80,7 +80,7 @@ async fn serve(
     let exporting = match &options.otlp {
         Some(collector) => {
             let otlp = Otlp::of(&*card.name).collector(collector).install();
-            Some(otlp.map_err(Failure::machine(format!("--otlp {collector}")))?)
+            Some(otlp.map_err(Failure::machine("--otlp"))?)
         }
         None => None,
     };
@@ -96,7 +96,8 @@ async fn serve(
     }
     let server = builder.build().map_err(Failure::machine("this server"))?;
     let bound = server.bind(options.address).await;
-    let bound = bound.map_err(Failure::machine(format!("--address {}", options.address)))?;
+    let place = format!("--address {}", options.address);
+    let bound = bound.map_err(Failure::machine(&*place))?;
     match screen.json {
         true => screen.value(&serde_json::json!({
             "url": bound.url(),
@@ -122,6 +123,6 @@ async fn serve(
     if let Some(exporting) = exporting {
         exporting.shutdown().await;
     }
-    run?;
+    run.map_err(Failure::machine(place))?;
     Ok(Code::Done)
 }

@@ -84,7 +84,7 @@ pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Code, Failu
         .build()
         .map_err(Failure::machine("this receiver"))?;
     let listener = TcpListener::bind(options.address).await;
-    let listener = listener.map_err(Failure::machine(options.address.to_string()))?;
+    let listener = listener.map_err(Failure::machine(format!("--address {}", options.address)))?;
     eprintln!("listening at http://{}/", listener.local_addr()?);
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = tokio::spawn(serve(listener, receiver, ServeOptions::default(), async {
