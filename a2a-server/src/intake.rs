@@ -238,13 +238,13 @@ impl Inner {
         heard.request.message = message.clone();
         let then = woken(known.task.status.state);
         runner.belong_to(heard.context.trace.clone()).await;
-        let heard_of = after(known, &message, then);
         match runner.hear(message, then, receipt).await {
             Ok(()) => {}
             Err(UpdateError::Store(StoreError::Behind(_))) => return Ok(None),
             Err(error) => return Err(error.into()),
         }
-        let from = runner.snapshot_or(&heard_of).await;
+        let message = &heard.request.message;
+        let from = runner.snapshot_or(|| after(known, message, then)).await;
         claim.start(Arc::new(heard), first_step.of_known(), Some(pass));
         Ok(Some(Begun::Run {
             runner,
@@ -295,7 +295,7 @@ impl Inner {
             }
             Err(error) => return Err(error.into()),
         }
-        let from = busy.snapshot_or(known).await;
+        let from = busy.snapshot_or(|| known.clone()).await;
         Ok(Some(Begun::Run {
             runner: busy,
             from: Some(Arc::new(from)),

@@ -190,8 +190,8 @@ impl Runner {
 
     /// The task as it stands, or as it was last seen: what has been written stays written, whether or
     /// not it can be looked at now.
-    pub(crate) async fn snapshot_or(&self, known: &Snapshot) -> Snapshot {
-        self.snapshot().await.unwrap_or_else(|_| known.clone())
+    pub(crate) async fn snapshot_or(&self, last_seen: impl FnOnce() -> Snapshot) -> Snapshot {
+        self.snapshot().await.unwrap_or_else(|_| last_seen())
     }
 
     /// The task as it stands, or as it would be created.

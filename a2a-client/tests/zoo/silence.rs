@@ -201,7 +201,8 @@ pub(crate) fn beasts() -> Vec<Beast> {
             "a break on connecting",
             Send,
             breaks(),
-            Err(Error::Connection(_))
+            // A reset may be there before the connection is.
+            Err(Error::Connection(_) | Error::Unreachable(_))
         ),
         beast!(
             "a break on asking",
