@@ -1,6 +1,7 @@
 //! The command line, as people and scripts use it.
 
 mod metrics;
+mod pipe;
 mod serve;
 
 use std::io::{BufRead, BufReader, Write};

@@ -53,6 +53,9 @@ pub(crate) enum Failure {
         what: String,
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// Whoever read what was shown has what they wanted, as `head` does.
+    #[error("nobody reads the standard output any more")]
+    NobodyReads,
     /// Ctrl-C.
     #[error("interrupted")]
     Interrupted,
@@ -79,6 +82,7 @@ impl Failure {
     fn code(&self) -> Code {
         match self {
             Self::Usage(_) | Self::Machine { .. } => Code::Usage,
+            Self::NobodyReads => Code::Done,
             Self::Interrupted => Code::Interrupted,
             Self::Call(error) => match error {
                 Error::Agent(_) | Error::NotSupported { .. } => Code::Agent,
@@ -116,9 +120,12 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-/// Tells why, with all causes, on the standard error.
+/// Tells why, with all causes, on the standard error; that it did all that anybody wanted is not told.
 pub(crate) fn tell(failure: &Failure, as_json: bool) -> ExitCode {
     let code = failure.code();
+    if code == Code::Done {
+        return code.into();
+    }
     let mut text = failure.to_string();
     let mut cause = std::error::Error::source(failure);
     while let Some(error) = cause {

@@ -81,7 +81,7 @@ An agent is named by its URL (its origin, base or card), or by its name in the c
   bearer = \"@~/.secrets/travel\"      # @FILE: a file; $NAME: a variable
 
 Exit codes:
-  0    it is done
+  0    it is done, or nobody reads any more what it shows
   1    the task failed, was rejected or canceled
   2    these arguments make no sense
   3    the agent answered with an error
@@ -137,7 +137,9 @@ async fn run(command: Command, screen: &Screen) -> Result<exit::Code, Failure> {
         Command::Serve(options) => command::serve::run(options, screen).await,
         Command::Completions { shell } => {
             let mut command = <Arguments as clap::CommandFactory>::command();
-            clap_complete::generate(shell, &mut command, "a2a", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut command, "a2a", &mut script);
+            screen.write(&String::from_utf8_lossy(&script))?;
             Ok(exit::Code::Done)
         }
     }

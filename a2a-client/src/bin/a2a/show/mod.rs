@@ -40,7 +40,10 @@ impl Screen {
     pub(crate) fn write(&self, text: &str) -> Result<(), Failure> {
         let mut out = anstream::stdout().lock();
         let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-        written.map_err(Failure::machine("the standard output"))
+        written.map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::NobodyReads,
+            _ => Failure::machine("the standard output")(error),
+        })
     }
 }
 
