@@ -2,29 +2,27 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
 
-use a2a_transport::sse::Decoder;
 use bytes::Bytes;
 use http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, LOCATION, TRANSFER_ENCODING,
 };
 use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt, Full};
-use hyper::body::{Frame, Incoming};
+use hyper::body::Incoming;
 use hyper::client::conn::http1::SendRequest;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Mutex, mpsc, watch};
+use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
 
-use super::odd::{self, Asked, Replace};
+use super::body::{Body, Change};
+use super::odd::{self, Asked};
 use super::{Bug, Control, Subject};
 
 /// A proxy that changes what goes through it. It ends when this is dropped.
@@ -80,7 +78,7 @@ impl Meddler {
     }
 }
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
+pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 async fn tunnel(
     mut client: TcpStream,
@@ -222,10 +220,8 @@ async fn pass(
         head.headers.remove(TRANSFER_ENCODING);
         head.headers.remove(CONTENT_LENGTH);
     }
-    let change = Change {
-        told_more: Arc::clone(&agent.told_more),
-        ..Change::new(subject, is_stream, replace)
-    };
+    let told_more = Arc::clone(&agent.told_more);
+    let change = Change::new(subject, is_stream, replace, told_more);
     Ok(Response::from_parts(
         head,
         Body::through(body, change, open),
@@ -301,139 +297,4 @@ async fn elsewhere(
     }
     let request = Request::from_parts(head, Full::<Bytes>::from(said));
     Ok(sender.send_request(request).await?)
-}
-
-/// What goes back to the client.
-struct Body(mpsc::Receiver<Result<Bytes, BoxError>>);
-
-impl Body {
-    fn of(text: String) -> Self {
-        let (give, take) = mpsc::channel(1);
-        // There is room for one.
-        let _ = give.try_send(Ok(text.into()));
-        Self(take)
-    }
-
-    /// A body as it comes, changed; the end of it is counted.
-    fn through(mut body: Incoming, mut change: Change, open: watch::Sender<usize>) -> Self {
-        let (give, take) = mpsc::channel(1);
-        open.send_modify(|open| *open += 1);
-        tokio::spawn(async move {
-            while let Some(frame) = body.frame().await {
-                let data = match frame {
-                    Ok(frame) => frame.into_data().unwrap_or_default(),
-                    Err(error) => {
-                        let _ = give.send(Err(error.into())).await;
-                        break;
-                    }
-                };
-                let changed = change.change(data);
-                let is_over = changed.is_err();
-                let gone = give.send(changed).await.is_err();
-                // One with this bug reads on although nobody wants it.
-                if is_over || gone && !change.subject.has(Bug::NeverDone) {
-                    break;
-                }
-            }
-            if let Some(replace) = change.replace {
-                let _ = give.send(Ok(replace.finish())).await;
-            }
-            open.send_modify(|open| *open -= 1);
-        });
-        Self(take)
-    }
-}
-
-impl hyper::body::Body for Body {
-    type Data = Bytes;
-    type Error = BoxError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let next = self.0.poll_recv(cx);
-        next.map(|data| data.map(|data| data.map(Frame::data)))
-    }
-}
-
-/// What becomes of the bytes of an answer.
-struct Change {
-    subject: Subject,
-    is_stream: bool,
-    decoder: Decoder,
-    line_begins: bool,
-    replace: Option<Replace>,
-    told_more: Arc<AtomicBool>,
-}
-
-impl Change {
-    fn new(subject: Subject, is_stream: bool, replace: Option<Replace>) -> Self {
-        Self {
-            subject,
-            is_stream,
-            decoder: Decoder::default(),
-            line_begins: true,
-            replace,
-            told_more: Arc::default(),
-        }
-    }
-
-    fn change(&mut self, data: Bytes) -> Result<Bytes, BoxError> {
-        if let Some(replace) = &mut self.replace {
-            return Ok(replace.push(&data));
-        }
-        let bug = match self.subject {
-            Subject::Mutant(bug) if self.is_stream => Some(bug),
-            _ => None,
-        };
-        match bug {
-            Some(Bug::SplitText) => Ok(String::from_utf8_lossy(&data).into_owned().into()),
-            Some(Bug::NumberedOnly) => {
-                let mut kept = Vec::new();
-                for event in self.decoder.push(&data)? {
-                    if let Some(id) = event.id {
-                        kept.extend_from_slice(format!("id: {id}\n").as_bytes());
-                        for line in event.data.split(|byte| *byte == b'\n') {
-                            kept.extend_from_slice(b"data: ");
-                            kept.extend_from_slice(line);
-                            kept.push(b'\n');
-                        }
-                        kept.push(b'\n');
-                    }
-                }
-                Ok(kept.into())
-            }
-            Some(Bug::EventsOnly) => {
-                let mut lines = data.split(|byte| *byte == b'\n');
-                match lines.any(|line| line == b"event: keep-alive") {
-                    true => Err("expected data".into()),
-                    false => Ok(data),
-                }
-            }
-            Some(Bug::FirstOfMany) => {
-                let ends = data.windows(2).position(|two| two == b"\n\n");
-                Ok(data.slice(..ends.map_or(data.len(), |at| at + 2)))
-            }
-            Some(Bug::PastEnd) => {
-                let text = String::from_utf8_lossy(&data).to_ascii_lowercase();
-                let rest = text.split_once("completed\"").map(|(_, rest)| rest);
-                let next = rest.and_then(|rest| rest.split_once("\n\n"));
-                if next.is_some_and(|(_, next)| next.contains("data:")) {
-                    self.told_more.store(true, Ordering::Relaxed);
-                }
-                Ok(data)
-            }
-            Some(Bug::NoComments) => {
-                for byte in &data {
-                    if self.line_begins && matches!(byte, b':' | 0xef) {
-                        return Err("expected a field".into());
-                    }
-                    self.line_begins = matches!(byte, b'\n' | b'\r');
-                }
-                Ok(data)
-            }
-            _ => Ok(data),
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! Our client with one bug at a time, and the check that must catch each; and our client made odd.
 
+mod body;
 mod control;
 pub(crate) mod lax;
 mod meddler;
