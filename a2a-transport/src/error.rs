@@ -162,7 +162,12 @@ impl Error {
     /// everything else only as an internal error.
     pub fn into_answer(self) -> a2a_types::Error {
         match self {
-            Self::Agent(error) | Self::Busy { answer: error, .. } => error,
+            Self::Agent(error) => error,
+            // Only 1.0 has a word for it: what an older agent says may mean nothing further on.
+            Self::Busy { answer, .. } => a2a_types::Error {
+                kind: ErrorKind::Unavailable,
+                ..answer
+            },
             Self::NotSupported { .. } => {
                 a2a_types::Error::new(ErrorKind::UnsupportedOperation, self.to_string())
             }

@@ -98,10 +98,11 @@ impl Dialect {
                 dialects,
             })
         };
-        if method == EXTENDED_CARD_ALIAS {
+        let alias = ALIASES.iter().find(|(name, ..)| *name == method);
+        if let Some(&(_, operation, dialect)) = alias {
             return Some(Method {
-                operation: Operation::GetExtendedAgentCard,
-                dialects: vec![Self::V0_3],
+                operation,
+                dialects: vec![dialect],
             });
         }
         Operation::ALL.iter().find_map(called)
@@ -171,8 +172,20 @@ const METHODS: &[(Operation, [Option<&str>; 3])] = &[
     (Operation::GetExtendedAgentCard, [None, None, Some("agent/getAuthenticatedExtendedCard")]),
 ];
 
-/// How 0.3 §11.1.3 and a table of 0.2.6 spell the extended card's method.
-const EXTENDED_CARD_ALIAS: &str = "agent/authenticatedExtendedCard";
+/// Other names that were published: 0.3 §11.1.3 and a table of 0.2.6 for the extended card, the release
+/// candidates of 1.0 for the list.
+const ALIASES: [(&str, Operation, Dialect); 2] = [
+    (
+        "agent/authenticatedExtendedCard",
+        Operation::GetExtendedAgentCard,
+        Dialect::V0_3,
+    ),
+    (
+        "ListTaskPushNotificationConfig",
+        Operation::ListTaskPushNotificationConfigs,
+        Dialect::V1_0,
+    ),
+];
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::proto::{one_of, or_default};
+use crate::proto::{one_of, or_default, unless_empty};
 use crate::{Artifact, ContextId, Message, Object, Task, TaskId, TaskStatus};
 
 /// One item of a stream, of a task's log, or of a push notification: `StreamResponse` in
@@ -58,7 +58,12 @@ pub struct TaskStatusUpdateEvent {
     #[serde(alias = "task_id")]
     pub task_id: TaskId,
     /// Its conversation. Absent only when the peer's generation does not tell it (0.1).
-    #[serde(alias = "context_id", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        alias = "context_id",
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub context_id: Option<ContextId>,
     /// The new status.
     pub status: TaskStatus,
@@ -76,7 +81,12 @@ pub struct TaskArtifactUpdateEvent {
     #[serde(alias = "task_id")]
     pub task_id: TaskId,
     /// Its conversation. Absent only when the peer's generation does not tell it (0.1).
-    #[serde(alias = "context_id", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        alias = "context_id",
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub context_id: Option<ContextId>,
     /// The artifact, or the chunk of it.
     pub artifact: Artifact,

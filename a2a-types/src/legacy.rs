@@ -218,6 +218,21 @@ pub(crate) fn mend_status(
     mender.member(status, "message", mend_message);
 }
 
+/// Mends who speaks: whose place it is, if nobody is named. Of what an agent tells, a word that the
+/// generation does not have is the agent's, too; who sends a message has to say it right.
+pub(crate) fn mend_role(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
+    mender.supply(message, "role", role, Quirk::NoRole);
+    mender.change(message, "role", Quirk::UnknownWord, |said| {
+        let word = said.as_str()?;
+        let plain = word.strip_prefix("ROLE_").unwrap_or(word);
+        let known = ["user", "agent"]
+            .into_iter()
+            .find(|known| plain.eq_ignore_ascii_case(known));
+        let known = known.or((role == "agent").then_some(role))?;
+        (known != word).then(|| known.into())
+    });
+}
+
 /// Mends a time without zone.
 pub(crate) fn mend_time(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
     mender.change(status, "timestamp", Quirk::NoTimeZone, |time| {

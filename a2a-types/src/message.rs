@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::proto::{or_default, proto_enum};
+use crate::proto::{or_default, proto_enum, unless_empty};
 use crate::{ContextId, MessageId, Object, Part, TaskId};
 
 /// One utterance of the user or of the agent. Specification 1.0 §4.1.4.
@@ -14,10 +14,20 @@ pub struct Message {
     #[serde(alias = "message_id")]
     pub message_id: MessageId,
     /// The conversation.
-    #[serde(alias = "context_id", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        alias = "context_id",
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub context_id: Option<ContextId>,
     /// The task that the message continues, or was sent in.
-    #[serde(alias = "task_id", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        alias = "task_id",
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub task_id: Option<TaskId>,
     /// Who speaks.
     pub role: Role,

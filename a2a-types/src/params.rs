@@ -1,9 +1,9 @@
 //! What each operation is asked with and answered by.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::event::is_false;
-use crate::proto::{one_of, or_default, whole, whole_or_zero};
+use crate::proto::{one_of, or_default, unless_empty, whole, whole_or_zero};
 use crate::reading::{At, Violation};
 use crate::{
     ConfigId, ContextId, Message, Object, Task, TaskId, TaskPushNotificationConfig, TaskState,
@@ -48,10 +48,10 @@ params! {
     /// Lists tasks. Specification 1.0 §3.1.4.
     ListTasksRequest {
         /// Only those of this conversation.
-        #[serde(alias = "context_id", skip_serializing_if = "Option::is_none")]
+        #[serde(default, alias = "context_id", deserialize_with = "unless_empty", skip_serializing_if = "Option::is_none")]
         context_id: Option<ContextId>,
         /// Only those in this state.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, deserialize_with = "unless_unspecified", skip_serializing_if = "Option::is_none")]
         status: Option<TaskState>,
         /// How many to a page, 1 to 100; 50 if not given.
         #[serde(default, alias = "page_size", deserialize_with = "whole", skip_serializing_if = "Option::is_none")]
@@ -113,6 +113,14 @@ params! {
     }
     /// Reads the card for callers who authenticate. Specification 1.0 §3.1.11.
     GetExtendedAgentCardRequest {}
+}
+
+/// The number 0 of an enum says the same as an absent member.
+fn unless_unspecified<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<TaskState>, D::Error> {
+    let state = Option::deserialize(deserializer)?;
+    Ok(state.filter(|state| *state != TaskState::Unspecified))
 }
 
 impl From<Message> for SendMessageRequest {

@@ -4,7 +4,7 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::proto::present;
+use crate::proto::{present, unless_empty};
 use crate::{Base64, Object};
 
 /// A piece of a message or of an artifact. Specification 1.0 §4.1.6.
@@ -112,8 +112,9 @@ struct Members {
     #[serde(default, deserialize_with = "present")]
     data: Option<Value>,
     metadata: Option<Object>,
+    #[serde(default, deserialize_with = "unless_empty")]
     filename: Option<String>,
-    #[serde(alias = "media_type")]
+    #[serde(default, alias = "media_type", deserialize_with = "unless_empty")]
     media_type: Option<String>,
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::proto::or_default;
+use crate::proto::{or_default, unless_empty};
 use crate::secret::hides;
 use crate::{ConfigId, TaskId};
 
@@ -32,7 +32,11 @@ pub struct TaskPushNotificationConfig {
     /// Where to POST to.
     pub url: String,
     /// A secret that the receiver recognises the sender by.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub token: Option<String>,
     /// How the sender authenticates to the receiver.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +53,11 @@ pub struct AuthenticationInfo {
     /// The HTTP authentication scheme, like `Bearer`.
     pub scheme: String,
     /// What follows the scheme in the `Authorization` header.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub credentials: Option<String>,
 }
 

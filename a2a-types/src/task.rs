@@ -4,7 +4,8 @@ use serde::de::{Error as _, IntoDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::proto::{or_default, proto_enum};
+use crate::proto::{or_default, proto_enum, unless_empty};
+use crate::timestamp::zone_optional;
 use crate::{
     Artifact, ContextId, Event, Message, Object, TaskArtifactUpdateEvent, TaskId, Timestamp,
 };
@@ -17,7 +18,12 @@ pub struct Task {
     /// Names the task.
     pub id: TaskId,
     /// The conversation it belongs to.
-    #[serde(alias = "context_id", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        alias = "context_id",
+        deserialize_with = "unless_empty",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub context_id: Option<ContextId>,
     /// Where it stands.
     pub status: TaskStatus,
@@ -52,8 +58,12 @@ pub struct TaskStatus {
     /// What the agent says about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Box<Message>>,
-    /// Since when.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Since when. Agents that write no zone mean UTC.
+    #[serde(
+        default,
+        deserialize_with = "zone_optional",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub timestamp: Option<Timestamp>,
 }
 

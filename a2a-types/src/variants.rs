@@ -1,12 +1,17 @@
 //! Security schemes of several OAuth flows, of which 1.0 allows one: each flow becomes a scheme.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{OAuth2SecurityScheme, OAuthFlows, SecurityRequirement, SecurityScheme};
 
 /// What became of the schemes of a card: any variant of a scheme satisfies what required it.
 #[derive(Debug, Default)]
-pub(crate) struct Variants(BTreeMap<String, Vec<String>>);
+pub(crate) struct Variants {
+    names: BTreeMap<String, Vec<String>>,
+    /// How many ways more than there are requirements this card has made so far.
+    more: Cell<usize>,
+}
 
 impl Variants {
     /// Splits the schemes, and remembers what became of each.
@@ -18,13 +23,14 @@ impl Variants {
         for (name, scheme) in schemes {
             let split = split(&name, scheme, &taken);
             let names = split.iter().map(|(name, _)| name.clone()).collect();
-            variants.0.insert(name, names);
+            variants.names.insert(name, names);
             definitions.extend(split);
         }
         (variants, definitions)
     }
 
-    /// The requirements with the schemes as they are now: all ways to satisfy each.
+    /// The requirements with the schemes as they are now: all ways to satisfy each, or as many as one
+    /// card may have.
     pub(crate) fn apply(
         &self,
         requirements: impl IntoIterator<Item = SecurityRequirement>,
@@ -35,8 +41,10 @@ impl Variants {
 
     fn ways(&self, requirement: SecurityRequirement) -> Vec<SecurityRequirement> {
         let mut ways = vec![SecurityRequirement::default()];
+        let most = MOST_WAYS.min(MOST_MORE - self.more.get() + 1);
         for (name, scopes) in requirement.schemes {
-            let names = self.0.get(&name).cloned().unwrap_or_else(|| vec![name]);
+            let names = self.names.get(&name).cloned();
+            let names = names.unwrap_or_else(|| vec![name]);
             let with = |base: &SecurityRequirement, name: &String| {
                 let mut longer = base.clone();
                 longer.schemes.insert(name.clone(), scopes.clone());
@@ -45,14 +53,18 @@ impl Variants {
             let longer = ways
                 .iter()
                 .flat_map(|base| names.iter().map(|name| with(base, name)));
-            ways = longer.take(MOST_WAYS).collect();
+            ways = longer.take(most).collect();
         }
+        self.more.set(self.more.get() + ways.len() - 1);
         ways
     }
 }
 
 /// How many ways to satisfy one requirement are kept: schemes of several flows multiply.
 const MOST_WAYS: usize = 64;
+
+/// How many ways more than requirements a card has with its skills: a short one could fill the memory.
+const MOST_MORE: usize = 1024;
 
 /// The first flow keeps the name of the scheme, each other adds its own, and what it takes not to be
 /// another scheme of the card.

@@ -190,6 +190,27 @@ fn several_flows_are_alternatives() {
 }
 
 #[test]
+fn a_card_does_not_multiply_without_end() {
+    let flow = |scopes| json!({"authorizationUrl": "https://a", "tokenUrl": "https://t", "scopes": scopes});
+    let flows = json!({"authorizationCode": flow(json!({})), "clientCredentials": flow(json!({})),
+        "implicit": flow(json!({})), "password": flow(json!({}))});
+    let scheme = json!({"type": "oauth2", "flows": flows});
+    let all = json!({"a": [], "b": [], "c": []});
+    let security = vec![all; 5_000];
+    let skill =
+        json!({"id": "s", "name": "s", "description": "s", "tags": [], "security": security});
+    let read = card_of_0_3(json!({
+        "securitySchemes": {"a": scheme, "b": scheme, "c": scheme},
+        "security": security, "skills": vec![skill; 10],
+    }));
+    let skills = read["skills"].as_array().unwrap();
+    let all = skills.iter().chain([&read]);
+    let all = all.map(|it| it["securityRequirements"].as_array().unwrap().len());
+    let (least, all) = (55_000, all.sum::<usize>());
+    assert!((least + 1000..=least + 1024).contains(&all), "{all}");
+}
+
+#[test]
 fn a_flow_does_not_take_the_name_of_another_scheme() {
     let flow = json!({"tokenUrl": "https://t/", "scopes": {}});
     let card = card_of_0_3(json!({

@@ -179,6 +179,26 @@ fn flags_and_words() {
     }
 }
 
+/// A member without presence has its empty value for none.
+#[test]
+fn empty_is_absent() {
+    check::<SendMessageRequest>(
+        json!({"message": {"messageId": "m", "contextId": "", "taskId": "", "role": "ROLE_USER",
+            "parts": [{"text": "", "filename": "", "mediaType": ""}]}}),
+        Ok(json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": ""}]}})),
+    );
+    for unspecified in [json!(0), json!("TASK_STATE_UNSPECIFIED")] {
+        let asked = json!({"contextId": "", "status": unspecified});
+        check::<ListTasksRequest>(asked, Ok(json!({})));
+    }
+    check::<Event>(
+        json!({"statusUpdate": {"taskId": "t", "contextId": "",
+            "status": {"state": 2, "timestamp": "2026-04-02T16:59:25.331844"}}}),
+        Ok(json!({"statusUpdate": {"taskId": "t",
+            "status": {"state": "TASK_STATE_WORKING", "timestamp": "2026-04-02T16:59:25.331Z"}}})),
+    );
+}
+
 #[test]
 fn exactly_one() {
     let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": []});

@@ -76,6 +76,14 @@ fn quirks_of_0_1() {
             ("UNKNOWN", "$.status.state"),
         ],
     );
+    check::<v0_1::Task>(
+        r#"{"id":"t","status":{"state":"working","message":{"role":"assistant","parts":null}}}"#,
+        "$.status.message.role",
+        &[
+            ("UNKNOWN", "$.status.message.role"),
+            ("NULLLIST", "$.status.message.parts"),
+        ],
+    );
     check::<v0_1::AgentCard>(
         r#"{"name":"n","url":"u","version":"1","capabilities":{},"skills":[],"authentication":{"schemes":"OAuth2"}}"#,
         "$.authentication.schemes",
@@ -106,6 +114,26 @@ fn quirks_of_0_2() {
             ("NOMSGID", "$.message.messageId"),
             ("PROTOFILE", "$.message.parts[0].file.fileWithUri"),
         ],
+    );
+    check::<v0_2::Message>(
+        r#"{"kind":"message","messageId":"m","role":"ROLE_AGENT","parts":null,"metadata":{"object_type":"x"}}"#,
+        "$.role",
+        &[("UNKNOWN", "$.role"), ("NULLLIST", "$.parts")],
+    );
+    check::<v0_2::Task>(
+        r#"{"kind":"task","id":"t","contextId":"c","status":{"state":"working"},"history":[
+            {"kind":"message","messageId":"m","role":"assistant","parts":[{"kind":"text","text":"x"}]}]}"#,
+        "$.history[0].role",
+        &[("UNKNOWN", "$.history[0].role")],
+    );
+    // Who sends a message has to say something, and who speaks.
+    check_refused::<Send>(
+        r#"{"message":{"kind":"message","messageId":"m","role":"user","parts":[]}}"#,
+        "$.message.parts",
+    );
+    check_refused::<Send>(
+        r#"{"message":{"kind":"message","messageId":"m","role":"robot","parts":[{"kind":"text","text":"x"}]}}"#,
+        "$.message.role",
     );
     check::<v0_2::TaskArtifactUpdateEvent>(
         r#"{"kind":"artifact-update","taskId":"t","contextId":"c","artifact":{"parts":null}}"#,

@@ -164,19 +164,22 @@ impl TryFrom<PartMembers> for Part {
     }
 }
 
-impl Wire for Message {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        self.insist(at)?;
-        check_parts(&self.parts, &at.member("parts"))
-    }
-
-    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+impl Message {
+    /// Checks that something is said: who sends a message has to, what agents tell is taken without.
+    pub(super) fn check_said(&self, at: &At<'_>) -> Result<(), Violation> {
         match self.parts.is_empty() {
             true => Err(at
                 .member("parts")
                 .violation("a message needs at least one part")),
             false => Ok(()),
         }
+    }
+}
+
+impl Wire for Message {
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.check_said(at)?;
+        check_parts(&self.parts, &at.member("parts"))
     }
 
     fn mend(message: &mut Map<String, Value>, mender: &mut Mender<'_>) {
@@ -198,7 +201,7 @@ pub(super) fn check_parts(parts: &[Part], at: &At<'_>) -> Result<(), Violation> 
 
 /// Mends a message that `role` sent, if it does not say who did.
 pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
-    mender.supply(message, "role", role, Quirk::NoRole);
+    legacy::mend_role(message, mender, role);
     if message.get("data").is_some_and(Value::is_array) {
         mender.rename(message, "data", "parts", Quirk::DataForParts);
     }

@@ -76,7 +76,7 @@ impl Wire for TaskSendParams {
                 .member("id")
                 .violation("the caller names its task, and not by the empty string"));
         }
-        self.message.insist(&at.member("message"))
+        self.message.check_said(&at.member("message"))
     }
 
     fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {

@@ -231,6 +231,18 @@ impl TryFrom<FileMembers> for File {
     }
 }
 
+impl Message {
+    /// Checks that something is said: who sends a message has to, what agents tell is taken without.
+    pub(super) fn check_said(&self, at: &At<'_>) -> Result<(), Violation> {
+        match self.parts.is_empty() {
+            true => Err(at
+                .member("parts")
+                .violation("a message needs at least one part")),
+            false => Ok(()),
+        }
+    }
+}
+
 impl Wire for Message {
     fn check(&self, at: &At<'_>) -> Result<(), Violation> {
         let ids = [
@@ -246,16 +258,7 @@ impl Wire for Message {
             .find(|(_, is_empty)| *is_empty == Some(true))
         {
             Some((name, _)) => Err(at.member(name).violation("an id must not be empty")),
-            None => self.insist(at),
-        }
-    }
-
-    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
-        match self.parts.is_empty() {
-            true => Err(at
-                .member("parts")
-                .violation("a message needs at least one part")),
-            false => Ok(()),
+            None => self.check_said(at),
         }
     }
 
@@ -267,7 +270,7 @@ impl Wire for Message {
 /// Mends a message that `role` sent, if it does not say who did.
 pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
     mender.supply(message, "kind", "message", Quirk::NoKind);
-    mender.supply(message, "role", role, Quirk::NoRole);
+    legacy::mend_role(message, mender, role);
     for id in ["messageId", "taskId", "contextId"] {
         mender.drop_empty_id(message, id);
     }

@@ -99,7 +99,7 @@ impl Wire for MessageSendParams {
     }
 
     fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
-        self.message.insist(&at.member("message"))
+        self.message.check_said(&at.member("message"))
     }
 
     fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {

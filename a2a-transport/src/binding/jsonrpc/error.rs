@@ -4,7 +4,7 @@ use a2a_types::{Dialect, Error as A2aError, ErrorKind};
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 
-use crate::binding::details::error_details;
+use crate::binding::details::{error_details, kind_in};
 
 /// Writes an error: what `data` may be differs.
 pub(super) fn write_error(error: A2aError, dialect: Dialect) -> a2a_jsonrpc::Error {
@@ -20,13 +20,42 @@ pub(super) fn write_error(error: A2aError, dialect: Dialect) -> a2a_jsonrpc::Err
     }
 }
 
-/// Reads an error: what a code means differs.
+/// Reads an error: what a code means differs. Where 1.0 gives none, its reason tells.
 pub(super) fn read_error(error: a2a_jsonrpc::Error, dialect: Dialect) -> A2aError {
+    let details: Option<Value> = error
+        .data
+        .and_then(|data| serde_json::from_str(data.get()).ok());
+    let kind = match ErrorKind::from_code(error.code, dialect) {
+        unknown @ ErrorKind::Other(_) => details.as_ref().and_then(kind_in).unwrap_or(unknown),
+        kind => kind,
+    };
     A2aError {
-        kind: ErrorKind::from_code(error.code, dialect),
+        kind,
         message: error.message,
-        details: error
-            .data
-            .and_then(|data| serde_json::from_str(data.get()).ok()),
+        details,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_tells_what_has_no_code() {
+        for kind in [ErrorKind::Unavailable, ErrorKind::Unauthenticated] {
+            let written = write_error(kind.into(), Dialect::V1_0);
+            assert_eq!(written.code, -32000);
+            assert_eq!(read_error(written, Dialect::V1_0).kind, kind);
+        }
+        // A code that has a meaning keeps it.
+        let mut lies = write_error(ErrorKind::Unavailable.into(), Dialect::V1_0);
+        lies.code = ErrorKind::TaskNotFound.code();
+        assert_eq!(
+            read_error(lies, Dialect::V1_0).kind,
+            ErrorKind::TaskNotFound
+        );
+        let plain = a2a_jsonrpc::Error::new(-32000, "busy".to_owned());
+        let read = read_error(plain, Dialect::V1_0);
+        assert_eq!(read.kind, ErrorKind::Other(-32000));
     }
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use a2a_types::Timestamp;
 use a2a_types::reading::Violation;
+use a2a_types::{TaskState, Timestamp};
 use form_urlencoded::Serializer;
 use serde_json::{Map, Value};
 
@@ -53,7 +53,10 @@ pub(super) fn modernize(members: &mut Map<String, Value>) {
     if let Some(Value::String(state)) = members.get_mut("status")
         && !state.starts_with(STATE)
     {
-        *state = format!("{STATE}{}", state.to_ascii_uppercase().replace('-', "_"));
+        *state = match state.to_ascii_uppercase().replace('-', "_").as_str() {
+            "UNKNOWN" => format!("{STATE}UNSPECIFIED"),
+            word => format!("{STATE}{word}"),
+        };
     }
     for name in ["lastUpdatedTime", "last_updated_time", "lastUpdatedAfter"] {
         if let Some(Value::String(time)) = members.remove(name) {
@@ -69,6 +72,11 @@ pub(super) fn modernize(members: &mut Map<String, Value>) {
 pub(super) fn antiquate(members: &mut Map<String, Value>) {
     if let Some(time) = members.remove("statusTimestampAfter") {
         members.insert("lastUpdatedTime".to_owned(), time);
+    }
+    if let Some(Value::String(state)) = members.get_mut("status")
+        && state == TaskState::Canceled.as_str()
+    {
+        *state = a2a_types::v0_3::TaskState::Cancelled.as_str().to_owned();
     }
 }
 
@@ -104,6 +112,27 @@ mod tests {
         let texts = json!({"pageSize": "5", "contextId": "a&b c+", "includeArtifacts": true});
         assert_eq!(Value::Object(read), texts);
         assert_eq!(write([].into_iter()), "");
+    }
+
+    #[test]
+    fn states_of_0_3() {
+        for (old, new) in [
+            ("unknown", "TASK_STATE_UNSPECIFIED"),
+            ("input-required", "TASK_STATE_INPUT_REQUIRED"),
+            ("TASK_STATE_CANCELLED", "TASK_STATE_CANCELLED"),
+        ] {
+            let mut members = read(Some(&format!("status={old}"))).unwrap();
+            modernize(&mut members);
+            assert_eq!(members["status"], new);
+        }
+        for (new, old) in [
+            ("TASK_STATE_CANCELED", "TASK_STATE_CANCELLED"),
+            ("TASK_STATE_WORKING", "TASK_STATE_WORKING"),
+        ] {
+            let mut members = read(Some(&format!("status={new}"))).unwrap();
+            antiquate(&mut members);
+            assert_eq!(members["status"], old);
+        }
     }
 
     #[test]
