@@ -20,6 +20,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use crate::fault::{is_cut, nothing_was_done, refuses_streams, retry_after};
 use crate::known::{Held, Known};
 use crate::retrying::{Retrying, cannot_be_done_twice};
+use crate::weight;
 
 /// What is followed, and where that is.
 pub(crate) struct Follower {
@@ -56,6 +57,23 @@ struct Profile {
     responses: LlmResponses,
     /// The agent has answered by a message, and need not say that the task is over.
     answered: bool,
+    /// What the responses weigh at most.
+    weight: usize,
+}
+
+impl Profile {
+    fn hear(&mut self, event: &Event) {
+        self.weight = self.weight.saturating_add(weight::of_event(event));
+        self.responses.hear(event);
+    }
+
+    /// Whether the responses take more memory than this.
+    fn is_heavier_than(&mut self, limit: usize) -> bool {
+        if self.weight > limit {
+            self.weight = self.responses.iter().map(weight::of_response).sum();
+        }
+        self.weight > limit
+    }
 }
 
 /// What is followed.
@@ -231,10 +249,14 @@ impl Follower {
             match self.told.pop_front() {
                 Some(Told::Event(event)) => {
                     self.known.hear(&event);
-                    if let Some(profile) = &mut self.profile {
-                        profile.responses.hear(&event);
+                    let of_it = self.profile.as_mut();
+                    if let Some(profile) = of_it.filter(|_| !self.known.is_of_another(&event)) {
+                        profile.hear(&event);
                     }
-                    let item = match self.known.is_heavier_than(self.limit) {
+                    let profile = self.profile.as_mut();
+                    let is_heavy = self.known.is_heavier_than(self.limit)
+                        || profile.is_some_and(|profile| profile.is_heavier_than(self.limit));
+                    let item = match is_heavy {
                         false => Ok(event),
                         true => Err(self.too_heavy()),
                     };

@@ -48,6 +48,14 @@ impl Known {
         self.weight > limit
     }
 
+    /// Whether an event is one of a task that nobody asked for.
+    pub(crate) fn is_of_another(&self, event: &Event) -> bool {
+        match (&self.task, event.task_id()) {
+            (Some(task), Some(id)) => task.id != *id,
+            _ => false,
+        }
+    }
+
     fn state(&self) -> Option<TaskState> {
         self.task.as_ref().map(|task| task.status.state)
     }

@@ -2,6 +2,7 @@
 
 use std::mem::size_of;
 
+use a2a_types::extension::trpc::{LlmResponse, Step};
 use a2a_types::{Artifact, Content, Event, Message, Object, Part, Task};
 use serde_json::Value;
 
@@ -21,6 +22,33 @@ pub(crate) fn of_event(event: &Event) -> usize {
         Event::StatusUpdate(update) => update.status.message.as_deref().map_or(0, of_message),
         Event::ArtifactUpdate(update) => of_artifact(&update.artifact),
     }
+}
+
+/// How many bytes of memory a response of an agent's model takes, about.
+pub(crate) fn of_response(response: &LlmResponse) -> usize {
+    let LlmResponse {
+        id,
+        reasoning,
+        text,
+        steps,
+        others,
+    } = response;
+    let texts = [id, reasoning, text].map(|text| of_text(text));
+    FRAME
+        + texts.iter().sum::<usize>()
+        + steps.iter().map(of_step).sum::<usize>()
+        + of_parts(others)
+}
+
+fn of_step(step: &Step) -> usize {
+    let texts = match step {
+        Step::FunctionCall(call) => vec![&call.id, &call.name, &call.args],
+        Step::FunctionResponse(told) => vec![&told.id, &told.name, &told.response],
+        Step::ExecutableCode(code) => vec![&code.code, &code.language],
+        Step::CodeExecutionResult(result) => vec![&result.output, &result.outcome],
+        Step::Reasoning(text) => vec![text],
+    };
+    size_of::<Step>() + texts.into_iter().map(String::len).sum::<usize>()
 }
 
 fn of_message(message: &Message) -> usize {

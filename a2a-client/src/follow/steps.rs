@@ -235,6 +235,9 @@ impl Follower {
         let Some(profile) = &mut self.profile else {
             return self.heard(event, generation, stream);
         };
+        if self.known.is_of_another(&event) {
+            return self.heard(event, generation, stream);
+        }
         profile.answered |= matches!(event, Event::Message(_));
         match profile.reader.read(event) {
             Some(event) => self.heard(event, generation, stream),
