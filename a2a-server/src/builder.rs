@@ -111,14 +111,14 @@ impl ServerBuilder {
     /// How long a caller waits for a task to end before it gets the task as it stands; 4 minutes by
     /// default.
     pub fn max_wait(mut self, limit: Duration) -> Self {
-        self.max_wait = limit;
+        self.max_wait = limit.min(LONGEST);
         self
     }
 
     /// How long a stream, or a caller who wants to be answered at once, waits for the agent's first
     /// word before it gets the submitted task; 1 s by default.
     pub fn first_event(mut self, limit: Duration) -> Self {
-        self.first_event = limit;
+        self.first_event = limit.min(LONGEST);
         self
     }
 
@@ -131,7 +131,7 @@ impl ServerBuilder {
     /// How long another process that shares the store waits before it takes over the tasks of one that
     /// died; 15 s by default.
     pub fn lease(mut self, term: Duration) -> Self {
-        self.lease = term;
+        self.lease = term.min(LONGEST);
         self
     }
 
@@ -155,7 +155,7 @@ impl ServerBuilder {
     /// and for as long as it is being answered; no time takes every message for a new one, for callers who
     /// use ids twice.
     pub fn remember_messages(mut self, period: Duration) -> Self {
-        self.remember = period;
+        self.remember = period.min(LONGEST);
         self
     }
 
@@ -266,3 +266,6 @@ impl ServerBuilder {
         })
     }
 }
+
+/// As good as for ever, and still a time that can be added to the present.
+const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);

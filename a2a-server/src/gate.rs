@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use a2a_transport::Principal;
 use a2a_types::{Error as A2aError, ErrorKind};
 use ahash::HashMap;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -39,7 +40,7 @@ pub(crate) struct Gate {
     limits: TurnLimits,
     running: Arc<Semaphore>,
     waiting: Semaphore,
-    callers: Mutex<HashMap<Owner, Weak<Semaphore>>>,
+    callers: Mutex<HashMap<Principal, Weak<Semaphore>>>,
 }
 
 /// The right to run turns; given back when dropped.
@@ -60,7 +61,10 @@ impl Gate {
 
     /// Waits until a turn may begin, if there is room to wait and it does not take too long.
     pub(crate) async fn enter(&self, owner: &Owner) -> Result<Pass, A2aError> {
-        let of_caller = owner.principal.name().map(|_| self.caller(owner));
+        let of_caller = owner
+            .principal
+            .name()
+            .map(|_| self.caller(&owner.principal));
         let now = || {
             let of_caller = of_caller.clone().map(Semaphore::try_acquire_owned);
             Some(Pass {
@@ -94,16 +98,17 @@ impl Gate {
         })
     }
 
-    fn caller(&self, owner: &Owner) -> Arc<Semaphore> {
+    /// One for all the tenants that a caller names: it may name any.
+    fn caller(&self, principal: &Principal) -> Arc<Semaphore> {
         let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = callers.get(owner).and_then(Weak::upgrade) {
+        if let Some(known) = callers.get(principal).and_then(Weak::upgrade) {
             return known;
         }
         if callers.len() >= 64 && callers.len().is_power_of_two() {
             callers.retain(|_, semaphore| semaphore.strong_count() > 0);
         }
         let semaphore = Arc::new(Semaphore::new(self.limits.running_per_caller));
-        callers.insert(owner.clone(), Arc::downgrade(&semaphore));
+        callers.insert(principal.clone(), Arc::downgrade(&semaphore));
         semaphore
     }
 }
@@ -111,4 +116,27 @@ impl Gate {
 fn busy(reason: &str) -> A2aError {
     let text = format!("this agent is busy: {reason} for a turn to begin; try again later");
     A2aError::new(ErrorKind::Unavailable, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_tenants_that_a_caller_names_share_its_places() {
+        let gate = Gate::new(TurnLimits {
+            running_per_caller: 1,
+            waiting: 0,
+            ..TurnLimits::default()
+        });
+        let owner = |name: &str, tenant: &str| Owner {
+            principal: Principal::named(name),
+            tenant: Some(tenant.into()),
+        };
+        let pass = gate.enter(&owner("a", "x")).await.ok().unwrap();
+        assert!(gate.enter(&owner("a", "y")).await.is_err());
+        assert!(gate.enter(&owner("b", "y")).await.is_ok());
+        drop(pass);
+        assert!(gate.enter(&owner("a", "y")).await.is_ok());
+    }
 }

@@ -228,11 +228,13 @@ impl Turn {
         self.heard.resumed.as_deref()
     }
 
-    /// The tasks that the message refers to, those that its sender may see.
+    /// The tasks that the message refers to, those that its sender may see, each once: the first 100.
     pub async fn references(&self) -> Result<Vec<Task>, UpdateError> {
-        let mut tasks = Vec::new();
+        let mut tasks: Vec<Task> = Vec::new();
         for id in &self.message().reference_task_ids {
-            tasks.extend(self.runner.other(id).await?);
+            if tasks.len() < MOST_REFERENCES && !tasks.iter().any(|task| task.id == *id) {
+                tasks.extend(self.runner.other(id).await?);
+            }
         }
         Ok(tasks)
     }
@@ -354,3 +356,6 @@ impl<'t> ArtifactDraft<'t> {
         }
     }
 }
+
+/// How many of the tasks that a message refers to are read: each may be large.
+const MOST_REFERENCES: usize = 100;

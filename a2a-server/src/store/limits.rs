@@ -1,6 +1,9 @@
 //! How much a store keeps of one task.
 
-use a2a_types::{Content, Event, Message, Part, Role, Task};
+use std::mem::size_of;
+
+use a2a_types::{Artifact, Content, Event, Message, Object, Part, Role, Task};
+use serde_json::Value;
 
 use super::{Append, Logged, StoreError, Tail};
 
@@ -99,8 +102,12 @@ pub(crate) fn size(event: &Event) -> usize {
     let content = match event {
         Event::Task(task) => size_of_task(task),
         Event::Message(said) => message(said),
-        Event::StatusUpdate(update) => update.status.message.as_deref().map_or(0, message),
-        Event::ArtifactUpdate(update) => update.artifact.parts.iter().map(part).sum(),
+        Event::StatusUpdate(update) => {
+            update.status.message.as_deref().map_or(0, message) + object(update.metadata.as_ref())
+        }
+        Event::ArtifactUpdate(update) => {
+            artifact(&update.artifact) + object(update.metadata.as_ref())
+        }
     };
     FRAME + content
 }
@@ -108,22 +115,93 @@ pub(crate) fn size(event: &Event) -> usize {
 /// Roughly how many bytes a task holds.
 pub(crate) fn size_of_task(task: &Task) -> usize {
     let said = task.history.iter().chain(task.status.message.as_deref());
-    let made = task.artifacts.iter().flat_map(|artifact| &artifact.parts);
-    FRAME + said.map(message).sum::<usize>() + made.map(part).sum::<usize>()
+    let made = task.artifacts.iter().map(artifact);
+    let context = task.context_id.as_ref().map_or(0, |id| id.as_str().len());
+    FRAME
+        + task.id.as_str().len()
+        + context
+        + said.map(message).sum::<usize>()
+        + made.sum::<usize>()
+        + object(task.metadata.as_ref())
 }
 
-fn message(message: &Message) -> usize {
-    FRAME + message.parts.iter().map(part).sum::<usize>()
+/// Roughly how many bytes a message holds.
+pub(crate) fn message(message: &Message) -> usize {
+    let Message {
+        message_id,
+        context_id,
+        task_id,
+        role: _,
+        parts,
+        metadata,
+        extensions,
+        reference_task_ids,
+    } = message;
+    let context = context_id.as_ref().map_or(0, |id| id.as_str().len());
+    let task = task_id.as_ref().map_or(0, |id| id.as_str().len());
+    FRAME
+        + message_id.as_str().len()
+        + context
+        + task
+        + parts.iter().map(part).sum::<usize>()
+        + object(metadata.as_ref())
+        + extensions.iter().map(|uri| text(uri)).sum::<usize>()
+        + reference_task_ids
+            .iter()
+            .map(|id| text(id.as_str()))
+            .sum::<usize>()
+}
+
+fn artifact(artifact: &Artifact) -> usize {
+    let Artifact {
+        artifact_id,
+        name,
+        description,
+        parts,
+        metadata,
+        extensions,
+    } = artifact;
+    artifact_id.as_str().len()
+        + name
+            .iter()
+            .chain(description)
+            .map(String::len)
+            .sum::<usize>()
+        + parts.iter().map(part).sum::<usize>()
+        + object(metadata.as_ref())
+        + extensions.iter().map(|uri| text(uri)).sum::<usize>()
 }
 
 fn part(part: &Part) -> usize {
     let content = match &part.content {
         Content::Text(text) | Content::Url(text) => text.len(),
         Content::Raw(raw) => raw.as_text().len(),
-        Content::Data(data) => data.to_string().len(),
+        Content::Data(data) => value(data),
     };
-    let metadata = part.metadata.as_ref();
-    PART + content + metadata.map_or(0, |metadata| serde_json::json!(metadata).to_string().len())
+    let texts = part.media_type.iter().chain(&part.filename);
+    PART + content + texts.map(String::len).sum::<usize>() + object(part.metadata.as_ref())
+}
+
+/// In the heap, where it takes more than it is long.
+fn value(value: &Value) -> usize {
+    let inner = match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.len(),
+        Value::Array(values) => values.iter().map(self::value).sum(),
+        Value::Object(members) => object(Some(members)),
+    };
+    size_of::<Value>() + inner
+}
+
+fn object(object: Option<&Object>) -> usize {
+    let members = object.into_iter().flatten();
+    members
+        .map(|(name, member)| text(name) + value(member))
+        .sum()
+}
+
+fn text(text: &str) -> usize {
+    size_of::<String>() + text.len()
 }
 
 /// What an event or message costs beside its content.

@@ -111,7 +111,10 @@ impl Outbox {
                 Outcome::Delivered => told("delivered", Settlement::Delivered),
                 Outcome::Gone => {
                     metric::DELIVERIES.count(["gone"]);
-                    return self.forget(&notification).await;
+                    if self.forget(&notification).await {
+                        return;
+                    }
+                    Settlement::Untried(Duration::ZERO)
                 }
                 Outcome::Later { after, reason } => self.put_off(&notification, after, reason),
             },
@@ -169,15 +172,21 @@ impl Outbox {
         }
     }
 
-    /// Nobody is there any more, and says so: it is not tried again.
-    async fn forget(&self, notification: &Notification) {
+    /// Nobody is there any more, and says so: it is not tried again, unless it is somewhere else by now.
+    async fn forget(&self, notification: &Notification) -> bool {
         let Notification { owner, config, .. } = notification;
-        tracing::info!(task = %config.task_id, "a webhook is gone");
-        let (task, config) = (&config.task_id, &config.id);
-        if let Err(error) = self.store.delete_config(owner, task, config).await {
+        let (task, id) = (&config.task_id, &config.id);
+        let forgotten = match self.store.configs(owner, task).await {
+            Ok(configs) if configs.iter().any(|it| it.id == *id && it != config) => return false,
+            Ok(_) => self.store.delete_config(owner, task, id).await,
+            Err(error) => Err(error),
+        };
+        tracing::info!(%task, "a webhook is gone");
+        if let Err(error) = forgotten {
             let error = &error as &dyn std::error::Error;
             tracing::warn!(%task, error, "could not forget a webhook");
         }
+        true
     }
 
     /// What the webhook is told, in its own generation.

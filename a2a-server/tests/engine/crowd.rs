@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a_client::{Client, Error};
+use a2a_client::{Client, Error, StreamExt};
 use a2a_server::{Server, TurnLimits};
 use a2a_types::{ErrorKind, TaskState};
 
@@ -68,4 +68,20 @@ async fn too_many_are_refused_and_so_is_who_has_waited_too_long() {
     assert_eq!(worker.runs(), 1);
     worker.go_on.open();
     first.await.unwrap();
+}
+
+/// As long as there is time at all.
+#[tokio::test]
+async fn who_would_wait_for_ever_can() {
+    let server = Server::builder(card(), Worker::default())
+        .max_wait(Duration::MAX)
+        .first_event(Duration::MAX)
+        .remember_messages(Duration::MAX)
+        .lease(Duration::MAX);
+    let client = Client::new(server.build().unwrap());
+    let done = task(client.send("echo x").await.unwrap());
+    assert_eq!(done.status.state, TaskState::Completed);
+    let mut updates = client.send("echo y").follow();
+    let first = updates.next().await.unwrap();
+    assert!(first.is_ok(), "{first:?}");
 }

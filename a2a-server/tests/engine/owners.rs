@@ -197,7 +197,7 @@ async fn an_agent_sees_what_its_caller_may_see() {
         let foreign = begin(&server, STRANGERS[0], "echo x").await;
         let request = SendMessageRequest {
             message: Message {
-                reference_task_ids: vec![own.clone(), foreign, TaskId::random()],
+                reference_task_ids: vec![own.clone(), foreign, TaskId::random(), own.clone()],
                 ..Message::user("look")
             },
             ..SendMessageRequest::default()

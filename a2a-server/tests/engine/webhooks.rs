@@ -15,6 +15,8 @@ use a2a_types::{
     AuthenticationInfo, Dialect, ErrorKind, Message, Request, SendMessageConfiguration,
     SendMessageRequest, TaskId, TaskPushNotificationConfig, TaskState,
 };
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpListener;
 
 fn at_a_desk(worker: &Worker) -> [Server; 2] {
     let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1"]);
@@ -109,6 +111,47 @@ async fn a_webhook_that_comes_with_the_message_is_told_from_the_first_event_on()
         client.send(request).await.unwrap();
         assert!(next(&mut told).await.json()["artifactUpdate"].is_object());
         assert!(next(&mut told).await.json()["statusUpdate"].is_object());
+    }
+}
+
+/// One that says it is gone is forgotten, but not its successor, which is told what it would not hear.
+#[tokio::test]
+async fn who_is_gone_takes_nobody_along() {
+    for server in at_a_desk(&Worker::default()) {
+        let client = Client::new(server);
+        let asked = task(client.send("ask which").await.unwrap());
+        let old = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let config = |url: String| TaskPushNotificationConfig {
+            id: "mine".into(),
+            task_id: asked.id.clone(),
+            url,
+            ..TaskPushNotificationConfig::default()
+        };
+        let at_old = config(format!("http://{}/", old.local_addr().unwrap()));
+        client.create_push_config(at_old).await.unwrap();
+        let answer = Message {
+            task_id: Some(asked.id.clone()),
+            ..Message::user("echo this")
+        };
+        client.send(answer).await.unwrap();
+        let (mut called, _) = old.accept().await.unwrap();
+
+        let (url, mut told) = receiver(false).await;
+        client
+            .create_push_config(config(url.clone()))
+            .await
+            .unwrap();
+        let gone = b"HTTP/1.1 410 Gone\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+        called.write_all(gone).await.unwrap();
+        loop {
+            let told = next(&mut told).await.json();
+            if told["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED" {
+                break;
+            }
+        }
+        let kept = client.push_configs(asked.id).await.unwrap();
+        let urls: Vec<_> = kept.iter().map(|config| &config.url).collect();
+        assert_eq!(urls, [&url]);
     }
 }
 

@@ -159,7 +159,7 @@ impl<T: Transport> HttpService<T> {
 
     /// After how much silence a stream gets a comment; 15 s by default.
     pub fn keep_alive(self, period: Duration) -> Self {
-        self.with(|settings| settings.keep_alive = period.max(Duration::from_millis(1)))
+        self.with(|settings| settings.keep_alive = period.clamp(Duration::from_millis(1), LONGEST))
     }
 
     fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
@@ -339,6 +339,9 @@ impl Settings {
 
 /// Tells the public keys.
 type PublishedKeys = Arc<dyn Fn() -> Vec<u8> + Send + Sync>;
+
+/// As good as for ever, and still a time that can be added to the present.
+const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// Where receivers of push notifications look for the keys to verify them by.
 const KEYS: &str = "/.well-known/jwks.json";

@@ -9,11 +9,13 @@ use tokio::time::Instant;
 
 use super::super::{Owner, Settlement};
 
-/// The notifications that are not delivered yet, those of one webhook side by side and in order.
+/// The notifications that are not delivered yet, those of each webhook in order.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
-    rows: BTreeMap<Place, Row>,
+    webhooks: BTreeMap<Webhook, BTreeMap<u64, Row>>,
 }
+
+type Webhook = (Owner, TaskId, ConfigId);
 
 /// A webhook and the generation that it is to be told of.
 pub(super) type Place = (Owner, TaskId, ConfigId, u64);
@@ -36,9 +38,9 @@ pub(super) struct Letter {
 }
 
 impl Row {
-    fn letter(&self, place: &Place) -> Letter {
+    fn letter(&self, (owner, task, config): &Webhook, generation: u64) -> Letter {
         Letter {
-            place: place.clone(),
+            place: (owner.clone(), task.clone(), config.clone(), generation),
             attempt: self.attempt,
             trace: self.trace.clone(),
         }
@@ -47,39 +49,46 @@ impl Row {
 
 impl Outbox {
     pub(super) fn put(&mut self, place: Place, trace: Option<TraceContext>) {
-        let due = Instant::now();
+        let (webhook, generation) = split(place);
         let row = Row {
             attempt: 0,
             trace,
-            due,
+            due: Instant::now(),
             dead: None,
         };
-        self.rows.insert(place, row);
+        let rows = self.webhooks.entry(webhook).or_default();
+        rows.insert(generation, row);
     }
 
-    /// Takes what is due, and keeps it from others for `term`.
+    /// Takes the first of each webhook that is due, and keeps it from others for `term`.
     pub(super) fn take(&mut self, limit: usize, term: Duration) -> Vec<Letter> {
         let now = Instant::now();
-        let mut taken = Vec::new();
-        let mut before: Option<&Place> = None;
-        let waiting = self.rows.iter_mut().filter(|(_, row)| row.dead.is_none());
-        for (place, row) in waiting {
-            let first = before.is_none_or(|before| !same_webhook(before, place));
-            before = Some(place);
-            if first && row.due <= now && taken.len() < limit {
-                row.due = now + term;
-                taken.push(row.letter(place));
-                row.attempt += 1;
-            }
-        }
-        taken
+        let first = |(webhook, rows): (_, &mut BTreeMap<u64, Row>)| {
+            let mut waiting = rows.iter_mut().filter(|(_, row)| row.dead.is_none());
+            let (generation, row) = waiting.next().filter(|(_, row)| row.due <= now)?;
+            row.due = now + term;
+            let letter = row.letter(webhook, *generation);
+            row.attempt += 1;
+            Some(letter)
+        };
+        let taken = self.webhooks.iter_mut().filter_map(first);
+        taken.take(limit).collect()
     }
 
     pub(super) fn settle(&mut self, place: &Place, settlement: Settlement) {
+        let (webhook, generation) = split(place.clone());
+        let Some(rows) = self.webhooks.get_mut(&webhook) else {
+            return;
+        };
         match settlement {
-            Settlement::Delivered => drop(self.rows.remove(place)),
+            Settlement::Delivered => {
+                rows.remove(&generation);
+                if rows.is_empty() {
+                    self.webhooks.remove(&webhook);
+                }
+            }
             Settlement::Later(pause) | Settlement::Untried(pause) => {
-                if let Some(row) = self.rows.get_mut(place) {
+                if let Some(row) = rows.get_mut(&generation) {
                     row.due = Instant::now() + pause;
                     row.dead = None;
                     let untried = matches!(settlement, Settlement::Untried(_));
@@ -87,7 +96,7 @@ impl Outbox {
                 }
             }
             Settlement::GivenUp => {
-                if let Some(row) = self.rows.get_mut(place) {
+                if let Some(row) = rows.get_mut(&generation) {
                     row.dead = Some(Instant::now());
                 }
             }
@@ -96,32 +105,41 @@ impl Outbox {
 
     /// What was given up, the first first.
     pub(super) fn dead(&self, limit: usize) -> Vec<Letter> {
-        let dead = self.rows.iter().filter(|(_, row)| row.dead.is_some());
+        let dead = self.rows().filter(|(.., row)| row.dead.is_some());
         let mut dead: Vec<_> = dead.collect();
         // Those of one moment stay in the order of their places.
-        dead.sort_by_key(|(_, row)| row.dead);
+        dead.sort_by_key(|(.., row)| row.dead);
         let dead = dead.into_iter().take(limit);
-        dead.map(|(place, row)| row.letter(place)).collect()
+        dead.map(|(webhook, generation, row)| row.letter(webhook, generation))
+            .collect()
     }
 
     /// How many are not delivered and not given up.
     pub(super) fn waiting(&self) -> usize {
-        self.rows.values().filter(|row| row.dead.is_none()).count()
+        self.rows().filter(|(.., row)| row.dead.is_none()).count()
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (&Webhook, u64, &Row)> {
+        let rows = self.webhooks.iter();
+        rows.flat_map(|(webhook, rows)| {
+            rows.iter()
+                .map(move |(generation, row)| (webhook, *generation, row))
+        })
     }
 
     /// Forgets what a webhook was to be told.
     pub(super) fn forget(&mut self, owner: &Owner, task: &TaskId, config: &ConfigId) {
-        self.rows
-            .retain(|(of, about, to, _), _| (of, about, to) != (owner, task, config));
+        let webhook = (owner.clone(), task.clone(), config.clone());
+        self.webhooks.remove(&webhook);
     }
 
     /// Forgets what was to be told about a task.
     pub(super) fn forget_task(&mut self, owner: &Owner, task: &TaskId) {
-        self.rows
-            .retain(|(of, about, ..), _| (of, about) != (owner, task));
+        self.webhooks
+            .retain(|(of, about, _), _| (of, about) != (owner, task));
     }
 }
 
-fn same_webhook(one: &Place, other: &Place) -> bool {
-    (&one.0, &one.1, &one.2) == (&other.0, &other.1, &other.2)
+fn split((owner, task, config, generation): Place) -> (Webhook, u64) {
+    ((owner, task, config), generation)
 }

@@ -9,7 +9,7 @@ use hashbrown::HashTable;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::super::{Outcome, Owner, Receipt, Received, StoreError};
+use super::super::{Outcome, Owner, Receipt, Received, StoreError, limits};
 
 /// The messages that were received not long ago, the oldest of which make room for new ones.
 ///
@@ -23,6 +23,8 @@ pub(super) struct Inbox {
     entries: VecDeque<Entry>,
     /// The number of the first of them; numbers begin again at zero after the last one.
     first: u32,
+    /// How many bytes the answers and names in them hold, roughly.
+    bytes: usize,
 }
 
 #[derive(Debug)]
@@ -57,7 +59,7 @@ impl Inbox {
     }
 
     pub(super) fn note(&mut self, owner: &Owner, receipt: Receipt, outcome: Outcome) {
-        if self.entries.len() >= MOST {
+        while self.entries.len() >= MOST || self.bytes > MOST_BYTES {
             self.forget_first();
         }
         let hash = self.hasher.hash_one((owner, &receipt.message));
@@ -78,7 +80,7 @@ impl Inbox {
                 self.numbers.insert_unique(hash, number, hash_of);
             }
         }
-        self.entries.push_back(Entry {
+        let entry = Entry {
             hash,
             owner: owner.clone(),
             message: Name::of(receipt.message),
@@ -88,7 +90,9 @@ impl Inbox {
                 Outcome::Message(message) => Kept::Message(message),
             },
             until: Instant::now() + receipt.term,
-        });
+        };
+        self.bytes += entry.bytes();
+        self.entries.push_back(entry);
     }
 
     /// Forgets what is not recognised any more, unless it came after something that is: that goes first.
@@ -107,6 +111,7 @@ impl Inbox {
         if let Ok(known) = self.numbers.find_entry(entry.hash, |it| *it == first) {
             known.remove();
         }
+        self.bytes -= entry.bytes();
         self.first = first.wrapping_add(1);
     }
 
@@ -128,6 +133,15 @@ fn at(entries: &VecDeque<Entry>, first: u32, number: u32) -> Option<&Entry> {
 }
 
 impl Entry {
+    /// How many bytes it holds beside itself, roughly.
+    fn bytes(&self) -> usize {
+        let outcome = match &self.outcome {
+            Kept::Task(task) => task.bytes(),
+            Kept::Message(message) => limits::message(message),
+        };
+        self.message.bytes() + outcome
+    }
+
     fn received(&self) -> Received {
         Received {
             digest: self.digest,
@@ -154,6 +168,13 @@ impl<Id: Borrow<str> + Clone + From<String>> Name<Id> {
         }
     }
 
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Uuid(_) => 0,
+            Self::Other(id) => id.borrow().len(),
+        }
+    }
+
     fn is(&self, id: &str) -> bool {
         match self {
             Self::Uuid(uuid) => is_written(*uuid, id),
@@ -176,6 +197,9 @@ fn is_written(uuid: Uuid, text: &str) -> bool {
 
 /// How many received messages are remembered.
 const MOST: usize = 100_000;
+
+/// How many bytes their answers and names may hold.
+const MOST_BYTES: usize = 64 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -245,5 +269,28 @@ mod tests {
         assert_eq!(found(&inbox, "0"), None);
         assert_eq!(found(&inbox, "1"), kept);
         assert_eq!((inbox.entries.len(), inbox.numbers.len()), (MOST, MOST));
+    }
+
+    #[tokio::test]
+    async fn long_answers_make_room_sooner() {
+        let owner = Principal::anonymous().into();
+        let mut inbox = Inbox::default();
+        let answer = Box::new(Message::agent("x".repeat(4 << 20)));
+        for number in 0..40 {
+            let term = Duration::from_secs(3600);
+            let outcome = Outcome::Message(answer.clone());
+            inbox.note(&owner, receipt(&number.to_string(), term), outcome);
+        }
+        assert_eq!(found(&inbox, "0"), None);
+        assert_eq!(found(&inbox, "39"), Some(Outcome::Message(answer)));
+        let held = inbox.entries.len() << 22;
+        assert!(
+            (MOST_BYTES..MOST_BYTES + (8 << 20)).contains(&held),
+            "{held}"
+        );
+        while !inbox.entries.is_empty() {
+            inbox.forget_first();
+        }
+        assert_eq!(inbox.bytes, 0);
     }
 }

@@ -10,6 +10,7 @@ use rusqlite::{ToSql, params};
 
 use super::super::{Append, Appended, Lease, Logged, NewTask, Owner, Receipt, StoreError, limits};
 use super::desk::Desk;
+use super::errands::BEHIND;
 use super::log::Sheet;
 use super::schema::{failed, owner_text};
 use super::shared::{Folded, Key, SHORT};
@@ -229,13 +230,17 @@ impl Desk<'_> {
             self.execute(
                 "insert into push_outbox(task, config_id, generation, attempt, next_at,
                    traceparent, tracestate)
-                 select task, id, ?2, 0, ?3, ?4, ?5 from push_config where task = ?1",
+                 select task, id, ?2, 0, iif(exists(
+                     select 1 from push_outbox before where before.task = push_config.task
+                       and before.config_id = push_config.id and before.dead is null), ?6, ?3),
+                   ?4, ?5 from push_config where task = ?1",
                 params![
                     seq,
                     *generation as i64,
                     self.now,
                     trace.map(TraceContext::traceparent),
                     trace.and_then(TraceContext::tracestate),
+                    BEHIND,
                 ],
             )?;
         }

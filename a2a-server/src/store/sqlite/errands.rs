@@ -73,6 +73,7 @@ impl Desk<'_> {
         Ok(())
     }
 
+    /// The first notification of each webhook, if it is due.
     pub(super) fn take_notifications(
         &mut self,
         limit: usize,
@@ -127,6 +128,16 @@ impl Desk<'_> {
                 params![seq, config.as_str(), generation, self.now],
             )?,
         };
+        if matches!(settlement, Settlement::Delivered | Settlement::GivenUp) {
+            // The next one of that webhook may go.
+            self.execute(
+                "update push_outbox set next_at = ?3
+                 where task = ?1 and config_id = ?2 and next_at = ?4 and generation = (
+                   select min(generation) from push_outbox
+                   where task = ?1 and config_id = ?2 and dead is null)",
+                params![seq, config.as_str(), self.now, BEHIND],
+            )?;
+        }
         Ok(())
     }
 
@@ -198,6 +209,9 @@ impl Desk<'_> {
     }
 }
 
+/// When a notification is due that has others before it: not before one of them is settled. So who looks
+/// for what is due does not walk through all that wait behind a webhook that cannot be told.
+pub(super) const BEHIND: i64 = i64::MAX;
 /// How many tasks are forgotten in one transaction.
 const SWEPT_AT_ONCE: usize = 100;
 /// How many messages.

@@ -230,14 +230,22 @@ async fn so_many_messages(bench: Bench) -> Checked {
 async fn so_many_bytes(bench: Bench) -> Checked {
     let mut writer = bench.begin("t").await?;
     let huge = "x".repeat(65 << 20);
-    let Event::ArtifactUpdate(mut update) = chunk(&writer.task, "a", "", false) else {
-        return Ok(());
-    };
-    update.artifact.parts = vec![a2a_types::Part::text(huge)];
-    let append = writer.held(vec![Event::ArtifactUpdate(update)]);
-    match writer.append(append).await {
-        Err(StoreError::TooLong(_)) => {}
-        other => same("whether it is too long", other.is_ok(), false)?,
+    for in_parts in [true, false] {
+        let Event::ArtifactUpdate(mut update) = chunk(&writer.task, "a", "", false) else {
+            return Ok(());
+        };
+        match in_parts {
+            true => update.artifact.parts = vec![a2a_types::Part::text(huge.clone())],
+            false => {
+                let noted = ("noted".to_owned(), huge.clone().into());
+                update.artifact.metadata = Some([noted].into_iter().collect());
+            }
+        }
+        let append = writer.held(vec![Event::ArtifactUpdate(update)]);
+        match writer.append(append).await {
+            Err(StoreError::TooLong(_)) => {}
+            other => same("whether it is too long", other.is_ok(), false)?,
+        }
     }
     let Appended { generation, epoch } = Appended {
         generation: writer.snapshot().await?.generation,
