@@ -174,9 +174,7 @@ impl Pen {
         account: &Account,
         entry: Box<Entry>,
     ) -> Result<(), StoreError> {
-        if let Some(doubt) = self.doubt {
-            Box::pin(self.look_back(account, doubt)).await?;
-        }
+        self.settle_doubt(account).await?;
         if self.collected.is_none() && entry.is_empty() {
             return Ok(());
         }
@@ -244,8 +242,15 @@ impl Pen {
         }
     }
 
-    /// Finds out what became of the last stroke, if nobody has seen its end. Whatever is asked of the
-    /// store now is done after it.
+    /// Looks back, if nobody has seen the end of the last stroke.
+    async fn settle_doubt(&mut self, account: &Account) -> Result<(), StoreError> {
+        match self.doubt {
+            Some(doubt) => Box::pin(self.look_back(account, doubt)).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Finds out what became of a stroke. Whatever is asked of the store now is done after it.
     async fn look_back(&mut self, account: &Account, doubt: Doubt) -> Result<(), StoreError> {
         if doubt.changes_lease {
             self.epoch = None;
@@ -280,6 +285,8 @@ impl Pen {
         account: &Account,
         event: Box<TaskArtifactUpdateEvent>,
     ) -> Result<Collected, StoreError> {
+        // What is kept may have been written by now: nothing can be added to that.
+        self.settle_doubt(account).await?;
         if let Some(collected) = &mut self.collected
             && collected.artifact.artifact_id == event.artifact.artifact_id
         {

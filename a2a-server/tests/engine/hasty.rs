@@ -103,3 +103,24 @@ async fn a_task_that_ended_half_way_has_ended() {
         assert_eq!(done.status.state, TaskState::Completed);
     }
 }
+
+/// What is kept goes with a status that is dropped half-way: what is added to it then is not lost with it.
+#[tokio::test]
+async fn text_that_follows_what_was_dropped_half_way_is_kept() {
+    let agent = async |turn: Turn| -> Result<(), Failure> {
+        let text = turn.artifact("text").text("0").send().await?;
+        let text = text.text("a").send().await?;
+        hasten(turn.working("perhaps")).await;
+        drop(text.text("b").send().await?);
+        Ok(())
+    };
+    for server in [
+        Server::builder(card(), agent).store(MemoryStore::default()),
+        Server::builder(card(), agent).store(stores::sqlite()),
+    ] {
+        let client = Client::new(server.build().unwrap());
+        let done = task(client.send("go").await.unwrap());
+        assert_eq!(done.status.state, TaskState::Completed);
+        assert_eq!(done.artifacts[0].parts, ["0", "a", "b"].map(Part::text));
+    }
+}
