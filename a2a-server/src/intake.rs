@@ -267,7 +267,8 @@ impl Inner {
             busy.ended().await;
             return Ok(None);
         }
-        if known.task.status.state == TaskState::InputRequired {
+        let asked = known.task.status.state == TaskState::InputRequired;
+        if asked {
             // The agent has asked, and is about to return: the answer begins a run of its own.
             let over = tokio::time::timeout(self.first_event, busy.ended());
             if over.await.is_ok() {
@@ -285,7 +286,9 @@ impl Inner {
                 return Err(A2aError::new(ErrorKind::Unavailable, text));
             }
         };
-        match busy.hear(message, None, receipt).await {
+        // An answer is worked on from now on, be it that its turn comes later.
+        let then = asked.then_some(TaskState::Working);
+        match busy.hear(message.clone(), then, receipt).await {
             Ok(()) => ticket.confirm(),
             // It ended in between.
             Err(UpdateError::Illegal(_)) => {
@@ -295,7 +298,7 @@ impl Inner {
             }
             Err(error) => return Err(error.into()),
         }
-        let from = busy.snapshot_or(|| known.clone()).await;
+        let from = busy.snapshot_or(|| after(known, &message, then)).await;
         Ok(Some(Begun::Run {
             runner: busy,
             from: Some(Arc::new(from)),

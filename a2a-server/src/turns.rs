@@ -212,32 +212,50 @@ impl Turns {
         {
             return Some(heard);
         }
-        let closed = match left {
-            _ if runner.is_answered() => Ok(()),
-            Left::Lost => {
-                // Unless somebody has taken the lease: then there is nothing to give back.
-                drop(runner.hand_back().await);
-                self.forget(runner);
+        loop {
+            let closed = match left {
+                _ if runner.is_answered() => Ok(()),
+                Left::Lost => {
+                    // Unless somebody has taken the lease: then there is nothing to give back.
+                    drop(runner.hand_back().await);
+                    self.forget(runner);
+                    return None;
+                }
+                Left::Done => self.complete(runner).await,
+                Left::Canceled => settle(runner, TaskState::Canceled, None).await,
+                Left::Failed(id) => {
+                    let text = format!("The agent failed. Correlation id: {id}");
+                    settle(runner, TaskState::Failed, Some(text)).await
+                }
+            };
+            if let Err(error) = closed {
+                tracing::error!(task = %runner.task_id(), error = &error as &dyn std::error::Error, "could not end a turn");
+            }
+            if self.leave(runner) {
                 return None;
             }
-            Left::Done => settle(runner, TaskState::Completed, None).await,
-            Left::Canceled => settle(runner, TaskState::Canceled, None).await,
-            Left::Failed(id) => {
-                let text = format!("The agent failed. Correlation id: {id}");
-                settle(runner, TaskState::Failed, Some(text)).await
-            }
-        };
-        if let Err(error) = closed {
-            tracing::error!(task = %runner.task_id(), error = &error as &dyn std::error::Error, "could not end a turn");
-        }
-        while !self.leave(runner) {
             if let Some(heard) = self.next(runner).await
                 && begin_next(runner, &heard).await
             {
                 return Some(heard);
             }
         }
-        None
+    }
+
+    /// Completes a task, unless it waits for the caller or a message waits for it: what has been heard was
+    /// queued before.
+    async fn complete(&self, runner: &Runner) -> Result<(), UpdateError> {
+        match runner.state().await {
+            Ok(state) if state.is_settled() => Ok(()),
+            _ if self.is_awaited(runner) => Ok(()),
+            _ => settle(runner, TaskState::Completed, None).await,
+        }
+    }
+
+    /// Whether a message waits for the next turn.
+    fn is_awaited(&self, runner: &Runner) -> bool {
+        let mut running = self.lock();
+        running.of(runner).is_some_and(|it| !it.waiting.is_empty())
     }
 
     /// Ends a run, whoever waits for its next turn: they are in the history.

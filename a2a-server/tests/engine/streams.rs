@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_client::{Client, Event, Retries, StreamExt};
-use a2a_server::{Failure, MemoryStore, Server, ServerBuilder, Turn};
+use a2a_client::{Client, Event, Retries, StreamExt, Updates};
+use a2a_server::{Agent, Failure, MemoryStore, Server, ServerBuilder, Turn};
 use a2a_types::{Message, Part, TaskState};
 
 use crate::{Gate, Worker, builders, card, stores};
@@ -63,48 +63,83 @@ async fn the_rest_of_an_ended_task_is_told() {
     }
 }
 
+/// Asks how many, and returns when the gate is open; tells the answer.
+fn lingerer(gate: &Arc<Gate>) -> impl Agent {
+    let gate = Arc::clone(gate);
+    move |turn: Turn| {
+        let gate = Arc::clone(&gate);
+        async move {
+            if turn.text() == "42" {
+                return Ok(turn.artifact("answer").text("42").done().await?);
+            }
+            turn.ask("how many?").await?;
+            gate.passed().await;
+            Ok::<_, Failure>(())
+        }
+    }
+}
+
+/// A server of each store, whose agent lingers after its question.
+fn lingerers(gate: &Arc<Gate>) -> [ServerBuilder; 2] {
+    [
+        Server::builder(card(), lingerer(gate)).store(MemoryStore::default()),
+        Server::builder(card(), lingerer(gate)).store(stores::sqlite()),
+    ]
+}
+
+/// Has the agent ask; the answer to that.
+async fn answer(client: &Client) -> Message {
+    let mut asked = client.stream("begin").await.unwrap();
+    let id = asked.next().await.unwrap().unwrap().task_id().cloned();
+    while asked.next().await.is_some() {}
+    Message {
+        task_id: id,
+        ..Message::user("42")
+    }
+}
+
+/// The last state that is told.
+async fn last_state(mut updates: Updates) -> Option<TaskState> {
+    let mut last = None;
+    while let Some(event) = updates.next().await {
+        last = event.unwrap().status().map(|status| status.state);
+    }
+    last
+}
+
 /// Whoever answers a question is told what comes of it, though the agent that asked has not returned.
 #[tokio::test]
 async fn an_answer_that_comes_at_once_is_followed_to_its_end() {
-    for store in [true, false] {
+    for second in [false, true] {
         let gate = Arc::new(Gate::default());
-        let passed = Arc::clone(&gate);
-        let agent = move |turn: Turn| {
-            let gate = Arc::clone(&passed);
-            async move {
-                if turn.text() == "42" {
-                    return Ok(turn.artifact("answer").text("42").done().await?);
-                }
-                turn.ask("how many?").await?;
-                gate.passed().await;
-                Ok::<_, Failure>(())
-            }
-        };
-        let builder = Server::builder(card(), agent).first_event(Duration::from_secs(3600));
-        let builder = match store {
-            true => builder.store(MemoryStore::default()),
-            false => builder.store(stores::sqlite()),
-        };
+        let builder = lingerers(&gate).into_iter().nth(second.into()).unwrap();
+        let builder = builder.first_event(Duration::from_secs(3600));
         let client = Client::new(builder.build().unwrap()).retries(Retries::none());
-        let mut asked = client.stream("begin").await.unwrap();
-        let id = asked.next().await.unwrap().unwrap().task_id().cloned();
-        while asked.next().await.is_some() {}
-
-        let answer = Message {
-            task_id: id,
-            ..Message::user("42")
-        };
-        let mut answered = std::pin::pin!(async {
-            let mut updates = client.stream(answer).await.unwrap();
-            let mut last = None;
-            while let Some(event) = updates.next().await {
-                last = event.unwrap().status().map(|status| status.state);
-            }
-            last
-        });
+        let answer = answer(&client).await;
+        let mut answered =
+            std::pin::pin!(async { last_state(client.stream(answer).await.unwrap()).await });
         assert!(futures_util::poll!(&mut answered).is_pending());
         gate.open();
         assert_eq!(answered.await, Some(TaskState::Completed));
+    }
+}
+
+/// However long the agent takes to return: then the answer waits for its turn, and is no question.
+#[tokio::test]
+async fn an_answer_that_waits_for_its_turn_is_followed_to_its_end() {
+    for second in [false, true] {
+        let gate = Arc::new(Gate::default());
+        let builder = lingerers(&gate).into_iter().nth(second.into()).unwrap();
+        let builder = builder.first_event(Duration::ZERO);
+        let client = Client::new(builder.build().unwrap()).retries(Retries::none());
+        let answer = answer(&client).await;
+        let mut updates = client.stream(answer).await.unwrap();
+        match updates.next().await.unwrap().unwrap() {
+            Event::Task(task) => assert_eq!(task.status.state, TaskState::Working),
+            other => panic!("{other:?}"),
+        }
+        gate.open();
+        assert_eq!(last_state(updates).await, Some(TaskState::Completed));
     }
 }
 
