@@ -168,6 +168,25 @@ impl Pen {
         self.begun()
     }
 
+    /// Finds out whether a stroke that nobody has seen the end of has stored the task; yields it as it
+    /// began, if so.
+    pub(crate) async fn begun_unseen(
+        &mut self,
+        account: &Account,
+    ) -> Result<Option<Snapshot>, StoreError> {
+        let (Some(_), Some(doubt)) = (&self.new, self.doubt) else {
+            return Ok(None);
+        };
+        match Box::pin(self.look_back(account, doubt)).await {
+            Ok(()) => self.begun().map(Some),
+            Err(StoreError::NoTask) => {
+                self.doubt = None;
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// Writes what was collected, and then the entry, in one stroke.
     pub(crate) async fn write(
         &mut self,

@@ -373,6 +373,9 @@ impl Runner {
         if self.is_answered() {
             return Err(UpdateError::Answered);
         }
+        if let Some(begun) = pen.begun_unseen(&self.account).await? {
+            self.tell(Progress::Open(Arc::new(begun)));
+        }
         let Some(new) = pen.new_task() else {
             let completed = self.status_event(TaskState::Completed, Some(message), None);
             let entry = Entry::of(vec![completed]);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use a2a_client::{Client, Event, Retries, StreamExt};
 use a2a_server::{Failure, MemoryStore, Server, Turn};
-use a2a_types::{Part, TaskState};
+use a2a_types::{Message, Part, TaskState};
 use futures_util::FutureExt;
 
 use crate::{card, stores, task};
@@ -122,5 +122,27 @@ async fn text_that_follows_what_was_dropped_half_way_is_kept() {
         let done = task(client.send("go").await.unwrap());
         assert_eq!(done.status.state, TaskState::Completed);
         assert_eq!(done.artifacts[0].parts, ["0", "a", "b"].map(Part::text));
+    }
+}
+
+/// The task may have been stored half-way: then the answer completes it.
+#[tokio::test]
+async fn an_answer_after_a_task_that_began_half_way_completes_it() {
+    let agent = async |turn: Turn| -> Result<(), Failure> {
+        hasten(turn.working("perhaps")).await;
+        turn.reply(Message::agent("certainly")).await?;
+        Ok(())
+    };
+    for remembered in [Duration::ZERO, Duration::from_secs(60)] {
+        for server in [
+            Server::builder(card(), agent).store(MemoryStore::default()),
+            Server::builder(card(), agent).store(stores::sqlite()),
+        ] {
+            let server = server.remember_messages(remembered);
+            let client = Client::new(server.build().unwrap()).retries(Retries::none());
+            let done = task(client.send("go").await.unwrap());
+            assert_eq!(done.status.state, TaskState::Completed);
+            assert_eq!(done.status.message.unwrap().text(), "certainly");
+        }
     }
 }
