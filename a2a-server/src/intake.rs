@@ -10,6 +10,7 @@ use a2a_types::{
 };
 use futures_util::FutureExt;
 
+use crate::gate::Pass;
 use crate::letters::Letter;
 use crate::new_task::new_task;
 use crate::push::with_id;
@@ -74,6 +75,11 @@ impl Inner {
                 Box::pin(self.check_webhook(config, context)).await?;
             }
         }
+        self.check_open()
+    }
+
+    /// No more messages are taken once the server closes.
+    fn check_open(&self) -> Result<(), A2aError> {
         match self.closing.is_cancelled() {
             true => {
                 let text = "this agent is shutting down; try again later";
@@ -81,6 +87,14 @@ impl Inner {
             }
             false => Ok(()),
         }
+    }
+
+    /// Waits until a turn may begin.
+    async fn enter(&self, owner: &Owner) -> Result<Pass, A2aError> {
+        let pass = self.gate.enter(owner).await?;
+        // That may have taken until nobody would stop the turn any more.
+        self.check_open()?;
+        Ok(pass)
     }
 
     /// Gives a message to the agent: for a new task, an idle one, or one that is being worked on.
@@ -105,7 +119,7 @@ impl Inner {
             return Err(ErrorKind::TaskNotFound.into());
         }
         let owner = Owner::of(context);
-        let pass = self.gate.enter(&owner).await?;
+        let pass = self.enter(&owner).await?;
         let config = heard.request.configuration.as_ref();
         let config = config.and_then(|given| given.task_push_notification_config.clone());
         let named = heard.request.message.context_id.clone();
@@ -229,7 +243,7 @@ impl Inner {
         first_step: FirstStep,
     ) -> Result<Option<Begun>, A2aError> {
         let owner = Owner::of(&heard.context);
-        let pass = self.gate.enter(&owner).await?;
+        let pass = self.enter(&owner).await?;
         let runner = Arc::new(Runner::for_known(Arc::clone(&self.ledger), owner, known));
         let Ok(claim) = self.turns.claim(&runner) else {
             return Ok(None);

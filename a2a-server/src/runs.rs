@@ -18,6 +18,8 @@ use crate::turns::Heard;
 pub(crate) struct Runs {
     hasher: RandomState,
     runs: HashTable<Running>,
+    /// Whether runs are stopped when they begin.
+    stopped: bool,
 }
 
 /// A run of turns on one task, and the messages that came meanwhile.
@@ -33,8 +35,10 @@ pub(crate) struct Waiting {
 }
 
 impl Runs {
-    pub(crate) fn runners(&self) -> impl Iterator<Item = &Arc<Runner>> {
-        self.runs.iter().map(|running| &running.runner)
+    /// Stops every run, and those to come.
+    pub(crate) fn stop(&mut self) {
+        self.stopped = true;
+        self.runs.iter().for_each(|running| running.runner.lose());
     }
 
     /// The runner of a task, if a run is in progress.
@@ -53,6 +57,9 @@ impl Runs {
         match self.runs.entry(hash(hasher, runner), of_task, rehash) {
             Entry::Occupied(busy) => Err(Arc::clone(&busy.get().runner)),
             Entry::Vacant(free) => {
+                if self.stopped {
+                    runner.lose();
+                }
                 free.insert(Running {
                     runner: Arc::clone(runner),
                     waiting: VecDeque::new(),

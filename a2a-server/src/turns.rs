@@ -131,9 +131,9 @@ impl Turns {
         drop(self.count.subscribe().wait_for(|count| *count == 0).await);
     }
 
-    /// Stops every run where it stands; their tasks are left to whoever comes next.
+    /// Stops every run where it stands, and those to come; their tasks are left to whoever comes next.
     pub(crate) fn stop(&self) {
-        self.lock().runners().for_each(|runner| runner.lose());
+        self.lock().stop();
     }
 
     /// The runner of the task, if a run is in progress.

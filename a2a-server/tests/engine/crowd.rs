@@ -1,10 +1,12 @@
 //! More turns than there is room for.
 
+use std::pin::pin;
 use std::time::Duration;
 
-use a2a_client::{Client, Error, StreamExt};
+use a2a_client::{Client, Error, Retries, StreamExt};
 use a2a_server::{Server, TurnLimits};
-use a2a_types::{ErrorKind, TaskState};
+use a2a_types::{ErrorKind, Message, TaskState};
+use futures_util::poll;
 
 use crate::{Worker, card, task};
 
@@ -84,4 +86,44 @@ async fn who_would_wait_for_ever_can() {
     let mut updates = client.send("echo y").follow();
     let first = updates.next().await.unwrap();
     assert!(first.is_ok(), "{first:?}");
+}
+
+/// Who waits for room when the server closes is sent away: nobody would stop what they begin.
+#[tokio::test(start_paused = true)]
+async fn who_waits_when_the_server_closes_begins_nothing() {
+    let worker = Worker::default();
+    let limits = TurnLimits {
+        running: 1,
+        patience: Duration::from_secs(3600),
+        ..TurnLimits::default()
+    };
+    let server = Server::builder(card(), worker.clone()).turns(limits);
+    let server = server.build().unwrap();
+    let client = Client::new(server.clone()).retries(Retries::none());
+    let asked = task(client.send("ask which").await.unwrap());
+    let mut running = pin!(client.send("wait").into_future());
+    assert!(poll!(&mut running).is_pending());
+    worker.begun.notified().await;
+    let answer = Message {
+        task_id: Some(asked.id.clone()),
+        ..Message::user("wait")
+    };
+    let mut waiting = pin!(client.send("wait").into_future());
+    let mut answering = pin!(client.send(answer).into_future());
+    assert!(poll!(&mut waiting).is_pending());
+    assert!(poll!(&mut answering).is_pending());
+    let closed = server.shutdown(Duration::from_secs(1));
+    let closed = tokio::time::timeout(Duration::from_secs(60), closed);
+    let (closed, waited, answered) = tokio::join!(closed, waiting, answering);
+    closed.expect("an end");
+    for refused in [waited, answered] {
+        match refused {
+            Err(Error::Agent(error)) => {
+                assert_eq!(error.kind, ErrorKind::Unavailable);
+                assert!(error.message.contains("shutting down"), "{error}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(worker.runs(), 2);
 }
