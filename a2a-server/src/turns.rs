@@ -205,14 +205,17 @@ impl Turns {
     }
 
     /// Ends a turn, and yields the message that the next one is for, if there is one.
-    pub(crate) async fn conclude(&self, runner: &Runner, left: Left) -> Option<Arc<Heard>> {
-        if let Left::Done = left
-            && let Some(heard) = self.next(runner).await
-            && begin_next(runner, &heard).await
-        {
-            return Some(heard);
-        }
+    pub(crate) async fn conclude(&self, runner: &Runner, mut left: Left) -> Option<Arc<Heard>> {
+        let mut next = match left {
+            Left::Done => self.next_turn(runner).await,
+            _ => Ok(None),
+        };
         loop {
+            match next {
+                Ok(Some(heard)) => return Some(heard),
+                Ok(None) => {}
+                Err(instead) => left = instead,
+            }
             let closed = match left {
                 _ if runner.is_answered() => Ok(()),
                 Left::Lost => {
@@ -234,22 +237,34 @@ impl Turns {
             if self.leave(runner) {
                 return None;
             }
-            if let Some(heard) = self.next(runner).await
-                && begin_next(runner, &heard).await
-            {
-                return Some(heard);
-            }
+            next = self.next_turn(runner).await;
+        }
+    }
+
+    /// The message that the next turn is for, once the task is ready for that turn; how the run is left
+    /// instead, if it cannot be made so.
+    async fn next_turn(&self, runner: &Runner) -> Result<Option<Arc<Heard>>, Left> {
+        let Some(heard) = self.next(runner).await else {
+            return Ok(None);
+        };
+        match begin_next(runner, &heard).await {
+            Ok(begins) => Ok(begins.then_some(heard)),
+            Err(_) if runner.is_lost() => Err(Left::Lost),
+            Err(error) => Err(Left::Failed(logged(runner, &error))),
         }
     }
 
     /// Completes a task, unless it waits for the caller or a message waits for it: what has been heard was
     /// queued before.
     async fn complete(&self, runner: &Runner) -> Result<(), UpdateError> {
-        match runner.state().await {
-            Ok(state) if state.is_settled() => Ok(()),
-            _ if self.is_awaited(runner) => Ok(()),
-            _ => settle(runner, TaskState::Completed, None).await,
-        }
+        let step = || async {
+            let state = runner.state().await?;
+            match state.is_settled() || self.is_awaited(runner) {
+                true => Ok(()),
+                false => close(runner, TaskState::Completed, None).await,
+            }
+        };
+        persist(runner, step).await
     }
 
     /// Whether a message waits for the next turn.
@@ -330,20 +345,24 @@ const MOST_WAITING: usize = 64;
 
 /// Makes a task ready for the next turn, if it can have one: a task that ended meanwhile is
 /// submitted again where the caller's generation does that.
-async fn begin_next(runner: &Runner, heard: &Heard) -> bool {
+async fn begin_next(runner: &Runner, heard: &Heard) -> Result<bool, UpdateError> {
     runner.belong_to(heard.context.trace.clone()).await;
-    let Ok(task) = runner.task().await else {
-        return false;
-    };
-    let state = task.status.state;
-    if state.is_terminal() && !heard.context.dialect.rules().reopens_ended_tasks {
-        return false;
+    if runner.is_answered() {
+        return Ok(false);
     }
-    !runner.is_answered()
-        && match woken(state) {
-            Some(state) => runner.status(state, None, None).await.is_ok(),
-            None => true,
-        }
+    let reopens = heard.context.dialect.rules().reopens_ended_tasks;
+    persist(runner, || wake(runner, reopens)).await
+}
+
+async fn wake(runner: &Runner, reopens: bool) -> Result<bool, UpdateError> {
+    let state = runner.task().await?.status.state;
+    if state.is_terminal() && !reopens {
+        return Ok(false);
+    }
+    if let Some(state) = woken(state) {
+        runner.status(state, None, None).await?;
+    }
+    Ok(true)
 }
 
 /// What a message makes of an idle task: an ended one is submitted again, one that waited for the
@@ -356,17 +375,26 @@ pub(crate) fn woken(state: TaskState) -> Option<TaskState> {
     }
 }
 
-/// Closes a task, however long the store is in trouble: nobody else would.
+/// Closes a task.
 async fn settle(
     runner: &Runner,
     state: TaskState,
     text: Option<String>,
 ) -> Result<(), UpdateError> {
+    let text = text.as_deref();
+    persist(runner, || close(runner, state, text)).await
+}
+
+/// Does what comes after a turn, however long the store is in trouble: nobody else would.
+async fn persist<T, F>(runner: &Runner, step: impl Fn() -> F) -> Result<T, UpdateError>
+where
+    F: Future<Output = Result<T, UpdateError>>,
+{
     let mut pause = FIRST_PAUSE;
     loop {
-        let error = match close(runner, state, text.as_deref()).await {
+        let error = match step().await {
             Err(UpdateError::Store(error @ (StoreError::Full | StoreError::Failed(_)))) => error,
-            settled => return settled,
+            done => return done,
         };
         // Whoever waits for a task that was never stored is told so.
         if !runner.is_stored().await {
@@ -380,7 +408,7 @@ async fn settle(
     }
 }
 
-/// How long to wait before a turn is ended that could not be, the first time and at most.
+/// How long to wait before that is tried again, the first time and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 

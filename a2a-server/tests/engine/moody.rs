@@ -1,7 +1,7 @@
 //! Stores that do not do their work.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use a2a_client::{Client, StreamExt};
@@ -14,9 +14,9 @@ use a2a_types::{
     ConfigId, Dialect, Event, Message, MessageId, Response, SendMessageRequest,
     SendMessageResponse, Task, TaskId, TaskPushNotificationConfig, TaskState,
 };
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
-use crate::{card, task};
+use crate::{card, more_is_said, task};
 
 /// The store in memory, in a mood.
 #[derive(Clone, Default)]
@@ -29,6 +29,22 @@ struct Moody {
     is_blind: Arc<AtomicBool>,
     /// Panics in place of that.
     panics_when_blind: Arc<AtomicBool>,
+    /// Does not do what it is asked next.
+    refuses: Arc<Mutex<Option<Refused>>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Refused {
+    Append,
+    Snapshot,
+}
+
+impl Moody {
+    /// Whether it refuses this, now and not again.
+    fn refuses(&self, what: Refused) -> bool {
+        let mut refuses = self.refuses.lock().unwrap();
+        refuses.take_if(|it| *it == what).is_some()
+    }
 }
 
 type Pending<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
@@ -57,13 +73,19 @@ impl Store for Moody {
         if hears && self.goes_blind.load(Ordering::Relaxed) {
             self.is_blind.store(true, Ordering::Relaxed);
         }
-        self.inner.append(owner, task, append)
+        match self.refuses(Refused::Append) {
+            true => Box::pin(async { Err(StoreError::Full) }),
+            false => self.inner.append(owner, task, append),
+        }
     }
 
     fn snapshot<'a>(&'a self, owner: &'a Owner, task: &'a TaskId) -> Pending<'a, Option<Snapshot>> {
         match self.is_blind.swap(false, Ordering::Relaxed) {
             true if self.panics_when_blind.load(Ordering::Relaxed) => panic!("in a mood"),
             true => Box::pin(async { Err(StoreError::failed("in a mood")) }),
+            false if self.refuses(Refused::Snapshot) => {
+                Box::pin(async { Err(StoreError::failed("in a mood")) })
+            }
             false => self.inner.snapshot(owner, task),
         }
     }
@@ -196,4 +218,45 @@ async fn a_task_that_a_panic_has_left_is_abandoned() {
         }
     };
     soon(found).await;
+}
+
+/// What waits for its turn has it, though the store is in trouble just then.
+#[tokio::test(start_paused = true)]
+async fn a_message_that_waits_is_answered_when_the_store_does_its_work_again() {
+    for (asks, refused) in [
+        (true, Refused::Append),
+        (true, Refused::Snapshot),
+        (false, Refused::Snapshot),
+    ] {
+        let store = Moody::default();
+        let answered = Arc::new(Notify::new());
+        let (refuses, answers) = (Arc::clone(&store.refuses), Arc::clone(&answered));
+        let agent = move |turn: Turn| {
+            let (refuses, answers) = (Arc::clone(&refuses), Arc::clone(&answers));
+            async move {
+                if turn.text() == "42" {
+                    answers.notify_one();
+                    return Ok(());
+                }
+                turn.working("waiting").await?;
+                more_is_said(&turn).await?;
+                if asks {
+                    turn.ask("how many?").await?;
+                }
+                *refuses.lock().unwrap() = Some(refused);
+                Ok::<_, Failure>(())
+            }
+        };
+        let server = Server::builder(card(), agent).store(store.clone());
+        let client = Client::new(server.build().unwrap());
+        let mut updates = client.stream("begin").await.unwrap();
+        let first = updates.next().await.unwrap().unwrap();
+        let answer = Message {
+            task_id: first.task_id().cloned(),
+            ..Message::user("42")
+        };
+        let (sent, ()) = tokio::join!(client.send(answer), soon(answered.notified()));
+        sent.unwrap();
+        assert_eq!(*store.refuses.lock().unwrap(), None, "it was not asked");
+    }
 }
