@@ -95,8 +95,10 @@ impl Streaming {
                 see("stream.final", found);
             }
         }
-        let ends =
-            state.is_some_and(|state| state.is_terminal() || state == TaskState::InputRequired);
+        // A stream of 1.0 may stay open while the task waits for input (§3.1.2, §11.7).
+        let asks =
+            |state: TaskState| state == TaskState::InputRequired && lane.dialect != Dialect::V1_0;
+        let ends = state.is_some_and(|state| state.is_terminal() || asks(state));
         self.ended |= ends || last || matches!(event, Event::Message(_));
         self.fold(event);
         self.events.push(told);
@@ -113,7 +115,8 @@ impl Streaming {
                 unless(begins, place, expected, told),
             );
         }
-        see("stream.closes", unless(!self.ended, place, "nothing", told));
+        let may_follow = !self.ended || lane.dialect == Dialect::V1_0 && self.is_told_again(event);
+        see("stream.closes", unless(may_follow, place, "nothing", told));
         if let (Some(known), Some(status)) = (&self.folded, event.status()) {
             let before = known.status.state;
             let legal = !before.is_terminal() || status.state == before;
@@ -123,6 +126,19 @@ impl Streaming {
                 unless(legal, place, expected, status.state.as_str()),
             );
         }
+    }
+
+    /// Whether it is the task as it ended, told once more after its last status (1.0 §11.7).
+    fn is_told_again(&self, event: &Event) -> bool {
+        let (Event::Task(task), Some(known)) = (event, &self.folded) else {
+            return false;
+        };
+        let ended = known.status.state;
+        let is_new = self
+            .events
+            .last()
+            .is_some_and(|last| last.get("task").is_none());
+        ended.is_terminal() && task.status.state == ended && is_new
     }
 
     /// All events are about the task that was asked for, or the one that the first was about.

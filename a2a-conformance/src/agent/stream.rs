@@ -7,7 +7,7 @@ use a2a_transport::Envelope;
 use a2a_transport::binding::EventReader;
 use a2a_transport::sse::{Bounds, Decoder, ServerSentEvent};
 use a2a_types::reading::Mode;
-use a2a_types::{Dialect, Task, TaskState};
+use a2a_types::{Dialect, Task};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use jiff::Timestamp;
@@ -238,9 +238,9 @@ impl Streaming {
             return;
         }
         let state = self.folded.as_ref().map(|task| task.status.state);
-        // Some wait for authorization elsewhere.
+        // Some wait for authorization elsewhere, and 1.0 leaves open what a question does.
         if let (true, false, false, Some(state)) = (self.closed, self.ended, late, state)
-            && state != TaskState::AuthRequired
+            && !state.is_interrupted()
         {
             let expected = "more, until the task has ended";
             let found = unless(false, "the stream", expected, state.as_str());
