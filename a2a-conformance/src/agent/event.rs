@@ -37,6 +37,7 @@ impl Streaming {
                     }
                 }
                 self.ended = true;
+                self.failed = Some(error.kind);
                 self.events
                     .push(json!({"error": format!("{:?}", error.kind)}));
             }

@@ -94,11 +94,15 @@ impl<'t> Conversation<'t> {
                 };
                 miss("the answer", expected, told(refused));
             }
-            (None, Some(wanted)) => miss(
-                "the answer",
-                format!("the error {wanted}"),
-                format!("a stream: {}", Value::from(seen.events.as_slice())),
-            ),
+            // That a plain error is better is what `stream.refused-before-start` says.
+            (None, Some(wanted)) => match stream.refusal() {
+                Some(kind) => found.extend(self.check_error(stream.dialect, wanted, kind)),
+                None => miss(
+                    "the answer",
+                    format!("the error {wanted}"),
+                    format!("a stream: {}", Value::from(seen.events.as_slice())),
+                ),
+            },
             (None, None) => {}
         }
         if let (Some(problem), None) = (&seen.problem, &stream.refused) {

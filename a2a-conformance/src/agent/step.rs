@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use a2a_transport::sse::{Bounds, Decoder};
 use a2a_transport::{Binding, Envelope, Error};
 use a2a_types::{Dialect, Operation, Request};
 use http::header::HeaderMap;
@@ -66,6 +67,9 @@ impl<'t> Conversation<'t> {
         if answered.evidence.failure.is_none() {
             answered.outcome = lane.read(&envelope, answered.status, &body);
             lane.judge_raw(&envelope, &raw, &answered);
+        }
+        if answered.json.is_none() {
+            answered.json = only_event(&answered.headers, &body);
         }
         let found = self.settle(step, |this, expect| this.check(expect, &answered));
         self.note(step, answered, found)
@@ -237,6 +241,26 @@ fn change(body: &mut Option<Vec<u8>>, change: impl FnOnce(&mut Value)) {
     if let Some(mut whole) = whole {
         change(&mut whole);
         *body = Some(whole.to_string().into_bytes());
+    }
+}
+
+/// What a stream tells that has one event: it may be a refusal.
+fn only_event(headers: &Value, body: &[u8]) -> Option<Value> {
+    let media_type = headers["content-type"].as_str()?.to_ascii_lowercase();
+    if !media_type.starts_with("text/event-stream") {
+        return None;
+    }
+    let mut decoder = Decoder::new(Bounds::default());
+    let events = decoder.push(body).ok()?;
+    let rest = decoder.finish().ok()?;
+    match events
+        .into_iter()
+        .chain(rest)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
+        [only] => serde_json::from_slice(&only.data).ok(),
+        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use a2a_transport::Envelope;
 use a2a_transport::binding::EventReader;
 use a2a_transport::sse::{Bounds, Decoder, ServerSentEvent};
 use a2a_types::reading::Mode;
-use a2a_types::{Dialect, Task};
+use a2a_types::{Dialect, ErrorKind, Task};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use jiff::Timestamp;
@@ -43,6 +43,8 @@ pub(crate) struct Streaming {
     began: Instant,
     /// The task has ended, or the agent answered by a message.
     pub(super) ended: bool,
+    /// The error that it told.
+    pub(super) failed: Option<ErrorKind>,
     pub(super) last: Option<bool>,
     /// It goes on where another one broke off.
     pub(super) resumes: bool,
@@ -83,6 +85,7 @@ impl Streaming {
             reader,
             began,
             ended: false,
+            failed: None,
             last: None,
             resumes,
             begun_artifacts: Vec::new(),
@@ -147,6 +150,12 @@ impl Streaming {
         }
         self.refused = Some(answered.outcome);
         self.closed = true;
+    }
+
+    /// What it was refused by, where that is its only event: the head went out before.
+    pub(super) fn refusal(&self) -> Option<ErrorKind> {
+        self.failed
+            .filter(|_| self.closed && self.events.len() == 1)
     }
 
     /// Reads on; yields the events that came, and a problem if they did not come in time.

@@ -15,6 +15,7 @@ pub struct Expect {
     /// The answer, in protocol 1.0.
     pub result: Option<Value>,
     /// The error: its name like `TaskNotFound`, or several of which one has to come.
+    /// A stream may tell it as its only event.
     pub error: Option<Value>,
     /// The events of a stream that were read in this step, in protocol 1.0.
     pub events: Option<Value>,
