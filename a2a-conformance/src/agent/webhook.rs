@@ -23,12 +23,14 @@ use super::lane::headers_as_json;
 ///
 /// | path | answer |
 /// |---|---|
-/// | `/KEY…` | 200; to a GET with `validationToken` that token |
+/// | `/KEY…` | 200 |
 /// | `/KEY…/fail-N…` | 500 to the first N requests, 200 from then on |
 /// | `/KEY…/fail-end…` | 500 to the first that tells a task that rests (before 1.0), 200 otherwise |
 /// | `/KEY…/slow…` | 200 to the first after two seconds, 200 at once from then on |
 /// | `/KEY…/redirect…` | 302 to `/KEY/redirected` |
-/// | `/KEY…/deny…` | another text to a GET with `validationToken` |
+/// | `/KEY…/deny…` | 200; another text to a GET with `validationToken` |
+///
+/// Any other GET with `validationToken` is answered by that token, and is no notification.
 pub(super) struct Webhooks {
     base: String,
     told: Arc<Told>,
@@ -138,6 +140,16 @@ async fn answer(
         rest.split('/')
             .find_map(|segment| segment.strip_prefix(name))
     };
+    // Who only asks whether it wants to be told (0.1 to 0.3) tells nothing yet.
+    if head.method == Method::GET
+        && let Some(token) = validation_token(head.uri.query().unwrap_or_default())
+    {
+        let text = match segment("deny") {
+            Some(_) => "no".to_owned(),
+            None => token.to_owned(),
+        };
+        return Ok(Response::new(Full::from(text)));
+    }
     let mut delivery = json!({
         "path": rest,
         "method": head.method.as_str(),
@@ -178,14 +190,6 @@ async fn answer(
         if let Ok(place) = format!("/{key}/redirected").parse() {
             response.headers_mut().insert("location", place);
         }
-    } else if head.method == Method::GET
-        && let Some(token) = validation_token(head.uri.query().unwrap_or_default())
-    {
-        let text = match segment("deny") {
-            Some(_) => "no".to_owned(),
-            None => token.to_owned(),
-        };
-        *response.body_mut() = Full::from(text);
     }
     Ok(response)
 }
