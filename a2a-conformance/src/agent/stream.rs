@@ -7,7 +7,7 @@ use a2a_transport::Envelope;
 use a2a_transport::binding::EventReader;
 use a2a_transport::sse::{Bounds, Decoder, ServerSentEvent};
 use a2a_types::reading::Mode;
-use a2a_types::{Dialect, ErrorKind, Task};
+use a2a_types::{Dialect, ErrorKind, Operation, Task};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use jiff::Timestamp;
@@ -67,7 +67,10 @@ impl Streaming {
     ) -> Self {
         let reader = EventReader::new(envelope.clone(), Mode::Lenient, Limits::default());
         let mut headers = evidence.request.headers.iter();
-        let resumes = headers.any(|(name, _)| name == "last-event-id");
+        // Before 1.0 who follows a task need not be told what came before.
+        let follows =
+            envelope.operation == Operation::SubscribeToTask && lane.dialect != Dialect::V1_0;
+        let resumes = follows || headers.any(|(name, _)| name == "last-event-id");
         Self {
             evidence,
             status: 0,
@@ -131,7 +134,7 @@ impl Streaming {
             half.body = shown(&whole);
         }
         let mut envelope = self.envelope.clone();
-        envelope.operation = a2a_types::Operation::GetTask;
+        envelope.operation = Operation::GetTask;
         let answered = Answered {
             late: false,
             evidence: self.evidence.clone(),
