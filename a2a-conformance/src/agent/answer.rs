@@ -1,6 +1,7 @@
 //! Whether an answer is about what was asked, and agrees with what was said before.
 
 use a2a_types::{Dialect, Operation};
+use jiff::civil::DateTime;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -130,6 +131,11 @@ impl Lane {
 
     /// A task that goes on has its status since about now, by the clock of the agent itself.
     fn judge_clock(&self, answer: &Answer<'_>, evidence: &Evidence) {
+        let written = task_of(answer.json).and_then(|task| task["status"]["timestamp"].as_str());
+        // 0.2 and 0.3 do not say where it is that time.
+        if self.dialect != Dialect::V0_1 && written.is_some_and(is_without_zone) {
+            return;
+        }
         let status = task_of(answer.result).map(|task| &task["status"]["timestamp"]);
         let date = answer.date.and_then(|date| {
             let read = jiff::fmt::rfc2822::parse(date).ok()?;
@@ -203,6 +209,12 @@ fn wanted<'a>(
 
 pub(super) fn time(value: &Value) -> Option<Timestamp> {
     value.as_str()?.parse().ok()
+}
+
+/// A time that does not say where it is that time.
+pub(super) fn is_without_zone(text: &str) -> bool {
+    let is_time = text.contains('T') && text.parse::<DateTime>().is_ok();
+    is_time && text.parse::<Timestamp>().is_err()
 }
 
 pub(super) fn items(value: &Value) -> &[Value] {

@@ -36,7 +36,7 @@ pub const SLIPS: &[Slip] = &[
     slip("history-first", "of the history the first messages are told", Answer(task::history_first)),
     slip("status-role", "the message of a status is said by the user", Document(status::status_role)),
     slip("status-message-lost", "statuses have no messages", Document(status::status_message_lost)),
-    slip("time-without-zone", "times have no zone", Document(status::time_without_zone)),
+    slip("time-without-zone", "times have no zone", Document(status::time_without_zone)).since(V1_0),
     slip("time-offset", "times have another zone", Document(status::time_offset)),
     slip("time-local", "times are local, and say that they are UTC", Document(status::time_local)),
     slip("time-zero", "times are those of 1970", Document(status::time_zero)),
