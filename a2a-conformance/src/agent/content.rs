@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use a2a_transport::Binding;
 use a2a_types::Dialect;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -55,14 +54,13 @@ impl Lane {
             _ => "contextId",
         };
         let has = |name: &str| task[name].as_str().is_some_and(|id| !id.is_empty());
-        let optional = match self.dialect {
-            Dialect::V0_1 => true,
-            Dialect::V1_0 => self.binding == Binding::HttpJson,
-            _ => false,
-        };
+        let optional = matches!(self.dialect, Dialect::V0_1 | Dialect::V1_0);
         let holds = has("id") && (optional || has(context));
         let shown = json!({"id": task["id"], "contextId": task["contextId"]});
-        let expected = format!("`id` and `{context}`");
+        let expected = match optional {
+            true => "`id`".to_owned(),
+            false => format!("`id` and `{context}`"),
+        };
         see("task.shape", unless(holds, place, expected, shown));
         if self.dialect == Dialect::V0_1 {
             return;

@@ -172,6 +172,41 @@ impl<'t> Conversation<'t> {
         self.names.fill(template).map_err(Stop::Nonsense)
     }
 
+    /// A template without the conversations that were not told: 0.1 and 1.0 leave it to the agent
+    /// whether a task has one.
+    pub(super) fn as_told(&self, template: &Value, instead: Option<&Value>) -> Value {
+        match template {
+            Value::Object(members) => {
+                let members = members.iter().filter_map(|(name, value)| {
+                    let value = match name == "contextId" && self.is_untold(value) {
+                        true => instead?.clone(),
+                        false => self.as_told(value, instead),
+                    };
+                    Some((name.clone(), value))
+                });
+                Value::Object(members.collect())
+            }
+            Value::Array(items) => {
+                let items = items.iter().map(|item| self.as_told(item, instead));
+                items.collect()
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// Whether it stands for the conversation of a task that tells none.
+    fn is_untold(&self, value: &Value) -> bool {
+        let path = value
+            .as_str()
+            .and_then(|text| text.strip_prefix("{{")?.strip_suffix("}}"));
+        let Some((path, task)) =
+            path.and_then(|path| Some((path, path.strip_suffix(".contextId")?)))
+        else {
+            return false;
+        };
+        self.names.find(task).is_ok() && self.names.find(path).is_err()
+    }
+
     pub(super) fn fill_text(&self, template: &str) -> Result<String, Stop> {
         Ok(match self.fill(&json!(template))? {
             Value::String(text) => text,

@@ -1,7 +1,7 @@
 //! What came, held against what had to come.
 
 use a2a_types::{Dialect, ErrorKind};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::conversation::{Conversation, Stop};
 use super::judge::error_kind;
@@ -107,7 +107,8 @@ impl Conversation<'_> {
         let Some(wanted) = wanted else {
             return Ok(Vec::new());
         };
-        let wanted = self.fill(wanted)?;
+        let nothing = json!({"$any": false});
+        let wanted = self.fill(&self.as_told(wanted, Some(&nothing)))?;
         Ok(pattern::mismatches(&wanted, value, &self.place(what)))
     }
 

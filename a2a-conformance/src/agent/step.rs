@@ -158,7 +158,7 @@ impl<'t> Conversation<'t> {
         step: &Step,
         name: &str,
     ) -> Result<(Outgoing, Envelope), Stop> {
-        let mut params = self.fill(&step.params)?;
+        let mut params = self.fill(&self.as_told(&step.params, None))?;
         if let (Some(tenant), Value::Object(params)) = (&lane.tenant, &mut params) {
             let tenant = || tenant.as_str().into();
             params.entry("tenant").or_insert_with(tenant);
