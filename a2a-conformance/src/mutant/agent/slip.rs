@@ -37,12 +37,20 @@ pub struct Slip {
     how: How,
     /// The generation in which it begins to be wrong.
     since: Dialect,
+    /// The generation from which on it is right.
+    before: Option<Dialect>,
 }
 
 impl Slip {
     /// It is wrong from that generation on.
     const fn since(self, since: Dialect) -> Self {
         Self { since, ..self }
+    }
+
+    /// It is right from that generation on.
+    const fn before(self, before: Dialect) -> Self {
+        let before = Some(before);
+        Self { before, ..self }
     }
 }
 
@@ -107,7 +115,10 @@ impl Slipping {
 
     fn is_elsewhere(&self, asked: &Asked) -> bool {
         let (dialect, binding) = self.place;
-        dialect < self.slip.since || binding == Binding::HttpJson && asked.rpc_method().is_some()
+        let is_right = self.slip.before.is_some_and(|before| dialect >= before);
+        is_right
+            || dialect < self.slip.since
+            || binding == Binding::HttpJson && asked.rpc_method().is_some()
     }
 
     fn show(&self) {
@@ -205,5 +216,6 @@ const fn slip(name: &'static str, says: &'static str, how: How) -> Slip {
         says,
         how,
         since: Dialect::V0_1,
+        before: None,
     }
 }
