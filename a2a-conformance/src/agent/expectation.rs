@@ -122,7 +122,11 @@ impl Conversation<'_> {
         let named = |wanted: &Value| {
             let name = wanted.as_str().unwrap_or_default();
             let code = error_kind(name).map(|kind| kind.code_in(dialect));
-            name == "any" || code == Some(kind.code_in(dialect))
+            match name {
+                "any" => true,
+                "refusal" => kind != ErrorKind::Internal,
+                _ => code == Some(kind.code_in(dialect)),
+            }
         };
         let holds = match wanted {
             Value::Array(names) => names.iter().any(named),

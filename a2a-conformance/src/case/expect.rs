@@ -14,8 +14,9 @@ pub struct Expect {
     pub message: Option<Value>,
     /// The answer, in protocol 1.0.
     pub result: Option<Value>,
-    /// The error: its name like `TaskNotFound`, or several of which one has to come.
-    /// A stream may tell it as its only event.
+    /// The error: its name like `TaskNotFound`, or several of which one has to come; `any`, or
+    /// `refusal` for any that does not say that the agent broke. A stream may tell it as its only
+    /// event.
     pub error: Option<Value>,
     /// The events of a stream that were read in this step, in protocol 1.0.
     pub events: Option<Value>,
