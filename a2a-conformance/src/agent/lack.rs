@@ -42,6 +42,16 @@ impl Target {
         let extended = capabilities.extended_agent_card == Some(true);
         let required = capabilities.extensions.iter().any(|one| one.required);
         let old = || self.all_lanes().any(|lane| lane.dialect < Dialect::V1_0);
+        // Who names no version is told from others where both are asked at one place.
+        let old_there = || {
+            let place = |lane: &Lane| lane.url.trim_end_matches('/').to_owned();
+            let is_there = |other: &Lane| {
+                matches!(other.dialect, Dialect::V0_2 | Dialect::V0_3)
+                    && other.binding == Binding::JsonRpc
+                    && place(other) == place(lane)
+            };
+            self.all_lanes().any(is_there)
+        };
         let both = || {
             let bindings = [Binding::JsonRpc, Binding::HttpJson];
             bindings
@@ -83,7 +93,7 @@ impl Target {
             Need::NoRequiredExtension => (!required, "no required extension"),
             Need::Tenant => (lane.tenant.is_some(), "a tenant"),
             Need::Signatures => (!card.signatures.is_empty(), "signatures"),
-            Need::OldGeneration => (old(), "a generation before 1.0"),
+            Need::OldGeneration => (old_there(), "0.2 or 0.3 by JSON-RPC at this URL"),
             Need::NoOldGeneration => (!old(), "no generation before 1.0"),
             Need::Here if !self.is_here => {
                 return not_applicable("the agent runs elsewhere: whom it calls there is not seen");

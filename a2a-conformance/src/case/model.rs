@@ -116,7 +116,7 @@ pub enum Need {
     Signatures,
     /// Keys that are trusted to sign the card.
     CardKeys,
-    /// A generation before 1.0 is served.
+    /// 0.2 or 0.3 is served by JSON-RPC, at the URL that is asked.
     OldGeneration,
     /// No generation before 1.0 is served.
     NoOldGeneration,
