@@ -102,3 +102,33 @@ impl Running {
 fn hash(hasher: &RandomState, runner: &Runner) -> u64 {
     hasher.hash_one((runner.owner(), runner.task_id()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use a2a_transport::Principal;
+    use a2a_types::{Dialect, Task};
+
+    use super::*;
+    use crate::ledger::Ledger;
+    use crate::store::{MemoryStore, Snapshot};
+
+    #[test]
+    fn a_run_that_begins_when_all_are_stopped_is_stopped_too() {
+        let store = Arc::new(MemoryStore::default());
+        let ledger = Ledger::new(store, Duration::ZERO, Duration::ZERO, false, false);
+        let known = Snapshot {
+            task: Task::submitted("t".into(), "c".into()).into(),
+            generation: 1,
+            dialect: Dialect::V1_0,
+            checkpoint: None,
+        };
+        let owner = Owner::from(Principal::named("ada"));
+        let runner = Arc::new(Runner::for_known(ledger.into(), owner, &known));
+        let mut runs = Runs::default();
+        runs.stop();
+        runs.claim(&runner).expect("a free task");
+        assert!(runner.is_lost());
+    }
+}

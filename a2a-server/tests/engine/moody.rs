@@ -31,19 +31,27 @@ struct Moody {
     panics_when_blind: Arc<AtomicBool>,
     /// Does not do what it is asked next.
     refuses: Arc<Mutex<Option<Refused>>>,
+    /// It has refused something.
+    refused: Arc<Notify>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Refused {
     Append,
     Snapshot,
+    /// A snapshot, as if there were no such task.
+    Task,
 }
 
 impl Moody {
     /// Whether it refuses this, now and not again.
     fn refuses(&self, what: Refused) -> bool {
         let mut refuses = self.refuses.lock().unwrap();
-        refuses.take_if(|it| *it == what).is_some()
+        let does = refuses.take_if(|it| *it == what).is_some();
+        if does {
+            self.refused.notify_one();
+        }
+        does
     }
 }
 
@@ -83,6 +91,7 @@ impl Store for Moody {
         match self.is_blind.swap(false, Ordering::Relaxed) {
             true if self.panics_when_blind.load(Ordering::Relaxed) => panic!("in a mood"),
             true => Box::pin(async { Err(StoreError::failed("in a mood")) }),
+            false if self.refuses(Refused::Task) => Box::pin(async { Err(StoreError::NoTask) }),
             false if self.refuses(Refused::Snapshot) => {
                 Box::pin(async { Err(StoreError::failed("in a mood")) })
             }
@@ -220,6 +229,42 @@ async fn a_task_that_a_panic_has_left_is_abandoned() {
     soon(found).await;
 }
 
+/// Has an agent begin, which waits until it is told more, asks if it is to, and leaves the store in a mood;
+/// what it is to be told. Then it tells that it was.
+async fn begun(
+    store: &Moody,
+    answered: &Arc<Notify>,
+    asks: bool,
+    refused: Refused,
+) -> (Client, Message) {
+    let (refuses, answers) = (Arc::clone(&store.refuses), Arc::clone(answered));
+    let agent = move |turn: Turn| {
+        let (refuses, answers) = (Arc::clone(&refuses), Arc::clone(&answers));
+        async move {
+            if turn.text() == "42" {
+                answers.notify_one();
+                return Ok(());
+            }
+            turn.working("waiting").await?;
+            more_is_said(&turn).await?;
+            if asks {
+                turn.ask("how many?").await?;
+            }
+            *refuses.lock().unwrap() = Some(refused);
+            Ok::<_, Failure>(())
+        }
+    };
+    let server = Server::builder(card(), agent).store(store.clone());
+    let client = Client::new(server.build().unwrap());
+    let mut updates = client.stream("begin").await.unwrap();
+    let first = updates.next().await.unwrap().unwrap();
+    let answer = Message {
+        task_id: first.task_id().cloned(),
+        ..Message::user("42")
+    };
+    (client, answer)
+}
+
 /// What waits for its turn has it, though the store is in trouble just then.
 #[tokio::test(start_paused = true)]
 async fn a_message_that_waits_is_answered_when_the_store_does_its_work_again() {
@@ -228,35 +273,49 @@ async fn a_message_that_waits_is_answered_when_the_store_does_its_work_again() {
         (true, Refused::Snapshot),
         (false, Refused::Snapshot),
     ] {
-        let store = Moody::default();
-        let answered = Arc::new(Notify::new());
-        let (refuses, answers) = (Arc::clone(&store.refuses), Arc::clone(&answered));
-        let agent = move |turn: Turn| {
-            let (refuses, answers) = (Arc::clone(&refuses), Arc::clone(&answers));
-            async move {
-                if turn.text() == "42" {
-                    answers.notify_one();
-                    return Ok(());
-                }
-                turn.working("waiting").await?;
-                more_is_said(&turn).await?;
-                if asks {
-                    turn.ask("how many?").await?;
-                }
-                *refuses.lock().unwrap() = Some(refused);
-                Ok::<_, Failure>(())
-            }
-        };
-        let server = Server::builder(card(), agent).store(store.clone());
-        let client = Client::new(server.build().unwrap());
-        let mut updates = client.stream("begin").await.unwrap();
-        let first = updates.next().await.unwrap().unwrap();
-        let answer = Message {
-            task_id: first.task_id().cloned(),
-            ..Message::user("42")
-        };
+        let (store, answered) = (Moody::default(), Arc::new(Notify::new()));
+        let (client, answer) = begun(&store, &answered, asks, refused).await;
         let (sent, ()) = tokio::join!(client.send(answer), soon(answered.notified()));
         sent.unwrap();
         assert_eq!(*store.refuses.lock().unwrap(), None, "it was not asked");
     }
+}
+
+/// What cannot have its turn is not taken for answered.
+#[tokio::test(start_paused = true)]
+async fn a_task_that_cannot_have_its_next_turn_has_failed() {
+    let (store, answered) = (Moody::default(), Arc::default());
+    let (client, answer) = begun(&store, &answered, false, Refused::Task).await;
+    let failed = task(soon(client.send(answer).into_future()).await.unwrap());
+    assert_eq!(failed.status.state, TaskState::Failed);
+}
+
+/// A task that could not be ended yet goes on for what is said meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_message_that_comes_while_a_task_cannot_be_ended_is_answered() {
+    let store = Moody::default();
+    let refuses = Arc::clone(&store.refuses);
+    let agent = move |turn: Turn| {
+        let refuses = Arc::clone(&refuses);
+        async move {
+            if turn.text() == "42" {
+                return Ok(turn.artifact("answer").text("42").done().await?);
+            }
+            turn.working("waiting").await?;
+            *refuses.lock().unwrap() = Some(Refused::Append);
+            Ok::<_, Failure>(())
+        }
+    };
+    let server = Server::builder(card(), agent).store(store.clone());
+    let client = Client::new(server.build().unwrap());
+    let mut updates = client.stream("begin").await.unwrap();
+    let first = updates.next().await.unwrap().unwrap();
+    soon(store.refused.notified()).await;
+    let answer = Message {
+        task_id: first.task_id().cloned(),
+        ..Message::user("42")
+    };
+    let done = task(soon(client.send(answer).into_future()).await.unwrap());
+    assert_eq!(done.status.state, TaskState::Completed);
+    assert_eq!(done.artifacts.len(), 1);
 }
