@@ -11,7 +11,7 @@ use a2a_transport::http::{Credentials, Fetched, HttpClient};
 use a2a_transport::webhook::Jwks;
 use a2a_transport::{Error, spans};
 use a2a_types::{AgentCard, Dialect};
-use http::header::HeaderMap;
+use http::header::{AGE, HeaderMap, HeaderValue};
 use http::{Request, Response, StatusCode};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
 #[cfg(feature = "card-signature")]
@@ -198,8 +198,18 @@ fn answer(fetched: &Fetched) -> Response<()> {
     let mut answer = Response::new(());
     *answer.status_mut() = fetched.status;
     *answer.headers_mut() = fetched.headers.clone();
+    if let Some(age) = answer.headers_mut().get_mut(AGE) {
+        let told = age.to_str().ok().and_then(|age| age.parse::<u32>().ok());
+        if told.is_none() {
+            // The policy adds to it without a look at what there is room for.
+            *age = HeaderValue::from_static(OLDEST);
+        }
+    }
     answer
 }
+
+/// What an age counts as that is too great to be counted (RFC 9111 §1.2.2), or no number.
+const OLDEST: &str = "2147483648";
 
 /// Where the card may be: at the URL itself if it names a document, else at the well-known paths
 /// below the URL, the later generations' first, and below its origin.
@@ -265,5 +275,32 @@ mod tests {
                 root[1],
             ],
         );
+    }
+    #[test]
+    fn an_age_that_no_document_has_makes_it_stale() {
+        let asked = Request::get("http://h/card.json").body(()).unwrap();
+        let now = SystemTime::now();
+        let later = now + std::time::Duration::from_secs(300);
+        for (age, is_fresh) in [
+            ("1", true),
+            ("1000", false),
+            ("18446744073709551615", false),
+            ("99999999999999999999999", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(AGE, age.parse().unwrap());
+            headers.insert(http::header::CACHE_CONTROL, "max-age=900".parse().unwrap());
+            let fetched = Fetched {
+                status: StatusCode::OK,
+                headers,
+                body: Default::default(),
+            };
+            let policy = CachePolicy::new_options(&asked, &answer(&fetched), now, PRIVATE);
+            let found = matches!(
+                policy.before_request(&asked, later),
+                BeforeRequest::Fresh(_)
+            );
+            assert_eq!(found, is_fresh, "{age}");
+        }
     }
 }
