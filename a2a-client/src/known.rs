@@ -190,6 +190,9 @@ impl Known {
 const A_FEW: usize = 16;
 
 fn status_held(known: &TaskStatus, told: &TaskStatus) -> Held {
+    if told.state.is_terminal() && !known.state.is_terminal() {
+        return Held::No;
+    }
     match (known.timestamp, told.timestamp) {
         (Some(known), Some(told)) if told < known => Held::Yes,
         (Some(known), Some(told)) if told > known => Held::No,
@@ -201,4 +204,24 @@ fn status_held(known: &TaskStatus, told: &TaskStatus) -> Held {
 fn has_message(task: &Task, message: &Message) -> bool {
     let mut said = task.history.iter().chain(task.status.message.as_deref());
     said.any(|known| known.message_id == message.message_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_is_not_held_by_what_has_not_ended() {
+        let at = |state: TaskState, time: &str| TaskStatus {
+            timestamp: time.parse().ok(),
+            ..state.into()
+        };
+        let known = at(TaskState::Working, "2026-01-01T00:00:05.9Z");
+        let check = |state, expected| {
+            let told = at(state, "2026-01-01T00:00:05Z");
+            assert_eq!(status_held(&known, &told), expected, "{state:?}");
+        };
+        check(TaskState::Completed, Held::No);
+        check(TaskState::InputRequired, Held::Yes);
+    }
 }

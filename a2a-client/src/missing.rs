@@ -85,7 +85,8 @@ fn longer(told: &Artifact, artifact: &Artifact) -> Option<(Artifact, bool)> {
     (!is_older).then(|| (artifact.clone(), false))
 }
 
-/// Whether a status is another than the one that was told, and no earlier one.
+/// Whether a status is another than the one that was told, and no earlier one. Nothing comes before an
+/// end, whatever the clocks say.
 fn is_news(told: &TaskStatus, status: &TaskStatus) -> bool {
     let parts = |status: &TaskStatus| status.message.as_ref().map(|message| message.parts.clone());
     let is_older = match (told.timestamp, status.timestamp) {
@@ -93,8 +94,11 @@ fn is_news(told: &TaskStatus, status: &TaskStatus) -> bool {
         _ => false,
     };
     let same = told.state == status.state && parts(told) == parts(status);
-    let reopens = told.state.is_terminal() && !status.state.is_terminal();
-    !same && !is_older && !reopens
+    match (told.state.is_terminal(), status.state.is_terminal()) {
+        (false, true) => true,
+        (true, false) => false,
+        _ => !same && !is_older,
+    }
 }
 
 #[cfg(test)]

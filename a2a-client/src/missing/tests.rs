@@ -120,6 +120,8 @@ fn a_replica_that_lags_behind_tells_nothing() {
     let later = at(6, TaskState::Working, &[]);
     check(&known, &later, &["TASK_STATE_WORKING"]);
     // An end is an end, whatever the clocks say.
+    let done = at(4, TaskState::Completed, &[]);
+    check(&known, &done, &["TASK_STATE_COMPLETED"]);
     let ended = task(TaskState::Completed, &[]);
     check(&ended, &task(TaskState::Working, &[]), &[]);
 }
