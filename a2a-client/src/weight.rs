@@ -3,7 +3,7 @@
 use std::mem::size_of;
 
 use a2a_types::extension::trpc::{LlmResponse, Step};
-use a2a_types::{Artifact, Content, Event, Message, Object, Part, Task};
+use a2a_types::{Artifact, Content, ContextId, Event, Message, Object, Part, Task, TaskId};
 use serde_json::Value;
 
 /// How many bytes of memory a task takes, about, and rather too many than too few.
@@ -12,6 +12,7 @@ pub(crate) fn of_task(task: &Task) -> usize {
     history.map(of_message).sum::<usize>()
         + task.artifacts.iter().map(of_artifact).sum::<usize>()
         + of_object(task.metadata.as_ref())
+        + of_names(&task.id, task.context_id.as_ref())
 }
 
 /// How many bytes of memory a task takes more, at most, after an event.
@@ -19,8 +20,13 @@ pub(crate) fn of_event(event: &Event) -> usize {
     match event {
         Event::Task(task) => of_task(task),
         Event::Message(message) => of_message(message),
-        Event::StatusUpdate(update) => update.status.message.as_deref().map_or(0, of_message),
-        Event::ArtifactUpdate(update) => of_artifact(&update.artifact),
+        Event::StatusUpdate(update) => {
+            update.status.message.as_deref().map_or(0, of_message)
+                + of_names(&update.task_id, update.context_id.as_ref())
+        }
+        Event::ArtifactUpdate(update) => {
+            of_artifact(&update.artifact) + update.task_id.as_str().len()
+        }
     }
 }
 
@@ -51,16 +57,27 @@ fn of_step(step: &Step) -> usize {
     size_of::<Step>() + texts.into_iter().map(String::len).sum::<usize>()
 }
 
+fn of_names(task: &TaskId, context: Option<&ContextId>) -> usize {
+    task.as_str().len() + context.map_or(0, |id| id.as_str().len())
+}
+
 fn of_message(message: &Message) -> usize {
     let Message {
+        message_id,
+        context_id,
+        task_id,
+        role: _,
         parts,
         metadata,
         extensions,
         reference_task_ids,
-        ..
     } = message;
-    let tasks = reference_task_ids.iter().map(|id| of_text(id.as_str()));
+    let tasks = task_id.iter().chain(reference_task_ids);
+    let tasks = tasks.map(|id| of_text(id.as_str()));
+    let context = context_id.as_ref().map_or(0, |id| of_text(id.as_str()));
     FRAME
+        + of_text(message_id.as_str())
+        + context
         + of_parts(parts)
         + of_object(metadata.as_ref())
         + of_texts(extensions)
@@ -130,6 +147,8 @@ const FRAME: usize = 1024;
 
 #[cfg(test)]
 mod tests {
+    use a2a_types::{TaskState, TaskStatus, TaskStatusUpdateEvent};
+
     use super::*;
 
     #[test]
@@ -150,5 +169,30 @@ mod tests {
         });
         assert!(of_task(&task) > 300_000);
         assert!(of_event(&Event::Task(task.clone())) == of_task(&task));
+    }
+    #[test]
+    fn names_count() {
+        let long = "x".repeat(10_000);
+        let message = Message {
+            message_id: long.clone().into(),
+            context_id: Some(long.clone().into()),
+            task_id: Some(long.clone().into()),
+            ..Message::default()
+        };
+        let update = TaskStatusUpdateEvent {
+            task_id: long.clone().into(),
+            context_id: Some(long.clone().into()),
+            status: TaskStatus {
+                message: Some(message.clone().into()),
+                ..TaskState::Working.into()
+            },
+            metadata: None,
+        };
+        let mut task = Task::submitted(long.clone().into(), long.into());
+        assert!(of_task(&task) >= 20_000);
+        task.status = update.status.clone();
+        assert!(of_task(&task) > 50_000);
+        assert!(of_event(&Event::Message(message)) > 30_000);
+        assert!(of_event(&Event::StatusUpdate(update)) > 50_000);
     }
 }
