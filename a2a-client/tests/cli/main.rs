@@ -1,6 +1,8 @@
 //! The command line, as people and scripts use it.
 
+mod chat;
 mod metrics;
+mod peer;
 mod pipe;
 mod serve;
 

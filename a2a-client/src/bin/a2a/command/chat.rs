@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use a2a_client::StreamExt;
+use a2a_client::{Event, StreamExt};
 use a2a_types::{ContextId, TaskId, TaskState};
 use clap::Args;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
@@ -42,6 +42,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
     let mut events = Events::default();
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     while let Some(line) = ask(&mut lines, task.is_some()).await? {
+        code = Code::Done;
         let mut sending = client.send(line);
         if let Some(id) = task.take() {
             sending = sending.task(id);
@@ -52,7 +53,12 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
         let mut updates = sending.follow();
         while let Some(event) = updates.next().await {
             match event {
-                Ok(event) => events.show(&event, screen)?,
+                Ok(event) => {
+                    if let Event::Message(message) = &event {
+                        context = message.context_id.clone().or(context);
+                    }
+                    events.show(&event, screen)?;
+                }
                 Err(error) => {
                     events.close(screen)?;
                     return Err(error.into());

@@ -1,0 +1,84 @@
+//! An agent that says what a test has it say.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+
+use serde_json::Value;
+
+/// An agent that answers whatever it is asked, and tells what it was.
+pub(crate) struct Peer {
+    pub(crate) url: String,
+    heard: Receiver<Heard>,
+}
+
+/// A request: its head, and its body, null if there is none.
+pub(crate) struct Heard {
+    pub(crate) head: String,
+    pub(crate) body: Value,
+}
+
+impl Peer {
+    /// Answers by what `answer` makes of its own URL and the body of a request: a result or an error to
+    /// a call, else a document.
+    pub(crate) fn new(answer: impl Fn(&str, &Value) -> Value + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let (own, (sender, heard)) = (url.clone(), channel());
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let heard = read(&stream);
+                let text = written(&heard.body, answer(&own, &heard.body));
+                let _ = sender.send(heard);
+                let _ = stream.write_all(text.as_bytes());
+            }
+        });
+        Self { url, heard }
+    }
+
+    /// What it was asked so far.
+    pub(crate) fn heard(&self) -> Vec<Heard> {
+        self.heard.try_iter().collect()
+    }
+}
+
+fn read(stream: &TcpStream) -> Heard {
+    let mut stream = BufReader::new(stream);
+    let (mut head, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).unwrap();
+        if line.trim().is_empty() {
+            break;
+        }
+        let field = line.split_once(':');
+        let field = field.filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+        length = field.map_or(length, |(_, value)| value.trim().parse().unwrap());
+        head.push_str(&line);
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).unwrap();
+    let body = serde_json::from_slice(&body).unwrap_or_default();
+    Heard { head, body }
+}
+
+fn written(call: &Value, mut answer: Value) -> String {
+    let mut media_type = "application/json";
+    if let Some(method) = call["method"].as_str() {
+        answer["jsonrpc"] = "2.0".into();
+        answer["id"] = call["id"].clone();
+        if method.contains("Stream") {
+            media_type = "text/event-stream";
+        }
+    }
+    let body = match media_type {
+        "text/event-stream" => format!("data: {answer}\n\n"),
+        _ => answer.to_string(),
+    };
+    let length = body.len();
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: {media_type}\r\ncontent-length: {length}\r\n\
+         connection: close\r\n\r\n{body}"
+    )
+}
