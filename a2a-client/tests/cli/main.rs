@@ -5,6 +5,7 @@ mod metrics;
 mod peer;
 mod pipe;
 mod serve;
+mod terminal;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

@@ -7,6 +7,8 @@ use a2a_client::Error;
 use a2a_types::TaskState;
 use serde_json::json;
 
+use crate::show;
+
 /// How it ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Code {
@@ -142,11 +144,12 @@ pub(crate) fn tell(failure: &Failure, as_json: bool) -> ExitCode {
         true => {
             let hint = failure.hint();
             let told = json!({"error": {"message": text, "hint": hint, "exitCode": code as u8}});
-            writeln!(out, "{told}")
+            let told = show::json(&told).map_err(std::io::Error::other);
+            told.and_then(|told| writeln!(out, "{told}"))
         }
         false => {
             let style = anstyle::AnsiColor::Red.on_default().bold();
-            let told = writeln!(out, "{style}error{style:#}: {text}");
+            let told = writeln!(out, "{style}error{style:#}: {}", show::text(&text));
             match failure.hint() {
                 Some(hint) => told.and_then(|()| writeln!(out, "  hint: {hint}")),
                 None => told,

@@ -11,7 +11,7 @@ use crate::agent::Agent;
 use crate::exit::{Code, Failure};
 use crate::files;
 use crate::secret::Secret;
-use crate::show::{Events, Screen};
+use crate::show::{Events, Screen, text};
 
 /// What to send, and how.
 #[derive(Args)]
@@ -170,7 +170,8 @@ pub(crate) async fn follow(
         }
     }
     if task.status.state == TaskState::InputRequired && !screen.json {
-        eprintln!("answer by: a2a send AGENT --task {} TEXT", task.id.as_str());
+        let id = text(task.id.as_str());
+        eprintln!("answer by: a2a send AGENT --task {id} TEXT");
     }
     Ok(Code::of(task.status.state))
 }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use crate::exit::{Code, Failure};
 use crate::secret::Secret;
-use crate::show::{Events, Screen};
+use crate::show::{Events, Screen, text};
 
 /// What to do with what webhooks are told.
 #[derive(Subcommand)]
@@ -121,7 +121,7 @@ fn show(notification: &Notification, screen: &Screen) -> Result<(), Failure> {
         .as_ref()
         .map_or("a task", |task| task.as_str());
     match &notification.event {
-        None => screen.line(&format!("{about} has changed")),
+        None => screen.line(&format!("{} has changed", text(about))),
         Some(event) => {
             let mut events = Events::default();
             events.show(event, screen)?;

@@ -27,8 +27,7 @@ impl Screen {
 
     /// Writes a line of JSON.
     pub(crate) fn value(&self, value: &impl Serialize) -> Result<(), Failure> {
-        let line = serde_json::to_string(value).map_err(io::Error::other)?;
-        self.line(&line)
+        self.line(&json(value).map_err(io::Error::other)?)
     }
 
     /// Writes a line.
@@ -63,6 +62,19 @@ pub(crate) fn text(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
+/// JSON on one line, whose texts somebody else may have chosen: what they would do to a terminal is
+/// escaped.
+pub(crate) fn json(value: &impl Serialize) -> serde_json::Result<String> {
+    let mut line = String::new();
+    for letter in serde_json::to_string(value)?.chars() {
+        match visible(letter) == letter {
+            true => line.push(letter),
+            false => line.push_str(&format!("\\u{:04x}", u32::from(letter))),
+        }
+    }
+    Ok(line)
+}
+
 /// Text on one line, shortened.
 fn line(text: &str) -> String {
     const LONGEST: usize = 200;
@@ -80,7 +92,7 @@ fn part(part: &Part) -> String {
     let media_type = part.media_type.as_deref().unwrap_or("of some type");
     match &part.content {
         Content::Text(plain) => text(plain),
-        Content::Data(data) => format!("{data:#}"),
+        Content::Data(data) => text(&format!("{data:#}")),
         Content::Url(url) => format!("[{}, {}: {}]", line(name), line(media_type), line(url)),
         Content::Raw(raw) => {
             let bytes = raw.as_text().len() / 4 * 3;
