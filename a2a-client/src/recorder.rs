@@ -11,10 +11,13 @@ use http::header::HeaderMap;
 use http::{request, response};
 use serde::{Deserialize, Serialize};
 
+use crate::credentials::shown_url;
+
 /// Writes every exchange with an agent into a file of its own, in a directory: `0001.json` and so on,
 /// each an [`Exchange`].
 ///
-/// Values of headers that are marked as secret are not written. What stands in URLs and bodies is.
+/// Values of headers that are marked as secret are not written, nor is the key that a card wants in the
+/// query. What else stands in URLs and bodies is.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     directory: Arc<Path>,
@@ -89,7 +92,7 @@ impl Tap for Recorder {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let request = RecordedRequest {
             method: head.method.to_string(),
-            url: head.uri.to_string(),
+            url: shown_url(head),
             headers: legible(&head.headers),
             body: String::from_utf8_lossy(body).into_owned(),
         };

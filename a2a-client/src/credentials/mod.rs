@@ -50,6 +50,7 @@ mod choice;
 mod device;
 mod endpoint;
 mod grant;
+mod hidden;
 mod keyring;
 mod oauth_client;
 mod part;
@@ -63,6 +64,7 @@ mod wanted;
 
 pub use challenge::Challenge;
 pub use device::DevicePrompt;
+pub use hidden::shown_url;
 pub use keyring::Keyring;
 pub use oauth_client::OAuthClient;
 pub use token::{AccessToken, BoxError, TokenProvider};

@@ -12,6 +12,7 @@ use http::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
 use http::request::Parts as Head;
 use http::uri::PathAndQuery;
 
+use super::hidden::hide;
 use super::said::printable;
 use super::secret::Secret;
 use super::tokens::Tokens;
@@ -180,6 +181,7 @@ impl Part {
                 let mut parts = head.uri.clone().into_parts();
                 parts.path_and_query = Some(target.parse().map_err(|_| too_long())?);
                 head.uri = http::Uri::from_parts(parts).map_err(|error| unfit(&error))?;
+                hide(head, pair);
             }
             Self::Custom(credentials) => credentials.attach(head).await?,
         }

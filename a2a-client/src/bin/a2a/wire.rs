@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+use a2a_client::credentials::shown_url;
 use a2a_client::{Hearer, Tap};
 use anstyle::AnsiColor;
 use bytes::Bytes;
@@ -15,7 +16,7 @@ pub(crate) struct Wire;
 
 impl Tap for Wire {
     fn request(&self, head: &request::Parts, body: &Bytes) -> Box<dyn Hearer> {
-        let mut text = format!("{} {}\n", head.method, head.uri);
+        let mut text = format!("{} {}\n", head.method, shown_url(head));
         write_headers(&mut text, &head.headers);
         write_body(&mut text, body);
         show('>', AnsiColor::Cyan, &text);
