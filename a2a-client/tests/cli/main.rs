@@ -1,6 +1,7 @@
 //! The command line, as people and scripts use it.
 
 mod chat;
+mod hook;
 mod metrics;
 mod peer;
 mod pipe;

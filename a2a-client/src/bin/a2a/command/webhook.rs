@@ -70,7 +70,8 @@ pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Code, Failu
     if let Some(url) = options.jwks {
         // The address is checked now, not with the first notification.
         a2a_client::Origin::of(&url)?;
-        receiver = receiver.tokens(Tokens::of(Keys::at(url)));
+        // Agents of 0.1 sign for five minutes without saying so.
+        receiver = receiver.tokens(Tokens::of(Keys::at(url)).without_expiry());
     }
     if let Some(secret) = &options.secret {
         let secret: Result<Signature, _> = Signature::parse(secret.reveal());
