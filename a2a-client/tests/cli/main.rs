@@ -2,6 +2,7 @@
 
 mod chat;
 mod hook;
+mod interrupt;
 mod metrics;
 mod peer;
 mod pipe;

@@ -106,8 +106,10 @@ fn main() -> ExitCode {
             };
             let outcome = runtime.block_on(async {
                 tokio::select! {
-                    outcome = run(arguments.command, &screen) => outcome,
+                    // Ctrl-C is heard before anything is done.
+                    biased;
                     () = interrupted(times) => Err(Failure::Interrupted),
+                    outcome = run(arguments.command, &screen) => outcome,
                 }
             });
             // Whoever still reads the standard input would hold up the end.

@@ -1,11 +1,11 @@
 //! `a2a send` and `a2a stream`.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use a2a_client::{Client, Event, Sending, StreamExt, Updates};
 use a2a_types::{Message, Part, SendMessageResponse, TaskPushNotificationConfig, TaskState};
 use clap::Args;
+use tokio::io::AsyncReadExt;
 
 use crate::agent::Agent;
 use crate::exit::{Code, Failure};
@@ -96,9 +96,8 @@ impl Options {
         let text = match self.text.as_slice() {
             [only] if only == "-" => {
                 let mut text = String::new();
-                std::io::stdin()
-                    .read_to_string(&mut text)
-                    .map_err(Failure::machine("the standard input"))?;
+                let read = tokio::io::stdin().read_to_string(&mut text).await;
+                read.map_err(Failure::machine("the standard input"))?;
                 text
             }
             words => words.join(" "),
