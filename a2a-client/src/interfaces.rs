@@ -6,7 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use a2a_transport::http::HttpTransport;
 use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
 use a2a_types::reading::Violation;
-use a2a_types::{AgentCard, AgentInterface, Dialect, ErrorKind};
+use a2a_types::{
+    AgentCard, AgentInterface, CancelTaskRequest, Dialect, ErrorKind, GetTaskRequest, Operation,
+    Request, SubscribeToTaskRequest,
+};
 
 /// A [`Transport`] by the first interface on a card that we speak (specification 1.0 §8.3.2); by
 /// the next one when that cannot be reached.
@@ -98,6 +101,7 @@ impl Spoken {
         match self.older.get() {
             Some(Some(older)) => older.call(call).await,
             Some(None) => self.transport.call(call).await,
+            None if is_called_alike(call.request.operation()) => self.find_out_once(call).await,
             None => self.find_out(call).await,
         }
     }
@@ -122,11 +126,58 @@ impl Spoken {
             }
         }
     }
+
+    /// Asks by a method that both know. How the task looks tells what is spoken, but only for this time:
+    /// both are read with much patience.
+    async fn find_out_once(&self, call: Call) -> Result<Reply, Error> {
+        let Some(look) = look_at(&call.request) else {
+            return self.transport.call(call).await;
+        };
+        let is_look = call.request.operation() == Operation::GetTask;
+        let look = Call {
+            request: look.into(),
+            ..call.clone()
+        };
+        let older = self.transport.clone().speaking(Dialect::V0_1);
+        let reply = self.transport.call(look.clone()).await;
+        let again = match reply {
+            Err(Error::Malformed(_)) => older.call(look).await.ok(),
+            _ => None,
+        };
+        match (again, is_look) {
+            (Some(again), true) => Ok(again),
+            (None, true) => reply,
+            (Some(_), false) => older.call(call).await,
+            (None, false) => self.transport.call(call).await,
+        }
+    }
 }
 
-/// Whether the agent does not know the name of the operation.
+/// Whether 0.1 and 0.2 call an operation by the same name.
+fn is_called_alike(operation: Operation) -> bool {
+    Dialect::V0_1.method(operation) == Dialect::V0_2.method(operation)
+}
+
+/// How the task looks that a request is about.
+fn look_at(request: &Request) -> Option<GetTaskRequest> {
+    let (tenant, id) = match request {
+        Request::GetTask(look) => return Some(look.clone()),
+        Request::CancelTask(CancelTaskRequest { tenant, id, .. })
+        | Request::SubscribeToTask(SubscribeToTaskRequest { tenant, id }) => (tenant, id),
+        _ => return None,
+    };
+    Some(GetTaskRequest {
+        tenant: tenant.clone(),
+        id: id.clone(),
+        history_length: Some(0),
+    })
+}
+
+/// Whether the agent does not know the name of the operation. To Google's server of 0.1 a request with
+/// such a name is none.
 fn is_unknown(reply: &Result<Reply, Error>) -> bool {
-    matches!(reply, Err(Error::Agent(error)) if error.kind == ErrorKind::MethodNotFound)
+    let kinds = [ErrorKind::MethodNotFound, ErrorKind::InvalidRequest];
+    matches!(reply, Err(Error::Agent(error)) if kinds.contains(&error.kind))
 }
 
 pub(crate) fn none_spoken(card: &AgentCard) -> Error {

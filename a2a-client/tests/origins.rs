@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
-use a2a_client::{Client, ClientBuilder, Credentials, Dialect, Error};
+use a2a_client::{Client, ClientBuilder, Credentials, Dialect, Error, StreamExt};
 use a2a_transport::BoxFuture;
 use a2a_types::AgentInterface;
 use http::header::{AUTHORIZATION, COOKIE, HeaderValue};
@@ -198,44 +198,94 @@ async fn nobody_goes_where_a_redirection_points() {
     assert_eq!(*foreign.lock().unwrap(), "", "nobody has been there");
 }
 
-/// Without `authentication` a card of 0.1 looks like one of 0.2.
-#[tokio::test]
-async fn what_an_agent_speaks_is_tried_where_its_card_does_not_tell() {
+/// An agent of 0.1 whose card looks like one of 0.2, because it has no `authentication`.
+async fn old_agent(unknown: fn(&Value) -> String) -> (Client, Heard) {
     let home = Arc::new(Mutex::new(String::new()));
     let own = Arc::clone(&home);
     let (url, heard) = listen(move |request| {
-        let json = "content-type: application/json\r\n";
         if request.starts_with("GET") {
             let card = card(json!({"url": *own.lock().unwrap()}));
-            return says("200 OK", json, &card.to_string());
+            return says("200 OK", JSON, &card.to_string());
         }
         let (_, body) = request.split_once("\r\n\r\n").unwrap();
         let call: Value = serde_json::from_str(body).unwrap();
         let mut answer = match call["method"].as_str().unwrap() {
             "tasks/send" | "tasks/get" => {
-                json!({"result": {"id": "t", "status": {"state": "completed"}}})
+                json!({"result": {"id": "t", "sessionId": "s", "status": {"state": "completed"}}})
             }
-            _ => json!({"error": {"code": -32601, "message": "Method not found"}}),
+            "tasks/resubscribe" => {
+                let status = json!({"id": "t", "status": {"state": "completed"}, "final": true});
+                let event = json!({"jsonrpc": "2.0", "id": call["id"], "result": status});
+                let stream = "content-type: text/event-stream\r\n";
+                return says("200 OK", stream, &format!("data: {event}\n\n"));
+            }
+            "tasks/cancel" => json!({"error": {"code": -32002, "message": "It has ended"}}),
+            _ => return unknown(&call["id"]),
         };
         answer["jsonrpc"] = "2.0".into();
         answer["id"] = call["id"].clone();
-        says("200 OK", json, &answer.to_string())
+        says("200 OK", JSON, &answer.to_string())
     })
     .await;
     home.lock().unwrap().clone_from(&url);
-    let client = Client::builder(&url).connect().await.unwrap();
-    for _ in 0..2 {
-        client.send("hi").await.unwrap();
-    }
-    client.get_task("t", None).await.unwrap();
+    (Client::builder(&url).connect().await.unwrap(), heard)
+}
+
+const JSON: &str = "content-type: application/json\r\n";
+
+/// As most say that they do not know a method.
+fn not_found(id: &Value) -> String {
+    let error = json!({"code": -32601, "message": "Method not found"});
+    let answer = json!({"jsonrpc": "2.0", "id": id, "error": error});
+    says("200 OK", JSON, &answer.to_string())
+}
+
+/// As Google's server in Python does.
+fn invalid(_: &Value) -> String {
+    let error = json!({"code": -32600, "message": "Request payload validation error"});
+    let answer = json!({"jsonrpc": "2.0", "error": error});
+    says("400 Bad Request", JSON, &answer.to_string())
+}
+
+fn methods(heard: &Heard) -> Vec<String> {
     let heard = heard.lock().unwrap();
-    let methods: Vec<_> = heard
-        .split("\"method\":\"")
-        .skip(1)
-        .filter_map(|rest| rest.split('"').next())
-        .collect();
-    assert_eq!(
-        methods,
-        ["message/send", "tasks/send", "tasks/send", "tasks/get"]
+    let names = heard.split("\"method\":\"").skip(1);
+    let names = names.filter_map(|rest| rest.split('"').next());
+    names.map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn what_an_agent_speaks_is_tried_where_its_card_does_not_tell() {
+    for unknown in [not_found, invalid] {
+        let (client, heard) = old_agent(unknown).await;
+        for _ in 0..2 {
+            client.send("hi").await.unwrap();
+        }
+        client.get_task("t", None).await.unwrap();
+        assert_eq!(
+            methods(&heard),
+            ["message/send", "tasks/send", "tasks/send", "tasks/get"]
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_called_alike_in_both_generations_tells_of_neither() {
+    let (client, heard) = old_agent(not_found).await;
+    let task = client.get_task("t", None).await.unwrap();
+    assert_eq!(task.context_id, Some("s".into()));
+    let refused = client.cancel_task("t").await;
+    assert!(matches!(refused, Err(Error::Agent(_))), "{refused:?}");
+    let mut updates = client.subscribe("t").await.unwrap();
+    while let Some(event) = updates.next().await {
+        event.unwrap();
+    }
+    assert!(updates.task().unwrap().status.state.is_terminal());
+    client.send("hi").await.unwrap();
+    client.get_task("t", None).await.unwrap();
+    let methods = methods(&heard);
+    assert!(
+        methods.ends_with(&["message/send", "tasks/send", "tasks/get"].map(str::to_owned)),
+        "{methods:?}"
     );
 }
