@@ -47,10 +47,11 @@ pub(crate) fn missing(known: &Task, snapshot: &Task, whole: bool) -> Vec<Event> 
 
 /// What the agent has said since; what its caller said is no news to the caller.
 fn messages(known: &Task, snapshot: &Task) -> impl Iterator<Item = Event> {
-    let told: HashSet<&MessageId> = said(known).map(|message| &message.message_id).collect();
-    let is_told = |message: &Message| told.contains(&message.message_id);
     // Agents may cut off the beginning, and keep what was never told on a stream.
-    let since = snapshot.history.iter().rposition(is_told);
+    let since = match has_ids(snapshot) {
+        true => last_told(known, snapshot),
+        false => last_alike(known, snapshot),
+    };
     let later = snapshot.history.iter().skip(since.map_or(0, |at| at + 1));
     let news = later.filter(|message| message.role == Role::Agent);
     let news = news.map(|message| Message {
@@ -58,6 +59,35 @@ fn messages(known: &Task, snapshot: &Task) -> impl Iterator<Item = Event> {
         ..message.clone()
     });
     news.map(Event::Message).collect::<Vec<_>>().into_iter()
+}
+
+/// Whether messages have ids of their own, not those of their places in the task (0.1).
+fn has_ids(task: &Task) -> bool {
+    let first = task.history.first();
+    first.is_none_or(|first| first.message_id != MessageId::derived(&task.id, 0))
+}
+
+fn last_told(known: &Task, snapshot: &Task) -> Option<usize> {
+    let told: HashSet<&MessageId> = said(known).map(|message| &message.message_id).collect();
+    let is_told = |message: &Message| told.contains(&message.message_id);
+    snapshot.history.iter().rposition(is_told)
+}
+
+/// The same by what the messages say: one after the other, as they were told.
+fn last_alike(known: &Task, snapshot: &Task) -> Option<usize> {
+    let content = |message: &Message| (message.role, serde_json::to_string(&message.parts).ok());
+    let mut told: HashMap<_, Vec<usize>> = HashMap::new();
+    for (place, message) in said(known).enumerate() {
+        told.entry(content(message)).or_default().push(place);
+    }
+    let (mut last, mut next) = (None, 0);
+    for (ordinal, message) in snapshot.history.iter().enumerate() {
+        let places = told.get(&content(message)).map_or(&[][..], Vec::as_slice);
+        if let Some(place) = places.get(places.partition_point(|place| *place < next)) {
+            (last, next) = (Some(ordinal), place + 1);
+        }
+    }
+    last
 }
 
 fn said(task: &Task) -> impl Iterator<Item = &Message> {

@@ -59,7 +59,7 @@ fn in_short(event: &Event) -> String {
             format!("{}{sign}{}", update.artifact.artifact_id, texts.concat())
         }
         Event::StatusUpdate(update) => update.status.state.as_str().to_owned(),
-        Event::Message(message) => message.message_id.to_string(),
+        Event::Message(message) => message.text(),
         Event::Task(_) => "task".to_owned(),
     }
 }
@@ -142,4 +142,32 @@ fn what_the_agent_said_is_told_once() {
     now.status.message = Some(said("which?", Role::Agent).into());
     check(&known, &now, &["found", "TASK_STATE_INPUT_REQUIRED"]);
     assert!(missing(&known, &now, false).len() == 1);
+}
+
+/// In 0.1 a message has another id on a stream, and one by its place in a task.
+#[test]
+fn messages_without_ids_are_told_once() {
+    let unnamed = |texts: &[&str]| {
+        let mut task = task(TaskState::Working, &[]);
+        let named = texts.iter().enumerate().map(|(ordinal, text)| Message {
+            message_id: MessageId::derived(&task.id, ordinal),
+            ..match text.strip_prefix("you: ") {
+                Some(text) => Message::user(text),
+                None => Message::agent(*text),
+            }
+        });
+        task.history = named.collect();
+        task
+    };
+    let mut streamed = task(TaskState::Working, &[]);
+    streamed.history = vec![Message::agent("looking")];
+    check(&streamed, &unnamed(&["you: go", "looking"]), &[]);
+    check(
+        &streamed,
+        &unnamed(&["you: go", "looking", "looking", "found"]),
+        &["looking", "found"],
+    );
+    let looked = unnamed(&["you: go", "looking"]);
+    check(&looked, &unnamed(&["looking", "found"]), &["found"]);
+    check(&looked, &unnamed(&["you: go", "looking"]), &[]);
 }
