@@ -1,9 +1,11 @@
 //! What generations 0.1 to 0.3 have in common: how they carry what 1.0 says otherwise.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use crate::reading::{Mender, Quirk, absent};
-use crate::{Base64, Content, Object, Part, Timestamp};
+use crate::{AgentInterface, Base64, Content, Dialect, Object, Part, Timestamp};
 
 /// Set in the metadata of a data part whose data had to be wrapped in an object.
 const WRAPPED: &str = "a2a-wrapped-value";
@@ -277,4 +279,22 @@ pub(crate) fn mend_schemes(authentication: &mut Map<String, Value>, mender: &mut
     mender.change(authentication, "schemes", Quirk::SchemesString, |schemes| {
         schemes.is_string().then(|| vec![schemes.clone()].into())
     });
+}
+
+/// The interfaces of a card, each once: the preferred one first, each by its URL and binding.
+pub(crate) fn interfaces(
+    dialect: Dialect,
+    preferred: (String, String),
+    additional: impl Iterator<Item = (String, String)>,
+) -> Vec<AgentInterface> {
+    let mut known = BTreeSet::new();
+    let all = std::iter::once(preferred).chain(additional);
+    all.filter(|interface| known.insert(interface.clone()))
+        .map(|(url, protocol_binding)| AgentInterface {
+            url,
+            protocol_binding,
+            tenant: None,
+            protocol_version: dialect.version().to_owned(),
+        })
+        .collect()
 }

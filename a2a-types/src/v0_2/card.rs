@@ -9,6 +9,7 @@ use super::AgentSkill;
 use super::message::some;
 use super::requirement::{self, SecurityRequirement};
 use super::security::{self, SecurityScheme};
+use crate::legacy;
 use crate::reading::{Mender, Quirk, Wire, absent};
 use crate::variants::Variants;
 use crate::{Dialect, Object};
@@ -199,22 +200,12 @@ impl Wire for AgentCard {
 impl From<AgentCard> for crate::AgentCard {
     fn from(card: AgentCard) -> Self {
         let dialect = Dialect::from_version(&card.protocol_version).unwrap_or(Dialect::V0_2);
-        let interface = |url: String, binding: String| crate::AgentInterface {
-            url,
-            protocol_binding: binding,
-            tenant: None,
-            protocol_version: dialect.version().to_owned(),
-        };
         let preferred = card
             .preferred_transport
             .unwrap_or_else(|| crate::AgentInterface::JSON_RPC.to_owned());
-        let mut supported_interfaces = vec![interface(card.url, preferred)];
-        for additional in card.additional_interfaces.into_iter().flatten() {
-            let additional = interface(additional.url, additional.transport);
-            if !supported_interfaces.contains(&additional) {
-                supported_interfaces.push(additional);
-            }
-        }
+        let additional = card.additional_interfaces.into_iter().flatten();
+        let additional = additional.map(|it| (it.url, it.transport));
+        let supported_interfaces = legacy::interfaces(dialect, (card.url, preferred), additional);
         let schemes = card.security_schemes.into_iter().flatten();
         let schemes = schemes.map(|(name, scheme)| (name, scheme.into()));
         let (variants, security_schemes) = Variants::of(schemes.collect());

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::security;
+use crate::legacy;
 use crate::proto::{or_default, unless_empty};
 use crate::reading::Wire;
 use crate::{
@@ -208,22 +209,12 @@ impl Wire for AgentCard {}
 impl From<AgentCard> for crate::AgentCard {
     fn from(card: AgentCard) -> Self {
         let dialect = Dialect::from_version(&card.protocol_version).unwrap_or(Dialect::V0_3);
-        let interface = |url: String, binding: String| crate::AgentInterface {
-            url,
-            protocol_binding: binding,
-            tenant: None,
-            protocol_version: dialect.version().to_owned(),
-        };
         let preferred = card
             .preferred_transport
             .unwrap_or_else(|| crate::AgentInterface::JSON_RPC.to_owned());
-        let mut supported_interfaces = vec![interface(card.url, preferred)];
-        for additional in card.additional_interfaces {
-            let additional = interface(additional.url, additional.transport);
-            if !supported_interfaces.contains(&additional) {
-                supported_interfaces.push(additional);
-            }
-        }
+        let additional = card.additional_interfaces;
+        let additional = additional.into_iter().map(|it| (it.url, it.transport));
+        let supported_interfaces = legacy::interfaces(dialect, (card.url, preferred), additional);
         Self {
             name: card.name,
             description: card.description,
