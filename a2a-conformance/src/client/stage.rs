@@ -128,6 +128,15 @@ fn strange_state(way: Way) -> &'static str {
     }
 }
 
+/// A security scheme that clients do not know as far as the generation lets there be one: the schemas
+/// before 1.0 list all types that there are, of which any may have more members.
+fn strange_scheme(way: Way) -> Value {
+    match way.dialect {
+        Dialect::V1_0 => json!({"type": "quantum", "quantumSecurityScheme": {"spin": "up"}}),
+        _ => json!({"type": "http", "scheme": "bearer", "futureMember": {"spin": "up"}}),
+    }
+}
+
 /// What the media type of a body begins with, as a regular expression.
 fn media_type(way: Way) -> &'static str {
     match (way.dialect, way.binding) {
@@ -191,6 +200,7 @@ impl Stage {
         ] {
             names.put(name, value.into());
         }
+        names.put("strange_scheme", strange_scheme(way));
         let canonical = card::canonical(&case.agent, way, &url, &names)?;
         names.put("card", json!(canonical));
         let signers = Signers {
