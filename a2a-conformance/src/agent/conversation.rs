@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::lane::Lane;
 use super::stream::Streaming;
 use super::target::Target;
-use crate::case::{Case, Expect, Names, Step};
+use crate::case::{Case, Expect, Names, Profile, Step};
 use crate::run::{Evidence, Mismatch};
 
 /// A case that is under way.
@@ -25,6 +25,8 @@ pub(super) struct Conversation<'t> {
     pub(super) mismatches: Vec<Mismatch>,
     /// Where it went otherwise than preferred, but as allowed.
     pub(super) leniences: Vec<String>,
+    /// Whether it is about what the behaviour contract promises.
+    pub(super) is_instrumented: bool,
     /// The step, from 1, and which of its repetitions.
     at: (usize, Option<usize>),
 }
@@ -79,12 +81,14 @@ impl<'t> Conversation<'t> {
             evidence: Vec::new(),
             mismatches: Vec::new(),
             leniences: Vec::new(),
+            is_instrumented: false,
             at: (0, None),
         }
     }
 
     /// Takes all steps, until one that others build on is not what it should be.
     pub(super) async fn hold(&mut self, case: &Case) -> Result<(), Stop> {
+        self.is_instrumented = case.profile == Profile::Instrumented;
         let held = self.hold_steps(&case.steps).await;
         for (_, stream) in std::mem::take(&mut self.streams) {
             self.evidence.push(stream.evidence);

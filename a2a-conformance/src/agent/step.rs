@@ -164,6 +164,10 @@ impl<'t> Conversation<'t> {
             params.entry("tenant").or_insert_with(tenant);
         }
         complete(&mut params);
+        let may_be_early = matches!(lane.dialect, Dialect::V0_2 | Dialect::V0_3);
+        if name == "SendMessage" && may_be_early && self.is_instrumented {
+            wait(&mut params);
+        }
         let asked = params.clone();
         let request = request(name, params).map_err(Stop::Nonsense)?;
         let id = step.id.as_ref().map(|id| self.fill(id)).transpose()?;
@@ -341,6 +345,15 @@ fn complete(params: &mut Value) {
         message.entry("role").or_insert_with(|| "ROLE_USER".into());
         let id = || Value::from(Uuid::new_v4().to_string());
         message.entry("messageId").or_insert_with(id);
+    }
+}
+
+/// Says that the caller waits, unless the case says how it wants to be answered: what the behaviour
+/// contract promises is the task at rest.
+fn wait(params: &mut Value) {
+    if let Some(params) = params.as_object_mut() {
+        let waits = || json!({"returnImmediately": false});
+        params.entry("configuration").or_insert_with(waits);
     }
 }
 

@@ -151,7 +151,8 @@ pub struct Step {
     /// The step is taken once for each of these values, which it calls `{{it}}`.
     pub for_each: Vec<Value>,
     /// What the operation is asked with, in protocol 1.0. Of a message `role` and `messageId` may be
-    /// left out.
+    /// left out. Where 0.2 and 0.3 leave it to the agent when it answers a message without a
+    /// `configuration`, instrumented agents are told that the caller waits.
     pub params: Value,
     /// What is then changed in the params as they go over the wire: members that are laid over them
     /// (RFC 7386), so that `null` leaves one out; `{$null: true}` says null. Where they are no body,
