@@ -16,6 +16,7 @@ use http_body_util::{BodyExt, Full};
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
+use super::capitals;
 use super::known::Known;
 use super::observed::Observed;
 use super::stream::Streaming;
@@ -105,6 +106,8 @@ pub(crate) struct Outgoing {
     pub(crate) body: Option<Vec<u8>>,
     /// The params in protocol 1.0, as far as they are what was asked for.
     pub(crate) asked: Value,
+    /// Whether names of headers begin with capitals, where that can be.
+    pub(crate) capitals: bool,
 }
 
 impl Lane {
@@ -139,6 +142,7 @@ impl Lane {
             headers,
             body,
             asked: Value::Null,
+            capitals: false,
         };
         Ok((outgoing, envelope))
     }
@@ -287,6 +291,7 @@ impl Lane {
             url,
             mut headers,
             body,
+            capitals,
             ..
         } = outgoing;
         let wrong;
@@ -323,12 +328,9 @@ impl Lane {
             Err(error) => return (evidence, Err(format!("`{url}` cannot be asked: {error}"))),
         };
         *request.headers_mut() = headers;
-        let asked = tokio::time::timeout(self.patience, self.http.fetch(request)).await;
-        let response = match asked {
-            Err(_) => Err(format!("no answer within {:?}", self.patience)),
-            Ok(Err(error)) => Err(causes(&error)),
-            Ok(Ok(response)) => Ok(response.map(BodyExt::boxed)),
-        };
+        let asked = tokio::time::timeout(self.patience, self.fetch(request, capitals)).await;
+        let late = |_| Err(format!("no answer within {:?}", self.patience));
+        let response = asked.unwrap_or_else(late);
         match &response {
             Ok(response) => {
                 evidence.response = Some(Half {
@@ -340,6 +342,21 @@ impl Lane {
             Err(problem) => evidence.failure = Some(problem.clone()),
         }
         (evidence, response)
+    }
+
+    async fn fetch(
+        &self,
+        request: http::Request<Full<Bytes>>,
+        capitals: bool,
+    ) -> Result<http::Response<AnyBody>, String> {
+        if capitals && let Some(sender) = capitals::connected(request.uri()).await {
+            let response = capitals::send(sender, request).await;
+            let response = response.map_err(|error| causes(&error))?;
+            return Ok(response.map(BodyExt::boxed));
+        }
+        let response = self.http.fetch(request).await;
+        let response = response.map_err(|error| causes(&error))?;
+        Ok(response.map(BodyExt::boxed))
     }
 }
 

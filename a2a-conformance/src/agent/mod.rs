@@ -6,6 +6,7 @@
 //! ```
 
 mod answer;
+mod capitals;
 mod content;
 mod conversation;
 mod delivery;

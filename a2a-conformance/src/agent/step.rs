@@ -53,6 +53,7 @@ impl<'t> Conversation<'t> {
             headers,
             body,
             asked: Value::Null,
+            capitals: self.has_capitals(step)?,
         };
         let json = outgoing.body.as_deref();
         let json = json.and_then(|body| serde_json::from_slice::<Value>(body).ok());
@@ -194,7 +195,18 @@ impl<'t> Conversation<'t> {
             }
         }
         self.add_headers(step, &mut outgoing.headers)?;
+        outgoing.capitals = self.has_capitals(step)?;
         Ok((outgoing, envelope))
+    }
+
+    /// Whether the step writes the name of a header with capitals.
+    fn has_capitals(&self, step: &Step) -> Result<bool, Stop> {
+        for name in step.headers.keys() {
+            if self.fill_text(name)?.contains(char::is_uppercase) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn add_headers(&self, step: &Step, headers: &mut HeaderMap) -> Result<(), Stop> {

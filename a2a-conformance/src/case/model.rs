@@ -164,7 +164,8 @@ pub struct Step {
     pub verb: Option<String>,
     /// The JSON-RPC id; a number by default.
     pub id: Option<Value>,
-    /// Headers in addition; an empty value leaves one out that would be sent.
+    /// Headers in addition; an empty value leaves one out that would be sent. If a name has capitals, the
+    /// names of all headers begin with them, but for behind TLS.
     pub headers: BTreeMap<String, String>,
     /// Who calls.
     pub caller: Caller,
