@@ -4,11 +4,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use a2a_transport::http::HttpTransport;
-use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
+use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport};
 use a2a_types::reading::Violation;
 use a2a_types::{
     AgentCard, AgentInterface, CancelTaskRequest, Dialect, ErrorKind, GetTaskRequest, Operation,
-    Request, SubscribeToTaskRequest,
+    Request, Response,
 };
 
 /// A [`Transport`] by the first interface on a card that we speak (specification 1.0 §8.3.2); by
@@ -127,28 +127,30 @@ impl Spoken {
         }
     }
 
-    /// Asks by a method that both know. How the task looks tells what is spoken, but only for this time:
-    /// both are read with much patience.
+    /// Asks by a method that both know. That the answer is none of 0.2 tells what is spoken, but only for
+    /// this time: both are read with much patience.
     async fn find_out_once(&self, call: Call) -> Result<Reply, Error> {
-        let Some(look) = look_at(&call.request) else {
-            return self.transport.call(call).await;
+        let reply = self.transport.call(call.clone()).await;
+        let (Err(Error::Malformed(_)), Some(look)) = (&reply, look_at(&call.request)) else {
+            return reply;
         };
-        let is_look = call.request.operation() == Operation::GetTask;
-        let look = Call {
-            request: look.into(),
-            ..call.clone()
-        };
+        let is_canceled = call.request.operation() == Operation::CancelTask;
+        let request = look.into();
         let older = self.transport.clone().speaking(Dialect::V0_1);
-        let reply = self.transport.call(look.clone()).await;
-        let again = match reply {
-            Err(Error::Malformed(_)) => older.call(look).await.ok(),
-            _ => None,
-        };
-        match (again, is_look) {
-            (Some(again), true) => Ok(again),
-            (None, true) => reply,
-            (Some(_), false) => older.call(call).await,
-            (None, false) => self.transport.call(call).await,
+        // Whatever was asked for is done: now it is read.
+        match older
+            .call(Call { request, ..call })
+            .await
+            .map(|reply| reply.answer)
+        {
+            Ok(Answer::Once(Response::GetTask(task))) if is_canceled => {
+                Ok(Reply::once(Response::CancelTask(task)))
+            }
+            Ok(answer) => Ok(Reply {
+                answer,
+                created_in: None,
+            }),
+            Err(_) => reply,
         }
     }
 }
@@ -158,19 +160,17 @@ fn is_called_alike(operation: Operation) -> bool {
     Dialect::V0_1.method(operation) == Dialect::V0_2.method(operation)
 }
 
-/// How the task looks that a request is about.
+/// How the task looks that a request is answered by.
 fn look_at(request: &Request) -> Option<GetTaskRequest> {
-    let (tenant, id) = match request {
-        Request::GetTask(look) => return Some(look.clone()),
-        Request::CancelTask(CancelTaskRequest { tenant, id, .. })
-        | Request::SubscribeToTask(SubscribeToTaskRequest { tenant, id }) => (tenant, id),
-        _ => return None,
-    };
-    Some(GetTaskRequest {
-        tenant: tenant.clone(),
-        id: id.clone(),
-        history_length: Some(0),
-    })
+    match request {
+        Request::GetTask(look) => Some(look.clone()),
+        Request::CancelTask(CancelTaskRequest { tenant, id, .. }) => Some(GetTaskRequest {
+            tenant: tenant.clone(),
+            id: id.clone(),
+            history_length: None,
+        }),
+        _ => None,
+    }
 }
 
 /// Whether the agent does not know the name of the operation. To Google's server of 0.1 a request with
