@@ -45,10 +45,11 @@ pub(super) fn status_200(_: &Asked, answer: &mut Response<Bytes>) {
     }
 }
 
-pub(super) fn status_500(_: &Asked, answer: &mut Response<Bytes>) {
-    if answer.status() == StatusCode::OK
-        && !answer.body().windows(7).any(|part| part == b"\"error\"")
-    {
+pub(super) fn status_500(asked: &Asked, answer: &mut Response<Bytes>) {
+    let is_error = answer.body().windows(7).any(|part| part == b"\"error\"");
+    // Without a card nothing else is seen.
+    let is_card = asked.path.starts_with("/.well-known/");
+    if answer.status() == StatusCode::OK && !is_error && !is_card {
         *answer.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
     }
 }
