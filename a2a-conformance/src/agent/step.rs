@@ -267,14 +267,9 @@ fn only_event(headers: &Value, body: &[u8]) -> Option<Value> {
         return None;
     }
     let mut decoder = Decoder::new(Bounds::default());
-    let events = decoder.push(body).ok()?;
-    let rest = decoder.finish().ok()?;
-    match events
-        .into_iter()
-        .chain(rest)
-        .collect::<Vec<_>>()
-        .as_slice()
-    {
+    let mut events = decoder.push(body).ok()?;
+    events.extend(decoder.finish().ok()?);
+    match events.as_slice() {
         [only] => serde_json::from_slice(&only.data).ok(),
         _ => None,
     }

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use crate::receiver::{next, receiver};
-use crate::{Worker, builders, task, until};
+use crate::{Worker, builders, card, task, until};
 use a2a_client::{Client, Error, HttpClient};
 use a2a_server::{
-    Algorithm, Challenge, Notification, Secret, Server, ServerBuilder, SigningKey, Transport,
-    WebhookKeys, WebhookPolicy,
+    Algorithm, Challenge, Notification, Secret, Server, ServerBuilder, SigningKey, SqliteStore,
+    Transport, WebhookKeys, WebhookPolicy,
 };
 use a2a_transport::webhook::{Jwks, hex_digest, key_id};
 use a2a_transport::{Call, Context};
@@ -152,6 +152,45 @@ async fn who_is_gone_takes_nobody_along() {
         let kept = client.push_configs(asked.id).await.unwrap();
         let urls: Vec<_> = kept.iter().map(|config| &config.url).collect();
         assert_eq!(urls, [&url]);
+    }
+}
+
+/// Whoever looks for what is due finds no more than one notification of each webhook.
+#[tokio::test]
+async fn what_waits_behind_another_is_due_once_that_is_told() {
+    let file = crate::stores::new_file();
+    let builder = Server::builder(card(), Worker::default());
+    let builder = builder.store(SqliteStore::open(&file).unwrap());
+    let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1"]);
+    let client = Client::new(builder.webhooks(policy).build().unwrap());
+    let asked = task(client.send("ask which").await.unwrap());
+    let hook = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let config = TaskPushNotificationConfig {
+        task_id: asked.id.clone(),
+        url: format!("http://{}/", hook.local_addr().unwrap()),
+        ..TaskPushNotificationConfig::default()
+    };
+    client.create_push_config(config).await.unwrap();
+    let answer = Message {
+        task_id: Some(asked.id),
+        ..Message::user("echo this")
+    };
+    client.send(answer).await.unwrap();
+    let tables = rusqlite::Connection::open(&file).unwrap();
+    let left = || {
+        let sql = "select count(*), count(*) filter (where next_at < ?1) from push_outbox";
+        let counts = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let counts: (i64, i64) = tables.query_row(sql, [i64::MAX], counts).unwrap();
+        counts
+    };
+    let (mut waiting, due) = left();
+    assert!(waiting >= 2 && due == 1, "{due} of {waiting}");
+    while waiting > 0 {
+        let (mut called, _) = hook.accept().await.unwrap();
+        assert_eq!(left(), (waiting, 1));
+        let taken = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+        called.write_all(taken).await.unwrap();
+        waiting -= 1;
     }
 }
 
