@@ -104,7 +104,7 @@ fn gaps_in(
 mod tests {
     use super::*;
     use crate::check::Part;
-    use crate::requirement::{Level, Role};
+    use crate::requirement::{Basis, Level, Role};
 
     #[test]
     fn requirements_and_checks_meet() {
@@ -135,6 +135,9 @@ mod tests {
             says: "So it is.".to_owned(),
             level: Level::Must,
             section: "1".to_owned(),
+            source: String::new(),
+            basis: Basis::Keyword,
+            reading: String::new(),
             binds: vec![Role::Agent],
             checks: names.to_vec(),
             excluded: None,

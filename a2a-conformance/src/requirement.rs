@@ -1,4 +1,8 @@
-//! What the specification requires, sentence by sentence, in our own words.
+//! The requirements of the specification, sentence by sentence, in our own words.
+
+mod source;
+#[cfg(test)]
+mod source_tests;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -7,6 +11,8 @@ use a2a_types::Dialect;
 use rust_embed::RustEmbed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use source::Basis;
 
 /// One normative sentence of one generation.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -21,6 +27,17 @@ pub struct Requirement {
     pub level: Level,
     /// Where it stands, like `3.1.1`.
     pub section: String,
+    /// Permanent link to the sentence in the published text, line included. Reports of earlier versions
+    /// of this suite have none.
+    #[serde(default)]
+    pub source: String,
+    /// The kind of text at the source, which decides how far the level can be read off it.
+    #[serde(default, skip_serializing_if = "Basis::is_keyword")]
+    pub basis: Basis,
+    /// The verdict of the second reading: whether a reader of nothing but the specification would agree, and
+    /// what the reading changed. Reports of earlier versions of this suite have none.
+    #[serde(default)]
+    pub reading: String,
     /// Whom it binds.
     pub binds: Vec<Role>,
     /// The checks that cover it.
@@ -131,9 +148,9 @@ struct Files;
 fn read(dialect: Dialect) -> Vec<Requirement> {
     let file = Files::get(&format!("{}.yaml", dialect.version()));
     let text = file.map(|file| String::from_utf8_lossy(&file.data).into_owned());
-    // A test reads all of them: what is built in can be read.
-    text.and_then(|text| serde_saphyr::from_str(&text).ok())
-        .unwrap_or_default()
+    // A test reads every file, so that an unreadable one is never built in.
+    let file = text.and_then(|text| serde_saphyr::from_str::<source::File>(&text).ok());
+    file.map(source::File::expand).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -155,8 +172,9 @@ mod tests {
         for dialect in Dialect::ALL {
             let file = Files::get(&format!("{dialect}.yaml")).expect("there is a file");
             let text = String::from_utf8(file.data.into_owned()).expect("it is text");
-            let read = serde_saphyr::from_str::<Vec<Requirement>>(&text);
+            let read = serde_saphyr::from_str::<source::File>(&text);
             let read = read.unwrap_or_else(|error| panic!("{dialect}.yaml: {error}"));
+            let read = read.expand();
             assert!(read.len() >= 100, "{dialect} has {} entries", read.len());
         }
     }

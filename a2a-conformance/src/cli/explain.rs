@@ -69,8 +69,11 @@ fn explain_requirement(requirement: &Requirement) -> io::Result<()> {
     let binds: Vec<_> = requirement.binds.iter().map(|role| role.name()).collect();
     writeln!(out, "{BOLD}{id}{BOLD:#}")?;
     writeln!(out, "{says}\n")?;
-    writeln!(out, "Level    {}", requirement.level.name())?;
+    let (level, basis) = (requirement.level.name(), requirement.basis);
+    writeln!(out, "Level    {level}, by {basis}")?;
     writeln!(out, "Section  {section} of A2A {of}")?;
+    writeln!(out, "Source   {}", requirement.source)?;
+    writeln!(out, "Reading  {}", requirement.reading)?;
     writeln!(out, "Binds    {}", binds.join(", "))?;
     if let Some(reason) = &requirement.excluded {
         return writeln!(out, "Checks   none: {reason}");

@@ -212,13 +212,13 @@ fn unmet(run: &Run, result: &CheckResult, out: &mut impl Write) -> io::Result<()
     writeln!(out, "  {BOLD}{}{BOLD:#}", line(&result.title))?;
     for id in result.requirements.iter().take(RULES) {
         match run.requirement(id) {
-            Some(rule) => writeln!(
-                out,
-                "  {DIM}{} §{}{DIM:#} {}",
-                line(id),
-                line(&rule.section),
-                line(&rule.says)
-            )?,
+            Some(rule) => {
+                let (section, says) = (line(&rule.section), line(&rule.says));
+                writeln!(out, "  {DIM}{} §{section}{DIM:#} {says}", line(id))?;
+                if !rule.source.is_empty() {
+                    writeln!(out, "  {DIM}{}{DIM:#}", line(&rule.source))?;
+                }
+            }
             None => writeln!(out, "  {DIM}{}{DIM:#}", line(id))?,
         }
     }

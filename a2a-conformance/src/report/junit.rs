@@ -92,7 +92,10 @@ fn told(run: &Run, result: &CheckResult) -> String {
                     line(id),
                     line(&rule.section),
                     line(&rule.says)
-                )
+                );
+                if !rule.source.is_empty() {
+                    text += &format!("\n{}", line(&rule.source));
+                }
             }
             None => text += &format!("\n{}", line(id)),
         }

@@ -139,12 +139,11 @@ fn failure(run: &Run, result: &CheckResult) -> String {
     );
     for id in &result.requirements {
         if let Some(rule) = run.requirement(id) {
-            text += &format!(
-                "> {} §{} — {}\n>\n",
-                plain(id),
-                plain(&rule.section),
-                plain(&rule.says)
-            );
+            let (section, says) = (plain(&rule.section), plain(&rule.says));
+            text += &format!("> {} §{section} — {says}\n>\n", plain(id));
+            if !rule.source.is_empty() {
+                text += &format!("> {}\n>\n", plain(&rule.source));
+            }
         }
     }
     if !result.explanation.is_empty() {

@@ -1,7 +1,7 @@
 //! A run as it may come of a real agent: most of it met, and one of everything else.
 
 use a2a_conformance::report::Redaction;
-use a2a_conformance::requirement::{Level, Requirement, Role};
+use a2a_conformance::requirement::{Basis, Level, Requirement, Role};
 use a2a_conformance::run::{
     CheckResult, Evidence, FORMAT, Half, Mismatch, Run, Settings, Target, Verdict,
 };
@@ -15,6 +15,8 @@ const SPOKEN: &[(&str, &str)] = &[
     ("0.3", "HTTP+JSON"),
     ("0.2", "JSONRPC"),
 ];
+
+const SPECIFICATION: &str = "https://github.com/a2aproject/A2A/blob/v1.0.1/docs/specification.md";
 
 /// What is checked everywhere: id, level, requirement, title.
 #[rustfmt::skip]
@@ -134,6 +136,9 @@ fn requirement((id, level, number, title): &(&str, Level, &str, &str)) -> Requir
         },
         level: *level,
         section,
+        source: format!("{SPECIFICATION}?plain=1#L{}", 100 + number.len()),
+        basis: Basis::Keyword,
+        reading: "agrees".to_owned(),
         binds: vec![Role::Agent],
         checks: vec![(*id).to_owned()],
         excluded: None,

@@ -39,6 +39,8 @@ pub(super) struct Rule {
     pub(super) says: String,
     /// Its id, and where it stands.
     pub(super) place: String,
+    /// A link to the sentence.
+    pub(super) source: Option<String>,
 }
 
 /// What came of a check in a generation and binding.
@@ -173,21 +175,26 @@ fn row(run: &Run, id: &str) -> Option<Row> {
 }
 
 fn rule(run: &Run, id: &str) -> Rule {
-    let (says, place) = match run.requirement(id) {
+    let (says, place, source) = match run.requirement(id) {
         Some(Requirement {
             says,
             level,
             section,
+            source,
             ..
         }) => (
             says.as_str(),
             format!("{id} · section {section} · {}", level.keyword()),
+            source.as_str(),
         ),
-        None => ("", id.to_owned()),
+        None => ("", id.to_owned(), ""),
     };
+    // A report is read from a file, too: nothing but a web address becomes a link.
+    let source = source.starts_with("https://").then_some(source);
     Rule {
         says: visible(says).into_owned(),
         place: line(&place).into_owned(),
+        source: source.map(|source| line(source).into_owned()),
     }
 }
 
