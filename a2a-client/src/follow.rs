@@ -42,6 +42,10 @@ pub(crate) struct Follower {
     compared: bool,
     /// How many attempts in a row have brought nothing.
     failed: u32,
+    /// How many subscriptions in a row were refused, or ended before any event.
+    fruitless: u32,
+    /// Why the last of them brought nothing, until the task has been read.
+    refusal: Option<Error>,
     /// How many times in a row a task that is polled was as before.
     quiet: u32,
     pub(crate) reconnections: u32,
@@ -127,6 +131,8 @@ enum Question {
 struct Stream {
     updates: UpdateStream,
     footing: Footing,
+    /// An event has come by it.
+    has_events: bool,
     since: Instant,
     /// When silence means something.
     patience: Option<Pin<Box<Sleep>>>,
@@ -193,6 +199,8 @@ impl Follower {
             polls: false,
             compared: false,
             failed: 0,
+            fruitless: 0,
+            refusal: None,
             quiet: 0,
             reconnections: 0,
             last_cut: None,
@@ -281,7 +289,11 @@ impl Follower {
                 Poll::Pending => (Step::Pausing(pause, question), false),
             },
             Step::Hearing(mut stream) => match stream.updates.as_mut().poll_next(cx) {
-                Poll::Ready(Some(Ok(update))) => (self.came(update, stream), true),
+                Poll::Ready(Some(Ok(update))) => {
+                    stream.has_events = true;
+                    self.fruitless = 0;
+                    (self.came(update, stream), true)
+                }
                 Poll::Ready(Some(Err(error))) => (self.broke(Some(error), &stream), true),
                 Poll::Ready(None) => (self.broke(None, &stream), true),
                 Poll::Pending => match stream.is_out_of_patience(cx, self.known.is_over()) {
@@ -305,6 +317,7 @@ impl Stream {
         Self {
             updates,
             footing,
+            has_events: false,
             since: Instant::now(),
             patience: None,
         }

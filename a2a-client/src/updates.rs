@@ -23,6 +23,10 @@ use crate::follow::Follower;
 /// An agent that cannot stream at all is asked for the task from time to time, twice a second at
 /// first, every five seconds when nothing happens.
 ///
+/// When the agent refuses a subscription, or ends it before any event, the task is read: if it has
+/// ended or waits for its caller, that is the end; if it goes on, it is subscribed to again. After
+/// the second such subscription in a row the task is read from time to time.
+///
 /// How often in a row that may fail is set by [`Retries`](crate::Retries). A message is only sent
 /// again if that is safe.
 ///

@@ -164,33 +164,33 @@ impl Follower {
         Step::Hearing(Stream::new(updates, footing))
     }
 
+    /// The agent did not answer the subscription by a stream.
     fn not_subscribed(&mut self, error: Error) -> Step {
-        let begins = self.known.task().is_none();
-        if !self.follows() {
-            return self.fail(error);
-        }
-        if is_cut(&error) {
+        if self.follows() && is_cut(&error) {
             return self.again(error, Question::Subscribe);
         }
-        if refuses_streams(&error) {
-            self.polls = true;
-            return self.ask(Question::Look(None));
+        self.fruitless(error)
+    }
+
+    /// A subscription was refused, in whatever words and wherever in its answer, or has ended before
+    /// any event. Agents do so for a task that has ended: the task itself decides.
+    fn fruitless(&mut self, error: Error) -> Step {
+        let refused = matches!(error, Error::Agent(_) | Error::NotA2a { .. });
+        if !self.follows() || !(refused || is_cut(&error) || refuses_streams(&error)) {
+            return self.fail(error);
         }
-        match error {
-            // Agents have various words for a task that has ended.
-            Error::Agent(_) if !begins => {
-                self.failed += 1;
-                self.polls |= self.failed > 1;
-                self.ask(Question::Look(None))
-            }
-            error => self.fail(error),
-        }
+        self.fruitless += 1;
+        // The second one in a row: the task may go on, but its events do not come by a stream.
+        self.polls |= refuses_streams(&error) || self.fruitless > 1;
+        self.refusal = Some(error);
+        self.ask(Question::Look(None))
     }
 
     fn looked(&mut self, task: Task, stream: Option<Stream>) -> Step {
         let begins = self.known.task().is_none();
         let waits = task.status.state.ends_stream();
         let over = task.status.state.is_terminal() || waits && (self.polls || stream.is_none());
+        let refusal = self.refusal.take();
         let moved = self.compare(task);
         if self.polls {
             self.failed = 0;
@@ -210,8 +210,8 @@ impl Follower {
             }
             None if self.polls => self.poll_later(moved),
             None if moved => self.pause(Question::Subscribe, None),
-            // The stream that was taken up has ended, and nothing has happened since.
-            None => self.again(Error::Unfinished, Question::Subscribe),
+            // Nothing has happened since the stream.
+            None => self.again(refusal.unwrap_or(Error::Unfinished), Question::Subscribe),
         }
     }
 
@@ -319,16 +319,17 @@ impl Follower {
         if nothing && self.subject.message.is_some() {
             return self.not_heard(error);
         }
-        if nothing && refuses_streams(&error) {
-            return self.not_subscribed(error);
+        let lasted = stream.since.elapsed() > LASTED;
+        if !stream.has_events && (nothing || !lasted) {
+            return self.fruitless(error);
         }
         if !is_cut(&error) {
             return self.fail(error);
         }
-        if stream.since.elapsed() > LASTED {
+        if lasted {
             self.failed = 0;
         }
-        if ended && (nothing || !matches!(stream.footing, Footing::Firm)) {
+        if ended && !lasted && !matches!(stream.footing, Footing::Firm) {
             // An agent that takes a stream up and ends it has nothing to tell there.
             self.polls = true;
             return self.ask(Question::Look(None));

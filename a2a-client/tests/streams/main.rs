@@ -3,5 +3,6 @@
 mod overlap;
 mod patience;
 mod peer;
+mod refusals;
 mod retries;
 mod wire;

@@ -192,6 +192,8 @@ async fn a_stream_that_ends_early_is_taken_up_and_then_asked_for() {
             events([status(Working), chunk("1")], End::Well),
             events([], End::Well),
             looked(Working, &["1", "2"]),
+            events([], End::Well),
+            looked(Working, &["1", "2"]),
             looked(Completed, &["1", "2", "3"]),
         ]
     };
@@ -199,7 +201,14 @@ async fn a_stream_that_ends_early_is_taken_up_and_then_asked_for() {
         Dialect::ALL,
         script,
         &["Working", "=1", "+2", "+3", "Completed"],
-        &[SendStreamingMessage, SubscribeToTask, GetTask, GetTask],
+        &[
+            SendStreamingMessage,
+            SubscribeToTask,
+            GetTask,
+            SubscribeToTask,
+            GetTask,
+            GetTask,
+        ],
     )
     .await;
 }

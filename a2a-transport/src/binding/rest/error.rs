@@ -88,6 +88,18 @@ pub(super) fn error_in(said: &Value, dialect: Dialect) -> Option<A2aError> {
     })
 }
 
+/// The error that an event of a stream tells in place of its item.
+pub(super) fn error_event_in(said: &Value, dialect: Dialect) -> Option<A2aError> {
+    let by_code = || {
+        let code = said.get("error")?.as_object()?.get("code");
+        let code = code.and_then(Value::as_u64).unwrap_or_default();
+        let status = u16::try_from(code).ok().map(StatusCode::from_u16);
+        let status = status.and_then(Result::ok);
+        by_status(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), said)
+    };
+    error_in(said, dialect).or_else(by_code)
+}
+
 fn message_in(error: &Value) -> Option<&str> {
     ["message", "detail", "title"]
         .into_iter()
@@ -152,6 +164,16 @@ mod tests {
                 assert_eq!(read.message, "m");
             }
         }
+    }
+
+    #[test]
+    fn an_event_may_tell_an_error_without_a_reason() {
+        let kind = |said| error_event_in(&said, Dialect::V1_0).map(|error| error.kind);
+        let not_found = json!({"error": {"code": 404, "status": "NOT_FOUND", "message": "gone"}});
+        assert_eq!(kind(not_found), Some(ErrorKind::TaskNotFound));
+        let internal = json!({"error": {"message": "broke"}});
+        assert_eq!(kind(internal), Some(ErrorKind::Internal));
+        assert_eq!(kind(json!({"message": {"messageId": "m"}})), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use a2a_types::reading::{Hints, Mode, Read, Streamed, Violation, read_canonical}
 use a2a_types::v0_3::{self, Flavour};
 use a2a_types::{ArtifactId, Dialect, Error as A2aError, Event, v0_2};
 
-use super::error::{error_in, write_error};
+use super::error::{error_event_in, write_error};
 use crate::binding::canonical::unmended;
 use crate::binding::{Line, Written};
 use crate::shared::Form;
@@ -83,10 +83,8 @@ impl EventReader {
         };
         let read = read.map_err(|violation| {
             let said = serde_json::from_str(json).unwrap_or_default();
-            match error_in(&said, self.envelope.dialect) {
-                Some(error) => Error::Agent(error),
-                None => Error::Malformed(violation),
-            }
+            error_event_in(&said, self.envelope.dialect)
+                .map_or(Error::Malformed(violation), Error::Agent)
         })?;
         if let Event::ArtifactUpdate(update) = &read.value.event {
             self.artifact = Some(update.artifact.artifact_id.clone());
