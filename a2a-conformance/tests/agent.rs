@@ -45,6 +45,7 @@ fn bearer(token: &str) -> HeaderMap {
 fn options(url: &str) -> Options {
     Options {
         patience: Duration::from_secs(20),
+        delivery_patience: Duration::from_secs(20),
         ..Options::of(url)
     }
 }

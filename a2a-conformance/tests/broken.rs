@@ -256,6 +256,7 @@ async fn unmet(is: Break, offer: Offer) -> BTreeSet<String> {
         forbidden_headers: bearer("guest"),
         card_keys: Some(Jwks::default()),
         patience: Duration::from_millis(150),
+        delivery_patience: Duration::from_millis(450),
         jobs: 32,
         ..Options::of(url)
     };

@@ -85,15 +85,19 @@ impl Lane {
 
     /// A page has what was asked for, and no more.
     fn judge_list(&self, answer: &Answer<'_>, evidence: &Evidence) {
-        let (asked, tasks) = (answer.asked, items(&answer.result["tasks"]));
+        let asked = answer.asked;
         let see = |check, found| self.observed.see(check, found, evidence);
         let most = asked["pageSize"].as_u64().unwrap_or(50);
-        let count = tasks.len() as u64;
+        let count = items(&answer.result["tasks"]).len() as u64;
         let expected = format!("at most {most} tasks");
         see(
             "list.page-size",
             unless(count <= most, "$.tasks", expected, count),
         );
+        let [mut page, mut written] = [answer.result.clone(), answer.json.clone()];
+        self.own.retain(&mut page);
+        self.own.retain(&mut written);
+        let tasks = items(&page["tasks"]);
         let since = time(&asked["statusTimestampAfter"]);
         let mut before = None;
         for (index, task) in tasks.iter().enumerate() {
@@ -120,7 +124,7 @@ impl Lane {
         }
         if asked["includeArtifacts"] != true {
             let with = |task: &&Value| task.get("artifacts").is_some();
-            let found = items(&answer.json["tasks"]).iter().find(with);
+            let found = items(&written["tasks"]).iter().find(with);
             let told = found.map_or_else(String::new, Value::to_string);
             see(
                 "list.artifacts",

@@ -182,9 +182,11 @@ impl<'t> Conversation<'t> {
         match template {
             Value::Object(members) => {
                 let members = members.iter().filter_map(|(name, value)| {
-                    let value = match name == "contextId" && self.is_untold(value) {
-                        true => instead?.clone(),
-                        false => self.as_told(value, instead),
+                    let value = match name.as_str() {
+                        "contextId" if self.is_untold(value) => instead?.clone(),
+                        // What was left out is the default of its type.
+                        "$same" if self.fill(value).is_err() => Value::Null,
+                        _ => self.as_told(value, instead),
                     };
                     Some((name.clone(), value))
                 });
@@ -279,7 +281,7 @@ impl<'t> Conversation<'t> {
         };
         let path = self.fill_text(path)?;
         let mut changes = webhooks.changes();
-        let deadline = tokio::time::Instant::now() + self.lane.patience * 3;
+        let deadline = tokio::time::Instant::now() + self.lane.delivery_patience;
         loop {
             changes.mark_unchanged();
             let told = webhooks.told(&self.key).into_iter();
@@ -293,7 +295,15 @@ impl<'t> Conversation<'t> {
             if found.is_empty() || is_late {
                 let found =
                     self.settle(step, |this, expect| this.check_notifications(expect, &list))?;
-                self.mismatches.extend(found);
+                let waited = self.lane.delivery_patience.as_secs_f64();
+                self.mismatches
+                    .extend(found.into_iter().map(|mismatch| Mismatch {
+                        found: format!(
+                            "{} within {waited} s (--patience waits longer)",
+                            mismatch.found
+                        ),
+                        ..mismatch
+                    }));
                 for delivery in list.as_array().into_iter().flatten() {
                     self.lane.judge_delivery(self.number(), delivery);
                 }

@@ -15,28 +15,40 @@ impl Lane {
     /// What a webhook was told, and what that says in protocol 1.0.
     pub(crate) fn told(&self, mut delivery: Value) -> Value {
         let body = &delivery["body"];
-        let event = match self.dialect {
-            Dialect::V1_0 => {
-                let operation = Operation::SendStreamingMessage;
-                let envelope = Envelope::new(Dialect::V1_0, Binding::HttpJson, operation);
-                let mut reader = EventReader::new(envelope, Mode::Lenient, Limits::default());
-                let read = reader.read(body.to_string().as_bytes()).ok();
-                read.and_then(|read| serde_json::to_value(read.value.event).ok())
-            }
-            dialect => {
-                let envelope = Envelope {
-                    id: Some(Id::number(1)),
-                    ..Envelope::new(dialect, Binding::JsonRpc, Operation::GetTask)
-                };
-                let whole = json!({"jsonrpc": "2.0", "id": 1, "result": body}).to_string();
-                match self.read(&envelope, 200, whole.as_bytes()) {
-                    Outcome::Result(task) => Some(json!({ "task": task })),
-                    _ => None,
-                }
-            }
+        // That it has the form of its version is a check of its own: `push.body`.
+        let (own, other) = match self.dialect {
+            Dialect::V1_0 => (self.event_in(body), self.task_in(body)),
+            _ => (self.task_in(body), self.event_in(body)),
         };
+        let event = own.or(other);
         delivery["event"] = event.unwrap_or_default();
         delivery
+    }
+
+    /// The event that a body is, as a stream of the version has it.
+    fn event_in(&self, body: &Value) -> Option<Value> {
+        let operation = Operation::SendStreamingMessage;
+        let (envelope, document) = match self.dialect {
+            Dialect::V1_0 => {
+                let envelope = Envelope::new(Dialect::V1_0, Binding::HttpJson, operation);
+                (envelope, body.to_string())
+            }
+            dialect => (in_json_rpc(dialect, operation), enveloped(body)),
+        };
+        let mut reader = EventReader::new(envelope, Mode::Lenient, Limits::default());
+        let read = reader.read(document.as_bytes()).ok()?;
+        serde_json::to_value(read.value.event).ok()
+    }
+
+    /// The task that a body is.
+    fn task_in(&self, body: &Value) -> Option<Value> {
+        let envelope = in_json_rpc(self.dialect, Operation::GetTask);
+        match self.read(&envelope, 200, enveloped(body).as_bytes()) {
+            Outcome::Result(task) if task["status"]["state"].is_string() => {
+                Some(json!({ "task": task }))
+            }
+            _ => None,
+        }
     }
 
     /// Holds what a webhook was told against what it has to be told.
@@ -66,4 +78,15 @@ impl Lane {
         self.observed.see("push.body", found, &evidence);
         self.judge_content(body, &evidence);
     }
+}
+
+fn in_json_rpc(dialect: Dialect, operation: Operation) -> Envelope {
+    Envelope {
+        id: Some(Id::number(1)),
+        ..Envelope::new(dialect, Binding::JsonRpc, operation)
+    }
+}
+
+fn enveloped(body: &Value) -> String {
+    json!({"jsonrpc": "2.0", "id": 1, "result": body}).to_string()
 }

@@ -14,7 +14,7 @@ impl Lane {
     pub(super) fn judge_error(&self, answered: &Answered) {
         let evidence = &answered.evidence;
         let Some(json) = &answered.json else { return };
-        let Outcome::Error { kind, message } = &answered.outcome else {
+        let Outcome::Error { kind, .. } = &answered.outcome else {
             if let (Outcome::Unreadable(problem), Some(error)) =
                 (&answered.outcome, json.get("error"))
             {
@@ -25,7 +25,7 @@ impl Lane {
             return;
         };
         let see = |check, found| self.observed.see(check, found, evidence);
-        see("error.no-internals", internals(message, json));
+        self.judge_internals(answered);
         let is_guarded = GUARDS.contains(&answered.status);
         if (self.binding, self.dialect) == (Binding::HttpJson, Dialect::V0_3) && !is_guarded {
             see("error.body", untold(json));
@@ -49,6 +49,15 @@ impl Lane {
         }
         if self.dialect == Dialect::V1_0 {
             self.judge_details(error, *kind, evidence);
+        }
+    }
+
+    /// An error tells nothing of the inside of the agent, whatever it answers.
+    pub(super) fn judge_internals(&self, answered: &Answered) {
+        if let (Outcome::Error { message, .. }, Some(json)) = (&answered.outcome, &answered.json) {
+            let found = internals(message, json);
+            self.observed
+                .see("error.no-internals", found, &answered.evidence);
         }
     }
 
@@ -100,7 +109,8 @@ impl Lane {
         let of_http = [404, 405, 406, 408, 413, 415, 429, 431, 503].contains(&status);
         let same = match self.dialect {
             Dialect::V1_0 if is_of_a2a(kind) => status == expected || status == earlier,
-            Dialect::V1_0 => status == expected || of_http,
+            // No table has them.
+            Dialect::V1_0 => status / 100 == expected / 100 || of_http,
             // No table says which; 404 says that something is not there.
             _ => status / 100 == expected / 100 && (status != 404 || is_absence(kind)),
         };
@@ -121,14 +131,22 @@ impl Lane {
                         .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
             };
             let holds = error["code"] == status
-                && error["status"].as_str().is_some_and(is_name)
                 && error["message"]
                     .as_str()
                     .is_some_and(|text| !text.is_empty())
                 && error.get("details").is_none_or(Value::is_array);
-            let expected =
-                format!("`code` {status}, `status` like NOT_FOUND, `message`, `details`");
+            let expected = format!("`code` {status}, `message`, and `details` an array if there");
             see("error.body", unless(holds, "$.error", expected, error));
+            let named = match is_of_a2a(kind) {
+                true => error["status"] == kind.grpc_status(),
+                false => error["status"].as_str().is_some_and(is_name),
+            };
+            let expected = match is_of_a2a(kind) {
+                true => format!("{}, the gRPC status of {kind:?}", kind.grpc_status()),
+                false => "the name of a gRPC status".to_owned(),
+            };
+            let found = unless(named, "$.error.status", expected, &error["status"]);
+            see("error.status-name", found);
             let object = error["code"].is_i64() && error["message"].is_string();
             let expected = "an integer `code` and a `message`";
             see("error.object", unless(object, "$.error", expected, error));
@@ -201,7 +219,7 @@ fn misshapen(place: &str, detail: &Value) -> Option<Mismatch> {
 }
 
 /// Whether A2A has a code of its own for it.
-fn is_of_a2a(kind: ErrorKind) -> bool {
+pub(super) fn is_of_a2a(kind: ErrorKind) -> bool {
     (-32009..=-32001).contains(&kind.code())
 }
 

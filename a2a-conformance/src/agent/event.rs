@@ -7,6 +7,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use super::answer::time;
+use super::judge::is_unread;
 use super::lane::Lane;
 use super::observed::unless;
 use super::stream::Streaming;
@@ -58,7 +59,8 @@ impl Streaming {
                 let id = id.and_then(|id| serde_json::to_value(id).ok());
                 let id = id.unwrap_or_default();
                 let one = json.get("result").is_some() != json.get("error").is_some();
-                let sealed = json["jsonrpc"] == "2.0" && json.get("id") == Some(&id) && one;
+                let has_id = json.get("id") == Some(&id) || is_unread(json);
+                let sealed = json["jsonrpc"] == "2.0" && has_id && one;
                 let expected =
                     format!("`jsonrpc: \"2.0\"`, `id: {id}`, and either `result` or `error`");
                 see("stream.envelope", unless(sealed, place, expected, json));
@@ -102,6 +104,9 @@ impl Streaming {
         let ends = state.is_some_and(|state| state.is_terminal() || asks(state));
         self.ended |= ends || last || matches!(event, Event::Message(_));
         self.fold(event);
+        if let Some(id) = event.task_id() {
+            lane.own.add(id.as_str());
+        }
         self.events.push(told);
     }
 

@@ -1,5 +1,6 @@
 //! What came, held against what had to come.
 
+use a2a_transport::Binding;
 use a2a_types::{Dialect, ErrorKind};
 use serde_json::{Value, json};
 
@@ -42,7 +43,12 @@ impl Conversation<'_> {
             expect.task.is_some() || expect.message.is_some() || expect.result.is_some();
         match (&expect.error, &answered.outcome) {
             (Some(wanted), Outcome::Error { kind, .. }) => {
-                found.extend(self.check_error(answered.dialect, wanted, *kind));
+                let said = Said {
+                    dialect: answered.dialect,
+                    binding: answered.binding,
+                    is_coded: answered.json.as_ref().is_some_and(has_code),
+                };
+                found.extend(self.check_error(&said, wanted, *kind));
             }
             (Some(wanted), other) => {
                 found.push(answer(format!("the error {wanted}"), told(other)));
@@ -114,18 +120,21 @@ impl Conversation<'_> {
 
     pub(super) fn check_error(
         &self,
-        dialect: Dialect,
+        said: &Said,
         wanted: &Value,
         kind: ErrorKind,
     ) -> Option<Mismatch> {
+        let dialect = said.dialect;
         // Older generations have fewer codes.
         let named = |wanted: &Value| {
             let name = wanted.as_str().unwrap_or_default();
-            let code = error_kind(name).map(|kind| kind.code_in(dialect));
+            let wanted = error_kind(name);
+            let code = wanted.map(|kind| kind.code_in(dialect));
             match name {
                 "any" => true,
                 "refusal" => kind != ErrorKind::Internal,
-                _ => code == Some(kind.code_in(dialect)),
+                _ if code == Some(kind.code_in(dialect)) => true,
+                _ => wanted.is_some_and(|wanted| !said.tells_apart(wanted, kind)),
             }
         };
         let holds = match wanted {
@@ -139,6 +148,38 @@ impl Conversation<'_> {
             evidence: None,
         })
     }
+}
+
+/// How an error was said.
+pub(super) struct Said {
+    pub(super) dialect: Dialect,
+    pub(super) binding: Binding,
+    /// Whether the body names a code of JSON-RPC.
+    pub(super) is_coded: bool,
+}
+
+impl Said {
+    /// Whether two errors differ in what they say. By HTTP+JSON, 1.0 has no reason for what is no error of
+    /// A2A (§5.4), and 0.3 has no form for errors: where the body names no code, there is only the class of
+    /// the status.
+    fn tells_apart(&self, one: ErrorKind, other: ErrorKind) -> bool {
+        let has_no_reason = |kind: ErrorKind| (-32700..=-32600).contains(&kind.code());
+        let class = |kind: ErrorKind| kind.http_status_in(self.dialect) / 100;
+        let may_be_told_alike = match (self.binding, self.dialect) {
+            (Binding::JsonRpc, _) => false,
+            (Binding::HttpJson, Dialect::V1_0) => has_no_reason(one) && has_no_reason(other),
+            (Binding::HttpJson, _) => !self.is_coded,
+        };
+        !may_be_told_alike || class(one) != class(other)
+    }
+}
+
+/// Whether the body of an error names a code of JSON-RPC.
+pub(super) fn has_code(json: &Value) -> bool {
+    let codes = [&json["code"], &json["error"]["code"]];
+    codes
+        .iter()
+        .any(|code| code.as_i64().is_some_and(|code| code < 0))
 }
 
 /// The task of a result: it itself, or what is in it.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::conversation::{Conversation, Stop};
-use super::expectation::told;
+use super::expectation::{Said, told};
 use super::lane::Outcome;
 use super::stream::Streaming;
 use crate::case::{Expect, Step, Until};
@@ -15,6 +15,17 @@ struct Seen {
     folded: Value,
     problem: Option<String>,
     until: Until,
+}
+
+impl Streaming {
+    /// How it was refused. What it was refused by is not kept: its errors are told apart.
+    fn said(&self) -> Said {
+        Said {
+            dialect: self.dialect,
+            binding: self.envelope.binding,
+            is_coded: true,
+        }
+    }
 }
 
 impl<'t> Conversation<'t> {
@@ -84,8 +95,7 @@ impl<'t> Conversation<'t> {
         };
         match (&stream.refused, &expect.error) {
             (Some(Outcome::Error { kind, .. }), Some(wanted)) => {
-                let lane = stream.dialect;
-                found.extend(self.check_error(lane, wanted, *kind));
+                found.extend(self.check_error(&stream.said(), wanted, *kind));
             }
             (Some(refused), wanted) => {
                 let expected = match wanted {
@@ -96,7 +106,7 @@ impl<'t> Conversation<'t> {
             }
             // That a plain error is better is what `stream.refused-before-start` says.
             (None, Some(wanted)) => match stream.refusal() {
-                Some(kind) => found.extend(self.check_error(stream.dialect, wanted, kind)),
+                Some(kind) => found.extend(self.check_error(&stream.said(), wanted, kind)),
                 None => miss(
                     "the answer",
                     format!("the error {wanted}"),

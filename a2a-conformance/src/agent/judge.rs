@@ -9,7 +9,7 @@ use super::lane::{Answered, Lane, Outcome};
 use super::observed::unless;
 use super::protojson;
 use crate::lint::misfit;
-use crate::run::{Evidence, Mismatch};
+use crate::run::Mismatch;
 
 impl Lane {
     /// Holds an answer against everything that holds for all answers.
@@ -20,12 +20,7 @@ impl Lane {
         if self.binding == Binding::JsonRpc {
             let id = envelope.id.as_ref();
             let id = id.and_then(|id| serde_json::to_value(id).ok());
-            let mut id = id.unwrap_or_default();
-            // Who is not let in may be told so before the body is read.
-            if GUARDS.contains(&answered.status) && json["id"].is_null() {
-                id = Value::Null;
-            }
-            self.judge_envelope(json, &id, evidence);
+            self.judge_envelope(answered, json, &id.unwrap_or_default());
         }
         let is_ok = (200..300).contains(&answered.status);
         let status = unless(is_ok, "HTTP status", "200", answered.status);
@@ -41,13 +36,17 @@ impl Lane {
         if self.binding == Binding::HttpJson {
             self.observed.see("error.status", status, evidence);
         }
-        let found = self.against_schema(envelope.operation, json, "");
+        let mut own = json.clone();
+        if envelope.operation == Operation::ListTasks {
+            self.own.retain(match self.binding {
+                Binding::JsonRpc => &mut own["result"],
+                Binding::HttpJson => &mut own,
+            });
+        }
+        let found = self.against_schema(envelope.operation, &own, "");
         self.observed.see("task.shape", found, evidence);
-        let result = match self.binding {
-            Binding::JsonRpc => json.get("result").unwrap_or(&Value::Null),
-            Binding::HttpJson => json,
-        };
-        self.judge_content(result, evidence);
+        self.judge_content(self.result_of(&own), evidence);
+        let result = self.result_of(json);
         if let Outcome::Result(canonical) = &answered.outcome {
             let answer = Answer {
                 operation: envelope.operation,
@@ -60,48 +59,36 @@ impl Lane {
         }
     }
 
-    /// Holds the answer to a request that was sent as it is against what holds for all answers, as far
-    /// as it can be told what was asked.
-    pub(super) fn judge_raw(&self, envelope: &Envelope, asked: &Raw<'_>, answered: &Answered) {
-        let Some(json) = answered.json.as_ref().filter(|json| json.is_object()) else {
-            return;
-        };
-        if !asked.is_of_interface {
-            return self.judge_error(answered);
-        }
-        if self.binding == Binding::JsonRpc {
-            self.judge_media_type(answered);
-            let own = asked.json.get("id").unwrap_or(&Value::Null);
-            let code = json["error"]["code"].as_i64();
-            // Whoever cannot read a request does not know its id.
-            let unread = matches!(code, Some(-32700 | -32600)) || GUARDS.contains(&answered.status);
-            let id = match unread && json["id"].is_null() {
-                true => &Value::Null,
-                false => own,
-            };
-            let id = if asked.json.is_object() {
-                id
-            } else {
-                &json["id"]
-            };
-            self.judge_envelope(json, id, &answered.evidence);
-        }
-        match &answered.outcome {
-            Outcome::Result(_) if asked.is_known => {
-                let found = self.against_schema(envelope.operation, json, "");
-                self.observed.see("task.shape", found, &answered.evidence);
-                let result = match self.binding {
-                    Binding::JsonRpc => &json["result"],
-                    Binding::HttpJson => json,
-                };
-                self.judge_content(result, &answered.evidence);
-            }
-            _ => self.judge_error(answered),
+    /// What stands in the envelope of the binding.
+    fn result_of<'v>(&self, json: &'v Value) -> &'v Value {
+        match self.binding {
+            Binding::JsonRpc => json.get("result").unwrap_or(&Value::Null),
+            Binding::HttpJson => json,
         }
     }
 
+    /// Holds the answer to a request that was sent as it is against what holds for all answers, as far
+    /// as it can be told what was asked. Errors are the case's own matter: the request may be broken, and
+    /// a framework may then answer before the agent does.
+    pub(super) fn judge_raw(&self, envelope: &Envelope, asked: &Raw<'_>, answered: &Answered) {
+        self.judge_internals(answered);
+        let is_proper = asked.is_of_interface && asked.is_known;
+        let (Some(json), Outcome::Result(_), true) = (&answered.json, &answered.outcome, is_proper)
+        else {
+            return;
+        };
+        if self.binding == Binding::JsonRpc {
+            self.judge_media_type(answered);
+            let id = asked.json.get("id").unwrap_or(&Value::Null);
+            self.judge_envelope(answered, json, id);
+        }
+        let found = self.against_schema(envelope.operation, json, "");
+        self.observed.see("task.shape", found, &answered.evidence);
+        self.judge_content(self.result_of(json), &answered.evidence);
+    }
+
     /// What JSON-RPC puts around results and errors.
-    fn judge_envelope(&self, json: &Value, id: &Value, evidence: &Evidence) {
+    fn judge_envelope(&self, answered: &Answered, json: &Value, id: &Value) {
         let has = |name: &str| match json.get(name) {
             Some(_) => format!("`{name}`"),
             None => format!("no `{name}`"),
@@ -116,10 +103,13 @@ impl Lane {
             has("result"),
             has("error")
         );
-        let see = |check, found| self.observed.see(check, found, evidence);
+        let see = |check, found| self.observed.see(check, found, &answered.evidence);
         see("rpc.envelope", unless(holds, "$", expected, found));
         let found = json.get("id").unwrap_or(&Value::Null);
-        let found = unless(found == id, "$.id", id.to_string(), found);
+        // Who is not let in may be told so before the body is read.
+        let is_guarded = GUARDS.contains(&answered.status) && found.is_null();
+        let holds = found == id || is_guarded || is_unread(json);
+        let found = unless(holds, "$.id", id.to_string(), found);
         see("rpc.id-echoed", found);
     }
 
@@ -187,6 +177,12 @@ pub(super) struct Raw<'r> {
     pub(super) is_known: bool,
     /// What it says, if it is JSON.
     pub(super) json: &'r Value,
+}
+
+/// Whether an answer says that the request could not be read, and so leaves its id open (0.3 §6.11.2).
+pub(super) fn is_unread(json: &Value) -> bool {
+    let code = json["error"]["code"].as_i64();
+    matches!(code, Some(-32700 | -32600)) && json["id"].is_null()
 }
 
 /// The statuses of what guards an agent, and may answer in its stead.

@@ -1,6 +1,6 @@
 //! What an agent has told of its tasks so far, which it has to stand by.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use a2a_types::{Dialect, Operation, TaskState};
@@ -11,7 +11,7 @@ use super::answer::items;
 use super::expectation::task_of;
 use super::lane::Lane;
 use super::observed::unless;
-use crate::case::pattern;
+use crate::case::{equivalent, pattern};
 use crate::run::Evidence;
 
 /// What an agent has told of its tasks so far.
@@ -29,6 +29,28 @@ impl Known {
         if let Some(id) = message["messageId"].as_str() {
             let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
             said.insert(id.to_owned(), message.clone());
+        }
+    }
+}
+
+/// The tasks that the suite has begun, in all interfaces of the agent. What an agent says of the tasks of
+/// others is not held against it.
+#[derive(Debug, Default)]
+pub(crate) struct OwnTasks(Mutex<BTreeSet<String>>);
+
+impl OwnTasks {
+    pub(super) fn add(&self, id: &str) {
+        let mut own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !own.contains(id) {
+            own.insert(id.to_owned());
+        }
+    }
+
+    /// Leaves only the suite's own tasks in a page of a list.
+    pub(super) fn retain(&self, page: &mut Value) {
+        let own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tasks) = page.get_mut("tasks").and_then(Value::as_array_mut) {
+            tasks.retain(|task| task["id"].as_str().is_some_and(|id| own.contains(id)));
         }
     }
 }
@@ -80,6 +102,7 @@ impl Lane {
         let Some(id) = task["id"].as_str() else {
             return;
         };
+        self.own.add(id);
         let see = |check, found| self.observed.see(check, found, evidence);
         let tasks = self.known.tasks.lock();
         let mut tasks = tasks.unwrap_or_else(PoisonError::into_inner);
@@ -133,6 +156,6 @@ fn changed(operation: Operation, before: &Value, now: &Value) -> Option<crate::r
     }
     places.into_iter().find_map(|(place, before, now)| {
         let expected = format!("{before}, as it ended");
-        unless(before == now, place, expected, now)
+        unless(equivalent(before, now), place, expected, now)
     })
 }

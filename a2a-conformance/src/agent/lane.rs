@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
 use super::capitals;
-use super::known::Known;
+use super::known::{Known, OwnTasks};
 use super::observed::Observed;
 use super::stream::Streaming;
 use crate::case::Caller;
@@ -37,9 +37,13 @@ pub(crate) struct Lane {
     pub(crate) callers: Arc<Callers>,
     /// How long the agent may take.
     pub(crate) patience: Duration,
+    /// How long it may take to tell a webhook.
+    pub(crate) delivery_patience: Duration,
     pub(crate) observed: Observed,
     /// What it told of its tasks.
     pub(crate) known: Known,
+    /// The tasks that were begun by any lane.
+    pub(crate) own: Arc<OwnTasks>,
     pub(crate) next_id: AtomicU64,
     /// Whether it accepts webhooks of ours, and why not.
     pub(crate) webhooks: OnceCell<Result<(), String>>,
@@ -75,6 +79,7 @@ impl Callers {
 pub(crate) struct Answered {
     pub(crate) evidence: Evidence,
     pub(crate) dialect: Dialect,
+    pub(crate) binding: Binding,
     pub(crate) status: u16,
     /// By their names in lower case.
     pub(crate) headers: Value,
@@ -106,6 +111,8 @@ pub(crate) struct Outgoing {
     pub(crate) body: Option<Vec<u8>>,
     /// The params in protocol 1.0, as far as they are what was asked for.
     pub(crate) asked: Value,
+    /// Whether it is not as the version has it, on purpose.
+    pub(crate) is_altered: bool,
     /// Whether names of headers begin with capitals, where that can be.
     pub(crate) capitals: bool,
 }
@@ -142,6 +149,7 @@ impl Lane {
             headers,
             body,
             asked: Value::Null,
+            is_altered: false,
             capitals: false,
         };
         Ok((outgoing, envelope))
@@ -190,6 +198,7 @@ impl Lane {
             late: false,
             evidence: Evidence::default(),
             dialect: self.dialect,
+            binding: self.binding,
             status: 0,
             headers: Value::Null,
             json: None,
@@ -238,12 +247,15 @@ impl Lane {
         envelope: &Envelope,
         caller: Caller,
     ) -> Answered {
-        let asked = outgoing.asked.clone();
+        let (asked, is_altered) = (outgoing.asked.clone(), outgoing.is_altered);
         self.known.say(&asked);
         let (mut answered, body) = self.exchange(step, outgoing, caller).await;
         if answered.evidence.failure.is_none() {
             answered.outcome = self.read(envelope, answered.status, &body);
-            self.judge(envelope, &asked, &answered);
+            match is_altered {
+                true => self.judge_internals(&answered),
+                false => self.judge(envelope, &asked, &answered),
+            }
         }
         answered
     }
@@ -363,14 +375,18 @@ impl Lane {
 /// The body of an answer.
 pub(crate) type AnyBody = http_body_util::combinators::BoxBody<Bytes, hyper::Error>;
 
-/// A header for one request.
-pub(crate) fn set_header(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), String> {
+/// Sets a header of one request, or leaves it out if there is no value.
+pub(crate) fn set_header(
+    headers: &mut HeaderMap,
+    name: &str,
+    value: Option<&str>,
+) -> Result<(), String> {
     let bad = |error: String| format!("the header `{name}`: {error}");
     let name = HeaderName::try_from(name).map_err(|error| bad(error.to_string()))?;
-    if value.is_empty() {
+    let Some(value) = value else {
         headers.remove(name);
         return Ok(());
-    }
+    };
     let value = HeaderValue::from_str(value).map_err(|error| bad(error.to_string()))?;
     headers.insert(name, value);
     Ok(())

@@ -104,6 +104,15 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
             "Every error has the one form of its generation",
         )
     },
+    Invariant {
+        since: Dialect::V1_0,
+        level: Level::Should,
+        ..by(
+            Binding::HttpJson,
+            "error.status-name",
+            "The `status` of an error is the name of its gRPC status",
+        )
+    },
     must("error.object", "Every error has a code and a message"),
     must(
         "error.codes",

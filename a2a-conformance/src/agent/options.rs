@@ -37,6 +37,8 @@ pub struct Options {
     pub card_keys: Option<Jwks>,
     /// How long it may take to answer, on top of twenty times what a round trip takes.
     pub patience: Duration,
+    /// How long it may take to tell a webhook.
+    pub delivery_patience: Duration,
     /// What all deadlines are multiplied by.
     pub scale: f64,
     /// The host by which the agent reaches webhooks of ours; by default this machine for agents that
@@ -65,6 +67,7 @@ impl Options {
             forbidden_headers: HeaderMap::new(),
             card_keys: None,
             patience: Duration::from_secs(10),
+            delivery_patience: Duration::from_secs(5),
             scale: 1.0,
             webhook_host: None,
             jobs: 8,

@@ -24,7 +24,6 @@ const RULES: &[(&str, Rule)] = &[
     ("card-no-secrets", card_no_secrets),
     ("card-security-declared", card_security_declared),
     ("card-no-conflicting-urls", card_no_conflicting_urls),
-    ("card-extends", card_extends),
     ("card-signature", card_signature),
     ("answer-of-0.3", answer_of_0_3),
     ("absolute-uris", absolute_uris),
@@ -205,26 +204,6 @@ fn card_no_conflicting_urls(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatc
             unless(other.1 == *transport, &place, expected, transport)
         });
     broken.collect()
-}
-
-/// An extended card says no less than the public one.
-fn card_extends(target: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
-    let mut broken = Vec::new();
-    for skill in &target.card.skills {
-        let found = items(&card["skills"])
-            .iter()
-            .any(|other| other["id"] == skill.id.as_str());
-        broken.extend(unless(
-            found,
-            "$.skills",
-            format!("`{}`", skill.id),
-            "it is not there",
-        ));
-    }
-    let name = &card["name"];
-    let same = *name == target.card.name.as_str();
-    broken.extend(unless(same, "$.name", &target.card.name, name));
-    broken
 }
 
 /// One of the card's signatures is over the card, by a key that is trusted (1.0 §8.4).

@@ -53,6 +53,7 @@ impl<'t> Conversation<'t> {
             headers,
             body,
             asked: Value::Null,
+            is_altered: true,
             capitals: self.has_capitals(step)?,
         };
         let json = outgoing.body.as_deref();
@@ -177,6 +178,10 @@ impl<'t> Conversation<'t> {
             Error::NotSupported { .. } => Stop::NotSpoken,
             error => Stop::Nonsense(error.to_string()),
         })?;
+        let is_media_type = |name: &String| name.eq_ignore_ascii_case("content-type");
+        outgoing.is_altered = step.alter.is_some()
+            || step.envelope.is_some()
+            || step.headers.keys().any(is_media_type);
         if step.alter.is_none() && step.envelope.is_none() {
             outgoing.asked = as_sent(lane, asked, &outgoing);
         }
@@ -211,8 +216,9 @@ impl<'t> Conversation<'t> {
 
     fn add_headers(&self, step: &Step, headers: &mut HeaderMap) -> Result<(), Stop> {
         for (name, value) in &step.headers {
-            let (name, value) = (self.fill_text(name)?, self.fill_text(value)?);
-            set_header(headers, &name, &value).map_err(Stop::Nonsense)?;
+            let value = value.as_ref().map(|value| self.fill_text(value));
+            let (name, value) = (self.fill_text(name)?, value.transpose()?);
+            set_header(headers, &name, value.as_deref()).map_err(Stop::Nonsense)?;
         }
         Ok(())
     }

@@ -139,13 +139,18 @@ impl Streaming {
             late: false,
             evidence: self.evidence.clone(),
             dialect: lane.dialect,
+            binding: lane.binding,
             status: self.status,
             headers: self.headers.clone(),
             json: serde_json::from_slice(&whole).ok(),
             outcome: lane.read(&envelope, self.status, &whole),
         };
         if matches!(answered.outcome, Outcome::Error { .. }) {
-            lane.judge(&envelope, &Value::Null, &answered);
+            // What was asked is not known of a request that was altered.
+            match self.asked.is_null() {
+                true => lane.judge_internals(&answered),
+                false => lane.judge(&envelope, &Value::Null, &answered),
+            }
         } else {
             let found = unless(false, "Content-Type", "text/event-stream", media_type);
             lane.observed

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
-use super::known::Known;
+use super::known::{Known, OwnTasks};
 use super::lane::{Callers, Lane};
 use super::observed::Observed;
 use super::options::Options;
@@ -56,6 +56,7 @@ impl Target {
         let (place, document, server) = found.map_err(late)?;
         let patience = patience(options, began.elapsed());
         let (mut lanes, mut other_lanes): (Vec<Lane>, Vec<Lane>) = Default::default();
+        let own = Arc::new(OwnTasks::default());
         for interface in &card.supported_interfaces {
             let (Some(dialect), Some(binding)) = (interface.dialect(), Binding::of(interface))
             else {
@@ -69,13 +70,17 @@ impl Target {
                 dialect,
                 binding,
                 url: interface.url.clone(),
-                tenant: interface.tenant.clone(),
+                tenant: interface.tenant.clone().filter(|tenant| !tenant.is_empty()),
                 extensions: required(&card),
                 http: options.http.clone(),
                 callers: Arc::clone(callers),
                 patience,
+                delivery_patience: options
+                    .delivery_patience
+                    .mul_f64(options.scale.clamp(0.01, 1000.0)),
                 observed: Observed::default(),
                 known: Known::default(),
+                own: Arc::clone(&own),
                 next_id: AtomicU64::new(1),
                 webhooks: OnceCell::new(),
             };

@@ -1,5 +1,6 @@
 //! Cases as data: what is said, and what has to come.
 
+mod equality;
 mod expect;
 mod model;
 mod patch;
@@ -8,6 +9,7 @@ mod template;
 mod told;
 mod unlike;
 
+pub(crate) use self::equality::equivalent;
 pub use self::expect::Expect;
 pub use self::model::{Caller, Case, Http, Need, Per, Profile, Step, Until};
 pub use self::patch::lay_over;

@@ -164,9 +164,9 @@ pub struct Step {
     pub verb: Option<String>,
     /// The JSON-RPC id; a number by default.
     pub id: Option<Value>,
-    /// Headers in addition; an empty value leaves one out that would be sent. If a name has capitals, the
+    /// Headers in addition; null leaves one out that would be sent. If a name has capitals, the
     /// names of all headers begin with them, but for behind TLS.
-    pub headers: BTreeMap<String, String>,
+    pub headers: BTreeMap<String, Option<String>>,
     /// Who calls.
     pub caller: Caller,
     /// How far a stream is read.

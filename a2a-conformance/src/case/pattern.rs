@@ -18,6 +18,7 @@
 //! | `$each` | is an array whose items are all like this |
 //! | `$first`, `$last` | is an array whose first, last item is like this |
 //! | `$exactly` | is equal, members and all |
+//! | `$same` | is equal as ProtoJSON has it: what is left out is the default of its type |
 //! | `$all` | is like all of these patterns |
 //! | `$distinct` | is an array in whose items what stands at this path differs |
 //! | `$unlike` | is an array in whose items the texts at this path cannot be told from each other: each two differ in eight letters or more |
@@ -30,6 +31,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use regex::Regex;
 use serde_json::{Map, Value};
 
+use super::equality::{equal, equivalent, same};
 use super::unlike::tells_of_others;
 use crate::run::Mismatch;
 
@@ -177,11 +179,9 @@ fn operate(
             let index = operator.trim_start_matches('$');
             compare(operand, item, &format!("{place}[{index}]"), all);
         }
-        "$exactly" => {
-            if !found.is_some_and(|found| equal(operand, found)) {
-                fail(told(operand));
-            }
-        }
+        "$exactly" if found.is_some_and(|found| equal(operand, found)) => {}
+        "$same" if equivalent(operand, found.unwrap_or(&Value::Null)) => {}
+        "$exactly" | "$same" => fail(told(operand)),
         "$all" => {
             for pattern in operand.as_array().into_iter().flatten() {
                 compare(pattern, found, place, all);
@@ -241,7 +241,7 @@ fn operate(
 }
 
 /// The operators that there are.
-pub const OPERATORS: [&str; 20] = [
+pub const OPERATORS: [&str; 21] = [
     "$any",
     "$type",
     "$one_of",
@@ -256,6 +256,7 @@ pub const OPERATORS: [&str; 20] = [
     "$first",
     "$last",
     "$exactly",
+    "$same",
     "$all",
     "$distinct",
     "$descending",
@@ -302,32 +303,6 @@ fn mismatch(place: &str, expected: impl Into<String>, found: impl Into<String>) 
         expected: expected.into(),
         found: found.into(),
         evidence: None,
-    }
-}
-
-/// Numbers are equal whatever they look like.
-fn same(pattern: &Value, found: &Value) -> bool {
-    if let (Some(pattern), Some(found)) = (pattern.as_i64(), found.as_i64()) {
-        return pattern == found;
-    }
-    match (pattern.as_f64(), found.as_f64()) {
-        (Some(pattern), Some(found)) => pattern == found,
-        _ => pattern == found,
-    }
-}
-
-/// Equal, members and all.
-fn equal(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Object(one), Value::Object(other)) => {
-            let has = |(name, value)| other.get(name).is_some_and(|other| equal(value, other));
-            one.len() == other.len() && one.iter().all(has)
-        }
-        (Value::Array(one), Value::Array(other)) => {
-            let mut pairs = one.iter().zip(other);
-            one.len() == other.len() && pairs.all(|(one, other)| equal(one, other))
-        }
-        _ => same(one, other),
     }
 }
 
@@ -454,6 +429,11 @@ mod tests {
                 json!({"$exactly": [9_007_199_254_740_993_i64]}),
                 json!([9_007_199_254_740_993_i64]),
                 Some(json!([9_007_199_254_740_992_i64])),
+            ),
+            (
+                json!({"$same": {"a": 1}}),
+                json!({"a": 1, "b": ""}),
+                Some(json!({"a": 1, "b": 2})),
             ),
             (
                 json!({"$all": [{"a": 1}, {"b": 2}]}),

@@ -86,6 +86,9 @@ pub(crate) struct Arguments {
     /// How long the agent may take to answer.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = read_seconds)]
     timeout: Duration,
+    /// How long the agent may take to tell a webhook.
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = read_seconds)]
+    patience: Duration,
     /// What all deadlines are multiplied by.
     #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = read_factor)]
     timeout_scale: f64,
@@ -210,6 +213,7 @@ impl Arguments {
             forbidden_headers: headers(self.forbidden_headers),
             card_keys,
             patience: self.timeout,
+            delivery_patience: self.patience,
             scale: self.timeout_scale,
             webhook_host: self.webhook_host,
             jobs: self.jobs,

@@ -102,6 +102,7 @@ async fn confirmed(
     }
     let again = Options {
         patience: PATIENT,
+        delivery_patience: PATIENT,
         selection: Selection {
             // What is seen of invariants is seen in everything that is said.
             run: match suspects.iter().any(|check| is_invariant(check)) {
@@ -168,6 +169,7 @@ async fn made(options: &Options) -> Result<Vec<CheckResult>, String> {
         // It is there, and was too slow on this machine.
         let patient = Options {
             patience: PATIENT,
+            delivery_patience: PATIENT,
             ..options.clone()
         };
         made = run(&patient, |_, _| {}).await;
@@ -194,6 +196,11 @@ pub(super) fn options(stand: &Stand, subject: &Subject) -> Options {
         Subject::Control(Control::Http2) => HttpClient::builder().http2_only().build(),
         _ => HttpClient::default(),
     };
+    let patience = match subject {
+        Subject::Mutant(bug) if bug.story().alone => PATIENT,
+        Subject::Mutant(_) => IMPATIENT,
+        Subject::Reference | Subject::Control(_) => PATIENT,
+    };
     Options {
         profile: match subject {
             Subject::Control(control) => control.profile(),
@@ -207,11 +214,8 @@ pub(super) fn options(stand: &Stand, subject: &Subject) -> Options {
         second_headers: credentials(true),
         forbidden_headers: forbidden(),
         card_keys: Some(stand.keys.clone()),
-        patience: match subject {
-            Subject::Mutant(bug) if bug.story().alone => PATIENT,
-            Subject::Mutant(_) => IMPATIENT,
-            Subject::Reference | Subject::Control(_) => PATIENT,
-        },
+        patience,
+        delivery_patience: patience * 3,
         jobs: match subject {
             Subject::Mutant(bug) if bug.story().alone => 1,
             _ => 16,
