@@ -13,7 +13,9 @@ impl From<StoreError> for A2aError {
             StoreError::TooManyMessages(_) | StoreError::TooLong(_) => {
                 Self::new(ErrorKind::UnsupportedOperation, error.to_string())
             }
-            StoreError::TooManyConfigs(_) => Self::new(ErrorKind::InvalidParams, error.to_string()),
+            StoreError::TooManyConfigs(_) | StoreError::ConfigTooLong(_) => {
+                Self::new(ErrorKind::InvalidParams, error.to_string())
+            }
             StoreError::Illegal(illegal) => {
                 Self::new(ErrorKind::UnsupportedOperation, illegal.to_string())
             }

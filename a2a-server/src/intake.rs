@@ -6,7 +6,7 @@ use std::sync::Arc;
 use a2a_transport::Context;
 use a2a_types::{
     AgentCard, Error as A2aError, ErrorKind, Message, SendMessageConfiguration, SendMessageRequest,
-    TaskPushNotificationConfig, TaskState,
+    TaskId, TaskPushNotificationConfig, TaskState,
 };
 use futures_util::FutureExt;
 
@@ -172,7 +172,8 @@ impl Inner {
         Ok(Some(match received.outcome {
             store::Outcome::Message(message) => Begun::Known(Arc::new(Outcome::Message(*message))),
             store::Outcome::Task(task) => {
-                let from = self.snapshot(&task, context).await?;
+                let from = self.find(&task, context).await?;
+                let from = from.ok_or_else(|| removed(&task))?;
                 match self.turns.running(&owner, &task) {
                     Some(runner) if !from.task.status.state.is_settled() => Begun::Run {
                         // It came before now, and is let go with those whom the agent has let go.
@@ -319,6 +320,16 @@ impl Inner {
             detached,
         }))
     }
+}
+
+/// A message was taken in before, and the store keeps its task no more. To begin another one unasked could do
+/// twice what was to be done once.
+fn removed(task: &TaskId) -> A2aError {
+    let text = format!(
+        "$.params.message.messageId: a message with this id was received before, and its task `{task}` has been \
+         removed since: send the message with another id to have it worked on again"
+    );
+    A2aError::new(ErrorKind::InvalidParams, text)
 }
 
 /// A task as it stands after a message, with what follows from that; whoever follows it is told so again.

@@ -50,17 +50,20 @@ impl Inner {
         if let Some(webhooks) = &self.webhooks {
             webhooks.begin(self);
         }
+        let sweeping = Arc::downgrade(self);
+        tokio::spawn(async move {
+            while let Some(inner) = sweeping.upgrade().filter(|it| !it.closed.is_cancelled()) {
+                inner.forget_old_tasks().await;
+                drop(inner);
+                tokio::time::sleep(SWEEP_EVERY).await;
+            }
+        });
         let inner = Arc::downgrade(self);
         // Three times before a lease runs out: one may be late.
         let period = (self.ledger.term / 3).max(Duration::from_millis(10));
         tokio::spawn(async move {
-            let mut swept = None;
             while let Some(inner) = inner.upgrade().filter(|inner| !inner.closed.is_cancelled()) {
                 inner.keep_leases().await;
-                if swept.is_none_or(|last: tokio::time::Instant| last.elapsed() >= SWEEP_EVERY) {
-                    inner.forget_old_tasks().await;
-                    swept = Some(tokio::time::Instant::now());
-                }
                 drop(inner);
                 tokio::time::sleep(period).await;
             }
@@ -168,8 +171,9 @@ fn resumed(orphan: Orphan, snapshot: Snapshot) -> Heard {
 
 /// How many abandoned tasks are looked at in one go.
 const ORPHANS_AT_ONCE: usize = 1000;
-/// How often old tasks are forgotten.
-const SWEEP_EVERY: Duration = Duration::from_secs(60);
+/// How long is waited until old tasks are forgotten again: about so much longer than they should be they are
+/// kept, and as many more as end meanwhile.
+const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
 fn warn(error: &StoreError, what: &str) {
     tracing::warn!(error = error as &dyn std::error::Error, "{what}");

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use fastrand::Rng;
+use rusqlite::Connection;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -79,11 +80,19 @@ pub(crate) async fn run(options: Options, _dice: Rng) -> Result<Report, Failure>
     let (cpu, own_cpu) = (server.cpu(), cpu_of("self"));
     let period = Duration::from_secs(options.seconds);
     let begun = Instant::now();
-    let mut times = send_for(period, &address, order, options.connections).await?;
+    let sent = send_for(period, &address, order, options.connections).await?;
     let took = begun.elapsed().as_secs_f64();
     let (cpu, own_cpu) = (server.cpu() - cpu, cpu_of("self") - own_cpu);
     server.kill().await?;
 
+    let part = (period / 10).min(PART);
+    let count_between = |from: Duration, to: Duration| {
+        let answered = sent.iter().map(|sent| sent.answered - begun);
+        answered.filter(|at| (from..to).contains(at)).count() as f64 / (to - from).as_secs_f64()
+    };
+    let first = count_between(Duration::ZERO, part);
+    let last = count_between(period - part, period);
+    let mut times: Vec<_> = sent.iter().map(|sent| sent.took).collect();
     times.sort_unstable();
     let millis = |part: f64| {
         let index = (times.len() as f64 * part) as usize;
@@ -99,6 +108,9 @@ pub(crate) async fn run(options: Options, _dice: Rng) -> Result<Report, Failure>
         count / took,
     );
     report.tell("sends", count);
+    report.tell("sends per second, first tenth", first);
+    report.tell("sends per second, last tenth", last);
+    report.at_least("last tenth ÷ first tenth", 0.9, last / first);
     report.tell("median, ms", millis(0.5));
     report.tell("99th percentile, ms", millis(0.99));
     report.tell("slowest, ms", millis(1.0 - f64::EPSILON));
@@ -106,7 +118,44 @@ pub(crate) async fn run(options: Options, _dice: Rng) -> Result<Report, Failure>
     report.tell("server CPU per send, µs", cpu * 1e6 / count);
     report.tell("server CPU, processors", cpu / took);
     report.tell("callers' CPU, processors", own_cpu / took);
+    if let Some(db) = &serving.db {
+        tell_file(&mut report, db)?;
+    }
     Ok(report)
+}
+
+/// Tells the size of a database file, and how many rows of which kind it holds.
+fn tell_file(report: &mut Report, db: &Path) -> Result<(), Failure> {
+    let connection = Connection::open(db)?;
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let page = number("pragma page_size")?;
+    let (pages, free) = (
+        number("pragma page_count")?,
+        number("pragma freelist_count")?,
+    );
+    let (pages, free) = ((pages * page) as f64, (free * page) as f64);
+    let ended = number("select count(*) from task where ended is not null")? as f64;
+    report.tell("file, MiB", pages / MIB);
+    report.tell("file, free MiB", free / MIB);
+    report.tell("ended tasks in the file", ended);
+    report.tell(
+        "receipts in the file",
+        number("select count(*) from send_dedupe")? as f64,
+    );
+    report.tell("bytes in use per ended task", (pages - free) / ended);
+    let json = "select coalesce(sum(length(body)), 0) from task_event";
+    report.tell("bytes of JSON per ended task", number(json)? as f64 / ended);
+    Ok(())
+}
+
+const MIB: f64 = (1 << 20) as f64;
+/// Over which part of the time the first and the last sends are counted, at most.
+const PART: Duration = Duration::from_secs(10);
+
+/// An answered message.
+struct Sent {
+    answered: Instant,
+    took: Duration,
 }
 
 /// How long the disk takes to have a page for good, in the median: what else uses it shows here.
@@ -123,13 +172,13 @@ fn disk(directory: &Path) -> Result<Duration, Failure> {
     Ok(times[times.len() / 2])
 }
 
-/// Sends for so long, and yields how long each answer took.
+/// Sends for so long, and yields the answered messages.
 async fn send_for(
     period: Duration,
     address: &str,
     order: &'static str,
     connections: usize,
-) -> Result<Vec<Duration>, Failure> {
+) -> Result<Vec<Sent>, Failure> {
     let end = Instant::now() + period;
     let mut callers = JoinSet::new();
     for _ in 0..connections {
@@ -150,7 +199,7 @@ async fn call(
     address: String,
     order: &'static str,
     end: Instant,
-) -> Result<Vec<Duration>, Failure> {
+) -> Result<Vec<Sent>, Failure> {
     let mut times = Vec::new();
     let mut answer = Vec::new();
     loop {
@@ -162,7 +211,11 @@ async fn call(
             .write_all(request(&address, order).as_bytes())
             .await?;
         read_answer(&mut stream, &mut answer).await?;
-        times.push(begun.elapsed());
+        let answered = Instant::now();
+        times.push(Sent {
+            answered,
+            took: answered - begun,
+        });
     }
 }
 

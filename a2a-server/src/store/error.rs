@@ -36,6 +36,11 @@ pub enum StoreError {
     /// The task holds as many webhooks as it may.
     #[error("the task has {0} push notification configs and may have no more")]
     TooManyConfigs(usize),
+    /// The webhook holds more bytes than one may: its id, URL, token and credentials together.
+    #[error(
+        "a push notification config may hold {0} bytes: shorten its id, URL, token or credentials"
+    )]
+    ConfigTooLong(usize),
     /// The event cannot happen to the task as it stands.
     #[error(transparent)]
     Illegal(#[from] IllegalEvent),

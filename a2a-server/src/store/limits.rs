@@ -2,10 +2,13 @@
 
 use std::mem::size_of;
 
-use a2a_types::{Artifact, Content, Event, Message, Object, Part, Role, Task};
+use a2a_transport::TraceContext;
+use a2a_types::{
+    Artifact, Content, Event, Message, Object, Part, Role, Task, TaskPushNotificationConfig,
+};
 use serde_json::Value;
 
-use super::{Append, Logged, StoreError, Tail};
+use super::{Append, Logged, Owner, StoreError, Tail};
 
 /// How many messages of its caller a task takes: what a caller can send without end has one here.
 pub(crate) const MESSAGES: usize = 1000;
@@ -21,6 +24,18 @@ const BATCH_BYTES: usize = 64 << 10;
 
 /// How many webhooks a task may have.
 pub(crate) const CONFIGS: usize = 16;
+
+/// How many bytes a webhook may hold.
+pub(crate) const CONFIG: usize = 64 << 10;
+
+/// The bytes of a webhook, if it may hold so many.
+pub(crate) fn admit_config(config: &TaskPushNotificationConfig) -> Result<usize, StoreError> {
+    let bytes = size_of_config(config);
+    match bytes <= CONFIG {
+        true => Ok(bytes),
+        false => Err(StoreError::ConfigTooLong(CONFIG)),
+    }
+}
 
 /// How many messages and bytes a task holds with what is added, if it may have that much. A task
 /// can always end.
@@ -125,6 +140,36 @@ pub(crate) fn size_of_task(task: &Task) -> usize {
         + object(task.metadata.as_ref())
 }
 
+/// Roughly how many bytes a webhook holds.
+pub(crate) fn size_of_config(config: &TaskPushNotificationConfig) -> usize {
+    let TaskPushNotificationConfig {
+        tenant,
+        id,
+        task_id: _,
+        url,
+        token,
+        authentication,
+    } = config;
+    let credentials = authentication.iter().flat_map(|it| {
+        let credentials = it.credentials.as_deref().map_or(0, str::len);
+        [it.scheme.len(), credentials]
+    });
+    let texts = tenant.iter().chain(token).map(String::len);
+    FRAME + id.as_str().len() + url.len() + texts.chain(credentials).sum::<usize>()
+}
+
+/// Roughly how many bytes the names of an owner hold.
+pub(crate) fn size_of_owner(owner: &Owner) -> usize {
+    let principal = owner.principal.name().map_or(0, str::len);
+    principal + owner.tenant.as_deref().map_or(0, str::len)
+}
+
+/// Roughly how many bytes a notification holds that waits for its webhook.
+pub(crate) fn size_of_notification(trace: Option<&TraceContext>) -> usize {
+    let state = trace.and_then(TraceContext::tracestate);
+    NOTIFICATION + state.map_or(0, str::len)
+}
+
 /// Roughly how many bytes a message holds.
 pub(crate) fn message(message: &Message) -> usize {
     let Message {
@@ -206,5 +251,7 @@ fn text(text: &str) -> usize {
 
 /// What an event or message costs beside its content.
 const FRAME: usize = 256;
+/// What a notification costs beside the state of its trace.
+const NOTIFICATION: usize = 256;
 /// What a part costs beside its content.
 const PART: usize = 64;

@@ -41,13 +41,13 @@ pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement
 ///
 /// What is asked of a store about one task is done in the order in which it is asked: if the future of
 /// a method is dropped, it may be done or not, but not after what is asked later. A task holds at most
-/// 1,000 messages of its caller, 64 MiB of events and 16 webhooks.
+/// 1,000 messages of its caller, 64 MiB of events and 16 webhooks of 64 KiB.
 pub trait Store: Send + Sync + 'static {
     /// Begins the log of a new task with the task itself, generation 1, and what has happened to it
     /// since, and leases it: epoch 1. All of that or nothing.
     ///
     /// Errors: [`StoreError::TaskExists`], [`StoreError::Received`], [`StoreError::Full`],
-    /// [`StoreError::Illegal`].
+    /// [`StoreError::ConfigTooLong`], [`StoreError::Illegal`].
     fn create<'a>(
         &'a self,
         owner: &'a Owner,
@@ -99,6 +99,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// Keeps a webhook of a task, in place of one with the same id, and in which generation of the
     /// protocol it was asked for; one that came with a new task is of that task's.
+    ///
+    /// Errors: [`StoreError::NoTask`], [`StoreError::TooManyConfigs`], [`StoreError::ConfigTooLong`],
+    /// [`StoreError::Full`].
     fn put_config<'a>(
         &'a self,
         owner: &'a Owner,
@@ -121,7 +124,8 @@ pub trait Store: Send + Sync + 'static {
         config: &'a ConfigId,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// What became of a message that the owner sent before; none if it is not known any more.
+    /// What became of a message that the owner sent before; none if it is not known any more. It may be known
+    /// longer than its task is kept.
     fn received<'a>(
         &'a self,
         owner: &'a Owner,

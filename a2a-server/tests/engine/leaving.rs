@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use a2a_client::{Client, Error};
 use a2a_server::{Retention, Server, SqliteStore};
-use a2a_types::{ErrorKind, TaskState};
+use a2a_types::{ErrorKind, Message, TaskId, TaskState};
 
-use crate::{Worker, card, stores, task};
+use crate::{Worker, builders, card, stores, task};
 
-/// A server looks after old tasks when its work begins, and then every minute.
+/// A server looks after old tasks when its work begins, and then all the time.
 #[tokio::test]
 async fn an_old_task_is_not_there_any_more() {
     let worker = Worker::default();
@@ -25,9 +25,48 @@ async fn an_old_task_is_not_there_any_more() {
     };
     let second = builder(reopened(&file).await).retention(retention);
     let second = Client::new(second.build().unwrap());
+    gone(&second, &done.id).await;
+    let kept = second.get_task(asked.id, None).await.unwrap();
+    assert_eq!(kept.status.state, TaskState::InputRequired);
+}
+
+/// A message begins nothing twice, though nobody knows any more what came of it; its sender is told so, and not
+/// that a task is missing that it does not name.
+#[tokio::test]
+async fn a_message_whose_task_is_gone_is_not_taken_again() {
+    let worker = Worker::default();
+    let retention = Retention {
+        count: 0,
+        ..Retention::default()
+    };
+    for builder in builders(&worker) {
+        let client = Client::new(builder.retention(retention).build().unwrap());
+        let message = Message::user("echo x");
+        let done = task(client.send(message.clone()).await.unwrap());
+        gone(&client, &done.id).await;
+        let before = worker.runs();
+        let again = [
+            client.send(message.clone()).await.map(drop),
+            client.stream(message).await.map(drop),
+        ];
+        for refused in again {
+            match refused {
+                Err(Error::Agent(error)) => {
+                    assert_eq!(error.kind, ErrorKind::InvalidParams);
+                    assert!(error.message.contains(done.id.as_str()), "{error}");
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(worker.runs(), before);
+    }
+}
+
+/// Waits until a task is not there any more.
+async fn gone(client: &Client, task: &TaskId) {
     let gone = async {
         loop {
-            match second.get_task(done.id.clone(), None).await {
+            match client.get_task(task.clone(), None).await {
                 Ok(_) => tokio::task::yield_now().await,
                 Err(error) => return error,
             }
@@ -38,8 +77,6 @@ async fn an_old_task_is_not_there_any_more() {
         Error::Agent(error) => assert_eq!(error.kind, ErrorKind::TaskNotFound),
         other => panic!("{other:?}"),
     }
-    let kept = second.get_task(asked.id, None).await.unwrap();
-    assert_eq!(kept.status.state, TaskState::InputRequired);
 }
 
 /// Opens a file once the server that had it has let it go.

@@ -184,6 +184,8 @@ faults! {
     DeletesNothing: "config.deleted", "random.like_a_model";
     /// What is too much is said to be kept.
     HidesConfigLimit: "config.so_many";
+    /// A webhook that holds too much is said to be kept.
+    HidesConfigSize: "config.so_large";
     /// A webhook of no task is said to be kept.
     KeepsWebhookOfNothing: "config.of_a_task", "owner.not_there_for_others";
 
@@ -199,6 +201,8 @@ faults! {
     ComparesDigests: "receipt.by_its_id";
     /// A message is never forgotten.
     RemembersMessages: "receipt.runs_out";
+    /// A message is forgotten with its task.
+    ForgetsReceiptsOfSwept: "receipt.outlives_its_task";
     /// What was never received is known because it is in a task.
     KnowsEveryMessage: "receipt.unknown";
 

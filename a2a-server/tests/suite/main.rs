@@ -2,6 +2,7 @@
 
 mod broken;
 mod fault;
+mod room;
 #[path = "../stores/mod.rs"]
 mod stores;
 

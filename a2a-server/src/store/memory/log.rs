@@ -27,8 +27,10 @@ pub(super) struct Log {
     pub(super) tenure: Tenure,
     /// How many messages the caller has sent.
     messages: usize,
-    /// How much the events hold.
+    /// How much the events, the webhooks and the names of the owner hold.
     pub(super) bytes: usize,
+    /// How much of that the shelf has counted.
+    pub(super) counted: usize,
     /// Since when nothing can follow.
     pub(super) ended: Option<Instant>,
     /// What the shelf knows of that.
@@ -44,10 +46,13 @@ impl Log {
         task: Arc<Task>,
         webhook: Option<(TaskPushNotificationConfig, Dialect)>,
         tenure: Tenure,
-    ) -> Self {
-        Self {
+        names: usize,
+    ) -> Result<Self, StoreError> {
+        let config = webhook.as_ref().map(|(it, _)| limits::admit_config(it));
+        Ok(Self {
             messages: task.history.len(),
-            bytes: limits::size_of_task(&task),
+            bytes: names + limits::size_of_task(&task) + config.transpose()?.unwrap_or(0),
+            counted: 0,
             task,
             folded: 0,
             events: Vec::new(),
@@ -59,7 +64,7 @@ impl Log {
             noted: None,
             is_forgotten: false,
             waits: None,
-        }
+        })
     }
 
     pub(super) fn webhooks(&self) -> Vec<ConfigId> {
@@ -152,24 +157,50 @@ impl Log {
         limits::Batch::of(logged)
     }
 
+    /// How many more bytes the log holds with a webhook, if it takes that.
+    pub(super) fn admit_config(
+        &self,
+        config: &TaskPushNotificationConfig,
+    ) -> Result<usize, StoreError> {
+        if self.is_forgotten {
+            return Err(StoreError::NoTask);
+        }
+        let bytes = limits::admit_config(config)?;
+        match self.config(&config.id) {
+            Some(index) => Ok(bytes.saturating_sub(limits::size_of_config(&self.configs[index].0))),
+            None if self.configs.len() >= limits::CONFIGS => {
+                Err(StoreError::TooManyConfigs(limits::CONFIGS))
+            }
+            None => Ok(bytes),
+        }
+    }
+
     pub(super) fn put_config(
         &mut self,
         config: TaskPushNotificationConfig,
         dialect: Dialect,
     ) -> Result<(), StoreError> {
-        if self.is_forgotten {
-            return Err(StoreError::NoTask);
-        }
-        let same = |(known, _): &(TaskPushNotificationConfig, _)| known.id == config.id;
-        let known = self.configs.iter().position(same);
-        match known {
-            Some(index) => self.configs[index] = (config, dialect),
-            None if self.configs.len() >= limits::CONFIGS => {
-                return Err(StoreError::TooManyConfigs(limits::CONFIGS));
+        self.admit_config(&config)?;
+        self.bytes += limits::size_of_config(&config);
+        match self.config(&config.id) {
+            Some(index) => {
+                let (before, _) = std::mem::replace(&mut self.configs[index], (config, dialect));
+                self.bytes -= limits::size_of_config(&before);
             }
             None => self.configs.push((config, dialect)),
         }
         Ok(())
+    }
+
+    pub(super) fn delete_config(&mut self, id: &ConfigId) {
+        if let Some(index) = self.config(id) {
+            let (before, _) = self.configs.remove(index);
+            self.bytes -= limits::size_of_config(&before);
+        }
+    }
+
+    fn config(&self, id: &ConfigId) -> Option<usize> {
+        self.configs.iter().position(|(known, _)| known.id == *id)
     }
 }
 

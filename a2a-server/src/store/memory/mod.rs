@@ -19,10 +19,13 @@ use self::received::Inbox;
 use self::shelf::{Capacity, Forgotten, Key, Record, Shelf};
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page, Place, Receipt,
-    Received, Retention, Settlement, Snapshot, Store, StoreError, Tail,
+    Received, Retention, Settlement, Snapshot, Store, StoreError, Tail, limits,
 };
 
 /// Keeps tasks in memory; those that ended first make room for new ones.
+///
+/// Their bytes are those of events, webhooks, what webhooks are to be told, and names of owners. Beside them
+/// the last 100,000 messages are remembered, whose names and answers hold 64 MiB.
 #[derive(Debug)]
 pub struct MemoryStore {
     capacity: Capacity,
@@ -67,18 +70,20 @@ impl MemoryStore {
         if let (Some(receipt), Some(inbox)) = (&new.receipt, &inbox) {
             inbox.check(owner, receipt)?;
         }
-        let mut log = Log::new(new.task, webhook, tenure);
+        let mut log = Log::new(new.task, webhook, tenure, limits::size_of_owner(owner))?;
         first.map_or(Ok(()), |first| log.add(first))?;
         let webhooks = log.webhooks();
+        let rows = size_of_told(webhooks.len(), &told, &trace);
         let mut shelf = lock(&self.shelf);
-        let forgotten = shelf.insert(key.clone(), new.dialect, log, self.capacity)?;
+        let (capacity, outbox) = (self.capacity, &self.outbox);
+        let forgotten = shelf.insert(key.clone(), new.dialect, log, rows, capacity, outbox)?;
         self.enqueue(&key, &webhooks, &told, &trace);
         drop(shelf);
         if let (Some(receipt), Some(inbox)) = (new.receipt, &mut inbox) {
             inbox.note(owner, receipt, Outcome::Task(key.1));
         }
         drop(inbox);
-        self.clear_outbox(&forgotten);
+        drop(forgotten);
         Ok(())
     }
 
@@ -92,13 +97,11 @@ impl MemoryStore {
         if let (Some(receipt), Some(inbox)) = (&receipt, &inbox) {
             inbox.check(owner, receipt)?;
         }
-        let (record, forgotten) = self.with_room(owner, task, &append)?;
-        self.clear_outbox(&forgotten);
         let (told, trace) = (append.told(), append.trace.clone());
+        let (record, forgotten) = self.with_room(owner, task, &append, &told)?;
+        drop(forgotten);
         let mut log = lock(&record.log);
-        let before = log.bytes;
         log.add(append)?;
-        let growth = log.bytes - before;
         let appended = Appended {
             generation: log.generation(),
             epoch: log.tenure.epoch,
@@ -111,7 +114,7 @@ impl MemoryStore {
             inbox.note(owner, receipt, Outcome::Task(task.clone()));
         }
         drop(inbox);
-        lock(&self.shelf).note(&record, growth);
+        lock(&self.shelf).note(&record);
         // Stored before anyone is woken.
         if let Some(told) = record.generation.get() {
             told.send_if_modified(|known| {
@@ -130,15 +133,48 @@ impl MemoryStore {
         owner: &Owner,
         task: &TaskId,
         append: &Append,
+        told: &[u64],
     ) -> Result<(Arc<Record>, Forgotten), StoreError> {
         let bytes = (!append.ends()).then(|| append.size());
         let mut shelf = lock(&self.shelf);
         let record = Arc::clone(shelf.find(owner, task).ok_or(StoreError::NoTask)?);
-        let forgotten = match bytes {
-            Some(bytes) => shelf.make_room(Some(&record), 0, bytes, self.capacity)?,
-            None => Forgotten::new(),
+        let Some(bytes) = bytes else {
+            return Ok((record, Forgotten::new()));
         };
+        let webhooks = lock(&record.log).configs.len();
+        let rows = size_of_told(webhooks, told, &append.trace);
+        let (capacity, outbox) = (self.capacity, &self.outbox);
+        let forgotten = shelf.make_room(Some(&record), 0, bytes + rows, capacity, outbox)?;
         Ok((record, forgotten))
+    }
+
+    /// Keeps a webhook, if there is room for it.
+    fn add_config(
+        &self,
+        owner: &Owner,
+        config: TaskPushNotificationConfig,
+        dialect: Dialect,
+    ) -> Result<(), StoreError> {
+        let mut shelf = lock(&self.shelf);
+        let record = shelf.find(owner, &config.task_id).cloned();
+        let record = record.ok_or(StoreError::NoTask)?;
+        let growth = lock(&record.log).admit_config(&config)?;
+        let (capacity, outbox) = (self.capacity, &self.outbox);
+        let forgotten = shelf.make_room(Some(&record), 0, growth, capacity, outbox)?;
+        let kept = lock(&record.log).put_config(config, dialect);
+        shelf.note(&record);
+        drop(shelf);
+        drop(forgotten);
+        kept
+    }
+
+    fn remove_config(&self, record: &Arc<Record>, config: &ConfigId) {
+        let (owner, task) = &record.key;
+        let mut log = lock(&record.log);
+        log.delete_config(config);
+        lock(&self.outbox).forget(owner, task, config);
+        drop(log);
+        lock(&self.shelf).note(record);
     }
 
     fn enqueue(
@@ -246,6 +282,11 @@ impl MemoryStore {
     }
 }
 
+/// Roughly how many bytes notifications hold that so many webhooks are told of.
+fn size_of_told(webhooks: usize, told: &[u64], trace: &Option<TraceContext>) -> usize {
+    webhooks * told.len() * limits::size_of_notification(trace.as_ref())
+}
+
 /// Nothing that is done under these locks can panic half-way.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -328,8 +369,7 @@ impl Store for MemoryStore {
         config: TaskPushNotificationConfig,
         dialect: Dialect,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let record = self.record(owner, &config.task_id);
-        done(record.and_then(|record| lock(&record.log).put_config(config, dialect)))
+        done(self.add_config(owner, config, dialect))
     }
 
     fn configs<'a>(
@@ -351,11 +391,7 @@ impl Store for MemoryStore {
         config: &'a ConfigId,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let record = self.record(owner, task);
-        done(record.map(|record| {
-            let mut log = lock(&record.log);
-            log.configs.retain(|(known, _)| known.id != *config);
-            lock(&self.outbox).forget(owner, task, config);
-        }))
+        done(record.map(|record| self.remove_config(&record, config)))
     }
 
     fn received<'a>(

@@ -7,12 +7,14 @@ use a2a_transport::TraceContext;
 use a2a_types::{ConfigId, TaskId};
 use tokio::time::Instant;
 
-use super::super::{Owner, Settlement};
+use super::super::{Owner, Settlement, limits};
 
 /// The notifications that are not delivered yet, those of each webhook in order.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     webhooks: BTreeMap<Webhook, BTreeMap<u64, Row>>,
+    /// How much all of them hold, roughly.
+    bytes: usize,
 }
 
 type Webhook = (Owner, TaskId, ConfigId);
@@ -38,6 +40,10 @@ pub(super) struct Letter {
 }
 
 impl Row {
+    fn bytes(&self) -> usize {
+        limits::size_of_notification(self.trace.as_ref())
+    }
+
     fn letter(&self, (owner, task, config): &Webhook, generation: u64) -> Letter {
         Letter {
             place: (owner.clone(), task.clone(), config.clone(), generation),
@@ -48,6 +54,10 @@ impl Row {
 }
 
 impl Outbox {
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     pub(super) fn put(&mut self, place: Place, trace: Option<TraceContext>) {
         let (webhook, generation) = split(place);
         let row = Row {
@@ -57,7 +67,10 @@ impl Outbox {
             dead: None,
         };
         let rows = self.webhooks.entry(webhook).or_default();
-        rows.insert(generation, row);
+        self.bytes += row.bytes();
+        if let Some(before) = rows.insert(generation, row) {
+            self.bytes -= before.bytes();
+        }
     }
 
     /// Takes the first of each webhook that is due, and keeps it from others for `term`.
@@ -82,7 +95,8 @@ impl Outbox {
         };
         match settlement {
             Settlement::Delivered => {
-                rows.remove(&generation);
+                let gone = rows.remove(&generation);
+                self.bytes -= gone.as_ref().map_or(0, Row::bytes);
                 if rows.is_empty() {
                     self.webhooks.remove(&webhook);
                 }
@@ -130,13 +144,21 @@ impl Outbox {
     /// Forgets what a webhook was to be told.
     pub(super) fn forget(&mut self, owner: &Owner, task: &TaskId, config: &ConfigId) {
         let webhook = (owner.clone(), task.clone(), config.clone());
-        self.webhooks.remove(&webhook);
+        self.remove(&webhook);
     }
 
     /// Forgets what was to be told about a task.
     pub(super) fn forget_task(&mut self, owner: &Owner, task: &TaskId) {
-        self.webhooks
-            .retain(|(of, about, _), _| (of, about) != (owner, task));
+        let first = (owner.clone(), task.clone(), ConfigId::from(""));
+        let from_there = self.webhooks.range(first..).map(|(webhook, _)| webhook);
+        let of_task = from_there.take_while(|(of, about, _)| (of, about) == (owner, task));
+        let of_task: Vec<_> = of_task.cloned().collect();
+        of_task.iter().for_each(|webhook| self.remove(webhook));
+    }
+
+    fn remove(&mut self, webhook: &Webhook) {
+        let rows = self.webhooks.remove(webhook).unwrap_or_default();
+        self.bytes -= rows.values().map(Row::bytes).sum::<usize>();
     }
 }
 

@@ -139,7 +139,7 @@ impl Entry {
             Kept::Task(task) => task.bytes(),
             Kept::Message(message) => limits::message(message),
         };
-        self.message.bytes() + outcome
+        limits::size_of_owner(&self.owner) + self.message.bytes() + outcome
     }
 
     fn received(&self) -> Received {

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use super::super::{Owner, Retention, StoreError};
 use super::lock;
 use super::log::Log;
+use super::outbox::Outbox;
 
 pub(super) type Key = (Owner, TaskId);
 
@@ -24,7 +25,7 @@ pub(super) struct Shelf {
     ended: BTreeMap<End, Arc<Record>>,
     /// How many ends were noted.
     ends: u64,
-    /// How much all logs hold.
+    /// How much all logs hold, as far as it is noted.
     bytes: usize,
 }
 
@@ -63,19 +64,21 @@ impl Shelf {
         self.records.iter()
     }
 
+    /// Adds a log of which webhooks are to be told `rows` bytes; yields what makes room for it.
     pub(super) fn insert(
         &mut self,
         key: Key,
         dialect: Dialect,
         log: Log,
+        rows: usize,
         capacity: Capacity,
+        outbox: &Mutex<Outbox>,
     ) -> Result<Forgotten, StoreError> {
         let hash = self.hasher.hash_one(&key);
         if self.records.find(hash, |it| it.key == key).is_some() {
             return Err(StoreError::TaskExists);
         }
-        let bytes = log.bytes;
-        let forgotten = self.make_room(None, 1, bytes, capacity)?;
+        let forgotten = self.make_room(None, 1, log.bytes + rows, capacity, outbox)?;
         let record = Arc::new(Record {
             key,
             hash,
@@ -85,36 +88,47 @@ impl Shelf {
         });
         let new = Arc::clone(&record);
         self.records.insert_unique(hash, new, |it| it.hash);
-        self.note(&record, bytes);
+        self.note(&record);
         Ok(forgotten)
     }
 
-    /// Forgets ended tasks, the first first, until so many more tasks and bytes have room; yields which.
+    /// Forgets ended tasks, the first first, and what is to be told of them, until so many more tasks
+    /// and bytes have room; yields which.
     pub(super) fn make_room(
         &mut self,
         except: Option<&Arc<Record>>,
         tasks: usize,
         bytes: usize,
         capacity: Capacity,
+        outbox: &Mutex<Outbox>,
     ) -> Result<Forgotten, StoreError> {
         let mut forgotten = Vec::new();
-        while self.records.len() + tasks > capacity.tasks || self.bytes + bytes > capacity.bytes {
+        let is_full = |shelf: &Self| {
+            let held = shelf.bytes + lock(outbox).bytes();
+            shelf.records.len() + tasks > capacity.tasks || held + bytes > capacity.bytes
+        };
+        while is_full(self) {
             let may_go = |record: &&Arc<Record>| except.is_none_or(|it| !Arc::ptr_eq(it, record));
             let next = self.ended.iter().find(|(_, record)| may_go(record));
             let end = *next.ok_or(StoreError::Full)?.0;
-            forgotten.extend(self.forget(end));
+            let gone = self.forget(end);
+            if let Some((owner, task)) = gone.as_ref().map(|record| &record.key) {
+                lock(outbox).forget_task(owner, task);
+            }
+            forgotten.extend(gone);
         }
         Ok(forgotten)
     }
 
-    /// Notes how much a log has grown, and whether its task has ended or begun again by that.
-    pub(super) fn note(&mut self, record: &Arc<Record>, growth: usize) {
+    /// Notes how much a log holds by now, and whether its task has ended or begun again.
+    pub(super) fn note(&mut self, record: &Arc<Record>) {
         let mut log = lock(&record.log);
         // It may have been forgotten in between.
         if log.is_forgotten {
             return;
         }
-        self.bytes += growth;
+        self.bytes = self.bytes - log.counted + log.bytes;
+        log.counted = log.bytes;
         // Others may have written since: what they did is noted with this.
         if log.noted.map(|(since, _)| since) == log.ended {
             return;
@@ -167,7 +181,7 @@ impl Shelf {
         }
         // Whoever has found it already does not write to what is forgotten.
         log.is_forgotten = true;
-        self.bytes = self.bytes.saturating_sub(log.bytes);
+        self.bytes -= log.counted;
         drop(log);
         let found = self
             .records

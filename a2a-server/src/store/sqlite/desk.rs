@@ -2,10 +2,12 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use a2a_types::TaskState;
 use ahash::HashMap;
 use rusqlite::Connection;
 
 use super::super::StoreError;
+use super::seen::Row;
 use super::shared::{Folded, Key, Shared};
 use super::statements::Statements;
 use super::tables;
@@ -16,10 +18,15 @@ pub(super) struct Desk<'c> {
     pub(super) statements: Statements<'c>,
     pub(super) shared: &'c Shared,
     pub(super) now: i64,
-    /// How many tasks have not ended.
-    pub(super) unfinished: i64,
-    /// How many had not when this began.
-    before: i64,
+    pub(super) counts: Counts,
+    /// What they were when this began.
+    before: Counts,
+    /// How many messages are remembered.
+    receipts: usize,
+    /// Messages that are noted, unless the transaction fails.
+    noted: Vec<Row>,
+    /// Messages that are forgotten once the transaction is committed.
+    dropped: Vec<Row>,
     /// Tasks as they will be once this is committed.
     open: HashMap<Key, Folded>,
     gone: Vec<Key>,
@@ -27,19 +34,30 @@ pub(super) struct Desk<'c> {
     spoilt: bool,
 }
 
+/// How many tasks there are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counts {
+    pub(super) unfinished: i64,
+    pub(super) ended: i64,
+}
+
 impl<'c> Desk<'c> {
     pub(super) fn new(
         connection: &'c Connection,
         shared: &'c Shared,
-        unfinished: i64,
+        counts: Counts,
+        receipts: usize,
     ) -> rusqlite::Result<Self> {
         Ok(Self {
             connection,
             statements: Statements::prepare(connection)?,
             shared,
             now: now(),
-            unfinished,
-            before: unfinished,
+            counts,
+            before: counts,
+            receipts,
+            noted: Vec::new(),
+            dropped: Vec::new(),
             open: HashMap::default(),
             gone: Vec::new(),
             spoilt: false,
@@ -49,8 +67,60 @@ impl<'c> Desk<'c> {
     pub(super) fn begin(&mut self) -> Result<(), String> {
         self.statements.begin.execute([]).map_err(text)?;
         self.now = now();
-        self.before = self.unfinished;
+        self.before = self.counts;
         Ok(())
+    }
+
+    /// Notes that there are so many more tasks in this state.
+    pub(super) fn count(&mut self, state: TaskState, more: i64) {
+        match state.is_terminal() {
+            true => self.counts.ended += more,
+            false => self.counts.unfinished += more,
+        }
+    }
+
+    /// Notes a message that is written down: it is recognised from now on.
+    pub(super) fn note_receipt(&mut self, row: Row) {
+        self.shared.seen.add(row);
+        self.noted.push(row);
+    }
+
+    /// Forgets the first messages that have run out, or are more than the store remembers; at most so many.
+    /// Yields how many.
+    pub(super) fn drop_receipts(&mut self, limit: i64) -> Result<usize, StoreError> {
+        let (mut count, mut bytes) = self.shared.seen.size();
+        for row in &self.dropped {
+            (count, bytes) = (count.saturating_sub(1), bytes.saturating_sub(row.bytes));
+        }
+        let (before, mut last) = (self.dropped.len(), None);
+        tables::each_receipt(self.connection, limit, |stored| {
+            let is_surplus = count > self.receipts || bytes > RECEIPT_BYTES;
+            if !is_surplus && stored.expires > self.now {
+                return Ok(false);
+            }
+            let (seen, seq) = (&self.shared.seen, stored.seq);
+            let row = seen.row(seq, &stored.owner, &stored.message, stored.answer);
+            (count, bytes) = (count.saturating_sub(1), bytes.saturating_sub(row.bytes));
+            last = Some(seq);
+            self.dropped.push(row);
+            Ok(true)
+        })?;
+        if let Some(last) = last {
+            self.execute("delete from send_dedupe where seq <= ?1", &[&last])?;
+        }
+        Ok(self.dropped.len() - before)
+    }
+
+    /// Keeps pace with the messages of this transaction, so that they never become too many.
+    pub(super) fn limit_receipts(&mut self) -> Result<(), String> {
+        let (count, bytes) = self.shared.seen.size();
+        if self.noted.is_empty() || (count <= self.receipts && bytes <= RECEIPT_BYTES) {
+            return Ok(());
+        }
+        // Twice as many as came: what another limit has left grows less, too.
+        let most = 2 * self.noted.len() as i64;
+        let dropped = self.drop_receipts(most).map_err(|error| error.to_string());
+        dropped.map(|_| ())
     }
 
     /// Does something as a whole, or refuses it without having changed anything. If it fails half-way,
@@ -77,6 +147,10 @@ impl<'c> Desk<'c> {
     /// Commits, then shows what was committed; yields what was forgotten for that.
     pub(super) fn commit(&mut self) -> Result<Vec<Folded>, String> {
         self.statements.commit.execute([]).map_err(text)?;
+        self.noted.clear();
+        for row in self.dropped.drain(..) {
+            self.shared.seen.remove(row);
+        }
         for key in self.gone.drain(..) {
             self.shared.forget(&key);
         }
@@ -90,7 +164,11 @@ impl<'c> Desk<'c> {
         }
         self.open.clear();
         self.gone.clear();
-        self.unfinished = self.before;
+        self.dropped.clear();
+        for row in self.noted.drain(..) {
+            self.shared.seen.remove(row);
+        }
+        self.counts = self.before;
         self.spoilt = false;
     }
 
@@ -117,6 +195,9 @@ impl<'c> Desk<'c> {
         self.gone.push(key);
     }
 }
+
+/// How many bytes the names and answers of remembered messages may hold.
+const RECEIPT_BYTES: u64 = 256 << 20;
 
 fn text(error: rusqlite::Error) -> String {
     error.to_string()

@@ -31,7 +31,8 @@ impl Desk<'_> {
         let size = limits::size_of_task(task);
         let (messages, bytes) = sheet.growth.admit(task.history.len(), size)?;
         let state = sheet.state(task, task.status.state)?;
-        if self.unfinished >= most {
+        new.config.as_ref().map_or(Ok(0), limits::admit_config)?;
+        if self.counts.unfinished >= most {
             return Err(match self.seq(&sheet.of, &task.id) {
                 Ok(_) => StoreError::TaskExists,
                 Err(StoreError::NoTask) => StoreError::Full,
@@ -60,7 +61,7 @@ impl Desk<'_> {
         if inserted.map_err(failed)? == 0 {
             return Err(StoreError::TaskExists);
         }
-        self.unfinished += i64::from(!state.is_terminal());
+        self.count(state, 1);
         let mut folded = Folded {
             seq: self.connection.last_insert_rowid(),
             base: Arc::clone(task),
@@ -126,7 +127,8 @@ impl Desk<'_> {
             true => self.write_change(folded, changed_at, taken, sheet.release)?,
             false => self.write_growth(folded)?,
         }
-        self.unfinished += i64::from(before.is_terminal()) - i64::from(state.is_terminal());
+        self.count(before, -1);
+        self.count(state, 1);
         if let Some(body) = &sheet.checkpoint {
             let sql = "insert or replace into task_checkpoint(task, body) values(?1, ?2)";
             self.execute(sql, params![folded.seq, body])?;
@@ -280,11 +282,11 @@ impl Desk<'_> {
     }
 
     fn check_receipt(&self, of: &str, receipt: Option<&Receipt>) -> Result<(), StoreError> {
-        let perhaps = |receipt: &&Receipt| self.shared.seen.may_know(of, &receipt.message);
-        let Some(receipt) = receipt.filter(perhaps) else {
+        let Some(receipt) = receipt else {
             return Ok(());
         };
-        match tables::received(self.connection, of, &receipt.message, self.now)? {
+        let places = self.shared.seen.find(of, &receipt.message);
+        match tables::received(self.connection, of, &receipt.message, &places, self.now)? {
             Some(_) => Err(StoreError::Received),
             None => Ok(()),
         }
@@ -297,17 +299,20 @@ impl Desk<'_> {
         task: Option<&TaskId>,
         answer: Option<&Message>,
     ) -> Result<(), StoreError> {
-        let until = self.until(receipt.term);
-        self.shared.seen.note(of, &receipt.message, until);
+        let answer = answer.map(tables::write).transpose()?;
+        let length = answer.as_ref().map_or(0, Vec::len);
+        let row = self.shared.seen.next(of, &receipt.message, length);
         let written = self.statements.receipt.execute(params![
+            row.seq,
             of,
             receipt.message.as_str(),
             receipt.digest,
             task.map(|task| task.as_str()),
-            answer.map(tables::write).transpose()?,
-            until,
+            answer,
+            self.until(receipt.term),
         ]);
         written.map_err(failed)?;
+        self.note_receipt(row);
         Ok(())
     }
 

@@ -27,6 +27,7 @@ impl Desk<'_> {
         config: &TaskPushNotificationConfig,
         dialect: Dialect,
     ) -> Result<(), StoreError> {
+        limits::admit_config(config)?;
         let key = (owner.clone(), config.task_id.clone());
         let of = owner_text(&key.0);
         let seq = self.seq(&of, &key.1)?;
@@ -150,24 +151,21 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Forgets messages and tasks that need not be kept, some of them at a time.
+    /// Forgets messages and tasks that need not be kept, some of them at a time, and gives back pages of
+    /// the file if many are free.
     pub(super) fn sweep(&mut self, retention: Retention) -> Result<Swept, StoreError> {
-        // In the order in which they came: with the same term that is the order in which they go.
-        let sql = "delete from send_dedupe where expires <= ?1
-                     and seq in (select seq from send_dedupe order by seq limit ?2)";
-        let messages = self.execute(sql, params![self.now, MESSAGES_AT_ONCE])?;
-        self.shared.seen.sweep(self.now);
-        let sql = "select count(*) from task where ended is not null";
-        let ended: i64 = self.one(sql, [])?;
-        let surplus = ended.saturating_sub(retention.count.try_into().unwrap_or(i64::MAX));
+        let messages = self.drop_receipts(MESSAGES_AT_ONCE)?;
+        let kept = retention.count.try_into().unwrap_or(i64::MAX);
+        let surplus = self.counts.ended.saturating_sub(kept);
         let oldest = self.now.saturating_sub(millis(retention.age));
-        let mut swept = tables::ended(self.connection, oldest, surplus, SWEPT_AT_ONCE)?;
+        let ended = tables::ended(self.connection, oldest, surplus, SWEPT_AT_ONCE)?;
         let earliest = self.now.saturating_sub(millis(retention.patience));
-        let room = SWEPT_AT_ONCE - swept.len();
+        let room = SWEPT_AT_ONCE - ended.len();
         let waiting = tables::waiting(self.connection, earliest, room)?;
-        let unfinished = waiting.len() as i64;
-        swept.extend(waiting);
-        for (seq, key) in &swept {
+        self.counts.ended -= ended.len() as i64;
+        self.counts.unfinished -= waiting.len() as i64;
+        let tasks = ended.len() + waiting.len();
+        for (seq, key) in ended.into_iter().chain(waiting) {
             for sql in [
                 "delete from task where seq = ?1",
                 "delete from task_doc where task = ?1",
@@ -178,18 +176,27 @@ impl Desk<'_> {
             ] {
                 self.execute(sql, params![seq])?;
             }
-            self.forget(key.clone());
+            self.forget(key);
         }
-        self.unfinished -= unfinished;
-        if !swept.is_empty() {
-            self.connection
-                .execute_batch("pragma incremental_vacuum(1000)")
-                .map_err(failed)?;
-        }
+        let gives_back = self.give_back_pages()?;
         Ok(Swept {
-            tasks: swept.len(),
-            more: swept.len() >= SWEPT_AT_ONCE || messages as i64 >= MESSAGES_AT_ONCE,
+            tasks,
+            more: gives_back || tasks >= SWEPT_AT_ONCE || messages as i64 >= MESSAGES_AT_ONCE,
         })
+    }
+
+    /// Makes the file shorter, if a good part of it is free: the rest is used again. Yields whether it did.
+    fn give_back_pages(&self) -> Result<bool, StoreError> {
+        let free = self.one("pragma freelist_count", [])?;
+        if free < FREE_PAGES || free < self.one("pragma page_count", [])? / 4 {
+            return Ok(false);
+        }
+        let sql = format!("pragma incremental_vacuum({GIVEN_AT_ONCE})");
+        let mut statement = self.connection.prepare_cached(&sql).map_err(failed)?;
+        let mut pages = statement.query([]).map_err(failed)?;
+        // A row each.
+        while pages.next().map_err(failed)?.is_some() {}
+        Ok(true)
     }
 
     /// The number of a task in the tables.
@@ -216,3 +223,7 @@ pub(super) const BEHIND: i64 = i64::MAX;
 const SWEPT_AT_ONCE: usize = 100;
 /// How many messages.
 const MESSAGES_AT_ONCE: i64 = 1000;
+/// How many pages of the file are kept for what will be written, however small it is.
+const FREE_PAGES: i64 = 1024;
+/// How many pages are given back in one transaction.
+const GIVEN_AT_ONCE: u32 = 128;

@@ -56,6 +56,9 @@ pub struct SqliteOptions {
     pub bytes: u64,
     /// How many tasks may be unfinished at once; 100,000 by default.
     pub unfinished: usize,
+    /// How many received messages are remembered; 400,000 by default, of which the first to come is the first
+    /// to go. It goes, too, when the names and answers of all hold more than 256 MiB.
+    pub receipts: usize,
 }
 
 impl Default for SqliteOptions {
@@ -63,6 +66,7 @@ impl Default for SqliteOptions {
         Self {
             bytes: 16 << 30,
             unfinished: 100_000,
+            receipts: 400_000,
         }
     }
 }
@@ -83,7 +87,7 @@ impl SqliteStore {
         let connection = schema::open_writer(path, options.bytes / schema::PAGE)?;
         let shared = Arc::new(Shared::new(Seen::load(&connection)?));
         Ok(Self {
-            writer: Writer::start(connection, Arc::clone(&shared))?,
+            writer: Writer::start(connection, Arc::clone(&shared), options.receipts)?,
             readers: Readers::new(path.to_owned()),
             shared,
             unfinished: options.unfinished.try_into().unwrap_or(i64::MAX),
@@ -252,11 +256,13 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<Option<Received>, StoreError>> {
         let (of, message) = (owner_text(owner), message.clone());
         Box::pin(async move {
-            if !self.shared.seen.may_know(&of, &message) {
+            let places = self.shared.seen.find(&of, &message);
+            if places.is_empty() {
                 return Ok(None);
             }
             let now = desk::now();
-            let read = move |connection: &_| tables::received(connection, &of, &message, now);
+            let read =
+                move |connection: &_| tables::received(connection, &of, &message, &places, now);
             self.readers.run(read).await
         })
     }

@@ -38,9 +38,10 @@ impl Readers {
                 Some(connection) => connection,
                 None => open_reader(&readers.path)?,
             };
-            let moment = connection.unchecked_transaction().map_err(failed)?;
-            let outcome = read(&moment);
-            drop(moment);
+            // All that is read is of one moment. A connection on which that fails is not used again.
+            run(&connection, "begin")?;
+            let outcome = read(&connection);
+            run(&connection, "commit")?;
             readers.idle().push(connection);
             drop(place);
             outcome
@@ -52,6 +53,12 @@ impl Readers {
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn run(connection: &Connection, sql: &str) -> Result<(), StoreError> {
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    statement.execute([]).map_err(failed)?;
+    Ok(())
 }
 
 /// How many read at once: the tables are in the file system's cache, more would only take turns.

@@ -1,79 +1,106 @@
-//! Which messages were certainly never received: most of them are new, and need not be looked for.
+//! The index of received messages, in memory: in the file they stand in the order in which they came, and
+//! neither a new one nor one that goes touches more than an end of that.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use a2a_types::MessageId;
 use ahash::RandomState;
-use fastbloom::BloomFilter;
+use hashbrown::HashTable;
 use rusqlite::Connection;
 
 use super::super::StoreError;
 use super::schema::failed;
-use super::tables::get;
+use super::tables;
 
-/// Remembers every message in the tables, and perhaps some that are not.
-///
-/// Nothing can be taken out of such a memory, so there are two: once all that the older one has is
-/// forgotten, the younger takes its place.
-pub(super) struct Seen(Mutex<[Memory; 2]>);
+/// Finds the rows of a message.
+pub(super) struct Seen(Mutex<Index>);
 
 #[derive(Default)]
-struct Memory {
-    /// None until there is one: an empty filter takes as much room as a full one.
-    messages: Option<BloomFilter<RandomState>>,
-    /// Until when the last of them is recognised, by the store's clock.
-    until: i64,
+struct Index {
+    hasher: RandomState,
+    /// The hash of owner and name, and the number in the tables.
+    rows: HashTable<(u64, i64)>,
+    /// The last number that a row was given.
+    last: i64,
+    /// How much all of them hold.
+    bytes: u64,
+}
+
+/// A row: the hash of owner and name, the number in the tables, and how many bytes it holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    hash: u64,
+    pub(super) seq: i64,
+    pub(super) bytes: u64,
 }
 
 impl Seen {
-    /// Remembers what the tables hold.
+    /// The index of what the tables hold.
     pub(super) fn load(connection: &Connection) -> Result<Self, StoreError> {
         let seen = Self(Mutex::default());
-        let sql = "select owner, message_id, expires from send_dedupe";
-        let mut statement = connection.prepare(sql).map_err(failed)?;
-        let mut rows = statement.query([]).map_err(failed)?;
-        while let Some(row) = rows.next().map_err(failed)? {
-            let message = MessageId::from(get::<String>(row, 1)?);
-            seen.note(&get::<String>(row, 0)?, &message, get(row, 2)?);
-        }
+        tables::each_receipt(connection, i64::MAX, |stored| {
+            seen.add(seen.row(stored.seq, &stored.owner, &stored.message, stored.answer));
+            Ok(true)
+        })?;
+        let last = "select coalesce(max(seq), 0) from send_dedupe";
+        let last = connection.query_row(last, [], |row| row.get(0));
+        seen.lock().last = last.map_err(failed)?;
         Ok(seen)
     }
 
-    /// Whether a message may be in the tables. If not, it is certainly not.
-    pub(super) fn may_know(&self, of: &str, message: &MessageId) -> bool {
-        let memories = self.lock();
-        let mut filters = memories
-            .iter()
-            .filter_map(|memory| memory.messages.as_ref());
-        filters.any(|filter| filter.contains(&(of, message.as_str())))
+    /// The rows that a message may stand in. Of one that was never received there is hardly ever any.
+    pub(super) fn find(&self, of: &str, message: &MessageId) -> Vec<i64> {
+        let index = self.lock();
+        let hash = index.hasher.hash_one((of, message.as_str()));
+        let rows = index.rows.iter_hash(hash);
+        let same = rows.filter(|(of_row, _)| *of_row == hash);
+        same.map(|(_, seq)| *seq).collect()
     }
 
-    pub(super) fn note(&self, of: &str, message: &MessageId, until: i64) {
-        let [_, young] = &mut *self.lock();
-        let filter = young.messages.get_or_insert_with(filter);
-        filter.insert(&(of, message.as_str()));
-        young.until = young.until.max(until);
+    /// A place for a message after all others.
+    pub(super) fn next(&self, of: &str, message: &MessageId, answer: usize) -> Row {
+        let seq = {
+            let mut index = self.lock();
+            index.last += 1;
+            index.last
+        };
+        self.row(seq, of, message.as_str(), answer)
     }
 
-    /// Makes room, if everything that the older memory has is forgotten by now.
-    pub(super) fn sweep(&self, now: i64) {
-        let memories = &mut *self.lock();
-        if memories[0].until < now {
-            memories.swap(0, 1);
-            memories[1] = Memory::default();
+    /// How a row is found that holds this.
+    pub(super) fn row(&self, seq: i64, of: &str, message: &str, answer: usize) -> Row {
+        Row {
+            hash: self.lock().hasher.hash_one((of, message)),
+            seq,
+            bytes: (of.len() + message.len() + answer) as u64,
         }
     }
 
+    pub(super) fn add(&self, row: Row) {
+        let index = &mut *self.lock();
+        let entry = (row.hash, row.seq);
+        index.rows.insert_unique(row.hash, entry, |(hash, _)| *hash);
+        index.bytes += row.bytes;
+    }
+
+    pub(super) fn remove(&self, row: Row) {
+        let index = &mut *self.lock();
+        if let Ok(known) = index.rows.find_entry(row.hash, |(_, seq)| *seq == row.seq) {
+            known.remove();
+            index.bytes -= row.bytes;
+        }
+    }
+
+    /// How many messages there are, and how many bytes their names and answers hold.
+    pub(super) fn size(&self) -> (usize, u64) {
+        let index = self.lock();
+        (index.rows.len(), index.bytes)
+    }
+
     /// Nothing that is done under this lock can panic half-way.
-    fn lock(&self) -> MutexGuard<'_, [Memory; 2]> {
+    fn lock(&self) -> MutexGuard<'_, Index> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// One that has seen nothing.
-fn filter() -> BloomFilter<RandomState> {
-    let filter = BloomFilter::with_num_bits(BITS).hasher(RandomState::new());
-    filter.hashes(HASHES)
 }
 
 impl std::fmt::Debug for Seen {
@@ -81,7 +108,3 @@ impl std::fmt::Debug for Seen {
         f.write_str("Seen")
     }
 }
-
-/// 4 MiB: of four million messages one in forty new ones is looked for, of one million hardly any.
-const BITS: usize = 1 << 25;
-const HASHES: u32 = 4;

@@ -204,7 +204,7 @@ impl Shared {
     pub(super) fn forget(&self, key: &Key) {
         let mut recent = lock(&self.recent);
         if let Some(gone) = recent.tasks.pop(key) {
-            recent.bytes -= gone.bytes;
+            recent.bytes -= size(key, &gone);
         }
         drop(recent);
         lock(&self.watched).remove(key);
@@ -213,10 +213,10 @@ impl Shared {
 
 impl Recent {
     fn put(&mut self, key: Key, later: Folded) {
-        self.bytes += later.bytes;
+        self.bytes += size(&key, &later);
         match self.tasks.get_mut(&key) {
             Some(known) => {
-                self.bytes -= known.bytes;
+                self.bytes -= size(&key, known);
                 known.succeed(later);
             }
             None => drop(self.tasks.put(key, later)),
@@ -226,14 +226,19 @@ impl Recent {
     fn make_room(&mut self) -> Vec<Folded> {
         let mut spent = Vec::new();
         while self.bytes > MOST_BYTES || self.tasks.len() > MOST_TASKS {
-            let Some((_, oldest)) = self.tasks.pop_lru() else {
+            let Some((key, oldest)) = self.tasks.pop_lru() else {
                 break;
             };
-            self.bytes -= oldest.bytes;
+            self.bytes -= size(&key, &oldest);
             spent.push(oldest);
         }
         spent
     }
+}
+
+/// Roughly how many bytes a task holds here.
+fn size((owner, _): &Key, task: &Folded) -> usize {
+    limits::size_of_owner(owner) + task.bytes
 }
 
 fn apply<'e>(task: &mut Arc<Task>, events: impl Iterator<Item = &'e Logged>) {

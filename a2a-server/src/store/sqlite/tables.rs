@@ -230,29 +230,67 @@ pub(super) fn configs(
     Ok(configs)
 }
 
-/// What became of a message.
+/// What became of a message that stands in one of these rows, if in any.
 pub(super) fn received(
     connection: &Connection,
     of: &str,
     message: &MessageId,
+    places: &[i64],
     now: i64,
 ) -> Result<Option<Received>, StoreError> {
     let sql = "select digest, task_id, answer from send_dedupe
-               where message_id = ?2 and owner = ?1 and expires > ?3";
+               where seq = ?1 and owner = ?2 and message_id = ?3 and expires > ?4";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let mut rows = statement
-        .query(params![of, message.as_str(), now])
-        .map_err(failed)?;
-    let Some(row) = rows.next().map_err(failed)? else {
-        return Ok(None);
-    };
-    let task: Option<String> = get(row, 1)?;
-    let outcome = match task {
-        Some(task) => Outcome::Task(task.into()),
-        None => Outcome::Message(Box::new(body::<Message>(row, 2)?)),
-    };
-    let digest = get(row, 0)?;
-    Ok(Some(Received { digest, outcome }))
+    for seq in places {
+        let values = params![seq, of, message.as_str(), now];
+        let mut rows = statement.query(values).map_err(failed)?;
+        let Some(row) = rows.next().map_err(failed)? else {
+            continue;
+        };
+        let task: Option<String> = get(row, 1)?;
+        let outcome = match task {
+            Some(task) => Outcome::Task(task.into()),
+            None => Outcome::Message(Box::new(body::<Message>(row, 2)?)),
+        };
+        let digest = get(row, 0)?;
+        return Ok(Some(Received { digest, outcome }));
+    }
+    Ok(None)
+}
+
+/// A received message as it stands in the tables.
+pub(super) struct StoredReceipt {
+    pub(super) seq: i64,
+    pub(super) owner: String,
+    pub(super) message: String,
+    pub(super) expires: i64,
+    /// How long the answer is.
+    pub(super) answer: usize,
+}
+
+/// Reads the messages in the order in which they came, at most so many, for as long as more is wanted.
+pub(super) fn each_receipt(
+    connection: &Connection,
+    limit: i64,
+    mut more: impl FnMut(StoredReceipt) -> Result<bool, StoreError>,
+) -> Result<(), StoreError> {
+    let sql = "select seq, owner, message_id, expires, coalesce(length(answer), 0)
+               from send_dedupe order by seq limit ?1";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let mut rows = statement.query(params![limit]).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        let stored = StoredReceipt {
+            seq: get(row, 0)?,
+            owner: get(row, 1)?,
+            message: get(row, 2)?,
+            expires: get(row, 3)?,
+            answer: count(row, 4)?,
+        };
+        if !more(stored)? {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Active tasks whose lease has run out.

@@ -8,7 +8,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::StoreError;
-use super::desk::Desk;
+use super::desk::{Counts, Desk};
 use super::schema::failed;
 use super::shared::{Folded, Shared};
 
@@ -64,16 +64,23 @@ where
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection, shared: Arc<Shared>) -> Result<Self, StoreError> {
+    /// Begins to write; of the messages that were received so many are remembered.
+    pub(super) fn start(
+        connection: Connection,
+        shared: Arc<Shared>,
+        receipts: usize,
+    ) -> Result<Self, StoreError> {
         let (jobs, inbox) = mpsc::channel(MOST_WAITING);
-        let unfinished = count_unfinished(&connection)?;
+        let counts = count(&connection)?;
         let thread = std::thread::Builder::new().name("a2a-sqlite".to_owned());
         let thread = thread
-            .spawn(move || match Desk::new(&connection, &shared, unfinished) {
-                Ok(desk) => write(desk, inbox),
-                // Whoever asks is told that the store is closed.
-                Err(error) => {
-                    tracing::error!(error = &error as &dyn std::error::Error, "cannot write")
+            .spawn(move || {
+                match Desk::new(&connection, &shared, counts, receipts) {
+                    Ok(desk) => write(desk, inbox),
+                    // Whoever asks is told that the store is closed.
+                    Err(error) => {
+                        tracing::error!(error = &error as &dyn std::error::Error, "cannot write")
+                    }
                 }
             })
             .map_err(StoreError::failed)?;
@@ -155,6 +162,7 @@ fn transaction(
         }
         desk.is_whole()?;
     }
+    desk.limit_receipts()?;
     let spent = desk.commit()?;
     if let Some(last) = answers.last_mut() {
         last.spent = spent;
@@ -204,9 +212,15 @@ impl Drop for Answers {
     }
 }
 
-fn count_unfinished(connection: &Connection) -> Result<i64, StoreError> {
-    let sql = "select count(*) from task where ended is null";
-    connection
-        .query_row(sql, [], |row| row.get(0))
-        .map_err(failed)
+fn count(connection: &Connection) -> Result<Counts, StoreError> {
+    let sql = "select (select count(*) from task),
+                 (select count(*) from task where ended is not null)";
+    let counts = connection.query_row(sql, [], |row| {
+        let (all, ended) = (row.get::<_, i64>(0)?, row.get(1)?);
+        Ok(Counts {
+            unfinished: all - ended,
+            ended,
+        })
+    });
+    counts.map_err(failed)
 }

@@ -2,10 +2,10 @@
 
 use a2a_types::{Dialect, TaskPushNotificationConfig};
 
-use super::super::StoreError;
-use super::super::limits::CONFIGS;
+use super::super::limits::{CONFIG, CONFIGS};
+use super::super::{NewTask, StoreError};
 use super::bench::Bench;
-use super::sample::{ada, config};
+use super::sample::{ada, config, new};
 use super::saw::{Checked, refused, same};
 use super::writer::Writer;
 
@@ -15,6 +15,7 @@ super::promises! {
     replaced = "a webhook takes the place of one with the same id";
     deleted = "a webhook that is deleted is gone, and one that is not there already was";
     so_many = "a task has at most 16 webhooks, and those can still be replaced";
+    so_large = "a webhook holds at most 64 KiB, and one that holds more is refused as a whole";
     of_a_task = "a webhook belongs to a task, and no other task has it";
 }
 
@@ -141,6 +142,35 @@ async fn so_many(bench: Bench) -> Checked {
         .put_config(&ada(), config.clone(), Dialect::V1_0)
         .await?;
     same("the webhooks", other.look().await?.configs, vec![config])
+}
+
+async fn so_large(bench: Bench) -> Checked {
+    let writer = bench.begin("t").await?;
+    let sized = |task, bytes: usize| TaskPushNotificationConfig {
+        token: Some("x".repeat(bytes)),
+        ..config(task, "c")
+    };
+    let kept = sized(&writer.task, CONFIG / 2);
+    let store = &bench.store;
+    store
+        .put_config(&ada(), kept.clone(), Dialect::V1_0)
+        .await?;
+    let too_large = sized(&writer.task, CONFIG);
+    refused!(
+        store.put_config(&ada(), too_large, Dialect::V1_0).await,
+        StoreError::ConfigTooLong(_)
+    );
+    same("the webhooks", writer.look().await?.configs, vec![kept])?;
+    let with_config = NewTask {
+        config: Some(sized(&"u".into(), CONFIG)),
+        ..new("u")
+    };
+    refused!(
+        store.create(&ada(), with_config).await,
+        StoreError::ConfigTooLong(_)
+    );
+    let left = vec!["t".to_owned()];
+    same("the tasks", bench.ids(&ada()).await?, left)
 }
 
 async fn of_a_task(bench: Bench) -> Checked {

@@ -14,6 +14,7 @@ super::promises! {
     of_an_answer = "an answer to a message is known, and the message is answered once";
     by_its_id = "a message is known by its id alone, whatever else is said of it";
     runs_out = "a message is forgotten after the term of its receipt, and can be sent again";
+    outlives_its_task = "what became of a message is known though its task was swept, and the message is not taken again";
     unknown = "of a message that was never received nothing is known";
 }
 
@@ -168,6 +169,30 @@ async fn runs_out(bench: Bench) -> Checked {
     bench.sweep_all().await?;
     let found = bench.store.received(&ada(), &"m".into()).await?;
     same("what became of it", found, became("m", "v"))
+}
+
+async fn outlives_its_task(bench: Bench) -> Checked {
+    let begin = |id: &str| NewTask {
+        receipt: Some(receipt("begin")),
+        ..new(id)
+    };
+    let mut writer = bench.create(&ada(), begin("t")).await?;
+    let append = Append {
+        receipt: Some(receipt("append")),
+        ..writer.held(vec![said(&writer.task, "append")])
+    };
+    writer.write(append).await?;
+    writer.become_(TaskState::Completed).await?;
+    same("how many are swept", bench.sweep_all().await?, 1)?;
+    for message in ["begin", "append"] {
+        let found = bench.store.received(&ada(), &message.into()).await?;
+        same("what became of it", found, became(message, "t"))?;
+    }
+    refused!(
+        bench.store.create(&ada(), begin("u")).await,
+        StoreError::Received
+    );
+    Ok(())
 }
 
 async fn unknown(bench: Bench) -> Checked {

@@ -32,6 +32,7 @@ impl Broken {
         let kept = self.inner.put_config(owner, config.clone(), dialect).await;
         match (self.fault, kept) {
             (Fault::HidesConfigLimit, Err(StoreError::TooManyConfigs(_)))
+            | (Fault::HidesConfigSize, Err(StoreError::ConfigTooLong(_)))
             | (Fault::KeepsWebhookOfNothing, Err(StoreError::NoTask)) => return Ok(()),
             (_, Err(error)) => return Err(error),
             (_, Ok(())) => {}

@@ -1,0 +1,306 @@
+//! How much a store holds, and that what is gone makes room.
+
+use std::path::Path;
+use std::time::Duration;
+
+use a2a_server::{
+    Append, MemoryStore, NewTask, Outcome, Owner, Principal, Receipt, Retention, Settlement,
+    SqliteOptions, SqliteStore, Store, StoreError,
+};
+use a2a_types::{
+    AuthenticationInfo, Dialect, Event, Message, Task, TaskPushNotificationConfig, TaskState,
+    TaskStatusUpdateEvent,
+};
+use rusqlite::Connection;
+
+use crate::stores;
+
+#[tokio::test]
+async fn webhooks_are_counted_in_memory() {
+    let store = MemoryStore::with_capacity(1000, MIB);
+    let mut kept = 0;
+    let refused = loop {
+        let (task, place) = (format!("{}", kept / 16), kept % 16);
+        if place == 0 {
+            store.create(&ada(), new(&task)).await.unwrap();
+        }
+        let config = webhook(&task, &place.to_string(), 60 << 10);
+        match store.put_config(&ada(), config, Dialect::V1_0).await {
+            Ok(()) => kept += 1,
+            Err(refused) => break refused,
+        }
+    };
+    assert!(matches!(refused, StoreError::Full), "{refused:?}");
+    assert_eq!(kept, 16);
+    // In place of another, or of what is deleted, there is room.
+    let moved = webhook("0", "3", 60 << 10);
+    let other = webhook("1", "x", 60 << 10);
+    store
+        .put_config(&ada(), moved, Dialect::V1_0)
+        .await
+        .unwrap();
+    let (ada, task, config) = (ada(), "0".into(), "4".into());
+    store.delete_config(&ada, &task, &config).await.unwrap();
+    store.put_config(&ada, other, Dialect::V1_0).await.unwrap();
+    // What has ended goes with its webhooks.
+    let end = Append::held(1, 1, vec![status("0", TaskState::Completed)]);
+    store.append(&ada, &task, end).await.unwrap();
+    let large = webhook("1", "y", 60 << 10);
+    store.put_config(&ada, large, Dialect::V1_0).await.unwrap();
+    assert!(store.snapshot(&ada, &task).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn notifications_are_counted_in_memory() {
+    let store = MemoryStore::with_capacity(1000, MIB);
+    store.create(&ada(), new("t")).await.unwrap();
+    for place in 0..16 {
+        let config = webhook("t", &place.to_string(), 0);
+        store
+            .put_config(&ada(), config, Dialect::V1_0)
+            .await
+            .unwrap();
+    }
+    let tell = |after| Append {
+        notify: true,
+        ..Append::held(after, 1, vec![status("t", TaskState::Working)])
+    };
+    let mut generation = 1;
+    let refused = loop {
+        match store.append(&ada(), &"t".into(), tell(generation)).await {
+            Ok(appended) => generation = appended.generation,
+            Err(refused) => break refused,
+        }
+    };
+    assert!(matches!(refused, StoreError::Full), "{refused:?}");
+    // An event of 256 bytes, and sixteen notifications of as many.
+    assert!((200..260).contains(&generation), "{generation}");
+    for due in store.notifications(100, Duration::ZERO).await.unwrap() {
+        store.settle(&due, Settlement::Delivered).await.unwrap();
+    }
+    let told = store.append(&ada(), &"t".into(), tell(generation)).await;
+    told.unwrap();
+}
+
+#[tokio::test]
+async fn names_of_owners_are_counted_in_memory() {
+    let store = MemoryStore::with_capacity(1000, MIB);
+    let owner = |number: usize| Owner {
+        principal: Principal::named(format!("{number} {}", "x".repeat(64 << 10))),
+        tenant: Some("y".repeat(64 << 10).into()),
+    };
+    for number in 0..7 {
+        store.create(&owner(number), new("t")).await.unwrap();
+    }
+    let refused = store.create(&owner(7), new("t")).await;
+    assert!(matches!(refused, Err(StoreError::Full)), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_file_grows_no_larger_than_it_may() {
+    let file = stores::new_file();
+    let options = SqliteOptions {
+        bytes: 4 * MIB as u64,
+        ..SqliteOptions::default()
+    };
+    let store = SqliteStore::open_with(&file, options).unwrap();
+    let mut kept = 0;
+    let refused = loop {
+        let task = kept.to_string();
+        let owner = Owner::from(Principal::named(format!("{kept} {}", "x".repeat(4 << 10))));
+        let new = NewTask {
+            config: Some(webhook(&task, "c", 32 << 10)),
+            ..new(&task)
+        };
+        match store.create(&owner, new).await {
+            Ok(()) => kept += 1,
+            Err(refused) => break refused,
+        }
+    };
+    assert!(matches!(refused, StoreError::Full), "{refused:?}");
+    assert!(kept > 20, "{kept}");
+    drop(store);
+    let length = std::fs::metadata(&file).unwrap().len();
+    assert!(length <= 4 * MIB as u64, "{length}");
+}
+
+#[tokio::test]
+async fn the_first_messages_make_room_for_later_ones() {
+    let file = stores::new_file();
+    let options = SqliteOptions {
+        receipts: 50,
+        ..SqliteOptions::default()
+    };
+    let open = |options| SqliteStore::open_with(&file, options).unwrap();
+    let store = open(options);
+    let answer = |number: usize| (receipt(number), Message::agent(number.to_string()));
+    for number in 0..200 {
+        let (receipt, answer) = answer(number);
+        store.keep_answer(&ada(), receipt, answer).await.unwrap();
+    }
+    assert_eq!(
+        remembered(&store, 200).await,
+        (150..200).collect::<Vec<_>>()
+    );
+    assert_eq!(rows(&file, "send_dedupe"), 50);
+    drop(store);
+
+    // They are found again, whatever the limit was, and a smaller one is kept from then on.
+    let store = open(SqliteOptions {
+        receipts: 10,
+        ..options
+    });
+    assert_eq!(
+        remembered(&store, 200).await,
+        (150..200).collect::<Vec<_>>()
+    );
+    let (again, text) = answer(199);
+    let refused = store.keep_answer(&ada(), again, text).await;
+    assert!(matches!(refused, Err(StoreError::Received)), "{refused:?}");
+    store.sweep(Retention::default()).await.unwrap();
+    assert_eq!(
+        remembered(&store, 200).await,
+        (190..200).collect::<Vec<_>>()
+    );
+    let (forgotten, text) = answer(0);
+    store.keep_answer(&ada(), forgotten, text).await.unwrap();
+    assert_eq!(remembered(&store, 1).await, [0]);
+    assert_eq!(rows(&file, "send_dedupe"), 10);
+}
+
+/// The numbers of the messages that the store remembers.
+async fn remembered(store: &SqliteStore, count: usize) -> Vec<usize> {
+    let mut known = Vec::new();
+    for number in 0..count {
+        let name = number.to_string();
+        let received = store.received(&ada(), &name.as_str().into()).await.unwrap();
+        let Some(received) = received else { continue };
+        match received.outcome {
+            Outcome::Message(answer) => assert_eq!(answer.text(), name),
+            Outcome::Task(task) => panic!("{task}"),
+        }
+        known.push(number);
+    }
+    known
+}
+
+#[tokio::test]
+async fn pages_of_what_is_gone_are_used_again_and_given_back() {
+    let file = stores::new_file();
+    let store = SqliteStore::open(&file).unwrap();
+    let fill = async |round: usize| {
+        let tasks = (0..2000).map(|number| {
+            let store = &store;
+            async move {
+                let new = ended(&format!("{round} {number}"), 1000);
+                store.create(&ada(), new).await.unwrap();
+            }
+        });
+        futures_util::future::join_all(tasks).await;
+        (pages(&file), free_pages(&file))
+    };
+    let keep = |count| Retention {
+        count,
+        ..Retention::default()
+    };
+    let (filled, free) = fill(0).await;
+    let held = bytes(&file);
+    let used = (filled - free) * 4096;
+    assert!(used < 2 * held, "{used} bytes hold {held}");
+    assert_eq!(store.sweep(keep(1000)).await.unwrap(), 1000);
+    for round in 1..4 {
+        let (pages, _) = fill(round).await;
+        // A thousand tasks stand there beside the two thousand.
+        assert!(pages < 2 * filled, "round {round}: {pages} after {filled}");
+        assert_eq!(store.sweep(keep(1000)).await.unwrap(), 2000);
+    }
+    assert_eq!(store.sweep(keep(0)).await.unwrap(), 1000);
+    assert!(free_pages(&file) <= 1024, "{}", free_pages(&file));
+}
+
+fn bytes(file: &Path) -> i64 {
+    number(file, "select sum(length(body)) from task_event")
+}
+
+fn pages(file: &Path) -> i64 {
+    number(file, "pragma page_count")
+}
+
+fn free_pages(file: &Path) -> i64 {
+    number(file, "pragma freelist_count")
+}
+
+fn rows(file: &Path, table: &str) -> i64 {
+    number(file, &format!("select count(*) from {table}"))
+}
+
+fn number(file: &Path, sql: &str) -> i64 {
+    let connection = Connection::open(file).unwrap();
+    connection.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+fn ada() -> Owner {
+    Principal::named("ada").into()
+}
+
+fn new(id: &str) -> NewTask {
+    NewTask {
+        task: Task::submitted(id.into(), "c".into()).into(),
+        dialect: Dialect::V1_0,
+        config: None,
+        receipt: None,
+        holder: "h".into(),
+        term: HOUR,
+        events: Vec::new(),
+        release: false,
+        notify: false,
+        trace: None,
+    }
+}
+
+/// A task with a message of so many bytes, which has ended.
+fn ended(id: &str, bytes: usize) -> NewTask {
+    let mut task = Task::submitted(id.into(), "c".into());
+    task.history.push(Message::user("x".repeat(bytes)));
+    NewTask {
+        task: task.into(),
+        events: vec![status(id, TaskState::Completed)],
+        release: true,
+        ..new(id)
+    }
+}
+
+fn status(task: &str, state: TaskState) -> Event {
+    Event::StatusUpdate(TaskStatusUpdateEvent {
+        task_id: task.into(),
+        context_id: Some("c".into()),
+        status: state.into(),
+        metadata: None,
+    })
+}
+
+fn receipt(number: usize) -> Receipt {
+    Receipt {
+        message: number.to_string().into(),
+        digest: [7; 32],
+        term: HOUR,
+    }
+}
+
+/// A webhook whose credentials have so many bytes.
+fn webhook(task: &str, id: &str, bytes: usize) -> TaskPushNotificationConfig {
+    TaskPushNotificationConfig {
+        tenant: None,
+        id: id.into(),
+        task_id: task.into(),
+        url: "https://example.com/".to_owned(),
+        token: None,
+        authentication: Some(AuthenticationInfo {
+            scheme: "Bearer".to_owned(),
+            credentials: Some("x".repeat(bytes)),
+        }),
+    }
+}
+
+const HOUR: Duration = Duration::from_secs(3600);
+const MIB: usize = 1 << 20;
