@@ -63,7 +63,9 @@ async fn run(options: Options) -> Result<(), String> {
 
     let spoken = agent.dialect();
     let card = AgentCard::clone(&card).at(&url);
-    let service = HttpService::new(Gateway::new(agent, spoken))
+    // It has no authenticator: callers cannot be told apart.
+    let gateway = Gateway::new(agent, spoken).share_tasks();
+    let service = HttpService::new(gateway)
         .hosts(Hosts::of(local).and([&url]))
         .card(&card);
     println!(

@@ -1,11 +1,14 @@
 //! An agent of one generation for callers of every generation.
 //!
 //! Spelling is translated by the bindings on either side. What is left are the rules: who names
-//! a task, whether an ended one goes on, how a stream begins. [`Gateway`] keeps its caller's rules
-//! with an agent that has others.
+//! a task, whether an ended one goes on, how a stream begins, and whose a task is. [`Gateway`] keeps
+//! its caller's rules with an agent that has others.
 
-mod known;
-mod told;
+mod asked;
+mod list;
+mod owner;
+mod rewrite;
+mod task_map;
 
 use std::sync::Arc;
 
@@ -13,21 +16,36 @@ use a2a_types::{
     ContextId, Dialect, Error as A2aError, ErrorKind, GetTaskRequest, Operation, Request, Response,
     Task, TaskId,
 };
+use asked::Asked;
 use futures_util::StreamExt;
-use known::{Known, KnownTask, Place};
-use told::Told;
+use rewrite::Rewrite;
+use task_map::TaskMap;
 
-use crate::{Answer, BoxFuture, Call, Context, Error, Reply, Transport, UpdateStream};
+use crate::{Answer, BoxFuture, Call, Error, Reply, Transport, UpdateStream};
 
 /// Stands before an agent that speaks one generation, for callers of every generation.
 ///
-/// It remembers, for the last 100,000 tasks that were begun through it, in which generation
-/// they were begun and, where the caller chose the task's id and the agent another, both. The agent
-/// sees one caller: the gateway. For whom a caller claims to act is not passed on.
+/// The agent sees one caller: the gateway. For whom a caller claims to act is not passed on.
+///
+/// # Owners
+/// A task belongs to the principal (and tenant) whose message began it, and is absent for everybody else, in
+/// every operation. Anonymous callers are one principal. The gateway keeps owners apart at the agent, too:
+/// message ids, the conversations and tasks that callers name themselves have a prefix there, a hash of the
+/// owner, which webhooks and the agent's own logs show; a message refers to its sender's tasks only, and its
+/// webhook is for its own task. Lists are the agent's, read up to its 100,000th task, with the owner's
+/// tasks left in.
+///
+/// Who owns what is kept in memory, at most 128 MiB or about 100,000 tasks. Beyond that the least recently used
+/// go, first those of the caller who begins more if it holds more than an eighth. What has gone, and what was begun
+/// before the gateway was started, is absent for everybody, though the agent may still have it; a message that
+/// its owner sends again brings its task back, if the agent recognises messages.
+///
+/// [`share_tasks`](Self::share_tasks) switches this off.
 pub struct Gateway<T> {
     agent: T,
     spoken: Dialect,
-    known: Arc<Known>,
+    shared: bool,
+    tasks: Arc<TaskMap>,
 }
 
 impl<T: Transport> Gateway<T> {
@@ -36,23 +54,41 @@ impl<T: Transport> Gateway<T> {
         Self {
             agent,
             spoken,
-            known: Arc::default(),
+            shared: false,
+            tasks: Arc::default(),
         }
+    }
+
+    /// Gives every caller every task of the agent, whoever began it, and passes ids on as they are: for a
+    /// gateway without an authenticator, whose callers keep their tasks when it is started again.
+    pub fn share_tasks(mut self) -> Self {
+        self.shared = true;
+        self
     }
 }
 
 impl<T: Transport> Transport for Gateway<T> {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         Box::pin(async move {
-            let mut asked = Asked::new(call, &self.known);
-            match asked.operation() {
-                Operation::SendMessage | Operation::SendStreamingMessage => {
-                    self.place(&mut asked).await?;
-                }
-                Operation::SubscribeToTask => self.require_open(&asked).await?,
-                _ => {}
+            let mut asked = Asked::new(call, &self.tasks, self.shared);
+            if !self.shared && asked.names_absent_task() {
+                return Err(ErrorKind::TaskNotFound.into());
             }
-            let reply = self.agent.call(asked.to_agent()).await;
+            let reply = match &asked.call.request {
+                Request::SendMessage(_) | Request::SendStreamingMessage(_) => {
+                    self.place(&mut asked).await?;
+                    self.ask(&asked).await
+                }
+                Request::SubscribeToTask(_) => {
+                    self.require_open(&asked).await?;
+                    self.ask(&asked).await
+                }
+                Request::ListTasks(params) if !self.shared => {
+                    let listed = self.list(&asked, params).await;
+                    return listed.map_err(translate);
+                }
+                _ => self.ask(&asked).await,
+            };
             match reply {
                 Ok(reply) => self.answer(asked, reply).await,
                 Err(error) => self.explain(asked, error).await,
@@ -61,65 +97,18 @@ impl<T: Transport> Transport for Gateway<T> {
     }
 }
 
-/// A call, and what is known of its task.
-struct Asked {
-    call: Call,
-    place: Option<Place>,
-    known: Option<KnownTask>,
-}
-
-impl Asked {
-    fn new(mut call: Call, known: &Known) -> Self {
-        let place = call
-            .request
-            .task_id()
-            .map(|id| Place::new(&call.context, id.clone()));
-        let known = place.as_ref().and_then(|place| known.get(place));
-        if let Some(known) = &known
-            && call.context.dialect != Dialect::V1_0
-            && known.dialect != Dialect::V1_0
-        {
-            // Some requests are spelled alike until 0.3.
-            call.context.dialect = known.dialect;
-        }
-        // The agent trusts the gateway, perhaps so far as to believe whom it claims to act for.
-        call.context.claims.user_id = None;
-        Self { call, place, known }
-    }
-
-    fn operation(&self) -> Operation {
-        self.call.request.operation()
-    }
-
-    fn is_message(&self) -> bool {
-        matches!(
-            self.operation(),
-            Operation::SendMessage | Operation::SendStreamingMessage
-        )
-    }
-
-    fn context(&self) -> &Context {
-        &self.call.context
-    }
-
-    /// The same call with the agent's own id of the task.
-    fn to_agent(&self) -> Call {
-        let mut call = self.call.clone();
-        if let Some(known) = &self.known {
-            call.request.set_task_id(Some(known.id.clone()));
-        }
-        call
-    }
-}
-
 impl<T: Transport> Gateway<T> {
+    async fn ask(&self, asked: &Asked) -> Result<Reply, Error> {
+        self.agent.call(asked.to_agent(&self.tasks)).await
+    }
+
     /// Sees to it that a message finds its task, or begins one, as its sender's generation says.
     async fn place(&self, asked: &mut Asked) -> Result<(), Error> {
         let (caller, agent) = (asked.context().dialect.rules(), self.spoken.rules());
-        if let (Some(place), false) = (&asked.place, caller.caller_names_tasks) {
+        if let (Some(named), false) = (&asked.named, caller.caller_names_tasks) {
             if agent.caller_names_tasks {
                 // This agent would begin a task of that name, or begin an ended one again.
-                let task = self.task(asked, place.task.clone()).await?;
+                let task = self.task(asked, named.clone()).await?;
                 if task.status.state.is_terminal() {
                     let text = "the task has ended and takes no message";
                     return Err(A2aError::new(ErrorKind::UnsupportedOperation, text).into());
@@ -128,13 +117,13 @@ impl<T: Transport> Gateway<T> {
         } else if asked.known.is_none() && !agent.caller_names_tasks {
             asked.call.request.set_task_id(None);
         }
+        let known = asked.known_context();
         let names_contexts = self.spoken == Dialect::V0_1;
         if let Request::SendMessage(params) | Request::SendStreamingMessage(params) =
             &mut asked.call.request
             && names_contexts
         {
             // Its events will not say which conversation they belong to.
-            let known = asked.known.as_ref().and_then(|known| known.context.clone());
             let context = &mut params.message.context_id;
             *context = context
                 .take()
@@ -147,11 +136,11 @@ impl<T: Transport> Gateway<T> {
     /// In 1.0 an ended task is not followed.
     async fn require_open(&self, asked: &Asked) -> Result<(), Error> {
         let (caller, agent) = (asked.context().dialect.rules(), self.spoken.rules());
-        if let Some(place) = &asked.place
+        if let Some(named) = &asked.named
             && agent.subscribes_to_ended_tasks
             && !caller.subscribes_to_ended_tasks
             && self
-                .task(asked, place.task.clone())
+                .task(asked, named.clone())
                 .await?
                 .status
                 .state
@@ -165,25 +154,13 @@ impl<T: Transport> Gateway<T> {
 
     /// What the agent answered, with the ids that the caller knows.
     async fn answer(&self, asked: Asked, reply: Reply) -> Result<Reply, Error> {
-        let mut told = Told::new(&asked, Arc::clone(&self.known));
+        let mut rewrite = Rewrite::new(&asked, Arc::clone(&self.tasks));
         let answer = match reply.answer {
             Answer::Once(mut response) => {
-                response.tasks_mut().for_each(|task| told.task(task));
-                if let Response::SendMessage(sent) = &mut response {
-                    told.message_of(sent);
-                }
-                if let Response::CreateTaskPushNotificationConfig(config)
-                | Response::GetTaskPushNotificationConfig(config) = &mut response
-                {
-                    told.id(&mut config.task_id);
-                }
-                if let Response::ListTaskPushNotificationConfigs(list) = &mut response {
-                    let configs = list.configs.iter_mut();
-                    configs.for_each(|config| told.id(&mut config.task_id));
-                }
+                rewrite.response(&mut response)?;
                 Answer::Once(response)
             }
-            Answer::Stream(updates) => Answer::Stream(self.stream(&asked, told, updates).await?),
+            Answer::Stream(updates) => Answer::Stream(self.stream(&asked, rewrite, updates).await?),
         };
         Ok(Reply {
             answer,
@@ -194,21 +171,19 @@ impl<T: Transport> Gateway<T> {
     async fn stream(
         &self,
         asked: &Asked,
-        mut told: Told,
+        mut rewrite: Rewrite,
         mut updates: UpdateStream,
     ) -> Result<UpdateStream, Error> {
         let caller = asked.context().dialect;
         if caller != Dialect::V1_0 || self.spoken == Dialect::V1_0 {
-            return Ok(Box::pin(
-                updates.map(move |update| update.map(|update| told.update(update))),
-            ));
+            return Ok(Box::pin(updates.map(move |update| rewrite.update(update?))));
         }
         // In 1.0 a stream begins with the task.
         let Some(first) = updates.next().await.transpose()? else {
             return Ok(Box::pin(tokio_stream::empty()));
         };
-        let begun = told::begun(told.update(first));
-        let later = updates.map(move |update| update.map(|update| told.update(update)));
+        let begun = rewrite::begun(rewrite.update(first)?);
+        let later = updates.map(move |update| rewrite.update(update?));
         Ok(Box::pin(tokio_stream::iter(begun.map(Ok)).chain(later)))
     }
 
@@ -216,21 +191,18 @@ impl<T: Transport> Gateway<T> {
     async fn explain(&self, asked: Asked, error: Error) -> Result<Reply, Error> {
         let refused = |error: &Error| matches!(error, Error::Agent(said) if said.kind == ErrorKind::UnsupportedOperation);
         let caller = asked.context().dialect.rules();
-        if let Some(place) = &asked.place
+        if let Some(named) = &asked.named
             && asked.operation() == Operation::SubscribeToTask
             && caller.subscribes_to_ended_tasks
             && refused(&error)
-            && let Ok(task) = self.task(&asked, place.task.clone()).await
+            && let Ok(task) = self.task(&asked, named.clone()).await
             && task.status.state.is_terminal()
         {
-            let event = told::last_word(task, caller.ends_by_status);
+            let event = rewrite::last_word(task, caller.ends_by_status);
             let reply = Reply::stream(tokio_stream::once(Ok(event)));
             return self.answer(asked, reply).await;
         }
-        match error {
-            Error::NotSupported { .. } => Err(ErrorKind::MethodNotFound.into()),
-            error => Err(error),
-        }
+        Err(translate(error))
     }
 
     async fn task(&self, asked: &Asked, id: TaskId) -> Result<Task, Error> {
@@ -248,5 +220,13 @@ impl<T: Transport> Gateway<T> {
             Answer::Once(Response::GetTask(task)) => Ok(task),
             _ => Err(ErrorKind::InvalidAgentResponse.into()),
         }
+    }
+}
+
+/// Returns an error of the gateway's own request as one of the caller's.
+fn translate(error: Error) -> Error {
+    match error {
+        Error::NotSupported { .. } => ErrorKind::MethodNotFound.into(),
+        error => error,
     }
 }

@@ -1,0 +1,218 @@
+//! The owner's part of an agent's list of tasks.
+
+use a2a_types::{
+    Base64, Error as A2aError, ErrorKind, GetTaskRequest, ListTasksRequest, ListTasksResponse,
+    Request, Response, Task,
+};
+use futures_util::{StreamExt, TryStreamExt};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::Gateway;
+use super::asked::Asked;
+use super::rewrite::Rewrite;
+use crate::{Answer, Call, Error, Reply, Transport};
+
+/// Where a list goes on.
+#[derive(Deserialize, Serialize)]
+struct Place {
+    /// The agent's own page token.
+    token: String,
+    /// How many of the owner's tasks stand before it.
+    before: u32,
+    /// How many of the owner's tasks match.
+    total: u32,
+}
+
+/// The owner's tasks, without histories and artifacts.
+#[derive(Default)]
+struct Page {
+    tasks: Vec<Task>,
+    /// The agent's page on which the last of them stands: its token, and how many tasks of it were read.
+    last: (String, u32),
+    /// How many of the owner's tasks match, on this page and those after it.
+    total: u32,
+}
+
+/// Tasks to a page, if the caller does not say. Specification 1.0 §3.1.4.
+const DEFAULT_PAGE: u32 = 50;
+/// Tasks to a page at most, and of what the agent is asked. Specification 1.0 §3.1.4.
+const MAX_PAGE: u32 = 100;
+/// Pages of the agent that are read for one page of the owner.
+const MAX_READ: usize = 1_000;
+/// Tasks that are read from the agent at once.
+const AT_ONCE: usize = 8;
+
+impl<T: Transport> Gateway<T> {
+    /// Reads the agent's list, and returns what of it is the owner's: the agent has but one caller.
+    pub(super) async fn list(
+        &self,
+        asked: &Asked,
+        params: &ListTasksRequest,
+    ) -> Result<Reply, Error> {
+        let page_size = params.page_size.unwrap_or(DEFAULT_PAGE);
+        if !(1..=MAX_PAGE).contains(&page_size) {
+            let problem = format!("expected 1 to {MAX_PAGE}, found {page_size}");
+            return Err(invalid("pageSize", &problem).into());
+        }
+        let start = match params.page_token.as_str() {
+            "" => None,
+            token => Some(
+                Place::read(token).ok_or_else(|| invalid("pageToken", "not a token of ours"))?,
+            ),
+        };
+        let page = self.read(asked, start.as_ref(), page_size).await?;
+        let (before, total) = match &start {
+            Some(start) => (start.before, start.total),
+            None => (0, page.total),
+        };
+        let end = before.saturating_add(u32::try_from(page.tasks.len()).unwrap_or(u32::MAX));
+        let next_page_token = match end < total {
+            true => self.next_token(asked, &page, end, total).await?,
+            false => String::new(),
+        };
+        let tasks = self.complete(asked, params, page.tasks).await?;
+        let list = ListTasksResponse {
+            tasks,
+            next_page_token,
+            page_size,
+            total_size: total,
+        };
+        Ok(Reply::once(Response::ListTasks(list)))
+    }
+
+    /// Reads pages of the agent until the owner's is full and, on the first, all are counted.
+    async fn read(
+        &self,
+        asked: &Asked,
+        start: Option<&Place>,
+        page_size: u32,
+    ) -> Result<Page, Error> {
+        let most = u32::try_from(self.tasks.count(&asked.owner)).unwrap_or(u32::MAX);
+        let mut page = Page::default();
+        let mut token = start.map(|start| start.token.clone()).unwrap_or_default();
+        for _ in 0..MAX_READ {
+            let listed = self.agents_page(asked, &token, MAX_PAGE).await?;
+            for (task, read) in listed.tasks.into_iter().zip(1..) {
+                if self.tasks.name_of(&asked.owner, &task.id).is_none() {
+                    continue;
+                }
+                page.total += 1;
+                if page.total <= page_size {
+                    page.tasks.push(task);
+                    page.last = (token.clone(), read);
+                }
+            }
+            let is_full = page.total >= page_size && start.is_some();
+            let is_last = listed.next_page_token.is_empty() || listed.next_page_token == token;
+            if is_full || is_last || page.total >= most {
+                break;
+            }
+            token = listed.next_page_token;
+        }
+        Ok(page)
+    }
+
+    /// Asks the agent for its own token after the last task of a page.
+    async fn next_token(
+        &self,
+        asked: &Asked,
+        page: &Page,
+        before: u32,
+        total: u32,
+    ) -> Result<String, Error> {
+        let (token, read) = &page.last;
+        let listed = self.agents_page(asked, token, *read).await?;
+        let place = Place {
+            token: listed.next_page_token,
+            before,
+            total,
+        };
+        Ok(match place.token.is_empty() {
+            true => String::new(),
+            false => place.write(),
+        })
+    }
+
+    async fn agents_page(
+        &self,
+        asked: &Asked,
+        token: &str,
+        page_size: u32,
+    ) -> Result<ListTasksResponse, Error> {
+        let mut call = asked.to_agent(&self.tasks);
+        if let Request::ListTasks(params) = &mut call.request {
+            params.page_size = Some(page_size);
+            token.clone_into(&mut params.page_token);
+            params.history_length = Some(0);
+            params.include_artifacts = false;
+        }
+        match self.agent.call(call).await?.answer {
+            Answer::Once(Response::ListTasks(list)) => Ok(list),
+            _ => Err(ErrorKind::InvalidAgentResponse.into()),
+        }
+    }
+
+    /// Adds what the caller wants of histories and artifacts; tasks that have gone meanwhile are left out.
+    async fn complete(
+        &self,
+        asked: &Asked,
+        params: &ListTasksRequest,
+        tasks: Vec<Task>,
+    ) -> Result<Vec<Task>, Error> {
+        let is_complete = params.history_length == Some(0) && !params.include_artifacts;
+        let read = futures_util::stream::iter(tasks).map(|task| async move {
+            if is_complete {
+                return Ok(Some(task));
+            }
+            let request = GetTaskRequest {
+                id: task.id,
+                history_length: params.history_length,
+                tenant: params.tenant.clone(),
+            };
+            let call = Call {
+                request: request.into(),
+                context: asked.context().clone(),
+            };
+            match self.agent.call(call).await.map(|reply| reply.answer) {
+                Ok(Answer::Once(Response::GetTask(task))) => Ok(Some(task)),
+                Ok(_) => Err(ErrorKind::InvalidAgentResponse.into()),
+                Err(Error::Agent(error)) if error.kind == ErrorKind::TaskNotFound => Ok(None),
+                Err(error) => Err(error),
+            }
+        });
+        let read: Vec<Option<Task>> = read.buffered(AT_ONCE).try_collect().await?;
+        let mut complete = Vec::with_capacity(read.len());
+        let mut rewrite = Rewrite::new(asked, self.tasks.clone());
+        for mut task in read.into_iter().flatten() {
+            let Some(name) = self.tasks.name_of(&asked.owner, &task.id) else {
+                continue;
+            };
+            if !params.include_artifacts {
+                task.artifacts.clear();
+            }
+            rewrite.listed(&mut task, name)?;
+            complete.push(task);
+        }
+        Ok(complete)
+    }
+}
+
+impl Place {
+    fn write(&self) -> String {
+        // Strings and numbers always serialise.
+        let json = serde_json::to_vec(self).unwrap_or_default();
+        Base64::encode(json).as_text().to_owned()
+    }
+
+    fn read(token: &str) -> Option<Self> {
+        let json = Base64::from_text(token).decode().ok()?;
+        serde_json::from_slice(&json).ok()
+    }
+}
+
+fn invalid(member: &str, problem: &str) -> A2aError {
+    let path = format!("$.params.{member}");
+    A2aError::new(ErrorKind::InvalidParams, format!("{path}: {problem}"))
+        .with_details(json!({"path": path, "problem": problem}))
+}

@@ -1,0 +1,243 @@
+//! An agent's answers in its caller's ids.
+
+use std::sync::Arc;
+
+use a2a_types::{
+    ContextId, Dialect, Error as A2aError, ErrorKind, Event, Message, Request, Response,
+    SendMessageResponse, Task, TaskId, TaskState, TaskStatus, TaskStatusUpdateEvent,
+};
+
+use super::Asked;
+use super::owner::{Owner, Scope};
+use super::task_map::{Foreign, KnownTask, TaskMap};
+use crate::{Error, SharedEvent, Update};
+
+/// Gives answers the ids that the caller knows, and gives the caller the tasks that its message began.
+pub(super) struct Rewrite {
+    owner: Owner,
+    scope: Scope,
+    dialect: Dialect,
+    /// The caller's id of the task.
+    named: Option<TaskId>,
+    conversation: Option<ContextId>,
+    /// The conversation as the agent was asked to go on with it.
+    sent_context: Option<ContextId>,
+    /// Whether the caller has sent a message, so that tasks of the answer are its own.
+    begins: bool,
+    /// The last task that was given to the caller.
+    given: Option<TaskId>,
+    without_history: bool,
+    tasks: Arc<TaskMap>,
+}
+
+impl Rewrite {
+    pub(super) fn new(asked: &Asked, tasks: Arc<TaskMap>) -> Self {
+        let request = &asked.call.request;
+        let rules = asked.context().dialect.rules();
+        let conversation = match request {
+            Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
+                params.message.context_id.clone()
+            }
+            _ => None,
+        };
+        let sent_context = conversation.as_ref();
+        let sent_context = sent_context.map(|context| asked.agent_context(context, &tasks));
+        Self {
+            sent_context,
+            owner: asked.owner.clone(),
+            scope: asked.scope.clone(),
+            dialect: asked.context().dialect,
+            named: asked.named.clone(),
+            conversation: conversation.or_else(|| asked.known_context()),
+            begins: asked.is_message(),
+            given: None,
+            without_history: request.history_length().is_none() && !rules.history_when_not_asked,
+            tasks,
+        }
+    }
+
+    pub(super) fn response(&mut self, response: &mut Response) -> Result<(), Error> {
+        for task in response.tasks_mut() {
+            self.task(task)?;
+        }
+        match response {
+            Response::SendMessage(SendMessageResponse::Message(message)) => self.direct(message),
+            Response::CreateTaskPushNotificationConfig(config)
+            | Response::GetTaskPushNotificationConfig(config) => self.id(&mut config.task_id),
+            Response::ListTaskPushNotificationConfigs(list) => {
+                let configs = list.configs.iter_mut();
+                configs.for_each(|config| self.id(&mut config.task_id));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A task of a list, which the caller calls `name`.
+    pub(super) fn listed(&mut self, task: &mut Task, name: TaskId) -> Result<(), Error> {
+        self.named = Some(name);
+        self.task(task)
+    }
+
+    pub(super) fn update(&mut self, update: Update) -> Result<Update, Error> {
+        let mut event = update.event.into_event();
+        match &mut event {
+            Event::Task(task) => self.task(task)?,
+            Event::Message(message) => self.direct(message),
+            Event::StatusUpdate(status) => {
+                self.give(&status.task_id, status.context_id.as_ref())?;
+                self.id(&mut status.task_id);
+                self.conversation(&mut status.context_id);
+                let message = status.status.message.as_deref_mut();
+                message
+                    .into_iter()
+                    .for_each(|message| self.message(message));
+            }
+            Event::ArtifactUpdate(artifact) => {
+                self.give(&artifact.task_id, artifact.context_id.as_ref())?;
+                self.id(&mut artifact.task_id);
+                self.conversation(&mut artifact.context_id);
+            }
+        }
+        Ok(Update {
+            event: event.into(),
+            generation: update.generation,
+        })
+    }
+
+    fn task(&mut self, task: &mut Task) -> Result<(), Error> {
+        self.give(&task.id, task.context_id.as_ref())?;
+        self.id(&mut task.id);
+        self.conversation(&mut task.context_id);
+        if self.without_history {
+            task.history.clear();
+        }
+        let said = task.history.iter_mut();
+        let said = said.chain(task.status.message.as_deref_mut());
+        said.for_each(|message| self.message(message));
+        Ok(())
+    }
+
+    /// The id of a task: the agent's becomes the caller's.
+    fn id(&self, id: &mut TaskId) {
+        if let Some(named) = &self.named {
+            id.clone_from(named);
+        }
+    }
+
+    /// A message in place of a task: its conversation is the caller's.
+    fn direct(&self, message: &mut Message) {
+        if self.begins
+            && let Some(context) = &message.context_id
+        {
+            self.give_context(context);
+        }
+        self.message(message);
+    }
+
+    fn message(&self, message: &mut Message) {
+        if let Some(id) = self.scope.to_caller(message.message_id.as_str()) {
+            message.message_id = id.into();
+        }
+        for id in &mut message.reference_task_ids {
+            if let Some(name) = self.tasks.name_of(&self.owner, id) {
+                *id = name;
+            }
+        }
+        if let Some(id) = &mut message.task_id {
+            self.id(id);
+            self.conversation(&mut message.context_id);
+        } else if let Some(context) = &mut message.context_id {
+            self.context(context);
+        }
+    }
+
+    fn conversation(&self, context: &mut Option<ContextId>) {
+        match context {
+            Some(context) if !context.is_empty() => self.context(context),
+            _ => context.clone_from(&self.conversation),
+        }
+    }
+
+    fn context(&self, context: &mut ContextId) {
+        if let Some(own) = self.scope.to_caller(context.as_str()) {
+            *context = own.into();
+        }
+    }
+
+    /// Gives the caller a task that its message has begun or gone on with.
+    fn give(&mut self, id: &TaskId, context: Option<&ContextId>) -> Result<(), Error> {
+        if !self.begins || self.given.as_ref() == Some(id) {
+            return Ok(());
+        }
+        if let Some(context) = context {
+            self.give_context(context);
+        }
+        let task = KnownTask {
+            id: id.clone(),
+            context: context.or(self.sent_context.as_ref()).cloned(),
+            dialect: self.dialect,
+        };
+        let name = self.named.clone().unwrap_or_else(|| id.clone());
+        self.tasks
+            .give(&self.owner, name, task)
+            .map_err(|Foreign| {
+                let text = "the agent answered with a task that it began for another caller";
+                A2aError::new(ErrorKind::InvalidAgentResponse, text)
+            })?;
+        self.given = Some(id.clone());
+        Ok(())
+    }
+
+    /// Gives the caller a conversation that the agent has named.
+    fn give_context(&self, context: &ContextId) {
+        let is_callers = self.scope.to_caller(context.as_str()).is_some();
+        if !is_callers && !context.is_empty() {
+            self.tasks.give_context(&self.owner, context.clone());
+        }
+    }
+}
+
+/// The beginning of a stream of 1.0, whatever an older agent began with: a task or a message.
+pub(super) fn begun(first: Update) -> impl Iterator<Item = Update> {
+    let task = |id: &TaskId, context: &Option<ContextId>, status: TaskStatus| Update {
+        event: SharedEvent::from(Event::Task(Task {
+            id: id.clone(),
+            context_id: context.clone(),
+            status,
+            ..Task::default()
+        })),
+        generation: None,
+    };
+    let (head, tail) = match &*first.event {
+        Event::Task(_) | Event::Message(_) => (first, None),
+        Event::StatusUpdate(update) => {
+            let head = task(&update.task_id, &update.context_id, update.status.clone());
+            let generation = first.generation;
+            (Update { generation, ..head }, None)
+        }
+        Event::ArtifactUpdate(update) => {
+            let status = TaskStatus::from(TaskState::Working);
+            let head = task(&update.task_id, &update.context_id, status);
+            (head, Some(first))
+        }
+    };
+    std::iter::once(head).chain(tail)
+}
+
+/// What following an ended task yields in older generations: its status, or the task.
+pub(super) fn last_word(task: Task, by_status: bool) -> Update {
+    let event = match by_status {
+        false => Event::Task(task),
+        true => Event::StatusUpdate(TaskStatusUpdateEvent {
+            task_id: task.id,
+            context_id: task.context_id,
+            status: task.status,
+            metadata: None,
+        }),
+    };
+    Update {
+        event: event.into(),
+        generation: None,
+    }
+}
