@@ -1,6 +1,7 @@
 //! Whom a URL belongs to.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use a2a_transport::Error;
 use http::Uri;
@@ -43,6 +44,13 @@ impl Origin {
             host,
             port: uri.port_u16().unwrap_or(usual),
         })
+    }
+
+    /// Returns whether nobody on the way can read or replace what is sent: by `https`, or on this machine.
+    pub(crate) fn is_protected(&self) -> bool {
+        let address = self.host.trim_start_matches('[').trim_end_matches(']');
+        let is_loopback = |address: IpAddr| address.is_loopback();
+        self.scheme == "https" || self.host == "localhost" || address.parse().is_ok_and(is_loopback)
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::time::{Instant, interval_at};
 use super::grant::{Grant, Places, blame};
 use super::secret::Secret;
 use super::token::{NoToken, Seconds, Token};
-use super::trust::{is_protected, origin};
+use super::trust::origin;
 
 /// What the user is asked to do: to open a page, and to enter a code there.
 ///
@@ -123,7 +123,7 @@ fn unfit(what: &str) -> NoToken {
 
 /// A page that a user may be sent to.
 fn page(url: &str, cleartext: bool) -> Option<String> {
-    let may_open = origin(url).is_ok() && (is_protected(url) || cleartext);
+    let may_open = origin(url).is_ok_and(|origin| origin.is_protected() || cleartext);
     let url = may_open.then(|| url.to_owned())?;
     visible(url).filter(|url| !url.contains(' '))
 }

@@ -1,9 +1,5 @@
 //! Where secrets may go.
 
-use std::net::IpAddr;
-
-use http::Uri;
-
 use super::said::printable;
 use crate::Origin;
 
@@ -20,8 +16,7 @@ pub(super) struct Trust {
 impl Trust {
     /// An address that the caller named itself.
     pub(super) fn own(&self, url: &str) -> Result<(), String> {
-        origin(url)?;
-        match is_protected(url) || self.cleartext {
+        match origin(url)?.is_protected() || self.cleartext {
             true => Ok(()),
             false => Err(format!(
                 "{} is not protected by TLS: expected https, or `allow_http`",
@@ -57,17 +52,6 @@ pub(super) fn origin(url: &str) -> Result<Origin, String> {
         let url = printable(url);
         format!("`{url}` is no address: expected `https://host[:port][/path]`")
     })
-}
-
-/// Whether nobody on the way can read what is sent there.
-pub(super) fn is_protected(url: &str) -> bool {
-    let uri: Uri = url.parse().unwrap_or_default();
-    let host = uri.host().unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    let address = address.parse::<IpAddr>();
-    uri.scheme_str() == Some("https")
-        || host.eq_ignore_ascii_case("localhost")
-        || address.is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

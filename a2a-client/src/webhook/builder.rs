@@ -118,6 +118,14 @@ impl ReceiverBuilder {
         if self.checks.jwt.is_some() && !self.checks.authorization.is_empty() {
             return Err(Contradiction::TwoAuthorizations);
         }
+        if self
+            .checks
+            .jwt
+            .as_ref()
+            .is_some_and(|jwt| !jwt.is_protected())
+        {
+            return Err(Contradiction::KeysInClear);
+        }
         Ok(Receiver::of(Settings {
             handler: self.handler,
             checks: self.checks,
@@ -141,4 +149,7 @@ pub enum Contradiction {
     /// The header has room for one.
     #[error("Authorization cannot have a fixed value and a JSON Web Token at once")]
     TwoAuthorizations,
+    /// Anybody on the way can replace the keys.
+    #[error("the agent's keys come without TLS: expected an `https` URL, or `JwksUrl::allow_http`")]
+    KeysInClear,
 }

@@ -11,12 +11,18 @@ use http::{HeaderMap, StatusCode};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
-use super::BoxError;
+use super::{BoxError, Contradiction};
+use crate::Origin;
 
 /// Where the public keys of an agent come from.
 pub trait KeySource: Send + Sync + 'static {
     /// Fetches them all.
     fn fetch(&self) -> BoxFuture<'_, Result<Jwks, BoxError>>;
+
+    /// Returns whether nobody on the way can put keys of its own in their place.
+    fn is_protected(&self) -> bool {
+        true
+    }
 }
 
 /// Keys that are known beforehand, and do not change.
@@ -26,18 +32,29 @@ impl KeySource for Jwks {
     }
 }
 
-/// Keys that an agent publishes at a URL.
+/// Keys that an agent publishes at a URL: by `https`, or by `http` on this machine.
 #[derive(Clone)]
 pub struct JwksUrl {
     url: String,
     http: HttpClient,
+    allow_http: bool,
 }
 
 impl JwksUrl {
     /// Fetches `url` with `http`.
     pub fn new(url: impl Into<String>, http: HttpClient) -> Self {
-        let url = url.into();
-        Self { url, http }
+        Self {
+            url: url.into(),
+            http,
+            allow_http: false,
+        }
+    }
+
+    /// Takes keys also where no TLS protects them: anybody on the way can then replace them, and sign
+    /// notifications. The own machine needs no such permission.
+    pub fn allow_http(mut self) -> Self {
+        self.allow_http = true;
+        self
     }
 }
 
@@ -51,12 +68,20 @@ impl fmt::Debug for JwksUrl {
 impl KeySource for JwksUrl {
     fn fetch(&self) -> BoxFuture<'_, Result<Jwks, BoxError>> {
         Box::pin(async {
+            if !self.is_protected() {
+                return Err(Contradiction::KeysInClear.into());
+            }
             let fetched = self.http.get(&self.url, &HeaderMap::new()).await?;
             match fetched.status {
                 StatusCode::OK => Ok(Jwks::read(&fetched.body)?),
                 status => Err(format!("HTTP status {status}").into()),
             }
         })
+    }
+
+    fn is_protected(&self) -> bool {
+        // What is no URL is told when it is fetched.
+        self.allow_http || Origin::of(&self.url).map_or(true, |origin| origin.is_protected())
     }
 }
 
@@ -91,9 +116,14 @@ pub(super) enum Lack {
 }
 
 impl Keys {
-    /// The keys that are published at a URL.
+    /// The keys that are published at a URL: by `https`, or by `http` on this machine. Others are
+    /// [`JwksUrl::allow_http`].
     pub fn at(url: impl Into<String>) -> Self {
         Self::from(JwksUrl::new(url, HttpClient::default()))
+    }
+
+    pub(super) fn is_protected(&self) -> bool {
+        self.0.source.is_protected()
     }
 
     /// The key that a token names; if it names none, the only one.

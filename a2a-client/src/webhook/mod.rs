@@ -19,7 +19,7 @@
 //!     Ok::<_, std::io::Error>(())
 //! })
 //! .token("secret-of-the-config")
-//! .tokens(Tokens::of(Keys::at("http://agent.example/.well-known/jwks.json")))
+//! .tokens(Tokens::of(Keys::at("https://agent.example/.well-known/jwks.json")))
 //! .build()?;
 //! // With axum: `Router::new().route_service("/hook", receiver)`; with hyper: `serve(…, receiver, …)`.
 //! # Ok::<_, a2a_client::webhook::Contradiction>(())

@@ -58,6 +58,10 @@ impl Tokens {
         }
     }
 
+    pub(super) fn is_protected(&self) -> bool {
+        self.keys.is_protected()
+    }
+
     /// What the token in the headers says.
     pub(super) async fn verify(&self, headers: &HeaderMap, now: u64) -> Result<Shown, Refusal> {
         let token = bearer(headers).ok_or(Refusal::Jwt("there is none"))?;

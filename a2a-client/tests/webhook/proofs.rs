@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use a2a_client::webhook::{
-    BoxError, Contradiction, Jwks, Keys, Receiver, ReceiverBuilder, Secret, Tokens,
+    BoxError, Contradiction, Jwks, JwksUrl, KeySource, Keys, Receiver, ReceiverBuilder, Secret,
+    Tokens,
 };
-use a2a_transport::http::{Body, ServeOptions, serve};
+use a2a_transport::http::{Body, HttpClient, ServeOptions, serve};
 use a2a_transport::webhook::{Algorithm, Claims, SigningKey};
 use a2a_types::Base64;
 use hyper::body::Incoming;
@@ -270,6 +271,40 @@ async fn keys_rotate() {
     }
     assert_eq!(fetches.load(Ordering::Relaxed), 2);
     assert_eq!(hook.told(), 3);
+}
+
+/// Keys that anybody on the way can replace prove nothing.
+#[tokio::test]
+async fn keys_without_tls_are_refused() {
+    let build = |keys: Keys| {
+        let receiver = Receiver::builder(|_| async { Ok::<_, BoxError>(()) });
+        receiver.tokens(Tokens::of(keys)).build().err()
+    };
+    let in_clear = Some(Contradiction::KeysInClear);
+    for (url, expected) in [
+        ("https://agent.example/jwks.json", None),
+        ("http://127.0.0.1:8080/jwks.json", None),
+        ("http://127.1.2.3/jwks.json", None),
+        ("http://[::1]/jwks.json", None),
+        ("http://LOCALHOST/jwks.json", None),
+        ("http://agent.example/jwks.json", in_clear),
+        ("HTTP://agent.example/jwks.json", in_clear),
+        ("http://10.0.0.7/jwks.json", in_clear),
+        ("http://127.0.0.1.example/jwks.json", in_clear),
+        ("http://localhost.example/jwks.json", in_clear),
+        ("http://127.0.0.1@agent.example/jwks.json", in_clear),
+    ] {
+        assert_eq!(build(Keys::at(url)), expected, "{url}");
+        let allowed = JwksUrl::new(url, HttpClient::default()).allow_http();
+        assert_eq!(build(allowed.into()), None, "{url}");
+    }
+    let jwks = JwksUrl::new("http://agent.example/jwks.json", HttpClient::default());
+    let refused = jwks.fetch().await.unwrap_err();
+    assert_eq!(
+        refused.downcast_ref(),
+        in_clear.as_ref(),
+        "nothing is asked"
+    );
 }
 
 #[tokio::test]

@@ -218,7 +218,7 @@ async fn what_a_caller_has() {
         assert!(asked.contains(TOKEN) && asked.contains(AUTHORIZATION));
     }
     let jwks = JwksUrl::new(
-        format!("http://agent.example/?key={URL_KEY}"),
+        format!("https://agent.example/?key={URL_KEY}"),
         HttpClient::default(),
     );
     check(&jwks);

@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use a2a_client::webhook::{Keys, Notification, Receiver, Secret as Signature, Tokens};
+use a2a_client::HttpClient;
+use a2a_client::webhook::{JwksUrl, Notification, Receiver, Secret as Signature, Tokens};
 use a2a_transport::http::{ServeOptions, serve};
 use clap::{Args, Subcommand};
 use tokio::net::TcpListener;
@@ -42,6 +43,9 @@ pub(crate) struct Options {
     /// Where the agent publishes the keys that it signs with.
     #[arg(long, value_name = "URL")]
     jwks: Option<String>,
+    /// Take the keys without TLS, too: anybody on the way can replace them.
+    #[arg(long, requires = "jwks")]
+    allow_http: bool,
     /// The secret of Standard Webhooks, `whsec_…`: as it is, `@FILE` or `$NAME`.
     #[arg(long, value_name = "SECRET")]
     secret: Option<Secret>,
@@ -70,8 +74,12 @@ pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Code, Failu
     if let Some(url) = options.jwks {
         // The address is checked now, not with the first notification.
         a2a_client::Origin::of(&url)?;
+        let mut jwks = JwksUrl::new(url, HttpClient::default());
+        if options.allow_http {
+            jwks = jwks.allow_http();
+        }
         // Agents of 0.1 sign for five minutes without saying so.
-        receiver = receiver.tokens(Tokens::of(Keys::at(url)).without_expiry());
+        receiver = receiver.tokens(Tokens::of(jwks.into()).without_expiry());
     }
     if let Some(secret) = &options.secret {
         let secret: Result<Signature, _> = Signature::parse(secret.reveal());
