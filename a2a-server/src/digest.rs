@@ -1,28 +1,59 @@
-//! What tells messages apart that have the same id.
+//! Digest of a message, which tells apart messages that have the same id.
 
 use a2a_types::{Content, Message, Object, Part, SendMessageRequest};
+use serde_json::{Number, Value};
 use sha2::{Digest as _, Sha256};
 
 /// SHA-256 of what is said, in the canonical model: the same in whichever generation it is said, and
 /// however its sender wants to be answered.
 ///
-/// Databases keep it, so what is said has the same digest in every later version of this crate. It is not
-/// that of the message's JSON, which takes longer to write and is longer to hash.
+/// Two messages have the same digest if RFC 8785 writes their metadata and data alike: the order of members
+/// does not count, and numbers are doubles, so that `1`, `1.0` and `1e0` are equal, as are `-0` and `0`, and
+/// integers beyond 2⁵³ that round to the same double. It does not depend on how `serde_json` was built.
+///
+/// Databases keep it, so what is said has the same digest in every later version of this crate, or its scheme
+/// stays beside [`digest_of_0_1_0`]. It is not that of the message's JSON, which takes longer to write and is
+/// longer to hash.
 pub(crate) fn digest(request: &SendMessageRequest) -> [u8; 32] {
+    digest_by(Scheme::Canonical, request)
+}
+
+/// Returns the digest that the first release has in its databases: of JSON as `serde_json` writes it, with
+/// members in the order in which it keeps them. It is equal to [`digest`] if the message has neither metadata nor data.
+pub(crate) fn digest_of_0_1_0(request: &SendMessageRequest) -> [u8; 32] {
+    digest_by(Scheme::Text, request)
+}
+
+fn digest_by(scheme: Scheme, request: &SendMessageRequest) -> [u8; 32] {
     let SendMessageRequest {
         message, metadata, ..
     } = request;
-    let mut said = Said(Vec::with_capacity(USUAL));
+    let mut said = Said {
+        bytes: Vec::with_capacity(USUAL),
+        scheme,
+    };
     said.message(message);
     said.object(metadata.as_ref());
-    Sha256::digest(said.0).into()
+    Sha256::digest(said.bytes).into()
+}
+
+/// How JSON is hashed. The tags differ, so no message has the digest of another by the other scheme.
+#[derive(Clone, Copy)]
+enum Scheme {
+    /// Each value by itself, members sorted.
+    Canonical,
+    /// The text that `serde_json` writes.
+    Text,
 }
 
 /// How much room a message takes, most of the time.
 const USUAL: usize = 512;
 
 /// What is said, each piece with its length: none can be taken for its neighbour.
-struct Said(Vec<u8>);
+struct Said {
+    bytes: Vec<u8>,
+    scheme: Scheme,
+}
 
 impl Said {
     /// Names every member: one that is new is to be said, too.
@@ -58,7 +89,10 @@ impl Said {
             Content::Text(text) => self.tag(0).text(text),
             Content::Raw(bytes) => self.tag(1).text(bytes.as_text()),
             Content::Url(url) => self.tag(2).text(url),
-            Content::Data(data) => self.tag(3).text(&data.to_string()),
+            Content::Data(data) => match self.scheme {
+                Scheme::Text => self.tag(3).text(&data.to_string()),
+                Scheme::Canonical => self.tag(4).value(data),
+            },
         }
         self.perhaps(media_type.as_deref());
         self.perhaps(filename.as_deref());
@@ -71,9 +105,51 @@ impl Said {
     }
 
     fn object(&mut self, object: Option<&Object>) {
-        // What JSON is made of can always be written.
-        let json = object.and_then(|object| serde_json::to_string(object).ok());
-        self.perhaps(json.as_deref());
+        match (self.scheme, object) {
+            (Scheme::Canonical, Some(object)) => self.tag(2).members(object),
+            (_, object) => {
+                // What JSON is made of can always be written.
+                let json = object.and_then(|object| serde_json::to_string(object).ok());
+                self.perhaps(json.as_deref());
+            }
+        }
+    }
+
+    fn value(&mut self, value: &Value) {
+        match value {
+            Value::Null => _ = self.tag(0),
+            Value::Bool(false) => _ = self.tag(1),
+            Value::Bool(true) => _ = self.tag(2),
+            Value::Number(number) => self.number(number),
+            Value::String(text) => self.tag(5).text(text),
+            Value::Array(values) => self.tag(6).each(values, Self::value),
+            Value::Object(members) => self.tag(7).members(members),
+        }
+    }
+
+    /// Says the double that a number is: RFC 8785 writes each in one way, of both zeros the same.
+    fn number(&mut self, number: &Number) {
+        match number.as_f64().filter(|double| double.is_finite()) {
+            Some(double) => {
+                let double = if double == 0.0 { 0.0 } else { double };
+                self.tag(3).bytes.extend_from_slice(&double.to_le_bytes());
+            }
+            // Beyond doubles, which only `arbitrary_precision` can hold.
+            None => self.tag(4).text(&number.to_string()),
+        }
+    }
+
+    /// Says the members of an object, in whichever order it has them.
+    fn members<'a>(&mut self, members: impl IntoIterator<Item = (&'a String, &'a Value)>) {
+        let mut members: Vec<_> = members.into_iter().collect();
+        // They are, unless `preserve_order` is on.
+        if !members.is_sorted_by_key(|(name, _)| *name) {
+            members.sort_unstable_by_key(|(name, _)| *name);
+        }
+        self.each(&members, |said, (name, value)| {
+            said.text(name);
+            said.value(value);
+        });
     }
 
     fn perhaps(&mut self, text: Option<&str>) {
@@ -85,22 +161,22 @@ impl Said {
 
     fn text(&mut self, text: &str) {
         self.count(text.len());
-        self.0.extend_from_slice(text.as_bytes());
+        self.bytes.extend_from_slice(text.as_bytes());
     }
 
     fn count(&mut self, count: usize) {
         // Most are small, and hashing takes its time by the byte.
         match u8::try_from(count) {
-            Ok(few) if few < u8::MAX => self.0.push(few),
+            Ok(few) if few < u8::MAX => self.bytes.push(few),
             _ => {
-                self.0.push(u8::MAX);
-                self.0.extend_from_slice(&(count as u64).to_le_bytes());
+                self.bytes.push(u8::MAX);
+                self.bytes.extend_from_slice(&(count as u64).to_le_bytes());
             }
         }
     }
 
     fn tag(&mut self, tag: u8) -> &mut Self {
-        self.0.push(tag);
+        self.bytes.push(tag);
         self
     }
 }
@@ -134,14 +210,103 @@ mod tests {
         })
     }
 
-    /// Databases have it.
+    /// Databases have them.
     #[test]
-    fn it_stays_as_it_is() {
-        let digest = hex(digest(&request(whole())));
+    fn digests_stay_as_they_are() {
         assert_eq!(
-            digest,
+            hex(digest(&request(whole()))),
+            "6afed0677b81f25c729fb9847a0a5fcdf52e0aa5163317ce1faa140c6e11fdbd"
+        );
+        let mut sorted = whole();
+        // As maps without `preserve_order` have it.
+        sorted["message"]["parts"][3]["data"] = json!({ "a": "b", "z": [1, 2.5, 1e16, null] });
+        assert_eq!(
+            hex(digest_of_0_1_0(&request(sorted))),
             "21f19706c7d96c67d6c15b5cee7a3f3b7569f0f59be0c0efab01ec7dc538f24c"
         );
+        let plain = json!({"message": { "messageId": "m", "role": "ROLE_USER", "parts": [{ "text": "a" }] }});
+        let plain = request(plain);
+        assert_eq!(digest(&plain), digest_of_0_1_0(&plain));
+    }
+
+    /// The order of members does not count, whichever order the maps of this build have.
+    #[test]
+    fn the_order_of_members_does_not_count() {
+        let (one, two) = (json!({"x": 1, "y": [2]}), json!([3]));
+        let names = ["a", "b", "é", "\u{ff61}", "\u{10000}"].map(str::to_owned);
+        let said = |order: &[(usize, &Value)]| {
+            let mut said = Said {
+                bytes: Vec::new(),
+                scheme: Scheme::Canonical,
+            };
+            said.members(order.iter().map(|(name, value)| (&names[*name], *value)));
+            said.bytes
+        };
+        let sorted = [(0, &one), (1, &two), (2, &one), (3, &two), (4, &one)];
+        let mut order = sorted;
+        for (from, to) in [(0, 4), (1, 3), (2, 0), (4, 2), (3, 1)] {
+            order.swap(from, to);
+            assert_eq!(said(&order), said(&sorted));
+        }
+        let other = [(0, &two), (1, &one), (2, &one), (3, &two), (4, &one)];
+        assert_ne!(said(&other), said(&sorted));
+
+        let read = |data: &str| {
+            let part = format!(r#"{{"data": {data}, "metadata": {data}}}"#);
+            let message = format!(
+                r#"{{"messageId": "m", "role": "ROLE_USER", "parts": [{part}], "metadata": {data}}}"#
+            );
+            let params = format!(r#"{{"message": {message}, "metadata": {data}}}"#);
+            digest(&serde_json::from_str(&params).unwrap())
+        };
+        let sorted = read(r#"{"a": {"c": 1, "d": [{"e": 2, "f": 3}]}, "b": null}"#);
+        let reversed = read(r#"{"b": null, "a": {"d": [{"f": 3, "e": 2}], "c": 1}}"#);
+        assert_eq!(sorted, reversed);
+    }
+
+    /// As RFC 8785 writes them.
+    #[test]
+    fn numbers_are_doubles() {
+        let read = |number: &str| {
+            let part = format!(r#"{{"data": {{"n": {number}}}}}"#);
+            let message =
+                format!(r#"{{"messageId": "m", "role": "ROLE_USER", "parts": [{part}]}}"#);
+            digest(&serde_json::from_str(&format!(r#"{{"message": {message}}}"#)).unwrap())
+        };
+        for alike in [
+            ["1", "1.0", "1e0"],
+            ["100", "1e2", "100.00"],
+            ["0", "-0", "-0.0"],
+            ["-5", "-5.0", "-0.5e1"],
+            [
+                "9007199254740992",
+                "9007199254740993",
+                "9.007199254740992e15",
+            ],
+            [
+                "18446744073709551615",
+                "18446744073709551616",
+                "18446744073709552000",
+            ],
+        ] {
+            assert_eq!(alike.map(read), [read(alike[0]); 3], "{alike:?}");
+        }
+        let differ = [
+            "0",
+            "1",
+            "-1",
+            "1.5",
+            "9007199254740991",
+            "true",
+            "\"1\"",
+            "[1]",
+            "null",
+        ];
+        for (index, one) in differ.iter().enumerate() {
+            for other in &differ[..index] {
+                assert_ne!(read(one), read(other), "{one} {other}");
+            }
+        }
     }
 
     #[test]

@@ -104,7 +104,7 @@ impl Inner {
         first_step: FirstStep,
     ) -> Result<Begun, A2aError> {
         if let Some(letter) = &heard.letter
-            && let Some(known) = self.known(letter, &heard.context).await?
+            && let Some(known) = self.known(letter, &heard).await?
         {
             return Ok(known);
         }
@@ -162,13 +162,14 @@ impl Inner {
     }
 
     /// What became of a message that was taken in before.
-    async fn known(&self, letter: &Letter, context: &Context) -> Result<Option<Begun>, A2aError> {
+    async fn known(&self, letter: &Letter, heard: &Heard) -> Result<Option<Begun>, A2aError> {
+        let context = &heard.context;
         let owner = Owner::of(context);
         let received = self.ledger.store.received(&owner, letter.message()).await?;
         let Some(received) = received else {
             return Ok(None);
         };
-        letter.check(received.digest)?;
+        letter.check_receipt(received.digest, &heard.request)?;
         Ok(Some(match received.outcome {
             store::Outcome::Message(message) => Begun::Known(Arc::new(Outcome::Message(*message))),
             store::Outcome::Task(task) => {
