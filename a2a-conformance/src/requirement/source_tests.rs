@@ -10,7 +10,7 @@ use super::source::{Basis, REPOSITORY};
 use super::{Level, Requirement, requirements};
 
 /// The versions whose requirements have been read against the text a second time.
-const READ: &[Dialect] = &[];
+const READ: &[Dialect] = &[Dialect::V1_0];
 
 /// A file at a tag, and the lines cited of it.
 struct Citation<'a> {
@@ -52,8 +52,11 @@ impl<'a> Citation<'a> {
     }
 }
 
+/// The directory of the published texts: the one that `A2A_SPECIFICATION` names, or `../shared/spec` beside the
+/// workspace.
 fn texts() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/spec")
+    let directory = std::env::var_os("A2A_SPECIFICATION").map(PathBuf::from);
+    directory.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/spec"))
 }
 
 /// The lines of a text, each with the number of the section that it is in.
@@ -126,12 +129,12 @@ fn fault(requirement: &Requirement, citation: &Citation<'_>, text: &str) -> Stri
         if let Some((found, _)) = cited.iter().find(|(found, _)| !is_inside(found)) {
             return format!("it is in section {found}");
         }
-    } else if let Some(page) = page(section) {
-        if page != citation.path {
-            return format!("the section is {page}");
+    } else if citation.path.starts_with("docs/") {
+        if page(section) != Some(citation.path) {
+            return format!("section {section} is another page");
         }
-    } else if *basis != Basis::Schema {
-        return "not in the specification, and no row of a schema".to_owned();
+    } else if !matches!(basis, Basis::Schema | Basis::Inference) {
+        return "the source is a schema, the basis is not".to_owned();
     }
     let has = cited.iter().any(|(_, line)| has_keyword(*level, line));
     match basis {
