@@ -10,7 +10,7 @@ use super::source::{Basis, REPOSITORY};
 use super::{Level, Requirement, requirements};
 
 /// The versions whose requirements have been read against the text a second time.
-const READ: &[Dialect] = &[Dialect::V0_3, Dialect::V1_0];
+const READ: &[Dialect] = &[Dialect::V0_2, Dialect::V0_3, Dialect::V1_0];
 
 /// A file at a tag, and the lines cited of it.
 struct Citation<'a> {
