@@ -26,8 +26,8 @@ pub(crate) fn is_cut(error: &Error) -> bool {
     }
 }
 
-/// Whether an agent may refuse like this because it does not stream.
-pub(crate) fn refuses_streams(error: &Error) -> bool {
+/// Whether an agent may refuse like this because it does not have the operation.
+pub(crate) fn lacks_operation(error: &Error) -> bool {
     match error {
         Error::NotSupported { .. } => true,
         Error::Agent(error) => matches!(

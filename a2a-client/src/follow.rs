@@ -17,7 +17,7 @@ use a2a_types::{
 };
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::fault::{is_cut, nothing_was_done, refuses_streams, retry_after};
+use crate::fault::{is_cut, lacks_operation, nothing_was_done, retry_after};
 use crate::known::{Held, Known};
 use crate::retrying::{Retrying, cannot_be_done_twice};
 use crate::weight;
@@ -347,7 +347,7 @@ fn after(period: Duration) -> Pin<Box<Sleep>> {
 }
 
 /// How much memory a task takes at most, unless its follower says otherwise.
-const LIMIT: usize = 64 << 20;
+const LIMIT: usize = 128 << 20;
 
 /// How long a stream may be silent when it has just been taken up, or should have ended.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -79,6 +79,7 @@ pub use a2a_transport::http::{
     Credentials, Hearer, HttpClient, HttpClientBuilder, HttpTransport, Proxy, Tap, Timeouts,
 };
 pub use a2a_transport::metric::describe as describe_metrics;
+pub use a2a_transport::sse::Bounds;
 pub use a2a_transport::{Binding, Error, Phase, TraceContext, Transport};
 pub use a2a_types::{Dialect, Event, Message, SendMessageResponse};
 pub use tokio_stream::StreamExt;

@@ -25,7 +25,8 @@ use crate::follow::Follower;
 ///
 /// When the agent refuses a subscription, or ends it before any event, the task is read: if it has
 /// ended or waits for its caller, that is the end; if it goes on, it is subscribed to again. After
-/// the second such subscription in a row the task is read from time to time.
+/// the second such subscription in a row the task is read from time to time. So it is when an event
+/// is larger than the client's [`Bounds`](crate::Bounds) allow.
 ///
 /// How often in a row that may fail is set by [`Retries`](crate::Retries). A message is only sent
 /// again if that is safe.
@@ -72,7 +73,7 @@ impl Updates {
     }
 
     /// Lets the task take about so many bytes of memory, as it is kept to compare it with what comes
-    /// after a cut; 64 MiB by default. When it takes more, this ends with [`Error::TooLarge`].
+    /// after a cut; 128 MiB by default. When it takes more, this ends with [`Error::TooLarge`].
     pub fn limit(mut self, bytes: usize) -> Self {
         self.follower.limit = bytes;
         self

@@ -54,17 +54,23 @@ pub struct ServerSentEvent {
 /// How much a peer may send before an event is complete.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Bounds {
-    /// Bytes to a line; 1 MiB by default.
+    /// Bytes to a line; by default those of an event in one line.
     pub line: usize,
-    /// Bytes of data to an event; 4 MiB by default.
+    /// Bytes of data to an event; [`DEFAULT_MAX_EVENT`] by default.
     pub event: usize,
 }
+
+/// The default limit of an event that is read, in bytes: 128 MiB.
+///
+/// The largest event of `a2a-server` is a whole task. It holds 64 MiB by default, which JSON can
+/// double by its escapes (control characters take more).
+pub const DEFAULT_MAX_EVENT: usize = 128 << 20;
 
 impl Default for Bounds {
     fn default() -> Self {
         Self {
-            line: 1 << 20,
-            event: 4 << 20,
+            line: DEFAULT_MAX_EVENT + "data: ".len(),
+            event: DEFAULT_MAX_EVENT,
         }
     }
 }
@@ -81,6 +87,7 @@ pub struct Decoder {
     has_data: bool,
     after_cr: bool,
     begun: bool,
+    failed: Option<Error>,
 }
 
 impl Decoder {
@@ -92,9 +99,22 @@ impl Decoder {
         }
     }
 
-    /// Takes in the next bytes and yields the events that they complete.
+    /// Takes in the next bytes and yields the events that they complete. An error that comes after
+    /// such events is what the next call yields, even one without bytes.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<ServerSentEvent>, Error> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         let mut events = Vec::new();
+        match self.push_into(&mut events, bytes) {
+            Err(error) if events.is_empty() => return Err(error),
+            Err(error) => self.failed = Some(error),
+            Ok(()) => {}
+        }
+        Ok(events)
+    }
+
+    fn push_into(&mut self, events: &mut Vec<ServerSentEvent>, bytes: &[u8]) -> Result<(), Error> {
         let mut rest = bytes;
         while let Some(&first) = rest.first() {
             if std::mem::take(&mut self.after_cr) && first == b'\n' {
@@ -110,11 +130,14 @@ impl Decoder {
             rest = &rest[end + 1..];
             events.extend(self.end_line()?);
         }
-        Ok(events)
+        Ok(())
     }
 
     /// The event that the end of the stream completes: peers forget the last blank line.
     pub fn finish(&mut self) -> Result<Option<ServerSentEvent>, Error> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         let complete = self.end_line()?;
         Ok(complete.or_else(|| self.dispatch()))
     }
@@ -137,11 +160,12 @@ impl Decoder {
     }
 
     fn end_line(&mut self) -> Result<Option<ServerSentEvent>, Error> {
-        let line = std::mem::take(&mut self.line);
-        let mut text = line.as_slice();
-        if !std::mem::replace(&mut self.begun, true) {
-            text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
+        let mut line = std::mem::take(&mut self.line);
+        let mark = "\u{feff}".as_bytes();
+        if !std::mem::replace(&mut self.begun, true) && line.starts_with(mark) {
+            line.drain(..mark.len());
         }
+        let text = line.as_slice();
         if text.is_empty() {
             return Ok(self.dispatch());
         }
@@ -152,7 +176,8 @@ impl Decoder {
         let value = value.strip_prefix(b" ").unwrap_or(value);
         match field {
             b"data" => {
-                if self.event.data.len() + value.len() + 1 > self.bounds.event {
+                let joint = usize::from(self.has_data);
+                if self.event.data.len() + joint + value.len() > self.bounds.event {
                     let limit = self.bounds.event;
                     return Err(Error::TooLarge {
                         what: "event",
@@ -161,8 +186,13 @@ impl Decoder {
                 }
                 if std::mem::replace(&mut self.has_data, true) {
                     self.event.data.push(b'\n');
+                    self.event.data.extend_from_slice(value);
+                } else {
+                    // Events may be large: most have one line, which is not copied.
+                    let before = line.len() - value.len();
+                    line.drain(..before);
+                    self.event.data = line;
                 }
-                self.event.data.extend_from_slice(value);
             }
             b"id" => self.event.id = Some(String::from_utf8_lossy(value).into_owned()),
             b"event" => self.event.name = Some(String::from_utf8_lossy(value).into_owned()),
@@ -241,6 +271,20 @@ mod tests {
         assert_eq!(&block[..], b"id: 3\nevent: n\ndata: {\"a\":1}\n\n");
         let events = Decoder::default().push(&block).unwrap();
         assert_eq!(events[0].data, b"{\"a\":1}");
+    }
+
+    #[test]
+    fn events_before_a_line_that_is_too_long_are_yielded() {
+        let bounds = Bounds {
+            line: 16,
+            event: 16,
+        };
+        let mut decoder = Decoder::new(bounds);
+        let events = decoder
+            .push(b"data: 1\n\ndata: 2\n\ndata: 345678901234567")
+            .unwrap();
+        assert_eq!(events.len(), 2);
+        assert!(matches!(decoder.push(b""), Err(Error::TooLarge { .. })));
     }
 
     #[test]

@@ -123,7 +123,7 @@ impl Follower {
 
     /// The message was not answered by a stream.
     fn not_begun(&mut self, error: Error) -> Step {
-        if self.follows() && refuses_streams(&error) {
+        if self.follows() && lacks_operation(&error) {
             self.polls = true;
             return self.ask(Question::Send);
         }
@@ -176,12 +176,12 @@ impl Follower {
     /// any event. Agents do so for a task that has ended: the task itself decides.
     fn fruitless(&mut self, error: Error) -> Step {
         let refused = matches!(error, Error::Agent(_) | Error::NotA2a { .. });
-        if !self.follows() || !(refused || is_cut(&error) || refuses_streams(&error)) {
+        if !self.follows() || !(refused || is_cut(&error) || lacks_operation(&error)) {
             return self.fail(error);
         }
         self.fruitless += 1;
         // The second one in a row: the task may go on, but its events do not come by a stream.
-        self.polls |= refuses_streams(&error) || self.fruitless > 1;
+        self.polls |= lacks_operation(&error) || self.fruitless > 1;
         self.refusal = Some(error);
         self.ask(Question::Look(None))
     }
@@ -316,6 +316,9 @@ impl Follower {
             return error.map_or(Step::Ended, |error| self.fail(error));
         }
         let error = error.unwrap_or(Error::Unfinished);
+        if matches!(error, Error::TooLarge { .. }) {
+            return self.too_large_to_stream(error);
+        }
         if nothing && self.subject.message.is_some() {
             return self.not_heard(error);
         }
@@ -337,9 +340,21 @@ impl Follower {
         self.again(error, Question::Subscribe)
     }
 
+    /// An event has more bytes than are read of one: what it told is in the task, whose limit is
+    /// another. Every stream of the task may begin with as much.
+    fn too_large_to_stream(&mut self, error: Error) -> Step {
+        let look = Question::Look(None);
+        if self.request(&look).is_none() {
+            return self.fail(error);
+        }
+        self.polls = true;
+        self.last_cut = Some(error);
+        self.ask(look)
+    }
+
     /// The stream broke before anything came: nobody knows whether the agent took the message.
     fn not_heard(&mut self, error: Error) -> Step {
-        if refuses_streams(&error) {
+        if lacks_operation(&error) {
             return self.not_begun(error);
         }
         let again = self.subject.message.clone().is_some_and(|message| {

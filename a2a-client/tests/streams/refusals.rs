@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use a2a_client::{Binding, Client, Dialect, Error, Event, Retries, StreamExt, Updates};
+use a2a_client::{Binding, Client, Dialect, Error, Event, Retries};
 use a2a_jsonrpc::Id;
 use a2a_transport::binding::{EventWriter, write_reply};
 use a2a_transport::{Envelope, sse};
@@ -11,7 +11,8 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::peer::{chunk, in_short, message, snapshot, status, task};
+use crate::peer::{chunk, message, snapshot, status, task};
+use crate::wire::hear;
 use Operation::{GetTask, SendStreamingMessage, SubscribeToTask};
 use TaskState::{Completed, Working};
 
@@ -238,7 +239,7 @@ async fn each(refusals: usize, task: Result<TaskState, ErrorKind>, check: impl F
                     true => client.subscribe("t").await,
                 };
                 let (told, error) = match updates {
-                    Ok(updates) => hear(updates).await,
+                    Ok(mut updates) => hear(&mut updates).await,
                     Err(error) => (Vec::new(), Some(error)),
                 };
                 let asked = asked.lock().unwrap().clone();
@@ -248,17 +249,6 @@ async fn each(refusals: usize, task: Result<TaskState, ErrorKind>, check: impl F
             }
         }
     }
-}
-
-async fn hear(mut updates: Updates) -> (Vec<String>, Option<Error>) {
-    let mut told = Vec::new();
-    while let Some(event) = updates.next().await {
-        match event {
-            Ok(event) => told.push(in_short(&event)),
-            Err(error) => return (told, Some(error)),
-        }
-    }
-    (told, None)
 }
 
 #[tokio::test]

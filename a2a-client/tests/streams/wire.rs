@@ -17,7 +17,7 @@ const SINCE_0_2: &[Dialect] = &[Dialect::V0_2, Dialect::V0_3, Dialect::V1_0];
 
 /// Reads to the end: every event in short, and the error if there is one. Whatever was told, the
 /// task that the client makes out of it ends like the last event.
-async fn hear(updates: &mut Updates) -> (Vec<String>, Option<Error>) {
+pub(crate) async fn hear(updates: &mut Updates) -> (Vec<String>, Option<Error>) {
     let mut heard = Vec::new();
     let patience = Duration::from_secs(30);
     loop {

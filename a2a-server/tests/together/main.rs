@@ -2,6 +2,7 @@
 
 mod errors;
 mod gateway;
+mod large;
 mod shared;
 
 use std::sync::Arc;

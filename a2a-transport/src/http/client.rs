@@ -24,6 +24,7 @@ use super::reach::{Reach, Route};
 use super::tap::{Heard, Tap};
 #[cfg(feature = "tls")]
 use super::tls::Tls;
+use crate::sse::DEFAULT_MAX_EVENT;
 use crate::{Error, Phase};
 
 /// How long to wait for what. There is no limit on a whole stream.
@@ -87,7 +88,8 @@ impl HttpClientBuilder {
         self
     }
 
-    /// How many bytes the body of an answer may have; 32 MiB by default. A stream may have more.
+    /// How many bytes the body of an answer may have; [`DEFAULT_MAX_EVENT`] by default, as it may be
+    /// a whole task. A stream may have more, by events of a [limited](crate::sse::Bounds) size.
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         self
@@ -178,7 +180,7 @@ impl HttpClient {
     pub fn builder() -> HttpClientBuilder {
         HttpClientBuilder {
             timeouts: Timeouts::default(),
-            limit: 32 << 20,
+            limit: DEFAULT_MAX_EVENT,
             proxy: None,
             #[cfg(feature = "tls")]
             tls: Tls::default(),
@@ -212,10 +214,11 @@ impl HttpClient {
             Ok(request)
         };
         let (head, body) = self.send_as(credentials, request).await?.into_parts();
-        let body = self.collect(body).await?;
+        let limits = Limits::default();
+        let body = self.collect_at_most(limits.bytes, body).await?;
         if head.status.is_success()
             && !body.is_empty()
-            && let Err(fault) = a2a_jsonrpc::check(&body, &Limits::default())
+            && let Err(fault) = a2a_jsonrpc::check(&body, &limits)
         {
             return Err(Error::Malformed(Violation {
                 path: fault.path.clone(),
@@ -332,7 +335,11 @@ impl HttpClient {
     }
 
     pub(super) async fn collect(&self, body: Heard) -> Result<Bytes, Error> {
-        let (limit, idle) = (self.limit, self.timeouts.idle);
+        self.collect_at_most(self.limit, body).await
+    }
+
+    async fn collect_at_most(&self, bytes: usize, body: Heard) -> Result<Bytes, Error> {
+        let (limit, idle) = (self.limit.min(bytes), self.timeouts.idle);
         // Any byte shows that the agent is at work.
         let pace = Pace {
             bytes: 1,

@@ -73,6 +73,8 @@ impl Following {
     }
 
     async fn more(&mut self) -> Result<Vec<ServerSentEvent>, Error> {
+        // An error that came with the last events.
+        self.decoder.push(&[])?;
         // A peer that says much without telling anything may not keep its follower from all else.
         tokio::task::coop::consume_budget().await;
         let idle = Error::Timeout {
