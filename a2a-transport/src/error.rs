@@ -9,9 +9,9 @@ use a2a_types::{Dialect, ErrorKind, Operation};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The agent said no.
+    /// The agent said no. What it said is in this error's own text, and so it is no source.
     #[error("the agent answered: {0}")]
-    Agent(#[from] a2a_types::Error),
+    Agent(a2a_types::Error),
     /// The agent, or what stands before it, is too busy and has done nothing: ask again later.
     #[error("the agent is busy: {answer}")]
     Busy {
@@ -54,11 +54,14 @@ pub enum Error {
     /// The card is not signed by anyone whom the caller trusts; nothing was sent to where it points.
     #[error("the card cannot be trusted: {0}")]
     Unverified(String),
+    /// The caller named none of several, of which one was asked for.
+    #[error("{0}")]
+    Ambiguous(String),
     /// The agent's answer is not what the protocol says.
     #[error("malformed answer: {0}")]
     Malformed(Violation),
     /// The agent's answer is no answer of this protocol at all.
-    #[error("unexpected answer with HTTP status {status}: {problem}")]
+    #[error("the peer answered {status}: {problem}")]
     NotA2a {
         /// The HTTP status.
         status: u16,
@@ -66,7 +69,7 @@ pub enum Error {
         problem: String,
     },
     /// The agent sent more than we take.
-    #[error("the {what} is larger than {limit} bytes")]
+    #[error("the {what} is larger than {limit} bytes{}", setting(what))]
     TooLarge {
         /// The head, body, line, event, or task.
         what: &'static str,
@@ -98,6 +101,16 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+}
+
+/// The setting that raises a limit, as the end of an error's text.
+fn setting(what: &str) -> &'static str {
+    match what {
+        "body" => ": raise `HttpClientBuilder::limit`",
+        "line" | "event" => ": raise `Bounds` of the transport or client",
+        "task" => ": raise `Updates::limit`",
+        _ => "",
+    }
 }
 
 /// What was being waited for.
@@ -146,6 +159,7 @@ impl Error {
             Self::NotSupported { .. } => "not_supported",
             Self::Redirected { .. } => "redirected",
             Self::Credentials(_) => "credentials",
+            Self::Ambiguous(_) => "ambiguous",
             Self::Malformed(_) => "malformed",
             Self::NotA2a { .. } => "not_a2a",
             Self::TooLarge { .. } => "too_large",
@@ -176,8 +190,41 @@ impl Error {
     }
 }
 
+impl From<a2a_types::Error> for Error {
+    fn from(error: a2a_types::Error) -> Self {
+        Self::Agent(error)
+    }
+}
+
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
         Self::Agent(kind.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reports print an error and then its sources, one after the other.
+    #[test]
+    fn an_error_does_not_repeat_its_source() {
+        let answer = a2a_types::Error::new(ErrorKind::TaskNotFound, "no task t");
+        for error in [
+            Error::Agent(answer.clone()),
+            Error::Busy {
+                answer,
+                after: None,
+            },
+            Error::Unreachable("refused".into()),
+            Error::Connection("reset".into()),
+        ] {
+            let text = error.to_string();
+            let source = std::error::Error::source(&error).map(ToString::to_string);
+            assert!(
+                source.is_none_or(|source| !text.contains(&source)),
+                "{text}"
+            );
+        }
     }
 }

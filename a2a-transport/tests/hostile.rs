@@ -153,6 +153,41 @@ async fn redirects() {
     );
 }
 
+/// An answer whose status is one of failure brings no result, and is shown as it is.
+#[tokio::test]
+async fn a_status_of_failure_without_an_error() {
+    let of = |media_type: &str, body: &str| {
+        let headers = format!("content-type: {media_type}\r\n");
+        answer("500 Internal Server Error", &headers, body)
+    };
+    let task = r#"{"id":"t","contextId":"c","kind":"task","status":{"state":"working"}}"#;
+    let whole = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{task}}}"#);
+    for body in ["{}", r#"{"message":"broke"}"#, task, &whole] {
+        for streams in [false, true] {
+            let found = ask(&says(of("application/json", body), false).await, streams).await;
+            let Error::NotA2a {
+                status: 500,
+                problem,
+            } = &found
+            else {
+                panic!("{body}: {found:?}");
+            };
+            assert_eq!(problem, &format!("application/json {body:?}"));
+        }
+    }
+    let oh = format!("Oh no\u{1b}[2J{}", "!".repeat(300));
+    let found = ask(
+        &says(of("text/plain; charset=utf-8", &oh), false).await,
+        false,
+    )
+    .await;
+    let shown = oh.chars().take(200).collect::<String>();
+    assert_eq!(
+        found.to_string(),
+        format!("the peer answered 500: text/plain {shown:?}")
+    );
+}
+
 /// Nobody asked for a compressed answer: what it would become has no bound.
 #[tokio::test]
 async fn compressed() {
@@ -203,7 +238,7 @@ async fn silence() {
 
 #[tokio::test]
 async fn too_much() {
-    let huge = "HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n";
+    let huge = "HTTP/1.1 200 OK\r\ncontent-length: 999999999\r\n\r\n";
     assert_error!(
         ask(&says(huge, false).await, false).await,
         Error::TooLarge { what: "body", .. }

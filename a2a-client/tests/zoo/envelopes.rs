@@ -61,7 +61,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
         beast!("an error with status 200", Send, says(json(&failed)),
             Err(Error::Agent(error)) if error.kind == ErrorKind::TaskNotFound),
         beast!("a result with status 500", Send, says(http("500 Oh", "", &right)),
-            Ok(Answered::Message(text)) if text == "right"),
+            Err(Error::NotA2a { status: 500, .. })),
         beast!("a card with status 500", Card(false), says(http("500 Oh", "", card("http://h/", ""))),
             Err(Error::NotA2a { status: 500, .. })),
         beast!("a stream with status 500", Follow,

@@ -16,6 +16,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
     };
     let (some, others) = (many(0..2000), many(1000..3000));
     let artifacts = (0..100_000).map(|n| event(&artifact("t", &n.to_string(), "x", false)));
+    let spoken = spoken(&"x".repeat(10 << 10));
     let few = (0..3000).map(|n| event(&artifact("t", &n.to_string(), "x", false)));
     vec![
         beast!(
@@ -64,7 +65,10 @@ pub(crate) fn beasts() -> Vec<Beast> {
         beast!(
             "statuses with messages without end",
             Follow,
-            says_for_ever(STREAM, event(&spoken(&"x".repeat(10 << 10)))),
+            says_for_ever(
+                STREAM,
+                event(&spoken) + &event(&spoken.replace("\"m\"", "\"n\""))
+            ),
             Err(Error::TooLarge { what: "task", .. })
         ),
         beast!(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use a2a_jsonrpc::{Id, Limits};
-use a2a_types::reading::{self, Mode, Violation};
+use a2a_types::reading::{self, Mode};
 use a2a_types::{
     AgentInterface, Dialect, ErrorKind, Request as A2aRequest, Response as A2aResponse, v0_2,
 };
@@ -173,18 +173,19 @@ impl Shared {
 
         refused(head.status, &head.headers)?;
         if streams && head.status == StatusCode::OK && is_event_stream(&head.headers) {
-            let reader = EventReader::new(envelope, self.mode, self.limits());
+            let limits = self.limits(self.bounds.event);
+            let reader = EventReader::new(envelope, self.mode, limits);
             let idle = self.http.timeouts.idle;
             let updates = Following::updates(body, reader, self.bounds, idle);
             return Ok(Reply::stream(updates));
         }
 
         let body = self.http.collect(body).await?;
-        let limits = self.limits();
+        let limits = self.limits(self.http.limit);
         if streams && (head.status.is_success() || self.binding == Binding::JsonRpc) {
             // An error before the stream began, or a peer that does not stream: one event.
             let mut reader = EventReader::new(envelope, self.mode, limits);
-            let read = explain(reader.read(&body), head.status, &body)
+            let read = explain(reader.read(&body), head.status, &head.headers, &body)
                 .map_err(|error| told_busy(error, &head))?;
             let update = Update {
                 event: trace(read).event.into(),
@@ -193,7 +194,8 @@ impl Shared {
             return Ok(Reply::stream(tokio_stream::once(Ok(update))));
         }
         let read = read_reply(&envelope, head.status, &body, self.mode, &limits);
-        let read = explain(read, head.status, &body).map_err(|error| told_busy(error, &head))?;
+        let read = explain(read, head.status, &head.headers, &body)
+            .map_err(|error| told_busy(error, &head))?;
         let mut response = trace(read);
         if forgets {
             response.tasks_mut().for_each(|task| task.history.clear());
@@ -351,6 +353,7 @@ impl Shared {
         let read = explain(
             read.map_err(Error::Malformed),
             fetched.status,
+            &fetched.headers,
             &fetched.body,
         )?;
         Ok(Reply::once(A2aResponse::GetExtendedAgentCard(
@@ -358,10 +361,11 @@ impl Shared {
         )))
     }
 
-    fn limits(&self) -> Limits {
+    /// The limits of a JSON document of so many bytes.
+    fn limits(&self, bytes: usize) -> Limits {
         Limits {
-            bytes: self.http.limit,
-            heap: 4 * self.http.limit,
+            bytes,
+            heap: self.http.limit.max(bytes).saturating_mul(4),
             ..Limits::default()
         }
     }
@@ -381,23 +385,42 @@ fn refused(status: StatusCode, headers: &HeaderMap) -> Result<(), Error> {
     })
 }
 
-/// An answer that is not even JSON-RPC is explained by its HTTP status.
-fn explain<T>(read: Result<T, Error>, status: StatusCode, body: &[u8]) -> Result<T, Error> {
-    match read {
-        Err(Error::Malformed(Violation { path, problem }))
-            if !status.is_success() || body.is_empty() =>
-        {
-            let problem = match body.is_empty() {
-                true => "no body".to_owned(),
-                false => format!("{path}: {problem}"),
-            };
-            Err(Error::NotA2a {
-                status: status.as_u16(),
-                problem,
-            })
-        }
-        read => read,
+/// Judges an answer by its HTTP status, too: one that reports a failure brings no result, and an error
+/// in it that is not of this protocol is shown as it is.
+fn explain<T>(
+    read: Result<T, Error>,
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<T, Error> {
+    let problem = match read {
+        _ if status.is_success() && !body.is_empty() => return read,
+        Err(Error::Malformed(_) | Error::NotA2a { .. }) => shown(headers, body),
+        Ok(_) if !status.is_success() => shown(headers, body),
+        read => return read,
+    };
+    Err(Error::NotA2a {
+        status: status.as_u16(),
+        problem,
+    })
+}
+
+/// The beginning of a body, for people.
+fn shown(headers: &HeaderMap, body: &[u8]) -> String {
+    const MAX_CHARACTERS: usize = 200;
+    if body.is_empty() {
+        return "no body".to_owned();
     }
+    let media_type = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next())
+        .map_or("a body of no type", str::trim);
+    // A character has four bytes at most.
+    let body = body.get(..4 * MAX_CHARACTERS).unwrap_or(body);
+    let text = String::from_utf8_lossy(body);
+    let text: String = text.chars().take(MAX_CHARACTERS).collect();
+    format!("{media_type} {text:?}")
 }
 
 fn is_event_stream(headers: &HeaderMap) -> bool {

@@ -2,7 +2,7 @@
 
 use a2a_jsonrpc::{Answer, Id, Limits, Malformed, Response};
 use a2a_types::reading::{Mode, Quirk, Repair, Violation};
-use a2a_types::{Dialect, Error as A2aError};
+use a2a_types::{Dialect, Error as A2aError, Operation};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -60,6 +60,13 @@ pub(super) fn open<'a>(
             let bare =
                 serde_json::from_slice(body).map_err(|error| malformed("$", error.to_string()))?;
             return Ok((bare, vec![repair(Quirk::Bare, "$")]));
+        }
+        // There is nothing to tell of it: the Python SDK leaves the result out.
+        Err(Malformed::NotAnEnvelope { marked: true })
+            if mode == Mode::Lenient
+                && envelope.operation == Operation::DeleteTaskPushNotificationConfig =>
+        {
+            return Ok((RawValue::NULL, vec![repair(Quirk::NoResult, "$")]));
         }
         Err(Malformed::Unreadable(fault)) => {
             return Err(malformed(&fault.path.clone(), fault.to_string()));
