@@ -11,6 +11,7 @@ use a2a_types::{
     Request, Response, SendMessageRequest, Task, TaskId, TaskPushNotificationConfig,
 };
 
+use crate::fault::lacks_operation;
 use crate::follow::{Follower, Subject};
 use crate::{ClientBuilder, Retries, Retrying, Sending, Updates};
 
@@ -196,16 +197,31 @@ impl Client {
         }
     }
 
-    /// Reads a webhook of a task; without an id the agent picks one.
+    /// Reads a webhook of a task; without an id the only one: if there are several, this fails as
+    /// [`Error::Ambiguous`].
     pub async fn push_config(
         &self,
         task: impl Into<TaskId>,
         id: Option<ConfigId>,
     ) -> Result<TaskPushNotificationConfig, Error> {
+        let task_id = task.into();
+        let id = match id {
+            Some(id) => id,
+            None => match self.push_configs(task_id.clone()).await {
+                Ok(configs) => match only(configs)? {
+                    Some(config) => return Ok(config),
+                    // The agent has its own word for it.
+                    None => ConfigId::default(),
+                },
+                // Before 0.3 a task has one webhook, which has no id and cannot be listed.
+                Err(error) if lacks_operation(&error) => ConfigId::default(),
+                Err(error) => return Err(error),
+            },
+        };
         let params = GetTaskPushNotificationConfigRequest {
             tenant: None,
-            task_id: task.into(),
-            id: id.unwrap_or_default(),
+            task_id,
+            id,
         };
         match self
             .once(Request::GetTaskPushNotificationConfig(params))
@@ -289,6 +305,20 @@ impl Client {
             stream @ Answer::Stream(_) => Err(mismatch(operation, &stream)),
         }
     }
+}
+
+/// The only webhook, none if there is none.
+fn only(
+    mut configs: Vec<TaskPushNotificationConfig>,
+) -> Result<Option<TaskPushNotificationConfig>, Error> {
+    if configs.len() > 1 {
+        let ids: Vec<_> = configs.iter().map(|config| config.id.as_str()).collect();
+        let ids = ids.join(", ");
+        return Err(Error::Ambiguous(format!(
+            "the task has several webhooks: name one of {ids}"
+        )));
+    }
+    Ok(configs.pop())
 }
 
 /// Only a transport that breaks its own contract comes to this.

@@ -45,20 +45,40 @@ pub(crate) fn missing(known: &Task, snapshot: &Task, whole: bool) -> Vec<Event> 
     events
 }
 
-/// What the agent has said since; what its caller said is no news to the caller.
+/// What the agent has said since; what its caller said is no news to the caller, and what the status
+/// says is told with the status.
 fn messages(known: &Task, snapshot: &Task) -> impl Iterator<Item = Event> {
     // Agents may cut off the beginning, and keep what was never told on a stream.
     let since = match has_ids(snapshot) {
         true => last_told(known, snapshot),
         false => last_alike(known, snapshot),
     };
-    let later = snapshot.history.iter().skip(since.map_or(0, |at| at + 1));
-    let news = later.filter(|message| message.role == Role::Agent);
-    let news = news.map(|message| Message {
+    let of_status = of_status(snapshot);
+    let later = snapshot.history.iter().enumerate();
+    let later = later.skip(since.map_or(0, |at| at + 1));
+    let news = later.filter(|(at, message)| message.role == Role::Agent && Some(*at) != of_status);
+    let news = news.map(|(_, message)| Message {
         task_id: Some(snapshot.id.clone()),
         ..message.clone()
     });
     news.map(Event::Message).collect::<Vec<_>>().into_iter()
+}
+
+/// Where the history holds the message of the current status, as that of some agents does: in 0.1, whose
+/// messages have no ids, as its last one.
+fn of_status(snapshot: &Task) -> Option<usize> {
+    let said = snapshot.status.message.as_deref()?;
+    let history = &snapshot.history;
+    match has_ids(snapshot) {
+        true => history
+            .iter()
+            .rposition(|message| message.message_id == said.message_id),
+        false => {
+            let last = history.len().checked_sub(1)?;
+            let alike = history[last].role == said.role && history[last].parts == said.parts;
+            alike.then_some(last)
+        }
+    }
 }
 
 /// Whether messages have ids of their own, not those of their places in the task (0.1).

@@ -255,6 +255,8 @@ quirks! {
     NoEnvelope = "NOENV";
     /// A result that stands alone, without the JSON-RPC envelope.
     Bare = "BARE";
+    /// The answer to a deletion has no result.
+    NoResult = "NORESULT";
     /// The answer to a request without `id` carries one.
     IdOnIdless = "IDLESS";
     /// The answer carries another `id` than the request.

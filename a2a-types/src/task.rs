@@ -276,9 +276,12 @@ impl Task {
         }
     }
 
-    /// What the agent has said about its status is history once there is another.
+    /// What the agent has said about its status is history once there is another; some agents have it
+    /// there before.
     fn remember_status(&mut self) {
         let said = self.status.message.take();
+        let last = self.history.last().map(|message| &message.message_id);
+        let said = said.filter(|said| last != Some(&said.message_id));
         self.history.extend(said.map(|message| *message));
     }
 

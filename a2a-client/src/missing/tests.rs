@@ -171,3 +171,26 @@ fn messages_without_ids_are_told_once() {
     check(&looked, &unnamed(&["looking", "found"]), &["found"]);
     check(&looked, &unnamed(&["you: go", "looking"]), &[]);
 }
+
+#[test]
+fn the_message_of_the_status_is_told_once() {
+    let known = Task {
+        history: vec![said("asked", Role::User)],
+        ..task(TaskState::Working, &[])
+    };
+    let mut snapshot = task(TaskState::InputRequired, &[]);
+    snapshot.status.message = Some(Box::new(said("what?", Role::Agent)));
+    snapshot.history = vec![
+        said("asked", Role::User),
+        said("thinking", Role::Agent),
+        said("what?", Role::Agent),
+    ];
+    let expected = ["thinking", "TASK_STATE_INPUT_REQUIRED"];
+    check(&known, &snapshot, &expected);
+
+    // In 0.1 the ids of messages are those of their places.
+    for (place, message) in snapshot.history.iter_mut().enumerate() {
+        message.message_id = MessageId::derived(&"t".into(), place);
+    }
+    check(&known, &snapshot, &expected);
+}
