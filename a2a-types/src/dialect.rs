@@ -1,6 +1,7 @@
 //! The four generations of the protocol, and how to tell them apart.
 
 use std::fmt;
+use std::str::FromStr;
 
 use crate::Operation;
 
@@ -16,6 +17,28 @@ pub enum Dialect {
     /// 1.0, from March 2026: `SendMessage`, ProtoJSON.
     V1_0,
 }
+
+/// Reads a version as [`Dialect::from_version`] does.
+///
+/// ```
+/// use a2a_types::Dialect;
+/// assert_eq!("1.0".parse(), Ok(Dialect::V1_0));
+/// let unknown = "2.0".parse::<Dialect>().unwrap_err();
+/// assert_eq!(unknown.to_string(), "unknown protocol version `2.0`: expected 0.1, 0.2, 0.3 or 1.0");
+/// ```
+impl FromStr for Dialect {
+    type Err = UnknownVersion;
+
+    fn from_str(version: &str) -> Result<Self, UnknownVersion> {
+        Self::from_version(version)
+            .ok_or_else(|| UnknownVersion(version.chars().take(64).collect()))
+    }
+}
+
+/// A protocol version that is not one of [`Dialect::ALL`].
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("unknown protocol version `{0}`: expected 0.1, 0.2, 0.3 or 1.0")]
+pub struct UnknownVersion(String);
 
 impl Dialect {
     /// Every generation, the oldest first.

@@ -71,7 +71,7 @@ pub use crate::card::{
     AgentCapabilities, AgentCard, AgentCardSignature, AgentExtension, AgentInterface,
     AgentProvider, AgentSkill,
 };
-pub use crate::dialect::{Dialect, Method, Rules};
+pub use crate::dialect::{Dialect, Method, Rules, UnknownVersion};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::event::{Event, TaskArtifactUpdateEvent, TaskStatusUpdateEvent};
 pub use crate::id::{ArtifactId, ConfigId, ContextId, MessageId, TaskId};
