@@ -8,6 +8,7 @@ mod peer;
 mod pipe;
 mod secrets;
 mod serve;
+mod settled;
 mod terminal;
 
 use std::io::{BufRead, BufReader, Write};
@@ -202,11 +203,19 @@ fn every_outcome_has_its_code() {
         7,
         &["● auth required: log in there"],
     );
-    check(
+    let told = check(
         &["send", url, "--no-wait", "wait"],
         0,
-        &["you wait", "task "],
+        &["task ", "  context "],
     );
+    assert!(!told.contains("you wait"), "{told}");
+    check(
+        &["send", url, "--history", "9", "echo", "hello"],
+        0,
+        &["◆ echo hello\nyou echo hello\n"],
+    );
+    let address = url.trim_start_matches("http://");
+    check(&["send", address, "echo", "hello"], 0, &["◆ echo hello"]);
     check(&["send", url], 2, &["nothing to send"]);
     check(&["send", url, "--data", "{"], 2, &["EOF", "--data"]);
     check(

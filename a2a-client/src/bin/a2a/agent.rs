@@ -93,7 +93,7 @@ struct Reach {
     /// The private key of the certificate (PEM).
     #[arg(long, value_name = "FILE", requires = "cert")]
     key: Option<PathBuf>,
-    /// How long to wait for an answer, or for more of one.
+    /// How long the whole command may take; in a chat, the answer to each line.
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
     /// Refuse answers that are not what the specification says, instead of mending them.
@@ -139,6 +139,16 @@ enum Way {
 }
 
 impl Agent {
+    /// The agent as the caller names it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How long the whole command may take.
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        self.reach.timeout.map(Duration::from_secs)
+    }
+
     /// Finds the agent, and connects.
     pub(crate) async fn connect(self) -> Result<Client, Failure> {
         let (no_card, dialect) = (self.reach.no_card, self.reach.dialect);

@@ -1,6 +1,7 @@
 //! Agents that have a name, in a file.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use serde::Deserialize;
@@ -59,11 +60,15 @@ impl Config {
     /// The agent of this name or URL.
     pub(crate) fn agent(&self, name: &str) -> Result<Known, Failure> {
         if let Some(known) = self.agents.get(name) {
-            return Ok(known.clone());
-        }
-        if name.contains("://") {
+            let url = with_scheme(&known.url).unwrap_or_else(|| known.url.clone());
             return Ok(Known {
-                url: name.to_owned(),
+                url,
+                ..known.clone()
+            });
+        }
+        if let Some(url) = with_scheme(name) {
+            return Ok(Known {
+                url,
                 ..Known::default()
             });
         }
@@ -73,9 +78,28 @@ impl Config {
             false => format!("known are {}", names.join(", ")),
         };
         Err(Failure::usage(format!(
-            "`{name}` is neither a URL (`https://…`) nor the name of an agent; {known}"
+            "`{name}` is neither a URL (`https://…`), nor `host:port`, nor the name of an agent; {known}"
         )))
     }
+}
+
+/// A URL as it is, or that of `host:port`: `http` on this machine, and `https` elsewhere.
+fn with_scheme(name: &str) -> Option<String> {
+    if name.contains("://") {
+        return Some(name.to_owned());
+    }
+    let authority = name.split(['/', '?']).next()?;
+    let authority: http::uri::Authority = authority.parse().ok()?;
+    authority.port_u16()?;
+    let host = authority.host();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse();
+    let is_local = match address {
+        Ok(IpAddr::V4(address)) => address.is_loopback() || address.is_unspecified(),
+        Ok(IpAddr::V6(address)) => address.is_loopback() || address.is_unspecified(),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    };
+    let scheme = if is_local { "http" } else { "https" };
+    Some(format!("{scheme}://{name}"))
 }
 
 /// Where the file is, and whether it must be there.
@@ -89,4 +113,26 @@ fn place() -> Option<(PathBuf, bool)> {
         _ => expand("~/.config"),
     };
     Some((home.join("a2a/config.toml"), false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_and_a_port_are_a_url() {
+        for (name, expected) in [
+            ("localhost:8080", Some("http://localhost:8080")),
+            ("127.0.0.1:80/base", Some("http://127.0.0.1:80/base")),
+            ("[::1]:8080", Some("http://[::1]:8080")),
+            ("agent.example:443", Some("https://agent.example:443")),
+            ("10.0.0.1:8080/a?b=c", Some("https://10.0.0.1:8080/a?b=c")),
+            ("http://agent.example", Some("http://agent.example")),
+            ("agent.example", None),
+            ("travel", None),
+            ("travel:x", None),
+        ] {
+            assert_eq!(with_scheme(name).as_deref(), expected, "{name}");
+        }
+    }
 }

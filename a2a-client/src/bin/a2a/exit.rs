@@ -61,6 +61,9 @@ pub(crate) enum Failure {
     /// Ctrl-C.
     #[error("interrupted")]
     Interrupted,
+    /// The caller has left a task that goes on.
+    #[error("{why}")]
+    Left { why: Box<Failure>, hint: String },
 }
 
 impl Failure {
@@ -86,19 +89,24 @@ impl Failure {
             Self::Usage(_) | Self::Machine { .. } => Code::Usage,
             Self::NobodyReads => Code::Done,
             Self::Interrupted => Code::Interrupted,
+            Self::Left { why, .. } => why.code(),
             Self::Call(error) => match error {
                 Error::Agent(_) | Error::NotSupported { .. } => Code::Agent,
                 Error::Refused { .. } | Error::Credentials(_) => Code::Access,
                 Error::Malformed(_) | Error::NotA2a { .. } | Error::TooLarge { .. } => Code::NotA2a,
-                Error::Address { .. } => Code::Usage,
+                Error::Address { .. } | Error::Ambiguous(_) => Code::Usage,
                 _ => Code::Network,
             },
         }
     }
 
     /// What to do next.
-    fn hint(&self) -> Option<&'static str> {
-        let Self::Call(error) = self else { return None };
+    fn hint(&self) -> Option<&str> {
+        let error = match self {
+            Self::Call(error) => error,
+            Self::Left { hint, .. } => return Some(hint),
+            _ => return None,
+        };
         Some(match error {
             Error::Unreachable(_) => "is the agent running, and is that its address?",
             Error::Refused { .. } | Error::Credentials(_) => {

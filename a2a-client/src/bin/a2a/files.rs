@@ -101,9 +101,11 @@ fn safe(name: &str) -> String {
     };
     let name: String = last.chars().map(keep).take(100).collect();
     let name = name.trim_matches(['.', ' ']);
-    match name.is_empty() {
-        true => "artifact".to_owned(),
-        false => name.to_owned(),
+    match name {
+        "" => "artifact".to_owned(),
+        // What begins with a dash is an option to many programs.
+        name if name.starts_with('-') => format!("_{name}"),
+        name => name.to_owned(),
     }
 }
 
@@ -138,6 +140,8 @@ mod tests {
             ("..\\x", "x"),
             ("a/b\0c", "b_c"),
             ("..", "artifact"),
+            ("-rf", "_-rf"),
+            (".-rf", "_-rf"),
             (".bashrc", "bashrc"),
             ("Grüße 1", "Grüße 1"),
         ] {

@@ -5,13 +5,16 @@ mod command;
 mod config;
 mod exit;
 mod files;
+mod interrupt;
 mod metrics;
 mod secret;
 mod show;
 mod wire;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
+use a2a_client::{Error, Phase};
 use clap::{Parser, Subcommand};
 
 use self::exit::{Failure, tell};
@@ -99,17 +102,17 @@ fn main() -> ExitCode {
         .build();
     let outcome = match runtime {
         Ok(runtime) => {
-            // A server has its own way to end, unless it is told twice.
+            // These have their own way to end, unless they are told twice.
             let times = match arguments.command {
-                Command::Serve(_) => 2,
+                Command::Serve(_) | Command::Send(_) | Command::Stream(_) => 2,
                 _ => 1,
             };
             let outcome = runtime.block_on(async {
                 tokio::select! {
                     // Ctrl-C is heard before anything is done.
                     biased;
-                    () = interrupted(times) => Err(Failure::Interrupted),
-                    outcome = run(arguments.command, &screen) => outcome,
+                    () = interrupt::interrupted(times) => Err(Failure::Interrupted),
+                    outcome = run_in_time(arguments.command, &screen) => outcome,
                 }
             });
             // Whoever still reads the standard input would hold up the end.
@@ -122,6 +125,35 @@ fn main() -> ExitCode {
         Ok(code) => code.into(),
         Err(failure) => tell(&failure, arguments.json),
     }
+}
+
+impl Command {
+    /// How long the whole command may take. Those that begin tasks see to it themselves.
+    fn limit(&self) -> Option<Duration> {
+        let agent = match self {
+            Self::Card(options) => &options.agent,
+            Self::Get(options) => &options.agent,
+            Self::List(options) => &options.agent,
+            Self::Cancel(options) => &options.agent,
+            Self::Subscribe(options) => &options.agent,
+            Self::Push(command) => command.agent(),
+            Self::Send(_) | Self::Stream(_) | Self::Chat(_) => return None,
+            Self::Webhook(_) | Self::Serve(_) | Self::Completions { .. } => return None,
+        };
+        agent.timeout()
+    }
+}
+
+async fn run_in_time(command: Command, screen: &Screen) -> Result<exit::Code, Failure> {
+    let Some(limit) = command.limit() else {
+        return run(command, screen).await;
+    };
+    let late = |_| {
+        let phase = Phase::Deadline;
+        Err(Error::Timeout { phase, limit }.into())
+    };
+    let outcome = tokio::time::timeout(limit, run(command, screen)).await;
+    outcome.unwrap_or_else(late)
 }
 
 async fn run(command: Command, screen: &Screen) -> Result<exit::Code, Failure> {
@@ -143,15 +175,6 @@ async fn run(command: Command, screen: &Screen) -> Result<exit::Code, Failure> {
             clap_complete::generate(shell, &mut command, "a2a", &mut script);
             screen.write(&String::from_utf8_lossy(&script))?;
             Ok(exit::Code::Done)
-        }
-    }
-}
-
-/// Ends when somebody has pressed Ctrl-C so often.
-async fn interrupted(times: usize) {
-    for _ in 0..times {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
         }
     }
 }

@@ -15,7 +15,7 @@ Examples:
   a2a card https://agent.example --json | jq .skills[].name")]
 pub(crate) struct Options {
     #[command(flatten)]
-    agent: Agent,
+    pub(crate) agent: Agent,
     /// The card for callers who show who they are.
     #[arg(long)]
     extended: bool,

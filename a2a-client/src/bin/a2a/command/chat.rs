@@ -23,7 +23,7 @@ Examples:
   printf 'tell me a joke\\nchickens\\n' | a2a chat http://127.0.0.1:8080 --json")]
 pub(crate) struct Options {
     #[command(flatten)]
-    agent: Agent,
+    pub(crate) agent: Agent,
     /// Continue this task.
     #[arg(long, value_name = "ID")]
     task: Option<TaskId>,
@@ -33,11 +33,14 @@ pub(crate) struct Options {
 }
 
 pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failure> {
+    let limit = options.agent.timeout();
     let client = options.agent.connect().await?;
     let (mut task, mut context) = (options.task, options.context);
     let mut code = Code::Done;
     if let Some(id) = &task {
-        screen.task(&client.get_task(id.clone(), None).await?)?;
+        let task = client.get_task(id.clone(), None).await?;
+        screen.history(&task)?;
+        screen.task(&task)?;
     }
     let mut events = Events::default();
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
@@ -49,6 +52,9 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
         }
         if let Some(id) = context.clone() {
             sending = sending.context(id);
+        }
+        if let Some(limit) = limit {
+            sending = sending.deadline(limit);
         }
         let mut updates = sending.follow();
         while let Some(event) = updates.next().await {

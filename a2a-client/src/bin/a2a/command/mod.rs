@@ -4,6 +4,7 @@ pub(crate) mod card;
 pub(crate) mod chat;
 pub(crate) mod push;
 pub(crate) mod send;
+pub(crate) mod sent;
 pub(crate) mod serve;
 pub(crate) mod task;
 pub(crate) mod webhook;

@@ -64,6 +64,17 @@ pub(crate) struct Set {
     credentials: Option<Secret>,
 }
 
+impl Command {
+    /// Which agent.
+    pub(crate) fn agent(&self) -> &Agent {
+        match self {
+            Self::Set(set) => &set.of.agent,
+            Self::Get(one) | Self::Delete(one) => &one.of.agent,
+            Self::List(task) => &task.agent,
+        }
+    }
+}
+
 pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Code, Failure> {
     match command {
         Command::Set(set) => {

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use a2a_client::{Client, Event, Sending, StreamExt, Updates};
-use a2a_types::{Message, Part, SendMessageResponse, TaskPushNotificationConfig, TaskState};
+use a2a_client::{Client, Error, Event, Sending, StreamExt, Updates};
+use a2a_types::{Message, Part, SendMessageResponse, Task, TaskPushNotificationConfig, TaskState};
 use clap::Args;
 use tokio::io::AsyncReadExt;
 
+use super::sent::Sent;
 use crate::agent::Agent;
 use crate::exit::{Code, Failure};
 use crate::files;
@@ -42,7 +43,7 @@ pub(crate) struct Options {
     /// Accept only these media types.
     #[arg(long, value_name = "TYPE")]
     accept: Vec<String>,
-    /// How many of the last messages to show.
+    /// Show the last so many messages, too, after the answer.
     #[arg(long, value_name = "N")]
     history: Option<u32>,
     /// Do not wait until the agent is done.
@@ -64,34 +65,77 @@ fn read_json(text: &str) -> Result<serde_json::Value, serde_json::Error> {
 }
 
 pub(crate) async fn send(options: Options, screen: &Screen) -> Result<Code, Failure> {
-    let out = options.out.clone();
-    let (_, sending) = options.sending().await?;
-    match sending.await? {
-        SendMessageResponse::Message(message) => {
-            Events::default().show(&Event::Message(message), screen)?;
-            Ok(Code::Done)
-        }
-        SendMessageResponse::Task(task) => {
-            screen.task(&task)?;
-            if let Some(directory) = out {
-                for artifact in &task.artifacts {
-                    told(&files::save(artifact, &directory)?);
-                }
-            }
-            Ok(Code::of(task.status.state))
-        }
-    }
+    let sent = Sent::new(options.agent.name(), options.agent.timeout());
+    sent.watch(answer(options, &sent, screen)).await
 }
 
 pub(crate) async fn stream(options: Options, screen: &Screen) -> Result<Code, Failure> {
-    let out = options.out.clone();
-    let (_, sending) = options.sending().await?;
-    follow(sending.follow(), out.as_deref(), screen).await
+    let sent = Sent::new(options.agent.name(), options.agent.timeout());
+    let work = async {
+        let out = options.out.clone();
+        let (_, sending) = options.sending(&sent).await?;
+        follow(sending.follow(), out.as_deref(), Some(&sent), screen).await
+    };
+    sent.watch(work).await
+}
+
+/// Shows the answer, once the agent has one.
+async fn answer(options: Options, sent: &Sent, screen: &Screen) -> Result<Code, Failure> {
+    let (out, history, waits) = (options.out.clone(), options.history, !options.no_wait);
+    let (client, sending) = options.sending(sent).await?;
+    let mut task = match sending.await? {
+        SendMessageResponse::Task(task) => task,
+        SendMessageResponse::Message(message) => {
+            let context = message.context_id.clone().filter(|_| !screen.json);
+            Events::default().show(&Event::Message(message), screen)?;
+            if let Some(context) = context {
+                eprintln!("context {}", text(context.as_str()));
+            }
+            return Ok(Code::Done);
+        }
+    };
+    sent.is_about(&task.id);
+    if waits && goes_on(task.status.state) {
+        task = settled(&client, task, history).await?;
+    }
+    screen.task(&task)?;
+    if history.is_some() {
+        screen.history(&task)?;
+    }
+    if let Some(directory) = out {
+        for artifact in &task.artifacts {
+            told(&files::save(artifact, &directory)?);
+        }
+    }
+    Ok(Code::of(task.status.state))
+}
+
+/// Some agents answer before they are done. Up to 0.3 a state that nobody knows counts as an end.
+fn goes_on(state: TaskState) -> bool {
+    !state.is_settled() && state != TaskState::Unspecified
+}
+
+/// The task once it has ended or waits for its caller.
+async fn settled(client: &Client, task: Task, history: Option<u32>) -> Result<Task, Failure> {
+    let mut updates = client.subscribe(task.id.clone()).await?;
+    while let Some(event) = updates.next().await {
+        event?;
+        let state = updates.task().map(|task| task.status.state);
+        if !state.is_none_or(goes_on) {
+            break;
+        }
+    }
+    match client.get_task(task.id.clone(), history).await {
+        Ok(task) => Ok(task),
+        // Not all agents remember a task that has ended.
+        Err(Error::Agent(_)) => Ok(updates.task().cloned().unwrap_or(task)),
+        Err(error) => Err(error.into()),
+    }
 }
 
 impl Options {
     /// The client, and what is about to be sent.
-    async fn sending(self) -> Result<(Client, Sending), Failure> {
+    async fn sending(self, sent: &Sent) -> Result<(Client, Sending), Failure> {
         let mut parts = Vec::new();
         let text = match self.text.as_slice() {
             [only] if only == "-" => {
@@ -115,7 +159,10 @@ impl Options {
             ));
         }
         let client = self.agent.connect().await?;
-        let mut sending = client.send(Message::new(a2a_types::Role::User, parts));
+        let message = Message::new(a2a_types::Role::User, parts);
+        let task = self.task.clone().map(Into::into);
+        sent.begin(&client, message.message_id.clone(), task);
+        let mut sending = client.send(message);
         if let Some(task) = self.task {
             sending = sending.task(task);
         }
@@ -146,6 +193,7 @@ impl Options {
 pub(crate) async fn follow(
     mut updates: Updates,
     out: Option<&Path>,
+    sent: Option<&Sent>,
     screen: &Screen,
 ) -> Result<Code, Failure> {
     let mut events = Events::default();
@@ -158,6 +206,9 @@ pub(crate) async fn follow(
             eprintln!("(the connection broke, and was made again)");
         }
         events.show(&event, screen)?;
+        if let (Some(sent), Some(task)) = (sent, updates.task()) {
+            sent.is_about(&task.id);
+        }
     }
     events.close(screen)?;
     let Some(task) = updates.task() else {

@@ -19,10 +19,10 @@ Examples:
   a2a get https://agent.example 4f2c… --out answers/      saves the artifacts")]
 pub(crate) struct Get {
     #[command(flatten)]
-    agent: Agent,
+    pub(crate) agent: Agent,
     /// The task.
     task: String,
-    /// How many of the last messages to show.
+    /// Show the last so many messages, too, after the answer.
     #[arg(long, value_name = "N")]
     history: Option<u32>,
     /// Save artifacts in this directory.
@@ -34,6 +34,9 @@ pub(crate) async fn get(options: Get, screen: &Screen) -> Result<Code, Failure> 
     let client = options.agent.connect().await?;
     let task = client.get_task(options.task, options.history).await?;
     screen.task(&task)?;
+    if options.history.is_some() {
+        screen.history(&task)?;
+    }
     if let Some(directory) = &options.out {
         for artifact in &task.artifacts {
             for path in files::save(artifact, directory)? {
@@ -53,7 +56,7 @@ Examples:
   a2a list https://agent.example --all --json | jq -r .task.id")]
 pub(crate) struct List {
     #[command(flatten)]
-    agent: Agent,
+    pub(crate) agent: Agent,
     /// Only those of this conversation.
     #[arg(long, value_name = "ID")]
     context: Option<String>,
@@ -121,7 +124,7 @@ fn read_state(text: &str) -> Result<TaskState, String> {
 #[derive(Args)]
 pub(crate) struct Cancel {
     #[command(flatten)]
-    agent: Agent,
+    pub(crate) agent: Agent,
     /// The task.
     task: String,
 }
@@ -137,7 +140,7 @@ pub(crate) async fn cancel(options: Cancel, screen: &Screen) -> Result<Code, Fai
 #[derive(Args)]
 pub(crate) struct Subscribe {
     #[command(flatten)]
-    agent: Agent,
+    pub(crate) agent: Agent,
     /// The task.
     task: String,
     /// Save artifacts in this directory.
@@ -148,5 +151,5 @@ pub(crate) struct Subscribe {
 pub(crate) async fn subscribe(options: Subscribe, screen: &Screen) -> Result<Code, Failure> {
     let client = options.agent.connect().await?;
     let updates = client.subscribe(options.task).await?;
-    follow(updates, options.out.as_deref(), screen).await
+    follow(updates, options.out.as_deref(), None, screen).await
 }

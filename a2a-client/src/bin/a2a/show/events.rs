@@ -32,7 +32,9 @@ impl Events {
                 }
                 self.task = Some(task.id.clone());
                 let id = dim(&text(task.id.as_str()));
-                screen.line(&format!("task {id}"))?;
+                let context = task.context_id.as_ref();
+                let context = context.map(|id| format!("  context {}", dim(&text(id.as_str()))));
+                screen.line(&format!("task {id}{}", context.unwrap_or_default()))?;
                 self.status(&task.status, screen)?;
                 let mut artifacts = task.artifacts.iter();
                 artifacts.try_for_each(|artifact| self.artifact(artifact, screen))?;

@@ -6,21 +6,34 @@ use super::{Events, Screen, bold, dim, line, parts, state, text};
 use crate::exit::Failure;
 
 impl Screen {
-    /// A task, whole.
+    /// A task without its history, or all of it for programs.
     pub(crate) fn task(&self, task: &Task) -> Result<(), Failure> {
         let event = Event::Task(task.clone());
         if self.json {
             return self.value(&event);
         }
+        let mut events = Events::default();
+        events.show(&event, self)
+    }
+
+    /// What was said, up to the message of the status, which comes with the task.
+    pub(crate) fn history(&self, task: &Task) -> Result<(), Failure> {
+        if self.json {
+            return Ok(());
+        }
+        let with_status = task.status.message.as_ref();
+        let with_status = with_status.map(|message| &message.message_id);
         for message in &task.history {
+            if Some(&message.message_id) == with_status {
+                continue;
+            }
             let who = match message.role {
                 Role::User => "you",
                 _ => "agent",
             };
             self.line(&format!("{} {}", dim(who), parts(&message.parts)))?;
         }
-        let mut events = Events::default();
-        events.show(&event, self)
+        Ok(())
     }
 
     /// A webhook, without its secrets.
