@@ -106,4 +106,4 @@ pub use a2a_transport::http::{Anyone, Authenticator, Denied, Probes, Readiness};
 pub use a2a_transport::metric::describe as describe_metrics;
 #[cfg(feature = "push")]
 pub use a2a_transport::webhook::{Algorithm, BadKey, Secret, SigningKey};
-pub use a2a_transport::{Principal, TraceContext, Transport};
+pub use a2a_transport::{BoxFuture, Principal, TraceContext, Transport};

@@ -1,0 +1,43 @@
+//! An agent for callers with a token: `cargo run -p a2a-server --example authenticator`.
+
+use a2a_server::{Agent, Authenticator, BoxFuture, Denied, Failure, Principal, Server, Turn};
+use a2a_types::AgentCard;
+use http::request::Parts;
+
+struct Tokens;
+
+impl Authenticator for Tokens {
+    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
+        let shown = head.headers.get("authorization");
+        let principal = match shown.map(|value| value.as_bytes()) {
+            Some(b"Bearer token-of-ada") => Ok(Principal::named("ada")),
+            _ => Err(Denied::Unauthenticated {
+                challenge: "Bearer".to_owned(),
+            }),
+        };
+        Box::pin(std::future::ready(principal))
+    }
+}
+
+struct Greeter;
+
+impl Agent for Greeter {
+    async fn run(&self, turn: Turn) -> Result<(), Failure> {
+        let name = turn.principal().name().unwrap_or("you").to_owned();
+        let text = format!("Hello {name}, you said: {}", turn.text());
+        turn.artifact("greeting").text(text).complete().await?;
+        Ok(())
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let server = Server::builder(AgentCard::new("Greeter", "Greets"), Greeter).build()?;
+    let bound = server.bind("127.0.0.1:8080").await?;
+    println!("{}", bound.url());
+    bound
+        .authenticator(Tokens)
+        .run(std::future::pending())
+        .await?;
+    Ok(())
+}
