@@ -33,6 +33,8 @@ pub struct Bound {
     every_binding: bool,
     keep_alive: Duration,
     body_timeout: Duration,
+    receive_budget: Option<usize>,
+    answer_budget: Option<usize>,
     options: ServeOptions,
 }
 
@@ -65,6 +67,8 @@ impl Server {
             every_binding: false,
             keep_alive: Duration::from_secs(15),
             body_timeout: Duration::from_secs(10),
+            receive_budget: None,
+            answer_budget: None,
             options: ServeOptions::default(),
         })
     }
@@ -188,6 +192,20 @@ impl Bound {
         self
     }
 
+    /// How many bytes all request bodies may have together that are being received; 128 MiB by default.
+    /// Further ones get 503 and `Retry-After`.
+    pub fn receive_budget(mut self, bytes: usize) -> Self {
+        self.receive_budget = Some(bytes);
+        self
+    }
+
+    /// How many bytes all answers may have together that their callers have not taken yet; 256 MiB by
+    /// default. Further ones get 503 and `Retry-After`.
+    pub fn answer_budget(mut self, bytes: usize) -> Self {
+        self.answer_budget = Some(bytes);
+        self
+    }
+
     /// What connections are allowed.
     pub fn options(mut self, options: ServeOptions) -> Self {
         self.options = options;
@@ -212,6 +230,14 @@ impl Bound {
         #[cfg(feature = "push")]
         let service = match self.server.webhook_keys() {
             Some(keys) => service.keys(move || keys.published()),
+            None => service,
+        };
+        let service = match self.receive_budget {
+            Some(bytes) => service.receive_budget(bytes),
+            None => service,
+        };
+        let service = match self.answer_budget {
+            Some(bytes) => service.answer_budget(bytes),
             None => service,
         };
         service

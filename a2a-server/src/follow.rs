@@ -24,7 +24,7 @@ pub(crate) fn follow(
     store: Arc<dyn Store>,
     audience: Arc<Audience>,
     changes: watch::Receiver<u64>,
-    first: Option<Update>,
+    first: Option<First>,
     after: u64,
     closed: CancellationToken,
 ) -> impl Stream<Item = Result<Update, Error>> + Send + 'static {
@@ -44,10 +44,13 @@ pub(crate) fn follow(
     })
 }
 
+/// Makes the first update. A task that nobody reads is not copied before.
+pub(crate) type First = Box<dyn FnOnce() -> Update + Send + Sync>;
+
 struct Cursor {
     store: Arc<dyn Store>,
     audience: Arc<Audience>,
-    first: Option<Update>,
+    first: Option<First>,
     seen: u64,
     ahead: VecDeque<Logged>,
     changes: watch::Receiver<u64>,
@@ -58,7 +61,7 @@ struct Cursor {
 impl Cursor {
     async fn next(&mut self) -> Option<Result<Update, Error>> {
         if let Some(first) = self.first.take() {
-            return Some(Ok(first));
+            return Some(Ok(first()));
         }
         while !self.ended {
             let Some(Logged { generation, event }) = self.ahead.pop_front() else {

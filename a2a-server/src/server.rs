@@ -9,12 +9,12 @@ use a2a_types::{
     AgentCard, CancelTaskRequest, Dialect, Error as A2aError, ErrorKind, Event, GetTaskRequest,
     Request, Response, SubscribeToTaskRequest, Task, TaskId, TaskState, TaskStatusUpdateEvent,
 };
-use futures_util::TryFutureExt;
+use futures_util::{TryFutureExt, stream};
 use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
 
 use crate::audience::Audiences;
-use crate::follow::follow;
+use crate::follow::{First, follow};
 use crate::gate::Gate;
 use crate::health::Health;
 use crate::ledger::Ledger;
@@ -215,19 +215,24 @@ impl Inner {
         (manner, beginning): (Manner, Beginning),
     ) -> Result<Reply, A2aError> {
         let (generation, dialect) = (snapshot.generation, snapshot.dialect);
-        let mut task = Arc::unwrap_or_clone(snapshot.task);
-        if manner == Manner::Plain {
-            hide_steps(&mut task);
-            self.trim(&mut task, history_length, &context);
-        }
+        let task = snapshot.task;
         let (id, ended) = (task.id.clone(), task.status.state.ends_stream());
-        let first = Update {
-            event: Event::Task(task).into(),
-            generation: Some(generation),
+        let history_length = history_length.or_else(|| unasked(&context));
+        let first = move || {
+            let mut task = Arc::unwrap_or_clone(task);
+            if manner == Manner::Plain {
+                hide_steps(&mut task);
+                task.trim_history(history_length);
+            }
+            Update {
+                event: Event::Task(task).into(),
+                generation: Some(generation),
+            }
         };
         let told = match ended {
-            true => manner.tell(beginning, tokio_stream::once(Ok(first))),
+            true => manner.tell(beginning, stream::once(async move { Ok(first()) })),
             false => {
+                let first: First = Box::new(first);
                 let all = self.follow(id, Some(first), generation, &context).await?;
                 manner.tell(beginning, all)
             }
@@ -239,7 +244,7 @@ impl Inner {
     pub(crate) async fn follow(
         &self,
         task: TaskId,
-        first: Option<Update>,
+        first: Option<First>,
         after: u64,
         context: &Context,
     ) -> Result<impl Stream<Item = Result<Update, Error>> + Send + 'static, A2aError> {
@@ -296,8 +301,7 @@ impl Inner {
 
     /// Leaves as much of the history as the caller asked for.
     fn trim(&self, task: &mut Task, length: Option<u32>, context: &Context) {
-        let unasked = (!context.dialect.rules().history_when_not_asked).then_some(0);
-        task.trim_history(length.or(unasked));
+        task.trim_history(length.or_else(|| unasked(context)));
     }
 
     /// A caller must speak the extensions that the card calls required. Specification 1.0 §3.3.4.
@@ -341,6 +345,11 @@ fn settled(mut context: Context, snapshot: &Snapshot) -> Context {
         context.dialect = snapshot.dialect;
     }
     context
+}
+
+/// How much of the history callers get who do not say how much they want; none means all.
+fn unasked(context: &Context) -> Option<u32> {
+    (!context.dialect.rules().history_when_not_asked).then_some(0)
 }
 
 fn last_status(task: &Task) -> Event {

@@ -1,10 +1,16 @@
 //! Bad input costs little memory. One test alone in its process, so that nothing else is measured.
 
+#[cfg(feature = "sqlite")]
+mod stores;
 mod wire;
 
-use serde_json::Value;
+use std::net::SocketAddr;
+
+use a2a_server::{Failure, MemoryStore, Server, Store, Turn};
+use a2a_types::AgentCard;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 use wire::{Connection, agent};
 
@@ -12,6 +18,8 @@ use wire::{Connection, agent};
 async fn bad_input_costs_little_memory() {
     an_endless_body_is_refused_early().await;
     a_heavy_body_costs_little_memory().await;
+    unread_answers_cost_little_memory().await;
+    a_page_of_large_tasks_is_short().await;
 }
 
 /// A chunked body that would be 1 GiB is refused after the first 4 MiB, and costs no memory.
@@ -65,6 +73,100 @@ async fn a_heavy_body_costs_little_memory() {
     let growth = resident().saturating_sub(before);
     // Both copies of the body, ours and the server's, are in this process.
     assert!(growth < 20 << 20, "{growth} bytes of memory");
+}
+
+/// A task of 8 MiB that 50 callers ask for who read nothing of it: 400 MiB.
+async fn unread_answers_cost_little_memory() {
+    let address = large_tasks(MemoryStore::default()).await;
+    let mut connection = Connection::to(address).await;
+    let send =
+        json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "8"}]}});
+    let task = ask(&mut connection, "SendMessage", send).await["task"]["id"].take();
+    let before = resident();
+    let mut unread = Vec::new();
+    for _ in 0..50 {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4096).unwrap();
+        let mut stream = socket.connect(address).await.unwrap();
+        let request = post("GetTask", &json!({"id": task}));
+        stream.write_all(&request).await.unwrap();
+        let mut head = [0; 12];
+        stream.read_exact(&mut head).await.unwrap();
+        unread.push((stream, String::from_utf8_lossy(&head).into_owned()));
+    }
+    let growth = resident().saturating_sub(before);
+    let of = |status: &str| {
+        let heads = unread.iter().map(|(_, head)| head);
+        heads.filter(|head| head.ends_with(status)).count()
+    };
+    assert!(growth < 300 << 20, "{growth} bytes of memory");
+    assert!(of("200") > 0 && of("200") + of("503") == unread.len());
+    assert_eq!(connection.post(b"{}").await.status, 200);
+}
+
+/// Tasks of 5 MiB are listed a few at a time, and none is left out.
+async fn a_page_of_large_tasks_is_short() {
+    for address in [
+        large_tasks(MemoryStore::default()).await,
+        #[cfg(feature = "sqlite")]
+        large_tasks(stores::sqlite()).await,
+    ] {
+        let mut connection = Connection::to(address).await;
+        for id in 0..5 {
+            let message =
+                json!({"messageId": id.to_string(), "role": "ROLE_USER", "parts": [{"text": "5"}]});
+            ask(&mut connection, "SendMessage", json!({"message": message})).await;
+        }
+        let (mut token, mut pages) = (json!(""), Vec::new());
+        while pages.is_empty() || token != "" {
+            let params = json!({"includeArtifacts": true, "pageToken": token});
+            let mut page = ask(&mut connection, "ListTasks", params).await;
+            assert_eq!(page["totalSize"], 5);
+            pages.push(page["tasks"].as_array().unwrap().len());
+            token = page["nextPageToken"].take();
+        }
+        assert_eq!(pages, [2, 2, 1]);
+    }
+}
+
+/// A server whose tasks have as many MiB as they are told.
+async fn large_tasks(store: impl Store) -> SocketAddr {
+    let agent = |turn: Turn| async move {
+        let mebibytes: usize = turn.text().parse().unwrap_or_default();
+        for place in 0..mebibytes {
+            let artifact = turn.artifact(format!("{place}"));
+            artifact.text("x".repeat(1 << 20)).done().await?;
+        }
+        Ok::<(), Failure>(())
+    };
+    let server = Server::builder(AgentCard::new("Large", "Makes much"), agent);
+    let server = server.store(store).build().unwrap();
+    let bound = server.bind("127.0.0.1:0").await.unwrap();
+    let address = bound.local_addr();
+    tokio::spawn(bound.run(std::future::pending()));
+    address
+}
+
+fn post(method: &str, params: &Value) -> Vec<u8> {
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+    let head =
+        "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\na2a-version: 1.0";
+    format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+/// The result of a request.
+async fn ask(connection: &mut Connection, method: &str, params: Value) -> Value {
+    let request = post(method, &params);
+    connection
+        .stream
+        .get_mut()
+        .write_all(&request)
+        .await
+        .unwrap();
+    let got = connection.answer().await;
+    let mut answer: Value = serde_json::from_slice(&got.body).unwrap();
+    assert!(answer["error"].is_null(), "{answer}");
+    answer["result"].take()
 }
 
 /// Bytes of memory that this process holds.

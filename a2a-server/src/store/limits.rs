@@ -112,6 +112,25 @@ impl Batch {
     }
 }
 
+/// How many bytes the tasks of a page hold.
+#[derive(Default)]
+pub(crate) struct PageSize(usize);
+
+impl PageSize {
+    /// The bytes after which a page ends, however few tasks it has.
+    const LIMIT: usize = 8 << 20;
+
+    /// Counts a task.
+    pub(crate) fn add(&mut self, task: &Task) {
+        self.0 += size_of_task(task);
+    }
+
+    /// Whether no more tasks should follow.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0 > Self::LIMIT
+    }
+}
+
 /// Roughly how many bytes an event holds.
 pub(crate) fn size(event: &Event) -> usize {
     let content = match event {

@@ -53,7 +53,8 @@ pub struct Listing {
     pub since: Option<Timestamp>,
     /// Only those that come after this place: where the page before ended.
     pub after: Option<Place>,
-    /// How many at most.
+    /// How many at most. A store may yield fewer, but at least one, so that a page does not hold too
+    /// many bytes.
     pub limit: usize,
 }
 

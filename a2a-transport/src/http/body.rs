@@ -1,23 +1,28 @@
 //! The body of an answer: nothing, some bytes, or a stream of events.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bytes::{Buf, Bytes, BytesMut};
+use a2a_types::ErrorKind;
+use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
 use pin_project_lite::pin_project;
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use super::budget::Exhausted;
 use super::observed::{Observed, Outcome};
+use super::untaken::{Admitted, Answers, Untaken};
 use crate::binding::EventWriter;
-use crate::{Error, Update, UpdateStream, sse};
+use crate::{Update, UpdateStream, sse};
 
 /// The body of an answer.
 pub struct Body(Kind);
 
 enum Kind {
     Full(Bytes),
+    Large(Arc<Untaken>),
     Events(Pin<Box<Events>>),
 }
 
@@ -38,6 +43,9 @@ struct Told {
     writer: EventWriter,
     named: bool,
     ready: Vec<u8>,
+    /// What was ready and is too large for one piece.
+    large: Option<Arc<Untaken>>,
+    answers: Answers,
     observed: Observed,
 }
 
@@ -52,13 +60,22 @@ impl Body {
         Self::full(Bytes::new())
     }
 
-    /// Server-Sent Events; a comment after every `keep_alive` of silence. `named` adds the event
+    /// A body that is charged to a budget.
+    pub(super) fn admitted(admitted: Admitted) -> Self {
+        match admitted {
+            Admitted::Small(bytes) => Self::full(bytes),
+            Admitted::Large(answer) => Self(Kind::Large(answer)),
+        }
+    }
+
+    /// Server-Sent Events, charged to the budget of all answers; a comment after every `keep_alive` of silence. `named` adds the event
     /// names that clients of trpc-a2a-go cannot do without.
     pub(super) fn events(
         updates: UpdateStream,
         writer: EventWriter,
         named: bool,
         keep_alive: Duration,
+        answers: Answers,
         observed: Observed,
     ) -> Self {
         Self(Kind::Events(Box::pin(Events {
@@ -67,6 +84,8 @@ impl Body {
                 writer,
                 named,
                 ready: Vec::new(),
+                large: None,
+                answers,
                 observed,
             },
             keep_alive,
@@ -95,6 +114,9 @@ impl Events {
 impl Told {
     /// What is ready, in one piece as large as it may be; an event that is alone does not wait for others.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Some(piece) = self.next_of_large() {
+            return Poll::Ready(Some(piece));
+        }
         while self.ready.len() < PIECE
             && let Some(updates) = &mut self.updates
         {
@@ -103,11 +125,7 @@ impl Told {
                 Poll::Ready(Some(Err(error))) => {
                     tracing::debug!(%error, "a stream ended with an error");
                     let answer = error.into_answer();
-                    self.observed.ended(Outcome::Failed(answer.kind));
-                    let line = self.writer.write_error(answer);
-                    let name = line.name.filter(|_| self.named);
-                    sse::encode_into(&mut self.ready, None, name, |json| line.write(json));
-                    self.updates = None;
+                    self.fail(answer);
                 }
                 Poll::Ready(None) => {
                     self.observed.ended(Outcome::Answered);
@@ -117,12 +135,50 @@ impl Told {
             }
         }
         if !self.ready.is_empty() {
-            return Poll::Ready(Some(std::mem::take(&mut self.ready).into()));
+            return Poll::Ready(Some(self.send()));
         }
         match self.updates {
             Some(_) => Poll::Pending,
             None => Poll::Ready(None),
         }
+    }
+
+    /// What is ready, or the first piece of it.
+    fn send(&mut self) -> Bytes {
+        match self.answers.admit(std::mem::take(&mut self.ready)) {
+            Ok(Admitted::Small(bytes)) => bytes,
+            Ok(Admitted::Large(large)) => {
+                let first = large.take().unwrap_or_default();
+                self.large = Some(large);
+                first
+            }
+            Err(Exhausted) => {
+                self.fail(crowded());
+                std::mem::take(&mut self.ready).into()
+            }
+        }
+    }
+
+    /// The next piece of what was too large for one. When it was cut off, nothing can follow.
+    fn next_of_large(&mut self) -> Option<Bytes> {
+        let large = self.large.as_ref()?;
+        let piece = large.take();
+        if piece.is_none() {
+            if large.is_cut() {
+                self.updates = None;
+            }
+            self.large = None;
+        }
+        piece
+    }
+
+    /// Ends the stream with an error.
+    fn fail(&mut self, error: a2a_types::Error) {
+        self.observed.ended(Outcome::Failed(error.kind));
+        let line = self.writer.write_error(error);
+        let name = line.name.filter(|_| self.named);
+        sse::encode_into(&mut self.ready, None, name, |json| line.write(json));
+        self.updates = None;
     }
 
     fn write(&mut self, update: &Update) {
@@ -139,6 +195,12 @@ impl Told {
             sse::encode_into(&mut self.ready, id, name, |json| line.write(json));
         }
     }
+}
+
+/// The error of an answer that the budget has no room for.
+pub(super) fn crowded() -> a2a_types::Error {
+    let text = "too many answers wait for their callers to read them: ask again later";
+    a2a_types::Error::new(ErrorKind::Unavailable, text)
 }
 
 /// How many bytes of events go out in one piece, the last event not counted: as much as a frame of
@@ -161,6 +223,7 @@ impl http_body::Body for Body {
                 Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes)))))
             }
             Kind::Full(_) => Poll::Ready(None),
+            Kind::Large(answer) => Poll::Ready(answer.take().map(|piece| Ok(Frame::data(piece)))),
             Kind::Events(events) => {
                 let span = events.told.observed.span().clone();
                 let _within = span.enter();
@@ -173,99 +236,18 @@ impl http_body::Body for Body {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(&self.0, Kind::Full(bytes) if bytes.is_empty())
+        match &self.0 {
+            Kind::Full(bytes) => bytes.is_empty(),
+            Kind::Large(answer) => answer.len() == 0,
+            Kind::Events(_) => false,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
             Kind::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Kind::Large(answer) => SizeHint::with_exact(answer.len() as u64),
             Kind::Events(_) => SizeHint::default(),
-        }
-    }
-}
-
-/// How fast a body must come.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
-    /// So many bytes of it, or its end,
-    pub(super) bytes: usize,
-    /// in this time.
-    pub(super) within: Duration,
-}
-
-/// Reads a body of at most `limit` bytes that keeps this pace.
-pub(super) async fn collect<B>(
-    mut body: Pin<&mut B>,
-    limit: usize,
-    pace: Pace,
-) -> Result<Bytes, Incomplete>
-where
-    B: http_body::Body<Data = Bytes>,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    use futures_util::FutureExt;
-    use http_body_util::BodyExt;
-    if body.size_hint().lower() > limit as u64 {
-        return Err(Incomplete::TooLarge);
-    }
-    let mut bytes = BytesMut::new();
-    // Most bodies are there with their head, and are not waited for.
-    let mut deadline = None;
-    // How much must be there for the next deadline.
-    let mut due = pace.bytes;
-    loop {
-        let mut frame = body.frame().map(|frame| Some(frame?.map_err(Into::into)));
-        let frame = match (&mut frame).now_or_never() {
-            Some(frame) => frame,
-            None => {
-                let deadline = *deadline.get_or_insert_with(|| Instant::now() + pace.within);
-                let frame = tokio::time::timeout_at(deadline, frame).await;
-                frame.map_err(|_| Incomplete::Stalled)?
-            }
-        };
-        let Some(frame) = frame else { break };
-        let frame = frame.map_err(Incomplete::Broken)?;
-        let Ok(data) = frame.into_data() else {
-            continue;
-        };
-        if bytes.len() + data.len() > limit {
-            return Err(Incomplete::TooLarge);
-        }
-        if bytes.is_empty() && body.is_end_stream() {
-            return Ok(data);
-        }
-        bytes.extend_from_slice(&data);
-        if bytes.len() >= due {
-            deadline = None;
-            due = bytes.len() + pace.bytes;
-        }
-    }
-    Ok(bytes.freeze())
-}
-
-/// Why a body was not read to its end.
-#[derive(Debug)]
-pub(super) enum Incomplete {
-    /// It is larger than allowed.
-    TooLarge,
-    /// It did not keep the pace.
-    Stalled,
-    /// The connection broke.
-    Broken(Box<dyn std::error::Error + Send + Sync>),
-}
-
-impl Incomplete {
-    pub(super) fn into_error(self, limit: usize, idle: Duration) -> Error {
-        match self {
-            Self::TooLarge => Error::TooLarge {
-                what: "body",
-                limit,
-            },
-            Self::Stalled => Error::Timeout {
-                phase: crate::Phase::Idle,
-                limit: idle,
-            },
-            Self::Broken(error) => Error::Connection(error),
         }
     }
 }
@@ -289,6 +271,7 @@ mod tests {
             EventWriter::new(&envelope),
             false,
             Duration::from_secs(15),
+            Answers::new(1 << 20),
             Observed::begin(Binding::JsonRpc, &http::HeaderMap::new()),
         );
         for seconds in [15, 30] {
@@ -313,6 +296,7 @@ mod tests {
             writer,
             false,
             Duration::from_secs(15),
+            Answers::new(1 << 20),
             Observed::begin(Binding::JsonRpc, &http::HeaderMap::new()),
         )
     }

@@ -17,10 +17,11 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use super::body::{Pace, collect};
+use super::budget::Share;
 use super::credentials::Credentials;
 use super::proxy::Proxy;
 use super::reach::{Reach, Route};
+use super::receive::{Pace, collect};
 use super::tap::{Heard, Tap};
 #[cfg(feature = "tls")]
 use super::tls::Tls;
@@ -346,7 +347,8 @@ impl HttpClient {
             within: idle,
         };
         let mut body = pin!(body);
-        let collected = collect(body.as_mut(), limit, pace);
+        let mut share = Share::unlimited();
+        let collected = collect(body.as_mut(), limit, pace, &mut share);
         match tokio::time::timeout(self.timeouts.body, collected).await {
             Ok(body) => body.map_err(|incomplete| incomplete.into_error(limit, idle)),
             Err(_) => Err(Error::Timeout {

@@ -9,9 +9,13 @@ use http::header::{ALLOW, HeaderValue};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
-use super::answer::{JSON, deny, event_stream, for_caller_only, retry_later, status, written};
-use super::body::{Body, Incomplete, collect};
-use super::observed::Observed;
+use super::answer::{
+    JSON, deny, event_stream, for_caller_only, retry_later, status, typed, written,
+};
+use super::body::{Body, crowded};
+use super::budget::Exhausted;
+use super::observed::{Observed, Outcome};
+use super::receive::{Incomplete, collect};
 use super::said::Said;
 use super::service::HttpService;
 use super::{extensions, media};
@@ -136,7 +140,9 @@ impl<T: Transport> HttpService<T> {
             deny(&denied, manner.binding, manner.dialect)
         })?;
         let limit = self.settings.reading.limits.bytes;
-        let body = collect(body, limit, self.settings.pace).await;
+        // Given back when the question is read, after the body.
+        let mut share = self.settings.receiving.share();
+        let body = collect(body, limit, self.settings.pace, &mut share).await;
         let body = body.map_err(|incomplete| match incomplete {
             Incomplete::TooLarge => {
                 let text = format!("the body is larger than {limit} bytes");
@@ -146,12 +152,22 @@ impl<T: Transport> HttpService<T> {
                 let text = "the body came too slowly";
                 refuse(manner, StatusCode::REQUEST_TIMEOUT, text)
             }
+            Incomplete::Crowded => {
+                let text = "too many request bodies are being received: ask again later";
+                let error = A2aError::new(ErrorKind::Unavailable, text);
+                retry_later(manner.refuse(Some(StatusCode::SERVICE_UNAVAILABLE), error))
+            }
             Incomplete::Broken(_) => refuse(manner, StatusCode::BAD_REQUEST, "the body broke off"),
         })?;
         let question = read(&body).map_err(|refused| {
             tracing::debug!(error = %refused.error, "refused a request");
             manner.observed.refused(refused.dialect, refused.error.kind);
-            written(write_refusal(refused), manner.media_type)
+            let refusal = write_refusal(refused);
+            // It may repeat names that the request has.
+            match self.settings.answers.admit(refusal.body) {
+                Ok(body) => typed(refusal.status, manner.media_type, Body::admitted(body)),
+                Err(Exhausted) => retry_later(status(StatusCode::SERVICE_UNAVAILABLE)),
+            }
         })?;
         Ok((principal, question))
     }
@@ -229,14 +245,17 @@ impl<T: Transport> HttpService<T> {
                     writer,
                     told.named,
                     self.settings.keep_alive,
+                    self.settings.answers.clone(),
                     manner.observed,
                 ))
             }
-            Ok(Answer::Once(response @ A2aResponse::GetExtendedAgentCard(_))) => for_caller_only(
-                written(write_reply(&envelope, Ok(response)), manner.media_type),
-            ),
             Ok(Answer::Once(response)) => {
-                written(write_reply(&envelope, Ok(response)), manner.media_type)
+                let is_card = matches!(response, A2aResponse::GetExtendedAgentCard(_));
+                let answer = self.write(&envelope, response, &mut manner);
+                match is_card {
+                    true => for_caller_only(answer),
+                    false => answer,
+                }
             }
             Err(error) if error.kind == ErrorKind::Unavailable => {
                 let reply = write_reply(&envelope, Err(error));
@@ -246,6 +265,27 @@ impl<T: Transport> HttpService<T> {
         };
         extensions::echo(&told.active, envelope.dialect, &mut response);
         response
+    }
+
+    /// Writes an answer, if the budget of all answers has room for it.
+    fn write(
+        &self,
+        envelope: &Envelope,
+        response: A2aResponse,
+        manner: &mut Manner,
+    ) -> Response<Body> {
+        let reply = write_reply(envelope, Ok(response));
+        match self.settings.answers.admit(reply.body) {
+            Ok(admitted) => typed(reply.status, manner.media_type, Body::admitted(admitted)),
+            Err(Exhausted) => {
+                manner
+                    .observed
+                    .ended(Outcome::Failed(ErrorKind::Unavailable));
+                let mut reply = write_reply(envelope, Err(crowded()));
+                reply.status = StatusCode::SERVICE_UNAVAILABLE;
+                retry_later(written(reply, manner.media_type))
+            }
+        }
     }
 }
 

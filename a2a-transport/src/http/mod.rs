@@ -3,6 +3,7 @@
 mod answer;
 mod auth;
 mod body;
+mod budget;
 mod busy;
 mod calling;
 mod client;
@@ -19,6 +20,7 @@ mod outgoing;
 mod probes;
 mod proxy;
 mod reach;
+mod receive;
 mod remote;
 mod said;
 mod serve;
@@ -26,6 +28,7 @@ mod service;
 mod tap;
 #[cfg(feature = "tls")]
 mod tls;
+mod untaken;
 mod wire;
 
 pub use auth::{Anyone, Authenticator, Denied};

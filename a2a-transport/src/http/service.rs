@@ -16,11 +16,14 @@ use http::{Method, Request, Response, StatusCode};
 
 use super::answer::{BEARER, deny, for_caller_only, json, not_allowed, plain, retry_later, typed};
 use super::auth::{Anyone, Authenticator, Denied};
-use super::body::{Body, Pace};
+use super::body::Body;
+use super::budget::Budget;
 use super::discovery::PublicCard;
 use super::hosts::Hosts;
 use super::observed::Observed;
 use super::probes::{AlwaysReady, Probe, Probes, Readiness};
+use super::receive::Pace;
+use super::untaken::Answers;
 use crate::binding::Reading;
 use crate::{Answer, Binding, BoxFuture, Call, Context, TraceContext, Transport};
 
@@ -54,6 +57,9 @@ pub(super) struct Settings {
     pub(super) authenticator: Arc<dyn Authenticator>,
     pub(super) keep_alive: Duration,
     pub(super) pace: Pace,
+    /// That of all request bodies.
+    pub(super) receiving: Budget,
+    pub(super) answers: Answers,
 }
 
 impl<T: Transport> HttpService<T> {
@@ -77,6 +83,8 @@ impl<T: Transport> HttpService<T> {
                     bytes: 1024,
                     within: Duration::from_secs(10),
                 },
+                receiving: Budget::new(RECEIVE_BUDGET),
+                answers: Answers::new(ANSWER_BUDGET),
             }),
         }
     }
@@ -145,6 +153,22 @@ impl<T: Transport> HttpService<T> {
     /// default.
     pub fn body_timeout(self, limit: Duration) -> Self {
         self.with(|settings| settings.pace.within = limit)
+    }
+
+    /// How many bytes the request bodies may have together that are being received, of this service
+    /// and its clones; 128 MiB by default. Further ones get 503 and `Retry-After`; the last quarter is
+    /// kept for bodies up to 64 KiB.
+    pub fn receive_budget(self, bytes: usize) -> Self {
+        self.with(|settings| settings.receiving = Budget::new(bytes))
+    }
+
+    /// How many bytes the answers may have together that their callers have not taken yet, of this
+    /// service and its clones; 256 MiB by default. Further ones are replaced by 503 and `Retry-After`,
+    /// and a stream ends with that error; the last quarter is kept for answers up to 64 KiB. When a
+    /// large one does not fit, the slowest reader is cut off that has taken fewer than 64 KiB a second
+    /// for more than ten seconds.
+    pub fn answer_budget(self, bytes: usize) -> Self {
+        self.with(|settings| settings.answers = Answers::new(bytes))
     }
 
     /// Who is let in.
@@ -339,6 +363,12 @@ impl Settings {
 
 /// Tells the public keys.
 type PublishedKeys = Arc<dyn Fn() -> Vec<u8> + Send + Sync>;
+
+/// 32 of the largest bodies that are read by default.
+const RECEIVE_BUDGET: usize = 128 << 20;
+
+/// Three of the largest tasks that are kept by default, and small answers.
+const ANSWER_BUDGET: usize = 256 << 20;
 
 /// As good as for ever, and still a time that can be added to the present.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);

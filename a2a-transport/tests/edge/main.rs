@@ -1,5 +1,6 @@
 //! The edge of a server: what peers may do to it before and after the protocol is spoken.
 
+mod budgets;
 mod busy;
 mod descriptors;
 mod heads;

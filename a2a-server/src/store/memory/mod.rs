@@ -218,21 +218,26 @@ impl MemoryStore {
             places.partition_point(|(place, _)| place <= after)
         });
         let rest = &places[begin..];
-        let mut tasks: Vec<_> = rest
-            .iter()
-            .take(listing.limit)
-            .filter_map(|(_, record)| {
-                let mut log = lock(&record.log);
-                log.place(listing).map(|_| log.task())
-            })
-            .map(Arc::unwrap_or_clone)
-            .collect();
+        let (mut tasks, mut size, mut read) = (Vec::new(), limits::PageSize::default(), 0);
+        for (_, record) in rest {
+            if tasks.len() == listing.limit || size.is_full() {
+                break;
+            }
+            read += 1;
+            let mut log = lock(&record.log);
+            if log.place(listing).is_some() {
+                let task = log.task();
+                drop(log);
+                size.add(&task);
+                tasks.push(Arc::unwrap_or_clone(task));
+            }
+        }
         // Some may have changed since.
         tasks.sort_by_cached_key(Place::of);
         Page {
             tasks,
             total,
-            more: rest.len() > listing.limit,
+            more: rest.len() > read,
         }
     }
 

@@ -190,13 +190,19 @@ pub(super) fn page(
     while let Some(row) = rows.next().map_err(failed)? {
         ids.push(TaskId::from(get::<String>(row, 0)?));
     }
-    let more = ids.len() > listing.limit;
+    let found = ids.len();
     ids.truncate(listing.limit);
-    let mut tasks = Vec::with_capacity(ids.len());
+    let (mut tasks, mut size) = (Vec::new(), limits::PageSize::default());
     for id in ids {
+        if size.is_full() {
+            break;
+        }
         let folded = load(connection, of, &id)?.ok_or(StoreError::NoTask)?;
-        tasks.push(Arc::unwrap_or_clone(Snapshot::from(folded).task));
+        let task = Snapshot::from(folded).task;
+        size.add(&task);
+        tasks.push(Arc::unwrap_or_clone(task));
     }
+    let more = found > tasks.len();
     let total = total as usize;
     Ok(Page { tasks, total, more })
 }

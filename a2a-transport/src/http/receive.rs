@@ -1,0 +1,158 @@
+//! Bodies on their way in: their pace, their limit and the budget that they share.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use tokio::time::Instant;
+
+use super::budget::{Exhausted, Share, is_slow};
+use crate::Error;
+
+/// How fast a body must come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// So many bytes of it, or its end,
+    pub(super) bytes: usize,
+    /// in this time.
+    pub(super) within: Duration,
+}
+
+/// Reads a body of at most `limit` bytes that keeps this pace. What has arrived is charged to `share`.
+///
+/// While the budget is scarce, a body that is [slow](is_slow) makes room for others.
+pub(super) async fn collect<B>(
+    mut body: Pin<&mut B>,
+    limit: usize,
+    pace: Pace,
+    share: &mut Share,
+) -> Result<Bytes, Incomplete>
+where
+    B: http_body::Body<Data = Bytes>,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    use futures_util::FutureExt;
+    use http_body_util::BodyExt;
+    if body.size_hint().lower() > limit as u64 {
+        return Err(Incomplete::TooLarge);
+    }
+    let mut bytes = BytesMut::new();
+    // When the body was first waited for.
+    let mut begun = None;
+    // Most bodies are there with their head, and are not waited for.
+    let mut deadline = None;
+    // How much must be there for the next deadline.
+    let mut due = pace.bytes;
+    loop {
+        let mut frame = body.frame().map(|frame| Some(frame?.map_err(Into::into)));
+        let frame = match (&mut frame).now_or_never() {
+            Some(frame) => frame,
+            None => {
+                let now = Instant::now();
+                begun.get_or_insert(now);
+                let deadline = *deadline.get_or_insert(now + pace.within);
+                let frame = tokio::time::timeout_at(deadline, frame).await;
+                frame.map_err(|_| Incomplete::Stalled)?
+            }
+        };
+        let Some(frame) = frame else { break };
+        let frame = frame.map_err(Incomplete::Broken)?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        if bytes.len() + data.len() > limit {
+            return Err(Incomplete::TooLarge);
+        }
+        let slow = begun.is_some_and(|begun| is_slow(begun, bytes.len()));
+        if slow && share.is_scarce() {
+            return Err(Incomplete::Crowded);
+        }
+        share
+            .grow(data.len())
+            .map_err(|Exhausted| Incomplete::Crowded)?;
+        if bytes.is_empty() && body.is_end_stream() {
+            return Ok(data);
+        }
+        bytes.extend_from_slice(&data);
+        if bytes.len() >= due {
+            deadline = None;
+            due = bytes.len() + pace.bytes;
+        }
+    }
+    Ok(bytes.freeze())
+}
+
+/// Why a body was not read to its end.
+#[derive(Debug)]
+pub(super) enum Incomplete {
+    /// It is larger than allowed.
+    TooLarge,
+    /// It did not keep the pace.
+    Stalled,
+    /// The budget of all bodies has no room for it.
+    Crowded,
+    /// The connection broke.
+    Broken(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Incomplete {
+    pub(super) fn into_error(self, limit: usize, idle: Duration) -> Error {
+        match self {
+            // Only a server's bodies share a budget.
+            Self::TooLarge | Self::Crowded => Error::TooLarge {
+                what: "body",
+                limit,
+            },
+            Self::Stalled => Error::Timeout {
+                phase: crate::Phase::Idle,
+                limit: idle,
+            },
+            Self::Broken(error) => Error::Connection(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::convert::Infallible;
+    use std::pin::pin;
+
+    use futures_util::stream;
+    use http_body::Frame;
+    use http_body_util::StreamBody;
+    use tokio::time::Interval;
+
+    use super::*;
+    use crate::http::budget::Budget;
+
+    /// Reads a body that comes in pieces of 1 KiB, one each second, while others have taken so much of a
+    /// budget of 1 MiB.
+    async fn drip(kibibytes: usize, taken: usize) -> Result<usize, Incomplete> {
+        let budget = Budget::new(1 << 20);
+        let mut others = budget.share();
+        others.grow(taken).unwrap();
+        let pieces = VecDeque::from(vec![Bytes::from_static(&[b' '; 1024]); kibibytes]);
+        let pause = tokio::time::interval(Duration::from_secs(1));
+        let next = |(mut pieces, mut pause): (VecDeque<Bytes>, Interval)| async move {
+            pause.tick().await;
+            let piece = pieces.pop_front()?;
+            Some((Ok::<_, Infallible>(Frame::data(piece)), (pieces, pause)))
+        };
+        let body = StreamBody::new(stream::unfold((pieces, pause), next));
+        let pace = Pace {
+            bytes: 1024,
+            within: Duration::from_secs(10),
+        };
+        let mut share = budget.share();
+        let read = collect(pin!(body), 1 << 20, pace, &mut share).await;
+        read.map(|bytes| bytes.len())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_body_makes_room_when_the_budget_is_scarce() {
+        assert!(matches!(drip(50, 0).await, Ok(51_200)));
+        assert!(matches!(drip(50, 600_000).await, Err(Incomplete::Crowded)));
+        assert!(matches!(drip(5, 600_000).await, Ok(5120)));
+    }
+}
