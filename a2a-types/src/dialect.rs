@@ -84,6 +84,43 @@ impl Dialect {
     /// Where 0.2 has the extended card, below or beside the endpoint (0.2 §7.8).
     pub const EXTENDED_CARD_PATH: &str = "/agent/authenticatedExtendedCard";
 
+    /// The path of a parameter of the canonical model as this generation spells it in JSON-RPC.
+    pub fn path_of_param(self, operation: Operation, path: &str) -> String {
+        use Operation::{
+            CreateTaskPushNotificationConfig as Create, DeleteTaskPushNotificationConfig as Delete,
+            GetTaskPushNotificationConfig as Get, ListTaskPushNotificationConfigs as List,
+            SendMessage, SendStreamingMessage,
+        };
+        let renamed: &[(&str, &str)] = match (self, operation) {
+            (Self::V1_0, _) => &[],
+            (Self::V0_1, SendMessage | SendStreamingMessage) => &[
+                ("message.taskId", "id"),
+                ("message.contextId", "sessionId"),
+                ("configuration.acceptedOutputModes", "acceptedOutputModes"),
+                (
+                    "configuration.taskPushNotificationConfig.",
+                    "pushNotification.",
+                ),
+            ],
+            (_, SendMessage | SendStreamingMessage) => &[(
+                "configuration.taskPushNotificationConfig.",
+                "configuration.pushNotificationConfig.",
+            )],
+            (Self::V0_1, Create | Get) => &[("taskId", "id"), ("", "pushNotificationConfig.")],
+            (_, Create) => &[("taskId", "taskId"), ("", "pushNotificationConfig.")],
+            (_, Get | List | Delete) => &[("taskId", "id"), ("id", "pushNotificationConfigId")],
+            _ => &[],
+        };
+        let theirs = |(ours, theirs): &(&str, &str)| {
+            let rest = path.strip_prefix(ours)?;
+            Some(format!("{theirs}{rest}"))
+        };
+        renamed
+            .iter()
+            .find_map(theirs)
+            .unwrap_or_else(|| path.to_owned())
+    }
+
     /// How tasks behave in this generation.
     pub fn rules(self) -> Rules {
         Rules {

@@ -4,6 +4,7 @@
 //! `read_call` and `write_reply` for the agent. The functions here choose the binding by the
 //! [`Envelope`].
 
+mod bounds;
 mod canonical;
 mod details;
 mod event;

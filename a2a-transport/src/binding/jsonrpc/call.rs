@@ -5,7 +5,7 @@ use a2a_types::reading::{At, Hints, Mode, Quirk, Read, Repair, Violation};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Request, v0_1, v0_2};
 
 use crate::binding::{
-    Question, Reading, Refused, canonical, clip, invalid_params, requested_dialect,
+    Question, Reading, Refused, bounds, canonical, clip, invalid_params, requested_dialect,
 };
 use crate::{Binding, Envelope, Error};
 
@@ -18,7 +18,9 @@ pub fn read_call(
     let latest = reading.prefer.unwrap_or(Dialect::V0_3);
     let request = a2a_jsonrpc::read_request(body, &reading.limits).map_err(|refusal| Refused {
         binding: Binding::JsonRpc,
-        id: refusal.id,
+        id: Some(refusal.id)
+            .filter(|id| length(id) <= bounds::MAX_NAME_BYTES)
+            .unwrap_or(Id::Null),
         dialect: latest,
         error: A2aError::new(
             ErrorKind::from_code(refusal.error.code, latest),
@@ -26,6 +28,19 @@ pub fn read_call(
         ),
         status: None,
     })?;
+    if let Some(id) = &request.id
+        && length(id) > bounds::MAX_NAME_BYTES
+    {
+        let (limit, length) = (bounds::MAX_NAME_BYTES, length(id));
+        let text = format!("$.id: expected at most {limit} bytes, found {length}");
+        return Err(Refused {
+            binding: Binding::JsonRpc,
+            id: Id::Null,
+            dialect: latest,
+            error: A2aError::new(ErrorKind::InvalidRequest, text),
+            status: None,
+        });
+    }
     let answer_id = request.id.clone().unwrap_or(Id::Null);
     let refuse = |dialect: Dialect, error: A2aError| Refused {
         binding: Binding::JsonRpc,
@@ -77,6 +92,7 @@ pub fn read_call(
 
     let params = request.params.unwrap_or("{}");
     let read = read_params(dialect, method.operation, params, reading.mode)
+        .and_then(|read| bounds::check(&read.value, dialect, "$.params").map(|()| read))
         .map_err(|violation| refuse(dialect, invalid_params(&violation)))?;
     repairs.extend(read.repairs);
     Ok(Question {
@@ -89,6 +105,15 @@ pub fn read_call(
         request: read.value,
         repairs,
     })
+}
+
+/// How many bytes an id has.
+fn length(id: &Id) -> usize {
+    match id {
+        Id::Null => 0,
+        Id::Number(digits) => digits.as_str().len(),
+        Id::String(text) => text.len(),
+    }
 }
 
 fn read_params(

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::query;
 use super::route::Route;
-use crate::binding::{Asking, Question, Reading, Refused, canonical, clip, invalid_params};
+use crate::binding::{Asking, Question, Reading, Refused, bounds, canonical, clip, invalid_params};
 use crate::{Binding, Envelope, Error};
 
 /// Reads a request that was sent to a place of ours.
@@ -34,7 +34,13 @@ pub fn read_call(
         Dialect::V1_0 => read_1_0(&route, query, body),
         _ => read_0_3(&route, query, body, reading.mode),
     };
-    let read = read.map_err(|violation| refuse(invalid_params(&violation)))?;
+    let root = match has_query(operation) {
+        true => query::ROOT,
+        false => "$",
+    };
+    let read = read
+        .and_then(|read| bounds::check(&read.value, Dialect::V1_0, root).map(|()| read))
+        .map_err(|violation| refuse(invalid_params(&violation)))?;
     Ok(Question {
         envelope: Envelope {
             task: read.value.task_id().cloned(),
@@ -107,6 +113,15 @@ fn has_body(operation: Operation) -> bool {
         operation,
         Operation::CancelTask | Operation::CreateTaskPushNotificationConfig
     )
+}
+
+/// Whether the members of an operation stand in the query.
+fn has_query(operation: Operation) -> bool {
+    let is_send = matches!(
+        operation,
+        Operation::SendMessage | Operation::SendStreamingMessage
+    );
+    !is_send && !has_body(operation)
 }
 
 fn object(body: &str) -> Result<Map<String, Value>, Violation> {
