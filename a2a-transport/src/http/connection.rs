@@ -33,6 +33,7 @@ pub(super) fn tend<I, S, B>(
     stream: I,
     service: S,
     options: Arc<ServeOptions>,
+    pulse: Arc<Pulse>,
     mut stop: watch::Receiver<bool>,
     held: impl Sized,
 ) -> impl Future<Output = ()>
@@ -43,7 +44,6 @@ where
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let pulse = Arc::new(Pulse::new(&options));
     let mut wire = Wire::new(stream, options.write_timeout, Arc::clone(&pulse));
     let service = Counting {
         inner: service,
@@ -166,11 +166,13 @@ pub(super) enum Phase {
     Asked(usize),
     /// Nothing.
     Idle,
+    /// Nothing any more: another connection needs its place.
+    Displaced,
 }
 
 /// What took too long.
 #[derive(Clone, Copy)]
-enum Late {
+pub(super) enum Late {
     Head,
     Idle,
 }
@@ -219,14 +221,31 @@ impl Pulse {
     }
 
     /// A request has come, which is open for as long as what this returns lives.
-    fn asked(self: &Arc<Self>, version: Version) -> Open {
+    pub(super) fn asked(self: &Arc<Self>, version: Version) -> Open {
         let mut state = self.state();
         state.is_http2 = version == Version::HTTP_2;
         state.phase = match state.phase {
             Phase::Asked(others) => Phase::Asked(others + 1),
-            Phase::Head | Phase::Idle => Phase::Asked(1),
+            Phase::Head | Phase::Idle | Phase::Displaced => Phase::Asked(1),
         };
         Open(Arc::clone(self))
+    }
+
+    /// Since when there is no request; none if there is one, or the connection is displaced.
+    pub(super) fn idle_since(&self) -> Option<Instant> {
+        let state = self.state();
+        matches!(state.phase, Phase::Head | Phase::Idle).then_some(state.since)
+    }
+
+    /// Closes the connection, unless a request comes at this moment.
+    pub(super) fn displace(&self) {
+        let mut state = self.state();
+        if matches!(state.phase, Phase::Head | Phase::Idle) {
+            tracing::debug!("an idle connection makes room for another one");
+            state.phase = Phase::Displaced;
+            drop(state);
+            self.waker.wake();
+        }
     }
 
     /// Some bytes have come, or gone.
@@ -243,6 +262,7 @@ impl Pulse {
         match state.phase {
             Phase::Asked(_) => None,
             Phase::Head => Some((state.since + self.header_timeout, Late::Head)),
+            Phase::Displaced => Some((state.since, Late::Head)),
             Phase::Idle => Some((state.since + self.idle_timeout, Late::Idle)),
         }
     }
@@ -251,7 +271,7 @@ impl Pulse {
     ///
     /// Nearly every request moves the deadline further away. The sleep is left as it is then, ends too
     /// early, and goes on: that is one more look at a connection that is idle, and none for a request.
-    async fn is_late(&self) -> Late {
+    pub(super) async fn is_late(&self) -> Late {
         let mut sleep = pin!(sleep_until(Instant::now()));
         self.state().looked_at = None;
         std::future::poll_fn(|cx| {

@@ -8,6 +8,7 @@ mod busy;
 mod calling;
 mod client;
 mod connection;
+mod connections;
 mod credentials;
 mod discovery;
 mod exchange;

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,21 +11,25 @@ use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::service::Service;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::connection::tend;
+use super::connection::{Pulse, tend};
+use super::connections::Connections;
 
 /// What connections are allowed. Nothing that a peer does or leaves undone outlasts these limits:
 ///
 /// | of what | limit | default | on reaching it |
 /// |---|---|---|---|
-/// | connections at once | `connections` | 10,000 | further ones wait to be accepted |
+/// | connections at once | `connections` | 10,000 | the one without a request for the longest time is closed; without any, further ones wait |
+/// | connections of one address (IPv6: of 64 bits), but not of loopback addresses and `proxies` | `connections_per_address` | 1,000 | the same among its own; without any, further ones are closed |
 /// | the first request of a connection; the head of a request from its first byte on | `header_timeout` | 10 s | the connection is closed |
 /// | headers of a request, their number | `headers` | 64 | 431 |
 /// | headers of a request, their bytes | `header_bytes` | 32 KiB | 431 |
 /// | every KiB of a request's body | [`HttpService::body_timeout`] | 10 s | 408 |
 /// | the body of a request | [`Reading::limits`] | 4 MiB | 413 |
+/// | bodies that are being received, together | [`HttpService::receive_budget`] | 128 MiB | 503 |
+/// | answers that their callers have not taken, together | [`HttpService::answer_budget`] | 256 MiB | 503 |
 /// | an answer that the peer does not take | `write_timeout` | 30 s | the connection is closed, or the stream of HTTP/2 reset |
 /// | between requests | `idle_timeout` | 75 s | the connection is closed |
 /// | requests of a connection at once, in HTTP/2 | `streams` | 100 | further ones are refused |
@@ -33,10 +38,19 @@ use super::connection::tend;
 ///
 /// [`HttpService::body_timeout`]: super::HttpService::body_timeout
 /// [`Reading::limits`]: crate::binding::Reading::limits
-#[derive(Clone, Copy, Debug)]
+/// [`HttpService::receive_budget`]: super::HttpService::receive_budget
+/// [`HttpService::answer_budget`]: super::HttpService::answer_budget
+#[derive(Clone, Debug)]
 pub struct ServeOptions {
-    /// How many connections at once; further ones wait to be accepted. 10,000 by default.
+    /// How many connections at once; 10,000 by default. A further one takes the place of the
+    /// connection that has had no request for the longest time, or waits until there is one.
     pub connections: usize,
+    /// How many connections one address may have at once, in IPv6 a network of 64 bits; 1,000 by
+    /// default. A further one takes the place of one of the same address in the same way, or is closed.
+    /// Loopback addresses have no such limit.
+    pub connections_per_address: usize,
+    /// The addresses of proxies before this server, which have no such limit either; none by default.
+    pub proxies: Arc<[IpAddr]>,
     /// How long the head of a request may take from its first byte on, however steadily it drips,
     /// and how long a new connection may take for its first; 10 s by default.
     pub header_timeout: Duration,
@@ -62,6 +76,8 @@ impl Default for ServeOptions {
     fn default() -> Self {
         Self {
             connections: 10_000,
+            connections_per_address: 1000,
+            proxies: Arc::new([]),
             header_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(75),
             write_timeout: Duration::from_secs(30),
@@ -91,18 +107,24 @@ pub async fn serve<S, B>(
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let (stop, stopped) = watch::channel(false);
-    let slots = Arc::new(Semaphore::new(options.connections));
-    let shared = Arc::new(options);
+    let places = Connections::new(&options);
+    let grace = options.grace;
+    let options = Arc::new(options);
     let mut connections = JoinSet::new();
     let accepting = async {
         loop {
-            let slot = Arc::clone(&slots).acquire_owned().await;
-            let stream = accept(&listener, options.accept_pause).await;
+            let (stream, address) = accept(&listener, options.accept_pause).await;
+            let pulse = Arc::new(Pulse::new(&options));
+            let place = places.enter(address.ip(), Arc::clone(&pulse)).await;
             // Those that ended are forgotten.
             while connections.try_join_next().is_some() {}
+            let Some(place) = place else {
+                tracing::debug!(%address, "an address has too many connections");
+                continue;
+            };
             let (service, stopped) = (service.clone(), stopped.clone());
-            let options = Arc::clone(&shared);
-            connections.spawn(tend(stream, service, options, stopped, slot));
+            let options = Arc::clone(&options);
+            connections.spawn(tend(stream, service, options, pulse, stopped, place));
         }
     };
     tokio::select! {
@@ -113,25 +135,25 @@ pub async fn serve<S, B>(
     // Nobody listens when there is no connection.
     let _ = stop.send(true);
     let ended = async { while connections.join_next().await.is_some() {} };
-    if tokio::time::timeout(options.grace, ended).await.is_err() {
+    if tokio::time::timeout(grace, ended).await.is_err() {
         tracing::warn!(
             "requests were still open {:?} after shutdown, and are dropped",
-            options.grace
+            grace
         );
     }
     connections.shutdown().await;
 }
 
 /// The next connection, however long it takes to get one.
-async fn accept(listener: &TcpListener, pause: Duration) -> TcpStream {
+async fn accept(listener: &TcpListener, pause: Duration) -> (TcpStream, SocketAddr) {
     let mut is_told = false;
     loop {
         let error = match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, address)) => {
                 if let Err(error) = prepare(&stream) {
                     tracing::debug!(%error, "could not set the options of a socket");
                 }
-                return stream;
+                return (stream, address);
             }
             Err(error) => error,
         };

@@ -2,6 +2,7 @@
 
 mod budgets;
 mod busy;
+mod crowd;
 mod descriptors;
 mod heads;
 mod readers;

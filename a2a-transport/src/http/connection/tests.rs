@@ -69,7 +69,9 @@ fn connect_with(options: ServeOptions) -> Peer {
         let answer = answer(request.uri().path(), &follows);
         async move { Ok(answer) }
     });
-    let tended = tokio::spawn(tend(theirs, service, Arc::new(options), stopped, ()));
+    let pulse = Arc::new(Pulse::new(&options));
+    let options = Arc::new(options);
+    let tended = tokio::spawn(tend(theirs, service, options, pulse, stopped, ()));
     Peer {
         wire,
         followed,
@@ -295,7 +297,7 @@ async fn a_connection_may_be_idle_for_less_long_than_a_head_may_take() {
         header_timeout: Duration::from_secs(100),
         ..ServeOptions::default()
     };
-    let mut peer = connect_with(options);
+    let mut peer = connect_with(options.clone());
     peer.ask().await;
     peer.ends_at(75).await;
     let mut peer = connect_with(options);

@@ -1,0 +1,225 @@
+//! The open connections of a server: how many there may be, and which makes room for another.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout};
+
+use super::ServeOptions;
+use super::connection::Pulse;
+
+/// The open connections of a server.
+pub(super) struct Connections {
+    slots: Arc<Semaphore>,
+    per_address: usize,
+    proxies: Arc<[IpAddr]>,
+    open: Arc<Mutex<Open>>,
+}
+
+#[derive(Default)]
+struct Open {
+    connections: HashMap<u64, Connection>,
+    /// How many connections each limited peer has.
+    peers: HashMap<Peer, usize>,
+    next: u64,
+}
+
+struct Connection {
+    /// None if the number of its connections has no limit.
+    peer: Option<Peer>,
+    pulse: Arc<Pulse>,
+}
+
+/// The place of an open connection. Dropping it makes room for another one.
+pub(super) struct Place {
+    id: u64,
+    open: Arc<Mutex<Open>>,
+    _slot: OwnedSemaphorePermit,
+}
+
+/// Who is limited: an address of IPv4, or a network of IPv6 with 64 bits, in which a host may choose
+/// its addresses.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+struct Peer(u64, bool);
+
+impl Connections {
+    pub(super) fn new(options: &ServeOptions) -> Self {
+        Self {
+            slots: Arc::new(Semaphore::new(options.connections)),
+            per_address: options.connections_per_address,
+            proxies: Arc::clone(&options.proxies),
+            open: Arc::default(),
+        }
+    }
+
+    /// Finds a place for a connection of this address. When an address has all that it may have, or all
+    /// have, the connection that has had no request for the longest time is closed.
+    ///
+    /// Yields none if the address has all, and a request on each. Waits while all have.
+    pub(super) async fn enter(&self, address: IpAddr, pulse: Arc<Pulse>) -> Option<Place> {
+        let peer = self.peer(address);
+        if let Some(peer) = peer {
+            let open = lock(&self.open);
+            let count = open.peers.get(&peer).copied().unwrap_or_default();
+            if count >= self.per_address && !open.displace(|it| it.peer == Some(peer)) {
+                return None;
+            }
+        }
+        let slot = loop {
+            if let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() {
+                break slot;
+            }
+            lock(&self.open).displace(|_| true);
+            // None may have been idle, or it has just got a request: then there may be one by then.
+            let slot = Arc::clone(&self.slots).acquire_owned();
+            if let Ok(Ok(slot)) = timeout(AGAIN, slot).await {
+                break slot;
+            }
+        };
+        let mut open = lock(&self.open);
+        let id = open.next;
+        open.next += 1;
+        open.connections.insert(id, Connection { peer, pulse });
+        if let Some(peer) = peer {
+            *open.peers.entry(peer).or_default() += 1;
+        }
+        drop(open);
+        Some(Place {
+            id,
+            open: Arc::clone(&self.open),
+            _slot: slot,
+        })
+    }
+
+    fn peer(&self, address: IpAddr) -> Option<Peer> {
+        let address = address.to_canonical();
+        let known = |proxy: &IpAddr| proxy.to_canonical() == address;
+        if address.is_loopback() || self.proxies.iter().any(known) {
+            return None;
+        }
+        Some(match address {
+            IpAddr::V4(address) => Peer(address.to_bits().into(), false),
+            IpAddr::V6(address) => Peer((address.to_bits() >> 64) as u64, true),
+        })
+    }
+}
+
+impl Open {
+    /// Closes the connection that has had no request for the longest time, of those that count.
+    fn displace(&self, counts: impl Fn(&Connection) -> bool) -> bool {
+        let idle = self.connections.values().filter(|it| counts(it));
+        let idle = idle.filter_map(|it| Some((it.pulse.idle_since()?, &it.pulse)));
+        let longest = idle.min_by_key(|(since, _): &(Instant, _)| *since);
+        longest.map(|(_, pulse)| pulse.displace()).is_some()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut open = lock(&self.open);
+        let peer = open.connections.remove(&self.id).and_then(|it| it.peer);
+        let Some(peer) = peer else { return };
+        if let Some(count) = open.peers.get_mut(&peer) {
+            *count -= 1;
+            if *count == 0 {
+                open.peers.remove(&peer);
+            }
+        }
+    }
+}
+
+/// After how much time it is looked again for a connection that is idle.
+const AGAIN: Duration = Duration::from_millis(50);
+
+/// Nothing that is done under this lock can panic half-way.
+fn lock(open: &Mutex<Open>) -> MutexGuard<'_, Open> {
+    open.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use http::Version;
+
+    use super::*;
+
+    fn connections(all: usize, per_address: usize) -> Connections {
+        Connections::new(&ServeOptions {
+            connections: all,
+            connections_per_address: per_address,
+            proxies: [IpAddr::from([192, 0, 2, 9])].into(),
+            ..ServeOptions::default()
+        })
+    }
+
+    fn pulse() -> Arc<Pulse> {
+        Arc::new(Pulse::new(&ServeOptions::default()))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_address_has_its_limit() {
+        let all = connections(100, 2);
+        let enter = |address: &str, pulse| {
+            let entered = all.enter(address.parse().unwrap(), pulse).now_or_never();
+            entered.expect("a place at once")
+        };
+        for (address, other) in [
+            ("192.0.2.1", "192.0.2.2"),
+            ("::ffff:192.0.2.1", "::ffff:192.0.2.2"),
+            ("2001:db8::1", "2001:db8:0:1::1"),
+        ] {
+            let pulses = [pulse(), pulse()];
+            let open = pulses.each_ref().map(|it| it.asked(Version::HTTP_11));
+            let places = pulses.map(|pulse| enter(address, pulse));
+            assert!(enter(address, pulse()).is_none(), "{address}");
+            assert!(enter(other, pulse()).is_some());
+            drop(places);
+            assert!(enter(address, pulse()).is_some());
+            drop(open);
+        }
+        for unlimited in ["127.0.0.1", "::1", "192.0.2.9"] {
+            let places = [(); 5].map(|()| enter(unlimited, pulse()));
+            assert!(places.iter().all(Option::is_some), "{unlimited}");
+        }
+        assert!(lock(&all.open).peers.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_connection_that_is_idle_for_the_longest_time_makes_room() {
+        let all = connections(3, 100);
+        let here = IpAddr::from([127, 0, 0, 1]);
+        let (busy, first, second) = (pulse(), pulse(), pulse());
+        let request = busy.asked(Version::HTTP_11);
+        let (mut places, mut kept) = (Vec::new(), Vec::new());
+        for pulse in [&busy, &second, &first] {
+            let place = all.enter(here, Arc::clone(pulse)).now_or_never();
+            places.push(place.flatten().unwrap());
+        }
+        tokio::time::advance(Duration::from_secs(1)).await;
+        drop(second.asked(Version::HTTP_11));
+        for (pulse, place) in [(first, places.pop()), (second, places.pop())] {
+            let mut entering = std::pin::pin!(all.enter(here, self::pulse()));
+            assert!((&mut entering).now_or_never().is_none());
+            assert!(is_displaced(&pulse).await);
+            drop(place);
+            // It has a request of its own at once.
+            let place = entering.await.unwrap();
+            let newest = Arc::clone(&lock(&all.open).connections[&place.id].pulse);
+            kept.push((newest.asked(Version::HTTP_11), place));
+        }
+        assert!(all.enter(here, self::pulse()).now_or_never().is_none());
+        drop(request);
+        assert!(all.enter(here, self::pulse()).now_or_never().is_none());
+        assert!(is_displaced(&busy).await);
+    }
+
+    /// Whether it is closed before any of its own limits.
+    async fn is_displaced(pulse: &Pulse) -> bool {
+        timeout(Duration::from_secs(1), pulse.is_late())
+            .await
+            .is_ok()
+    }
+}
