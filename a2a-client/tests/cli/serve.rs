@@ -1,5 +1,9 @@
 //! `a2a serve`, where it cannot.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{Agent, check};
@@ -20,4 +24,36 @@ fn an_address_that_is_taken_is_named() {
     let address = agent.url.trim_start_matches("http://").trim_matches('/');
     let second = ["serve", "echo", "--address", address];
     check(&second, 2, &[address, "in use"]);
+}
+
+/// A failure of the agent is in the server's log, under the id that the caller is told.
+#[test]
+fn a_failure_is_logged_under_its_correlation_id() {
+    let mut server = crate::a2a()
+        .args(["serve", "reference", "--address", "127.0.0.1:0", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let output = server.stdout.take().unwrap();
+    BufReader::new(output).read_line(&mut line).unwrap();
+    let told: Value = serde_json::from_str(&line).unwrap();
+    let sent = crate::ask(
+        &["send", told["url"].as_str().unwrap(), "fail no paper"],
+        "",
+    );
+    let answer = crate::text(&sent.stdout) + &crate::text(&sent.stderr);
+    let (_, id) = answer.split_once("Correlation id: ").expect(&answer);
+    let id: String = id.chars().take(36).collect();
+    server.kill().unwrap();
+    let log = crate::text(&server.wait_with_output().unwrap().stderr);
+    let logged = log.lines().find(|line| line.contains(&id)).expect(&log);
+    assert!(logged.contains("ERROR"), "{logged}");
+    assert!(logged.contains("no paper"), "{logged}");
+}
+
+#[test]
+fn a_log_level_that_is_none_is_refused() {
+    check(&["serve", "echo", "--log", "loud"], 2, &["loud", "--log"]);
 }

@@ -6,6 +6,7 @@ mod config;
 mod exit;
 mod files;
 mod interrupt;
+mod log;
 mod metrics;
 mod secret;
 mod show;

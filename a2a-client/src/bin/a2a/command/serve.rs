@@ -9,8 +9,11 @@ use a2a_server::{Agent, Recovery, Server, SqliteStore, WebhookPolicy};
 use a2a_transport::otlp::Otlp;
 use a2a_types::AgentCard;
 use clap::{Args, ValueEnum};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::exit::{Code, Failure};
+use crate::log::LogOptions;
 use crate::metrics::Metrics;
 use crate::show::Screen;
 
@@ -22,6 +25,7 @@ It speaks every generation at once: 0.1, 0.2, 0.3 and 1.0, by JSON-RPC and HTTP+
 Examples:
   a2a serve joke
   a2a serve reference --address 127.0.0.1:0 --db tasks.db      a free port; tasks outlive the process
+  a2a serve echo --log a2a_server=debug                        RUST_LOG says the same
   a2a serve echo --json | jq -r .url")]
 pub(crate) struct Options {
     /// The agent.
@@ -43,6 +47,8 @@ pub(crate) struct Options {
     /// Tell webhooks on this machine, too.
     #[arg(long)]
     local_webhooks: bool,
+    #[command(flatten)]
+    log: LogOptions,
 }
 
 /// An agent to try things with.
@@ -76,14 +82,18 @@ async fn serve(
         Some(address) => Some(Metrics::listen(address).await?),
         None => None,
     };
+    let subscriber = tracing_subscriber::registry().with(options.log.layer());
     #[cfg(feature = "opentelemetry")]
-    let exporting = match &options.otlp {
+    let (subscriber, exporting) = match &options.otlp {
         Some(collector) => {
-            let otlp = Otlp::of(&*card.name).collector(collector).install();
-            Some(otlp.map_err(Failure::machine("--otlp"))?)
+            let otlp = Otlp::of(&*card.name).collector(collector).layer();
+            let (layer, exporting) = otlp.map_err(Failure::machine("--otlp"))?;
+            (subscriber.with(Some(layer)), Some(exporting))
         }
-        None => None,
+        None => (subscriber.with(None), None),
     };
+    let logging = subscriber.try_init();
+    logging.map_err(Failure::machine("--log"))?;
     let mut builder = Server::builder(card, agent);
     if options.local_webhooks {
         let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1", "localhost", "[::1]"]);

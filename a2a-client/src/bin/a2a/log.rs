@@ -1,0 +1,36 @@
+//! The log of `a2a serve`, on standard error.
+
+use std::io::{IsTerminal, stderr};
+
+use clap::Args;
+use tracing::Subscriber;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::{Layer, fmt};
+
+/// How much the server logs.
+#[derive(Args)]
+pub(crate) struct LogOptions {
+    /// Log this much to standard error: error, warn, info, debug, trace or off; or levels by module, like
+    /// `info,a2a_server=debug`.
+    #[arg(
+        long = "log",
+        value_name = "LEVEL",
+        env = "RUST_LOG",
+        default_value = "info"
+    )]
+    filter: Targets,
+}
+
+impl LogOptions {
+    /// Builds the layer that writes the log.
+    pub(crate) fn layer<S>(&self) -> impl Layer<S> + Send + Sync
+    where
+        S: Subscriber + for<'span> LookupSpan<'span>,
+    {
+        fmt::layer()
+            .with_writer(stderr)
+            .with_ansi(stderr().is_terminal())
+            .with_filter(self.filter.clone())
+    }
+}
