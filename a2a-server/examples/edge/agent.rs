@@ -1,12 +1,13 @@
 //! The server that is measured, as a process of its own.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::time::Duration;
 
-use a2a_server::{Failure as Failed, Server, Turn};
-use a2a_types::AgentCard;
+use a2a_server::{Failure as Failed, Server, SqliteStore, Turn, WebhookPolicy};
+use a2a_types::{AgentCard, Part};
+use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
@@ -16,17 +17,42 @@ use crate::Failure;
 /// How many events `talk` tells of.
 pub(crate) const EVENTS: usize = 10_000;
 
-/// Serves until standard input ends. `talk` waits for `go`, and then says much; `go` says so.
-pub(crate) async fn serve() -> Result<(), Failure> {
+/// Where the server keeps its tasks.
+#[derive(Clone, Copy)]
+pub(crate) enum StoreKind {
+    Memory,
+    Sqlite,
+}
+
+impl StoreKind {
+    pub(crate) const ALL: [Self; 2] = [Self::Memory, Self::Sqlite];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Sqlite => "SQLite",
+        }
+    }
+}
+
+/// Serves until standard input ends. `talk` waits for `go`, and then says much; `go` says so. `hold` does not
+/// end, and `grow` makes an artifact of 57 MiB.
+pub(crate) async fn serve(db: Option<&Path>) -> Result<(), Failure> {
     let gate = Arc::new(Semaphore::new(0));
     let agent = move |turn: Turn| {
         let gate = Arc::clone(&gate);
         async move { take_turn(&turn, &gate).await }
     };
-    let server = Server::builder(AgentCard::new("Talker", "Says much"), agent)
+    let mut card = AgentCard::new("Talker", "Says much");
+    card.capabilities.push_notifications = Some(true);
+    let mut builder = Server::builder(card, agent)
+        .webhooks(WebhookPolicy::default().allow_hosts(["127.0.0.1"]))
         // Each chunk is an event of its own.
-        .merge_chunks(Duration::ZERO)
-        .build()?;
+        .merge_chunks(false);
+    if let Some(db) = db {
+        builder = builder.store(SqliteStore::open(db)?);
+    }
+    let server = builder.build()?;
     let bound = server.bind("127.0.0.1:0").await?;
     println!("{}", bound.local_addr());
     let stop = async {
@@ -38,9 +64,19 @@ pub(crate) async fn serve() -> Result<(), Failure> {
 }
 
 async fn take_turn(turn: &Turn, gate: &Semaphore) -> Result<(), Failed> {
-    if turn.text() != "talk" {
-        gate.add_permits(1);
-        return Ok(());
+    match turn.message().parts.first().and_then(Part::as_text) {
+        Some("talk") => {}
+        Some("hold") => {
+            turn.working("on it").await?;
+            turn.canceled().await;
+            return Ok(());
+        }
+        Some("grow") => return grow(turn).await,
+        Some("go") => {
+            gate.add_permits(1);
+            return Ok(());
+        }
+        _ => return Ok(()),
     }
     turn.working("waiting").await?;
     if let Ok(permit) = gate.acquire().await {
@@ -57,19 +93,43 @@ async fn take_turn(turn: &Turn, gate: &Semaphore) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Makes an artifact of 57 MiB, and asks for more to do: the task takes further messages.
+async fn grow(turn: &Turn) -> Result<(), Failed> {
+    let mut artifact = turn.artifact("large");
+    for _ in 0..57 {
+        artifact = artifact.text("x".repeat(1 << 20)).send().await?;
+    }
+    artifact.done().await?;
+    Ok(turn.ask("what else?").await?)
+}
+
 /// The other process.
 pub(crate) struct Running {
     child: Child,
     pub(crate) address: SocketAddr,
+    /// The directory of its database.
+    _files: Option<TempDir>,
 }
 
 impl Running {
     /// Starts a server that may have so many file descriptors open.
     pub(crate) async fn start(descriptors: usize) -> Result<Self, Failure> {
-        let script = format!("ulimit -n {descriptors} && exec \"$0\" --serve");
-        let mut child = Command::new("sh")
-            .args(["-c", &script])
-            .arg(std::env::current_exe()?)
+        Self::with_store(descriptors, StoreKind::Memory).await
+    }
+
+    /// The same, with a store of this kind.
+    pub(crate) async fn with_store(descriptors: usize, store: StoreKind) -> Result<Self, Failure> {
+        let files = match store {
+            StoreKind::Memory => None,
+            StoreKind::Sqlite => Some(TempDir::new()?),
+        };
+        let script = format!("ulimit -n {descriptors} && exec \"$0\" --serve \"$@\"");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]).arg(std::env::current_exe()?);
+        if let Some(files) = &files {
+            command.arg("--db").arg(files.path().join("tasks.db"));
+        }
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -77,16 +137,29 @@ impl Running {
         let stdout = child.stdout.take().ok_or("the server has no output")?;
         let line = BufReader::new(stdout).lines().next_line().await?;
         let address = line.ok_or("the server did not start")?.parse()?;
-        Ok(Self { child, address })
+        Ok(Self {
+            child,
+            address,
+            _files: files,
+        })
     }
 
     /// MiB of memory that it holds.
     pub(crate) fn resident(&self) -> Result<f64, Failure> {
+        self.status("VmRSS:")
+    }
+
+    /// MiB of memory that it held at most.
+    pub(crate) fn peak(&self) -> Result<f64, Failure> {
+        self.status("VmHWM:")
+    }
+
+    fn status(&self, name: &str) -> Result<f64, Failure> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()?))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
         let kilobytes = line.and_then(|line| line.split_whitespace().next());
-        let kilobytes: f64 = kilobytes.ok_or("no VmRSS in /proc")?.parse()?;
-        Ok(kilobytes / 1024.0)
+        let kilobytes = kilobytes.ok_or_else(|| format!("no {name} in /proc"))?;
+        Ok(kilobytes.parse::<f64>()? / 1024.0)
     }
 
     /// How many file descriptors it has open.

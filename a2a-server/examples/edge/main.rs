@@ -4,9 +4,11 @@
 //! `/proc`; everything else, good peers and bad ones, is this process. It all stays on 127.0.0.1.
 
 mod agent;
+mod memory;
 mod peers;
 mod trials;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
@@ -20,9 +22,18 @@ struct Options {
     /// One JSON object at the end, and nothing else on standard output.
     #[arg(long)]
     json: bool,
+    /// Send this many requests in each attack on memory.
+    #[arg(long, default_value_t = 800)]
+    count: usize,
+    /// Make only the attacks on memory with this in their names.
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
     /// Be the server, until standard input ends.
     #[arg(long, hide = true)]
     serve: bool,
+    /// Keep tasks in this file, as the server.
+    #[arg(long, hide = true)]
+    db: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
@@ -35,12 +46,14 @@ enum Trial {
     Readers,
     /// 1,000 connections to a server with 256 file descriptors.
     Descriptors,
+    /// Everything that a peer can fill, at its largest, on a server of each store.
+    Memory,
 }
 
 /// What was measured, and what it should be at most.
 struct Figure {
     trial: &'static str,
-    what: &'static str,
+    what: String,
     unit: &'static str,
     measured: f64,
     at_most: Option<f64>,
@@ -58,7 +71,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 async fn main() -> ExitCode {
     let options = Options::parse();
     let outcome = match options.serve {
-        true => agent::serve().await.map(|()| true),
+        true => agent::serve(options.db.as_deref()).await.map(|()| true),
         false => measure(&options).await,
     };
     match outcome {
@@ -83,6 +96,7 @@ async fn measure(options: &Options) -> Result<bool, Failure> {
             Trial::Bodies => trials::bodies().await?,
             Trial::Readers => trials::readers().await?,
             Trial::Descriptors => trials::descriptors().await?,
+            Trial::Memory => memory::attacks(options.count, options.only.as_deref()).await?,
         });
     }
     let all_met = figures.iter().all(Figure::is_met);
@@ -104,7 +118,7 @@ async fn measure(options: &Options) -> Result<bool, Failure> {
             Some(at_most) => (format!("<= {at_most:.1} {unit}"), "MISSED"),
             None => (String::new(), ""),
         };
-        println!("{trial:12} {what:58} {measured:>9.1} {unit:3} {at_most:>13} {verdict}");
+        println!("{trial:12} {what:90} {measured:>9.1} {unit:3} {at_most:>13} {verdict}");
     }
     Ok(all_met)
 }

@@ -226,7 +226,7 @@ fn figure(
 fn note(trial: &'static str, what: &'static str, unit: &'static str, measured: f64) -> Figure {
     Figure {
         trial,
-        what,
+        what: what.to_owned(),
         unit,
         measured,
         at_most: None,

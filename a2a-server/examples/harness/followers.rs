@@ -138,8 +138,7 @@ async fn follow_all(
     options: &Options,
     dice: &mut Rng,
 ) -> Result<Found, Failure> {
-    let client =
-        Client::new(builder.merge_chunks(Duration::ZERO).build()?).retries(Retries::none());
+    let client = Client::new(builder.merge_chunks(false).build()?).retries(Retries::none());
     let mut updates = client.stream(count_to(options.events)).await?;
     let first = updates.next().await.ok_or("no word of the task")??;
     let task = first.task_id().cloned().ok_or("an event of no task")?;

@@ -140,7 +140,7 @@ async fn by_hand(options: Options, mut dice: Rng) -> Result<Report, Failure> {
 }
 
 async fn serve(builder: a2a_server::ServerBuilder) -> Result<SocketAddr, Failure> {
-    let server = builder.merge_chunks(Duration::ZERO).build()?;
+    let server = builder.merge_chunks(false).build()?;
     let bound = server.bind("127.0.0.1:0").await?;
     let address = bound.local_addr();
     // It lasts as long as this process.

@@ -1,0 +1,87 @@
+//! Attacks on the memory of a server, with its default limits.
+
+mod fields;
+mod peers;
+
+use serde_json::{Value, json};
+
+use crate::agent::{Running, StoreKind};
+use crate::{Failure, Figure, progress};
+use fields::Field;
+
+/// Makes every attack on a server of each store, and reports the peak of its memory.
+pub(crate) async fn attacks(count: usize, only: Option<&str>) -> Result<Vec<Figure>, Failure> {
+    let mut figures = Vec::new();
+    for store in StoreKind::ALL {
+        for field in fields::all()? {
+            let attack = Attack::Field(field);
+            figures.extend(attack.measured(store, count, only).await?);
+        }
+        for scene in peers::Scene::ALL {
+            let attack = Attack::Scene(*scene);
+            figures.extend(attack.measured(store, count, only).await?);
+        }
+    }
+    Ok(figures)
+}
+
+enum Attack {
+    /// Each request fills one field.
+    Field(Field),
+    Scene(peers::Scene),
+}
+
+impl Attack {
+    async fn measured(
+        &self,
+        store: StoreKind,
+        count: usize,
+        only: Option<&str>,
+    ) -> Result<Option<Figure>, Failure> {
+        let name = match self {
+            Self::Field(field) => field.name(),
+            Self::Scene(scene) => scene.name().to_owned(),
+        };
+        if only.is_some_and(|only| !name.contains(only)) {
+            return Ok(None);
+        }
+        progress(format_args!("memory: {name}, {}", store.name()));
+        let server = Running::with_store(8192, store).await?;
+        let taken = match self {
+            Self::Field(field) => fill(&server, field, count).await?,
+            Self::Scene(scene) => scene.play(&server, count).await?,
+        };
+        let peak = server.peak()?;
+        peers::is_well(server.address).await?;
+        Ok(Some(Figure {
+            trial: "memory",
+            what: format!("{name}, {}: {taken}", store.name()),
+            unit: "MiB",
+            measured: peak,
+            at_most: Some(MAX_RESIDENT),
+        }))
+    }
+}
+
+/// Sends requests with a full field, several at a time; returns how many of them were accepted.
+async fn fill(server: &Running, field: &Field, count: usize) -> Result<String, Failure> {
+    let task = peers::begun(server.address).await?;
+    let (address, field) = (server.address, field.clone());
+    let bodies = move |number: usize| field.body(number, LARGEST, &task);
+    let answers = peers::post_all(address, count, bodies).await?;
+    let accepted = answers.iter().filter(|answer| is_accepted(answer)).count();
+    Ok(format!("{accepted} of {count} accepted"))
+}
+
+fn is_accepted(answer: &[u8]) -> bool {
+    match serde_json::from_slice::<Value>(answer) {
+        Ok(answer) => answer.get("error").is_none() && answer != json!({}),
+        // A stream of events.
+        Err(_) => answer.starts_with(b"data: ") || answer.starts_with(b"id: "),
+    }
+}
+
+/// How many MiB a server may hold, whatever its peers do.
+const MAX_RESIDENT: f64 = 600.0;
+/// How many bytes of a field fit into a body of 4 MiB.
+const LARGEST: usize = (4 << 20) - (64 << 10);

@@ -1,0 +1,347 @@
+//! Peers that fill the memory of a server: requests in number, answers that nobody reads, bodies that do not
+//! end.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::{join_all, try_join_all};
+use futures_util::{Stream, StreamExt, stream};
+use http::Request;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::Frame;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+
+use crate::Failure;
+use crate::agent::Running;
+
+/// An attack that is more than requests with a full field.
+#[derive(Clone, Copy)]
+pub(super) enum Scene {
+    UnreadGetTask,
+    UnreadListTasks,
+    UnreadStreams,
+    UnreadSends,
+    HalfBodies,
+    BodiesOfOneConnection,
+    QueuedMessages,
+    RunningTurns,
+    WaitingTurns,
+    TenantsInPaths,
+    IdleConnections,
+    SmallTasks,
+}
+
+impl Scene {
+    pub(super) const ALL: &[Self] = &[
+        Self::UnreadGetTask,
+        Self::UnreadListTasks,
+        Self::UnreadStreams,
+        Self::UnreadSends,
+        Self::HalfBodies,
+        Self::BodiesOfOneConnection,
+        Self::QueuedMessages,
+        Self::RunningTurns,
+        Self::WaitingTurns,
+        Self::TenantsInPaths,
+        Self::IdleConnections,
+        Self::SmallTasks,
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::UnreadGetTask => "60 unread GetTask of a task of 57 MiB",
+            Self::UnreadListTasks => "60 unread ListTasks with artifacts of 57 MiB",
+            Self::UnreadStreams => "60 unread subscriptions to a task of 57 MiB",
+            Self::UnreadSends => "60 unread SendMessage to a task of 57 MiB",
+            Self::HalfBodies => "300 bodies of 4 MiB that do not end",
+            Self::BodiesOfOneConnection => "100 bodies of 4 MiB on one HTTP/2 connection",
+            Self::QueuedMessages => "62 messages of 1 MiB for a busy task",
+            Self::RunningTurns => "messages of 4 MiB to an agent that does not end",
+            Self::WaitingTurns => "messages of 4 MiB whose callers wait",
+            Self::TenantsInPaths => "tenants of 16 KiB in paths",
+            Self::IdleConnections => "7,000 idle connections",
+            Self::SmallTasks => "20,000 small tasks",
+        }
+    }
+
+    /// Plays it; returns what became of it.
+    pub(super) async fn play(self, server: &Running, count: usize) -> Result<String, Failure> {
+        let address = server.address;
+        let small = |method: &str, params: Value| json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        match self {
+            Self::UnreadGetTask => {
+                let task = large_task(address).await?;
+                unread(address, &small("GetTask", json!({"id": task}))).await
+            }
+            Self::UnreadListTasks => {
+                large_task(address).await?;
+                unread(
+                    address,
+                    &small("ListTasks", json!({"includeArtifacts": true})),
+                )
+                .await
+            }
+            Self::UnreadStreams => {
+                let task = large_task(address).await?;
+                unread(address, &small("SubscribeToTask", json!({"id": task}))).await
+            }
+            Self::UnreadSends => {
+                let task = large_task(address).await?;
+                let mut request = message("done", None);
+                request["message"]["taskId"] = task.into();
+                unread(address, &small("SendMessage", request)).await
+            }
+            Self::HalfBodies => half_bodies(address).await,
+            Self::BodiesOfOneConnection => bodies_of_one_connection(address).await,
+            Self::QueuedMessages => {
+                let task = begun(address).await?;
+                let answers = post_all(address, 62, move |number| {
+                    let mut params = message(&number.to_string(), Some(1 << 20));
+                    params["message"]["taskId"] = task.clone().into();
+                    body("SendMessage", &params)
+                });
+                counted(&answers.await?)
+            }
+            Self::RunningTurns => {
+                let bodies = |_| body("SendMessage", &message("hold", Some(LARGE)));
+                counted(&post_all(address, count, bodies).await?)
+            }
+            Self::WaitingTurns => waiting(address, count).await,
+            Self::TenantsInPaths => {
+                let tenants = (0..count).map(|number| async move {
+                    let tenant = format!("{number}{}", "x".repeat(16 << 10));
+                    let path = format!("/rest/{tenant}/tasks/unknown");
+                    let head = format!(
+                        "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
+                    );
+                    let mut stream = TcpStream::connect(address).await?;
+                    stream.write_all(head.as_bytes()).await?;
+                    let mut answer = Vec::new();
+                    stream.read_to_end(&mut answer).await
+                });
+                let answered = join_all(tenants)
+                    .await
+                    .iter()
+                    .filter(|it| it.is_ok())
+                    .count();
+                Ok(format!("{answered} answered"))
+            }
+            Self::IdleConnections => {
+                let connections = (0..7000).map(|_| TcpStream::connect(address));
+                let open = try_join_all(connections).await?;
+                is_well(address).await?;
+                Ok(format!("{} open", open.len()))
+            }
+            Self::SmallTasks => {
+                let bodies = |_| body("SendMessage", &message("done", None));
+                counted(&post_all(address, 20_000, bodies).await?)
+            }
+        }
+    }
+}
+
+/// Returns whether a good request is answered.
+pub(super) async fn is_well(address: SocketAddr) -> Result<(), Failure> {
+    let asked = tokio::time::timeout(Duration::from_secs(30), crate::peers::ask(address));
+    asked
+        .await
+        .map_err(|_| "a good request is not answered any more")??;
+    Ok(())
+}
+
+/// Begins a task that the agent does not end.
+pub(super) async fn begun(address: SocketAddr) -> Result<String, Failure> {
+    let answer = post(address, body("SendMessage", &message("hold", None))).await?;
+    task_of(&answer)
+}
+
+/// Has the agent make a task of 57 MiB.
+async fn large_task(address: SocketAddr) -> Result<String, Failure> {
+    let mut request = message("grow", None);
+    request["configuration"]["returnImmediately"] = false.into();
+    let answer = post(address, body("SendMessage", &request)).await?;
+    task_of(&answer)
+}
+
+fn task_of(answer: &[u8]) -> Result<String, Failure> {
+    let answer: Value = serde_json::from_slice(answer)?;
+    let id = answer["result"]["task"]["id"].as_str();
+    id.map(str::to_owned)
+        .ok_or_else(|| format!("no task in {answer}").into())
+}
+
+fn message(text: &str, bytes: Option<usize>) -> Value {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let mut parts = vec![json!({ "text": text })];
+    parts.extend(bytes.map(|bytes| json!({ "text": "x".repeat(bytes) })));
+    json!({
+        "message": {"messageId": format!("n{number}"), "role": "ROLE_USER", "parts": parts},
+        "configuration": {"returnImmediately": true},
+    })
+}
+
+fn body(method: &str, params: &Value) -> Vec<u8> {
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    request.to_string().into_bytes()
+}
+
+fn counted(answers: &[Bytes]) -> Result<String, Failure> {
+    let accepted = answers
+        .iter()
+        .filter(|answer| super::is_accepted(answer))
+        .count();
+    Ok(format!("{accepted} of {} accepted", answers.len()))
+}
+
+async fn post(address: SocketAddr, body: Vec<u8>) -> Result<Bytes, Failure> {
+    let client = Client::builder(TokioExecutor::new()).build_http();
+    let answer = client.request(request(address, Full::from(body))?).await?;
+    Ok(answer.into_body().collect().await?.to_bytes())
+}
+
+fn request<B>(address: SocketAddr, body: B) -> http::Result<Request<B>> {
+    Request::post(format!("http://{address}/"))
+        .header("content-type", "application/json")
+        .header("a2a-version", "1.0")
+        .body(body)
+}
+
+/// Posts so many bodies, 16 at a time; a server that closes the connection has answered nothing.
+pub(super) async fn post_all(
+    address: SocketAddr,
+    count: usize,
+    bodies: impl Fn(usize) -> Vec<u8> + Send + Sync + 'static,
+) -> Result<Vec<Bytes>, Failure> {
+    let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
+    let (next, bodies) = (Arc::new(AtomicUsize::new(0)), Arc::new(bodies));
+    let posting = (0..16).map(|_| {
+        let (client, next, bodies) = (client.clone(), Arc::clone(&next), Arc::clone(&bodies));
+        tokio::spawn(async move {
+            let mut answers = Vec::new();
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= count {
+                    return Ok::<_, http::Error>(answers);
+                }
+                let body = Full::from(bodies(number));
+                let answer = match client.request(request(address, body)?).await {
+                    Ok(answer) => answer.into_body().collect().await.ok(),
+                    Err(_) => None,
+                };
+                answers.push(answer.map(|it| it.to_bytes()).unwrap_or_default());
+            }
+        })
+    });
+    let mut all = Vec::new();
+    for answers in posting.collect::<Vec<_>>() {
+        all.extend(answers.await??);
+    }
+    Ok(all)
+}
+
+/// Asks 60 times for the same, on connections of their own, and does not read the answers; the server has
+/// time to write them.
+async fn unread(address: SocketAddr, asked: &Value) -> Result<String, Failure> {
+    let mut unread = Vec::new();
+    for _ in 0..60 {
+        unread.push(asked_narrowly(address, &asked.to_string()).await?);
+    }
+    settled(Duration::from_secs(5)).await;
+    Ok(format!("{} asked", unread.len()))
+}
+
+async fn asked_narrowly(address: SocketAddr, body: &str) -> Result<TcpStream, Failure> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_recv_buffer_size(4096)?;
+    let mut stream = socket.connect(address).await?;
+    let head = format!(
+        "POST / HTTP/1.1\r\nhost: localhost\r\na2a-version: 1.0\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await?;
+    stream.write_all(body.as_bytes()).await?;
+    Ok(stream)
+}
+
+/// 300 bodies of which the last byte does not come.
+async fn half_bodies(address: SocketAddr) -> Result<String, Failure> {
+    let sending = (0..300).map(|_| async move {
+        let mut stream = TcpStream::connect(address).await?;
+        let head = format!(
+            "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            4 << 20
+        );
+        stream.write_all(head.as_bytes()).await?;
+        let part = vec![b' '; 64 << 10];
+        for _ in 0..63 {
+            stream.write_all(&part).await?;
+        }
+        Ok::<_, std::io::Error>(stream)
+    });
+    let open: Vec<_> = join_all(sending).await;
+    settled(Duration::from_secs(2)).await;
+    let sent = open.iter().filter(|stream| stream.is_ok()).count();
+    Ok(format!("{sent} sent"))
+}
+
+/// 100 requests of one HTTP/2 connection whose bodies do not end.
+async fn bodies_of_one_connection(address: SocketAddr) -> Result<String, Failure> {
+    let stream = TcpStream::connect(address).await?;
+    let handshake =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
+    let (sender, connection) = handshake.await?;
+    let connection = tokio::spawn(connection);
+    let requests = (0..100).map(|_| {
+        let mut sender = sender.clone();
+        async move {
+            let request = request(address, StreamBody::new(Box::pin(endless_body())))?;
+            let answer = tokio::time::timeout(Duration::from_secs(5), sender.send_request(request));
+            Ok::<_, http::Error>(answer.await.is_ok())
+        }
+    });
+    let answered = try_join_all(requests)
+        .await?
+        .into_iter()
+        .filter(|it| *it)
+        .count();
+    connection.abort();
+    Ok(format!("{answered} answered in 5 s"))
+}
+
+/// A body of 4 MiB in parts, without its end.
+fn endless_body() -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> {
+    let part = Bytes::from(vec![b' '; 64 << 10]);
+    let parts = vec![part; 63].into_iter();
+    stream::iter(parts.map(|part| Ok(Frame::data(part)))).chain(stream::pending())
+}
+
+/// Callers who wait for an agent that does not end, each with a large message.
+async fn waiting(address: SocketAddr, count: usize) -> Result<String, Failure> {
+    let mut open = Vec::new();
+    for _ in 0..count {
+        let mut params = message("hold", Some(LARGE));
+        params["configuration"]["returnImmediately"] = false.into();
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params});
+        // A server that has enough closes.
+        open.extend(asked_narrowly(address, &body.to_string()).await.ok());
+    }
+    settled(Duration::from_secs(2)).await;
+    Ok(format!("{} asked", open.len()))
+}
+
+/// Gives the server time to do what it was asked.
+async fn settled(time: Duration) {
+    tokio::time::sleep(time).await;
+}
+
+/// Bytes of a message that just fits into a body.
+const LARGE: usize = (4 << 20) - (64 << 10);
