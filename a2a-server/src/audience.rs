@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use a2a_types::TaskId;
 use ahash::HashMap;
 use tokio::sync::watch;
+use uuid::Uuid;
 
 use crate::store::{Logged, Owner, size};
 
@@ -26,6 +27,8 @@ pub(crate) struct Audience {
     /// its name has another.
     changes: watch::Receiver<u64>,
     recent: Mutex<Recent>,
+    /// The correlation id of the failure that ends the streams of all who are here.
+    failure: watch::Sender<Option<Uuid>>,
     all: Arc<Audiences>,
 }
 
@@ -56,6 +59,7 @@ impl Audiences {
             task,
             changes: changes.clone(),
             recent: Mutex::default(),
+            failure: watch::Sender::new(None),
             all: Arc::clone(self),
         });
         all.insert(key, Arc::downgrade(&audience));
@@ -63,6 +67,14 @@ impl Audiences {
         // It may be that nobody else is left there, and then its end needs the lock.
         drop(present);
         audience
+    }
+
+    /// Ends the streams of those who follow a task; whoever joins later is not concerned.
+    pub(crate) fn fail(&self, owner: &Owner, task: &TaskId, failure: Uuid) {
+        let gone = lock(&self.0).remove(&(owner.clone(), task.clone()));
+        if let Some(audience) = gone.and_then(|gone| gone.upgrade()) {
+            audience.failure.send_replace(Some(failure));
+        }
     }
 }
 
@@ -78,6 +90,18 @@ impl Drop for Audience {
 }
 
 impl Audience {
+    /// Waits until the streams of all who are here are to end; yields the correlation id of the failure.
+    pub(crate) async fn failed(&self) -> Uuid {
+        let mut failure = self.failure.subscribe();
+        loop {
+            if let Some(id) = *failure.borrow_and_update() {
+                return id;
+            }
+            // The sender is ours.
+            drop(failure.changed().await);
+        }
+    }
+
     /// What comes after a generation, as far as others have read it.
     pub(crate) fn after(&self, generation: u64) -> VecDeque<Logged> {
         let recent = lock(&self.recent);

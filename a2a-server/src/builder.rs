@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use a2a_types::AgentCard;
 use a2a_types::extension::trpc::Version;
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::{Agent, ErasedAgent};
@@ -29,7 +30,7 @@ pub struct ServerBuilder {
     first_event: Duration,
     cancel_grace: Duration,
     lease: Duration,
-    merge: Duration,
+    merges_chunks: bool,
     hides_steps: bool,
     remember: Duration,
     turns: TurnLimits,
@@ -76,7 +77,7 @@ impl Server {
             first_event: Duration::from_secs(1),
             cancel_grace: Duration::from_secs(5),
             lease: Duration::from_secs(15),
-            merge: Duration::from_millis(50),
+            merges_chunks: true,
             hides_steps: false,
             remember: Duration::from_secs(24 * 3600),
             turns: TurnLimits::default(),
@@ -135,10 +136,10 @@ impl ServerBuilder {
         self
     }
 
-    /// How long text that is added to an artifact is collected before it is told, unless it comes
-    /// to 4 KiB sooner; 50 ms by default, and no time tells each chunk by itself.
-    pub fn merge_chunks(mut self, period: Duration) -> Self {
-        self.merge = period;
+    /// Whether text that is added to an artifact while an earlier append of the task is being written becomes
+    /// one event with what follows it, up to 4 KiB; true by default. Nothing waits for more text to come.
+    pub fn merge_chunks(mut self, merge: bool) -> Self {
+        self.merges_chunks = merge;
         self
     }
 
@@ -208,7 +209,11 @@ impl ServerBuilder {
         self
     }
 
-    /// The server, unless its parts contradict each other.
+    /// Builds the server, unless its parts contradict each other.
+    ///
+    /// Its background work begins at once, however it is served: abandoned tasks are recovered, webhooks
+    /// delivered, old tasks removed. That needs a tokio runtime; built outside of one, the server begins the
+    /// work with its first call, or with [`Bound::run`](crate::Bound::run).
     pub fn build(self) -> Result<Server, BuildError> {
         if self.card.name.is_empty() {
             return Err(BuildError::NamelessCard);
@@ -239,15 +244,14 @@ impl ServerBuilder {
             );
             Arc::new(MemoryStore::default())
         });
-        Ok(Server {
+        let server = Server {
             inner: Arc::new(Inner {
                 card: self.card,
                 extended_card: self.extended_card,
-                audiences: Arc::default(),
                 ledger: Arc::new(Ledger::new(
                     store,
                     self.lease,
-                    self.merge,
+                    self.merges_chunks,
                     keeps_steps,
                     notify,
                 )),
@@ -263,7 +267,11 @@ impl ServerBuilder {
                 max_wait: self.max_wait,
                 first_event: self.first_event,
             }),
-        })
+        };
+        if Handle::try_current().is_ok() {
+            server.inner.begin_upkeep();
+        }
+        Ok(server)
     }
 }
 

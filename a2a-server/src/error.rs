@@ -10,7 +10,9 @@ impl From<StoreError> for A2aError {
         match error {
             StoreError::NoTask => ErrorKind::TaskNotFound.into(),
             StoreError::Full => ErrorKind::Unavailable.into(),
-            StoreError::TooManyMessages(_) | StoreError::TooLong(_) => {
+            StoreError::TooManyMessages(_)
+            | StoreError::TooLong(_)
+            | StoreError::TooManyArtifacts(_) => {
                 Self::new(ErrorKind::UnsupportedOperation, error.to_string())
             }
             StoreError::TooManyConfigs(_) | StoreError::ConfigTooLong(_) => {

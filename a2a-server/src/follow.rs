@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use a2a_transport::{Error, Update, metric};
 use a2a_types::extension::trpc::is_step;
-use a2a_types::{ErrorKind, Event};
+use a2a_types::{Error as A2aError, ErrorKind, Event};
 use futures_util::stream;
 use tokio::sync::watch;
 use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use crate::audience::Audience;
 use crate::store::{Logged, Store, StoreError, Tail};
@@ -73,11 +74,7 @@ impl Cursor {
                     Ok(None) => self.ended = true,
                     Err(error) => {
                         self.ended = true;
-                        tracing::warn!(
-                            error = &error as &dyn std::error::Error,
-                            "a follower lost its task"
-                        );
-                        return Some(Err(ErrorKind::Internal.into()));
+                        return Some(Err(error));
                     }
                 }
                 continue;
@@ -102,16 +99,21 @@ impl Cursor {
     }
 
     /// What comes next; none if the server closes.
-    async fn wait(&mut self) -> Result<Option<VecDeque<Logged>>, StoreError> {
+    async fn wait(&mut self) -> Result<Option<VecDeque<Logged>>, Error> {
         let seen = self.seen;
         tokio::select! {
             biased;
             // The task is gone when its sender is.
             grown = self.changes.wait_for(|generation| *generation > seen) => {
-                grown.map_err(|_| StoreError::NoTask)?;
+                grown.map_err(|_| lost(&StoreError::NoTask))?;
             }
             () = self.closed.cancelled() => return Ok(None),
+            failure = self.audience.failed() => return Err(stuck(failure).into()),
         }
+        self.read(seen).await.map_err(|error| lost(&error))
+    }
+
+    async fn read(&self, seen: u64) -> Result<Option<VecDeque<Logged>>, StoreError> {
         let read = self.audience.after(seen);
         if !read.is_empty() {
             return Ok(Some(read));
@@ -134,6 +136,20 @@ impl Cursor {
         };
         Ok(VecDeque::from([whole]))
     }
+}
+
+fn lost(error: &StoreError) -> Error {
+    let error = error as &dyn std::error::Error;
+    tracing::warn!(error, "a follower lost its task");
+    ErrorKind::Internal.into()
+}
+
+/// The error for those who wait for the end of a turn that the store could not write.
+pub(crate) fn stuck(failure: Uuid) -> A2aError {
+    let text = format!(
+        "the store could not write what came of the task; try again later. Correlation id: {failure}"
+    );
+    A2aError::new(ErrorKind::Unavailable, text)
 }
 
 #[cfg(test)]

@@ -22,6 +22,9 @@ pub struct TurnLimits {
     pub waiting: usize,
     /// How long a turn waits before its message is refused as *unavailable*; 10 s by default.
     pub patience: Duration,
+    /// Bytes that the messages hold together which turns answer, or which wait for a turn; 128 MiB by
+    /// default. Further messages are refused as *unavailable*.
+    pub message_bytes: usize,
 }
 
 impl Default for TurnLimits {
@@ -31,6 +34,7 @@ impl Default for TurnLimits {
             running_per_caller: 1000,
             waiting: 1000,
             patience: Duration::from_secs(10),
+            message_bytes: 128 << 20,
         }
     }
 }
@@ -40,7 +44,15 @@ pub(crate) struct Gate {
     limits: TurnLimits,
     running: Arc<Semaphore>,
     waiting: Semaphore,
+    /// One permit for each [`UNIT`] of a message.
+    bytes: Arc<Semaphore>,
     callers: Mutex<HashMap<Principal, Weak<Semaphore>>>,
+}
+
+/// A message's share of [`TurnLimits::message_bytes`]; given back when dropped.
+#[derive(Debug)]
+pub(crate) struct HeldBytes {
+    _permits: OwnedSemaphorePermit,
 }
 
 /// The right to run turns; given back when dropped.
@@ -55,8 +67,22 @@ impl Gate {
             limits,
             running: Arc::new(Semaphore::new(limits.running)),
             waiting: Semaphore::new(limits.waiting),
+            bytes: Arc::new(Semaphore::new(limits.message_bytes.div_ceil(UNIT))),
             callers: Mutex::default(),
         }
+    }
+
+    /// Takes a share for a message of so many bytes, until it is answered.
+    pub(crate) fn hold(&self, bytes: usize) -> Result<HeldBytes, A2aError> {
+        let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX);
+        let permits = Arc::clone(&self.bytes).try_acquire_many_owned(units);
+        let _permits = permits.map_err(|_| {
+            let most = self.limits.message_bytes;
+            busy(&format!(
+                "a message of {bytes} bytes exceeds what is left of the {most} bytes for messages that wait"
+            ))
+        })?;
+        Ok(HeldBytes { _permits })
     }
 
     /// Waits until a turn may begin, if there is room to wait and it does not take too long.
@@ -112,6 +138,9 @@ impl Gate {
         semaphore
     }
 }
+
+/// Bytes of a message that one permit stands for.
+const UNIT: usize = 1024;
 
 fn busy(reason: &str) -> A2aError {
     let text = format!("this agent is busy: {reason} for a turn to begin; try again later");

@@ -5,29 +5,32 @@ use std::sync::Arc;
 
 use a2a_transport::Context;
 use a2a_types::{
-    AgentCard, Error as A2aError, ErrorKind, Message, SendMessageConfiguration, SendMessageRequest,
-    TaskId, TaskPushNotificationConfig, TaskState,
+    Dialect, Error as A2aError, ErrorKind, Message, SendMessageRequest, TaskId,
+    TaskPushNotificationConfig, TaskState,
 };
 use futures_util::FutureExt;
 
 use crate::gate::Pass;
 use crate::letters::Letter;
 use crate::new_task::new_task;
+use crate::output_modes::check_output_modes;
 use crate::push::with_id;
 use crate::runner::Runner;
 use crate::server::Inner;
-use crate::store::{self, Orphan, Owner, Receipt, Snapshot, StoreError};
+use crate::store::{self, Orphan, Owner, Receipt, Snapshot, StoreError, limits};
 use crate::turn::UpdateError;
 use crate::turns::{FirstStep, Heard, NoPlace, woken};
 
-/// What has been made of a message.
+/// What has been made of a message. It is kept for as long as the message is being answered, which may be
+/// long, so it holds no task: only where in its log the message stands.
 #[derive(Clone)]
 pub(crate) enum Begun {
     /// The agent has been given it.
     Run {
         runner: Arc<Runner>,
-        /// The task as the message found it; of a new task nothing is known before the agent acts.
-        from: Option<Arc<Snapshot>>,
+        /// Where the log of a known task ended after the message; a new task has no log before the agent
+        /// acts.
+        from: Option<LogPosition>,
         /// How often the agent had let waiting callers go before the message came.
         detached: u64,
     },
@@ -38,8 +41,53 @@ pub(crate) enum Begun {
 /// What came of a message, as far as it is known.
 #[derive(Clone)]
 pub(crate) enum Outcome {
-    Task(Arc<Snapshot>),
+    Task(LogPosition),
     Message(Message),
+}
+
+/// A task, and a place in its log.
+#[derive(Clone, Debug)]
+pub(crate) struct LogPosition {
+    pub(crate) task: TaskId,
+    pub(crate) generation: u64,
+    pub(crate) dialect: Dialect,
+    /// Whether the task was settled there.
+    pub(crate) is_settled: bool,
+}
+
+impl From<&Snapshot> for LogPosition {
+    fn from(snapshot: &Snapshot) -> Self {
+        Self {
+            task: snapshot.task.id.clone(),
+            generation: snapshot.generation,
+            dialect: snapshot.dialect,
+            is_settled: snapshot.task.status.state.is_settled(),
+        }
+    }
+}
+
+/// A message that the agent has been given, for the caller who sent it.
+pub(crate) struct Accepted {
+    pub(crate) begun: Begun,
+    /// The task as the message found it, for a caller who follows it: whoever sends the message again
+    /// reads the task itself.
+    pub(crate) snapshot: Option<Snapshot>,
+}
+
+impl Accepted {
+    fn without_snapshot(begun: Begun) -> Self {
+        Self {
+            begun,
+            snapshot: None,
+        }
+    }
+}
+
+/// What became of a message for a task that exists.
+enum Placed {
+    Accepted(Accepted),
+    /// Another message was faster: the task has to be read again.
+    TooLate(Arc<Heard>),
 }
 
 impl Inner {
@@ -49,17 +97,25 @@ impl Inner {
         self: &Arc<Self>,
         mut heard: Box<Heard>,
         first_step: FirstStep,
-    ) -> Result<Begun, A2aError> {
+    ) -> Result<Accepted, A2aError> {
         self.check(&heard.request, &heard.context).await?;
         let letter = self.letters.open(&heard.request, &heard.context)?;
         heard.letter.clone_from(&letter);
+        let size = limits::request(&heard.request);
+        heard.held = Some(Arc::new(self.gate.hold(size)?));
         let inner = Arc::clone(self);
         let begun = to_its_end(async move {
-            let take_in = || inner.take_in(heard, first_step);
-            match letter {
-                Some(letter) => letter.begun.get_or_try_init(take_in).await.cloned(),
-                None => take_in().await,
-            }
+            let Some(letter) = letter else {
+                return inner.take_in(heard, first_step).await;
+            };
+            let mut snapshot = None;
+            let take_in = async || {
+                let accepted = inner.take_in(heard, first_step).await?;
+                snapshot = accepted.snapshot;
+                Ok::<_, A2aError>(accepted.begun)
+            };
+            let begun = letter.begun.get_or_try_init(take_in).await?.clone();
+            Ok(Accepted { begun, snapshot })
         });
         begun
             .await
@@ -102,11 +158,11 @@ impl Inner {
         self: &Arc<Self>,
         mut heard: Box<Heard>,
         first_step: FirstStep,
-    ) -> Result<Begun, A2aError> {
+    ) -> Result<Accepted, A2aError> {
         if let Some(letter) = &heard.letter
             && let Some(known) = self.known(letter, &heard).await?
         {
-            return Ok(known);
+            return Ok(Accepted::without_snapshot(known));
         }
         let context = &heard.context;
         let task = heard.request.message.task_id.as_ref();
@@ -130,6 +186,7 @@ impl Inner {
             heard.letter.as_ref().map(|letter| letter.receipt()),
             &self.ledger,
         );
+        let snapshot = first_step.is_followed().then(|| new.snapshot());
         let runner = Arc::new(Runner::for_new(Arc::clone(&self.ledger), owner, new));
         let claim = match self.turns.claim(&runner) {
             Ok(claim) => claim,
@@ -154,11 +211,12 @@ impl Inner {
             false => first_step,
         };
         claim.start(heard.into(), first_step, Some(pass));
-        Ok(Begun::Run {
+        let begun = Begun::Run {
             runner,
             from: None,
             detached: 0,
-        })
+        };
+        Ok(Accepted { begun, snapshot })
     }
 
     /// What became of a message that was taken in before.
@@ -174,15 +232,15 @@ impl Inner {
             store::Outcome::Message(message) => Begun::Known(Arc::new(Outcome::Message(*message))),
             store::Outcome::Task(task) => {
                 let from = self.find(&task, context).await?;
-                let from = from.ok_or_else(|| removed(&task))?;
+                let from = LogPosition::from(&from.ok_or_else(|| removed(&task))?);
                 match self.turns.running(&owner, &task) {
-                    Some(runner) if !from.task.status.state.is_settled() => Begun::Run {
+                    Some(runner) if !from.is_settled => Begun::Run {
                         // It came before now, and is let go with those whom the agent has let go.
                         detached: 0,
-                        from: Some(Arc::new(from)),
+                        from: Some(from),
                         runner,
                     },
-                    _ => Begun::Known(Arc::new(Outcome::Task(Arc::new(from)))),
+                    _ => Begun::Known(Arc::new(Outcome::Task(from))),
                 }
             }
         }))
@@ -193,12 +251,13 @@ impl Inner {
         self: &Arc<Self>,
         mut heard: Box<Heard>,
         first_step: FirstStep,
-    ) -> Result<Begun, A2aError> {
+    ) -> Result<Accepted, A2aError> {
         let owner = Owner::of(&heard.context);
         let id = heard.request.message.task_id.clone().unwrap_or_default();
         let receipt = heard.letter.as_ref().map(|letter| letter.receipt());
         let config = heard.request.configuration.as_mut();
         let mut config = config.and_then(|given| given.task_push_notification_config.take());
+        let mut heard: Arc<Heard> = heard.into();
         let mut looked_after = false;
         loop {
             let context = &heard.context;
@@ -220,83 +279,85 @@ impl Inner {
                     .put_config(&owner, config, context.dialect)
                     .await?;
             }
-            let heard = Heard::clone(&heard);
-            let begun = match self.turns.running(&owner, &id) {
-                Some(busy) => self.join(busy, &snapshot, heard, receipt.clone()).await?,
-                None => {
-                    let receipt = receipt.clone();
-                    self.wake(&snapshot, heard, receipt, first_step).await?
+            let receipt = receipt.clone();
+            let placed = match self.turns.running(&owner, &id) {
+                Some(busy) => {
+                    let (state, dialect) = (snapshot.task.status.state, snapshot.dialect);
+                    // It may have to wait: a copy of the task for each message that does would be too much.
+                    drop(snapshot);
+                    let message = (heard, receipt, first_step);
+                    self.join(busy, (state, dialect), message).await
                 }
+                None => self.wake(snapshot, (heard, receipt, first_step)).await,
             };
-            match begun {
-                Some(begun) => return Ok(begun),
-                // Somebody was faster: the task is looked at again.
-                None => continue,
+            match placed? {
+                Placed::Accepted(accepted) => return Ok(accepted),
+                Placed::TooLate(again) => heard = again,
             }
         }
     }
 
-    /// Begins a run for a message to a task that nobody works on; none if somebody does by now.
+    /// Begins a run for a message to a task that nobody works on, unless somebody does by now.
     async fn wake(
         &self,
-        known: &Snapshot,
-        mut heard: Heard,
-        receipt: Option<Receipt>,
-        first_step: FirstStep,
-    ) -> Result<Option<Begun>, A2aError> {
+        known: Snapshot,
+        (mut heard, receipt, first_step): (Arc<Heard>, Option<Receipt>, FirstStep),
+    ) -> Result<Placed, A2aError> {
         let owner = Owner::of(&heard.context);
+        let runner = Runner::for_known(Arc::clone(&self.ledger), owner.clone(), &known);
+        let (state, dialect) = (known.task.status.state, known.dialect);
+        drop(known);
         let pass = self.enter(&owner).await?;
-        let runner = Arc::new(Runner::for_known(Arc::clone(&self.ledger), owner, known));
+        let runner = Arc::new(runner);
         let Ok(claim) = self.turns.claim(&runner) else {
-            return Ok(None);
+            return Ok(Placed::TooLate(heard));
         };
-        let message = runner.placed(heard.request.message);
-        heard.request.message = message.clone();
-        let then = woken(known.task.status.state);
-        runner.belong_to(heard.context.trace.clone()).await;
-        match runner.hear(message, then, receipt).await {
-            Ok(()) => {}
-            Err(UpdateError::Store(StoreError::Behind(_))) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        }
+        runner.place(&mut Arc::make_mut(&mut heard).request.message);
         let message = &heard.request.message;
-        let from = runner.snapshot_or(|| after(known, message, then)).await;
-        claim.start(Arc::new(heard), first_step.of_known(), Some(pass));
-        Ok(Some(Begun::Run {
+        let then = woken(state);
+        runner.belong_to(heard.context.trace.clone()).await;
+        let generation = match runner.hear(message.clone(), then, receipt).await {
+            Ok(generation) => generation,
+            Err(UpdateError::Store(StoreError::Behind(_))) => return Ok(Placed::TooLate(heard)),
+            Err(error) => return Err(error.into()),
+        };
+        let from = position(&runner, dialect, generation);
+        let snapshot = first_snapshot(&runner, first_step).await;
+        claim.start(heard, first_step.of_known(), Some(pass));
+        let begun = Begun::Run {
             runner,
-            from: Some(Arc::new(from)),
+            from: Some(from),
             detached: 0,
-        }))
+        };
+        Ok(Placed::Accepted(Accepted { begun, snapshot }))
     }
 
-    /// Gives a message to a run that goes on; none if that is over by now.
+    /// Gives a message to a run that goes on, unless that is over by now.
     async fn join(
         &self,
         busy: Arc<Runner>,
-        known: &Snapshot,
-        mut heard: Heard,
-        receipt: Option<Receipt>,
-    ) -> Result<Option<Begun>, A2aError> {
+        (state, dialect): (TaskState, Dialect),
+        (mut heard, receipt, first_step): (Arc<Heard>, Option<Receipt>, FirstStep),
+    ) -> Result<Placed, A2aError> {
         busy.begun().await;
-        if known.task.status.state.is_terminal() {
+        if state.is_terminal() {
             // The agent still tidies up after its last word.
             busy.ended().await;
-            return Ok(None);
+            return Ok(Placed::TooLate(heard));
         }
-        let asked = known.task.status.state == TaskState::InputRequired;
+        let asked = state == TaskState::InputRequired;
         if asked {
             // The agent has asked, and is about to return: the answer begins a run of its own.
             let over = tokio::time::timeout(self.first_event, busy.ended());
             if over.await.is_ok() {
-                return Ok(None);
+                return Ok(Placed::TooLate(heard));
             }
         }
-        let message = busy.placed(heard.request.message);
-        heard.request.message = message.clone();
+        busy.place(&mut Arc::make_mut(&mut heard).request.message);
         let detached = busy.board().is(|stage| stage.detached);
-        let ticket = match self.turns.queue(&busy, Arc::new(heard)) {
+        let ticket = match self.turns.queue(&busy, Arc::clone(&heard)) {
             Ok(ticket) => ticket,
-            Err(NoPlace::RunIsOver) => return Ok(None),
+            Err(NoPlace::RunIsOver) => return Ok(Placed::TooLate(heard)),
             Err(NoPlace::Crowded) => {
                 let text = "too many messages wait for this task's next turn";
                 return Err(A2aError::new(ErrorKind::Unavailable, text));
@@ -304,22 +365,28 @@ impl Inner {
         };
         // An answer is worked on from now on, be it that its turn comes later.
         let then = asked.then_some(TaskState::Working);
-        match busy.hear(message.clone(), then, receipt).await {
-            Ok(()) => ticket.confirm(),
+        let message = &heard.request.message;
+        let generation = match busy.hear(message.clone(), then, receipt).await {
+            Ok(generation) => generation,
             // It ended in between.
             Err(UpdateError::Illegal(_)) => {
                 drop(ticket);
                 busy.ended().await;
-                return Ok(None);
+                return Ok(Placed::TooLate(heard));
             }
             Err(error) => return Err(error.into()),
-        }
-        let from = busy.snapshot_or(|| after(known, &message, then)).await;
-        Ok(Some(Begun::Run {
+        };
+        let from = position(&busy, dialect, generation);
+        let snapshot = first_snapshot(&busy, first_step).await;
+        // The turn that the message waits for has it to itself.
+        drop(heard);
+        ticket.confirm();
+        let begun = Begun::Run {
             runner: busy,
-            from: Some(Arc::new(from)),
+            from: Some(from),
             detached,
-        }))
+        };
+        Ok(Placed::Accepted(Accepted { begun, snapshot }))
     }
 }
 
@@ -333,15 +400,23 @@ fn removed(task: &TaskId) -> A2aError {
     A2aError::new(ErrorKind::InvalidParams, text)
 }
 
-/// A task as it stands after a message, with what follows from that; whoever follows it is told so again.
-fn after(known: &Snapshot, message: &Message, then: Option<TaskState>) -> Snapshot {
-    let mut snapshot = known.clone();
-    let task = Arc::make_mut(&mut snapshot.task);
-    task.history.push(message.clone());
-    if let Some(state) = then {
-        task.status = state.into();
+/// Reads the task for a caller who follows it from its message on. If that fails the message stays written,
+/// and the caller's stream reads the task again.
+async fn first_snapshot(runner: &Runner, first_step: FirstStep) -> Option<Snapshot> {
+    match first_step.is_followed() {
+        true => runner.snapshot().await.ok(),
+        false => None,
     }
-    snapshot
+}
+
+/// The place that a message has in the log of a task that is being worked on.
+fn position(runner: &Runner, dialect: Dialect, generation: u64) -> LogPosition {
+    LogPosition {
+        task: runner.task_id().clone(),
+        generation,
+        dialect,
+        is_settled: false,
+    }
 }
 
 /// What comes of work that is brought to its end even if nobody waits for that any more; none if it
@@ -375,50 +450,4 @@ fn check_message(
         return Err(A2aError::new(ErrorKind::UnsupportedOperation, text));
     }
     Ok(())
-}
-
-/// The caller must be able to take something that the agent produces, if both say.
-fn check_output_modes(
-    card: &AgentCard,
-    configuration: &SendMessageConfiguration,
-) -> Result<(), A2aError> {
-    let accepted = &configuration.accepted_output_modes;
-    let of_skills = card.skills.iter().flat_map(|skill| &skill.output_modes);
-    let mut offered = card.default_output_modes.iter().chain(of_skills).peekable();
-    if accepted.is_empty() || offered.peek().is_none() {
-        return Ok(());
-    }
-    match offered.any(|offer| accepted.iter().any(|accept| covers(accept, offer))) {
-        true => Ok(()),
-        false => Err(ErrorKind::ContentTypeNotSupported.into()),
-    }
-}
-
-/// Whether a media type that is accepted covers one that is offered. 0.1 says `text` for `text/plain`.
-fn covers(accepted: &str, offered: &str) -> bool {
-    let full = |mode: &str| match mode.trim().to_ascii_lowercase() {
-        mode if mode == "text" => "text/plain".to_owned(),
-        mode => mode,
-    };
-    let (accepted, offered) = (full(accepted), full(offered));
-    match accepted.strip_suffix("/*") {
-        Some("*") => true,
-        Some(kind) => offered.split('/').next() == Some(kind),
-        None => accepted == offered,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::covers;
-
-    #[test]
-    fn media_types() {
-        assert!(covers("text", "text/plain"));
-        assert!(covers("text/plain", "text"));
-        assert!(covers("*/*", "image/png"));
-        assert!(covers("image/*", "image/png"));
-        assert!(!covers("image/*", "text/plain"));
-        assert!(!covers("application/json", "text/plain"));
-    }
 }

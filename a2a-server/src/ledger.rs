@@ -1,12 +1,13 @@
 //! The store, and under which name this server writes to it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use a2a_transport::BoxFuture;
 use a2a_types::TaskId;
 use tokio::sync::Notify;
 
+use crate::audience::Audiences;
 use crate::store::{Append, Appended, Lease, Owner, Snapshot, Store, StoreError};
 
 /// The store, and under which name and for how long this server writes to a task.
@@ -16,21 +17,25 @@ pub(crate) struct Ledger {
     pub(crate) holder: Arc<str>,
     /// How long a lease lasts unless it is renewed.
     pub(crate) term: Duration,
-    /// How long chunks of text are collected before they are written.
-    pub(crate) merge: Duration,
+    /// Whether text that accumulates while an append is being written becomes one event.
+    pub(crate) merges_chunks: bool,
     /// Whether the steps on the way to an answer are written.
     pub(crate) keeps_steps: bool,
     /// Whether somebody takes what webhooks are to be told from the store.
     pub(crate) notify: bool,
     /// There may be more to take.
     pub(crate) filled: Arc<Notify>,
+    /// Those who follow tasks of the store here.
+    pub(crate) audiences: Arc<Audiences>,
+    /// Whether the last append or task could not be written.
+    is_failing: AtomicBool,
 }
 
 impl Ledger {
     pub(crate) fn new(
         store: Arc<dyn Store>,
         term: Duration,
-        merge: Duration,
+        merges_chunks: bool,
         keeps_steps: bool,
         notify: bool,
     ) -> Self {
@@ -38,11 +43,30 @@ impl Ledger {
             store,
             holder: uuid::Uuid::new_v4().to_string().into(),
             term,
-            merge,
+            merges_chunks,
             keeps_steps,
             notify,
             filled: Arc::default(),
+            audiences: Arc::default(),
+            is_failing: AtomicBool::new(false),
         }
+    }
+
+    /// Notes whether the store could write.
+    pub(crate) fn note_written<T>(&self, written: &Result<T, StoreError>) {
+        let fails = match written {
+            Ok(_) => false,
+            Err(StoreError::Full | StoreError::Failed(_)) => true,
+            Err(_) => return,
+        };
+        if self.is_failing() != fails {
+            self.is_failing.store(fails, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns whether the store could not write the last time.
+    pub(crate) fn is_failing(&self) -> bool {
+        self.is_failing.load(Ordering::Relaxed)
     }
 
     /// A lease for a task that nobody else works on.
@@ -83,8 +107,10 @@ impl Account {
         snapshot.ok_or(StoreError::NoTask)
     }
 
-    pub(crate) fn append(&self, append: Append) -> BoxFuture<'_, Result<Appended, StoreError>> {
+    pub(crate) async fn append(&self, append: Append) -> Result<Appended, StoreError> {
         let store = &self.ledger.store;
-        store.append(&self.owner, &self.task, append)
+        let appended = store.append(&self.owner, &self.task, append).await;
+        self.ledger.note_written(&appended);
+        appended
     }
 }

@@ -54,6 +54,7 @@ mod agent;
 mod audience;
 mod bound;
 mod builder;
+mod chunk_buffer;
 mod claim;
 #[cfg(feature = "demo")]
 pub mod demo;
@@ -69,6 +70,7 @@ mod list;
 mod llm_response;
 mod manner;
 mod new_task;
+mod output_modes;
 mod pen;
 mod push;
 mod runner;

@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use a2a_transport::TraceContext;
-use a2a_types::extension::trpc::is_reasoning;
-use a2a_types::{
-    Content, Event, IllegalEvent, Object, Part, Task, TaskArtifactUpdateEvent, TaskState,
-};
+use a2a_types::{Dialect, Event, Object, Task, TaskArtifactUpdateEvent, TaskState};
 
+use crate::chunk_buffer::ChunkBuffer;
 use crate::ledger::Account;
-use crate::store::{Append, Lease, NewTask, Receipt, Snapshot, StoreError};
+use crate::store::{Append, Lease, NewTask, Receipt, StoreError};
 
 /// Writes to the log of one task.
 ///
@@ -25,8 +23,8 @@ pub(crate) struct Pen {
     epoch: Option<u64>,
     /// The trace that whatever is written belongs to.
     trace: Option<TraceContext>,
-    /// Text that is kept until there is more.
-    collected: Option<Box<TaskArtifactUpdateEvent>>,
+    /// Text whose append has begun, and has not succeeded.
+    pending: Option<Box<TaskArtifactUpdateEvent>>,
     doubt: Option<Doubt>,
 }
 
@@ -51,14 +49,6 @@ pub(crate) struct Entry {
     pub(crate) seizes: bool,
 }
 
-/// What became of a chunk.
-pub(crate) enum Collected {
-    /// It is kept with others.
-    Added,
-    /// It is the first that is kept.
-    First,
-}
-
 impl Pen {
     /// For a task that is not stored yet.
     pub(crate) fn for_new(new: NewTask) -> Self {
@@ -77,7 +67,7 @@ impl Pen {
             state: None,
             epoch: None,
             trace: None,
-            collected: None,
+            pending: None,
             doubt: None,
         }
     }
@@ -102,13 +92,13 @@ impl Pen {
         self.new.is_none() && self.epoch.is_some()
     }
 
-    /// Stores the new task with its first events in one stroke; yields the task as it was before them, and
+    /// Stores the new task with its first events in one stroke; yields the dialect in which it was begun, and
     /// what is still to be written, if an earlier stroke had stored the task.
     pub(crate) async fn create(
         &mut self,
         account: &Account,
         events: Vec<Event>,
-    ) -> Result<(Snapshot, Vec<Event>), StoreError> {
+    ) -> Result<(Dialect, Vec<Event>), StoreError> {
         let Some(new) = self.new.as_deref() else {
             return Err(StoreError::TaskExists);
         };
@@ -129,6 +119,7 @@ impl Pen {
             changes_lease: true,
         });
         let created = account.ledger.store.create(&account.owner, whole).await;
+        account.ledger.note_written(&created);
         match (created, again) {
             (Err(StoreError::TaskExists | StoreError::Received), Some(events)) => {
                 return Ok((Box::pin(self.find(account)).await?, events));
@@ -142,25 +133,20 @@ impl Pen {
         self.generation = generation;
         self.epoch = (!release).then_some(1);
         account.ledger.announce();
-        let begun = self.begun()?;
-        self.state = Some(last.unwrap_or(begun.task.status.state));
-        Ok((begun, Vec::new()))
+        let new = self.new.take().ok_or(StoreError::TaskExists)?;
+        self.state = Some(last.unwrap_or(new.task.status.state));
+        Ok((new.dialect, Vec::new()))
     }
 
-    /// The task as it was before anything happened to it: it is stored now.
-    fn begun(&mut self) -> Result<Snapshot, StoreError> {
-        let new = *self.new.take().ok_or(StoreError::TaskExists)?;
-        Ok(Snapshot {
-            task: new.task,
-            generation: 1,
-            dialect: new.dialect,
-            checkpoint: None,
-        })
+    /// The task is stored now; yields the dialect in which it was begun.
+    fn begun(&mut self) -> Result<Dialect, StoreError> {
+        let new = self.new.take().ok_or(StoreError::TaskExists)?;
+        Ok(new.dialect)
     }
 
     /// Looks up where the log of the task ends, which was stored by a stroke that nobody has seen the
-    /// end of; yields the task as it began.
-    async fn find(&mut self, account: &Account) -> Result<Snapshot, StoreError> {
+    /// end of; yields the dialect in which it was begun.
+    async fn find(&mut self, account: &Account) -> Result<Dialect, StoreError> {
         let stored = account.known().await?;
         self.generation = stored.generation;
         self.epoch = None;
@@ -168,12 +154,12 @@ impl Pen {
         self.begun()
     }
 
-    /// Finds out whether a stroke that nobody has seen the end of has stored the task; yields it as it
-    /// began, if so.
+    /// Finds out whether a stroke that nobody has seen the end of has stored the task; yields the dialect in
+    /// which it was begun, if so.
     pub(crate) async fn begun_unseen(
         &mut self,
         account: &Account,
-    ) -> Result<Option<Snapshot>, StoreError> {
+    ) -> Result<Option<Dialect>, StoreError> {
         let (Some(_), Some(doubt)) = (&self.new, self.doubt) else {
             return Ok(None);
         };
@@ -187,31 +173,56 @@ impl Pen {
         }
     }
 
-    /// Writes what was collected, and then the entry, in one stroke.
+    /// Writes the text that is kept, and then the entry, in one stroke.
     pub(crate) async fn write(
         &mut self,
         account: &Account,
         entry: Box<Entry>,
+        kept: &ChunkBuffer,
     ) -> Result<(), StoreError> {
         self.settle_doubt(account).await?;
-        if self.collected.is_none() && entry.is_empty() {
-            return Ok(());
+        if self.pending.is_some() && !kept.is_empty() {
+            // An earlier append has failed: the text of that goes first, so that there is never more of it.
+            self.write_pending(account).await?;
+        }
+        if self.pending.is_none() {
+            self.pending = kept.take();
+        }
+        if entry.is_empty() {
+            return self.write_pending(account).await;
         }
         let append = self.stroke(account, *entry);
         match self.append(account, append).await {
             Ok(()) => {
-                self.collected = None;
+                self.pending = None;
                 Ok(())
             }
-            Err(StoreError::Illegal(illegal)) => self.refuse(account, illegal).await,
+            Err(StoreError::Illegal(illegal)) => {
+                // The text may be legal, and then does not go with what is not.
+                self.write_pending(account).await?;
+                Err(StoreError::Illegal(illegal))
+            }
             Err(error) => Err(error),
         }
     }
 
-    /// What was collected, and then the entry.
+    /// Writes the text whose append has begun; it is dropped if it cannot happen to the task.
+    async fn write_pending(&mut self, account: &Account) -> Result<(), StoreError> {
+        if self.pending.is_none() {
+            return Ok(());
+        }
+        let append = self.stroke(account, Entry::default());
+        let appended = self.append(account, append).await;
+        if matches!(appended, Ok(()) | Err(StoreError::Illegal(_))) {
+            self.pending = None;
+        }
+        appended
+    }
+
+    /// The text whose append has begun, and then the entry.
     fn stroke(&self, account: &Account, entry: Entry) -> Append {
-        let collected = self.collected.as_deref().cloned();
-        let collected = collected.map(Event::ArtifactUpdate);
+        let pending = self.pending.as_deref().cloned();
+        let pending = pending.map(Event::ArtifactUpdate);
         let idle = leaves_idle(&entry.events);
         Append {
             after: self.generation,
@@ -222,19 +233,11 @@ impl Pen {
             },
             release: entry.release || idle,
             notify: account.ledger.notify,
-            events: collected.into_iter().chain(entry.events).collect(),
+            events: pending.into_iter().chain(entry.events).collect(),
             receipt: entry.receipt,
             checkpoint: entry.checkpoint,
             trace: self.trace.clone(),
         }
-    }
-
-    /// What was collected is legal, and does not go with what is not.
-    async fn refuse(&mut self, account: &Account, illegal: IllegalEvent) -> Result<(), StoreError> {
-        if self.collected.is_some() {
-            Box::pin(self.write(account, Box::default())).await?;
-        }
-        Err(StoreError::Illegal(illegal))
     }
 
     fn append<'a>(
@@ -288,36 +291,13 @@ impl Pen {
                 Err(StoreError::Behind(generation)) => {
                     self.generation = generation;
                     self.state = None;
-                    self.collected = None;
+                    self.pending = None;
                 }
                 Err(error) => return Err(error),
             }
         }
         self.doubt = None;
         Ok(())
-    }
-
-    /// Keeps text that is only added to an artifact: models speak in syllables. Text for another
-    /// artifact, or that becomes too much, has what is kept written.
-    pub(crate) async fn collect(
-        &mut self,
-        account: &Account,
-        event: Box<TaskArtifactUpdateEvent>,
-    ) -> Result<Collected, StoreError> {
-        // What is kept may have been written by now: nothing can be added to that.
-        self.settle_doubt(account).await?;
-        if let Some(collected) = &mut self.collected
-            && collected.artifact.artifact_id == event.artifact.artifact_id
-        {
-            collected.artifact.parts.extend(event.artifact.parts);
-            if text_of(collected) >= MOST_COLLECTED {
-                self.write(account, Box::default()).await?;
-            }
-            return Ok(Collected::Added);
-        }
-        self.write(account, Box::default()).await?;
-        self.collected = Some(event);
-        Ok(Collected::First)
     }
 
     /// The state of the task, as far as is known here: of what others write to its log one learns when
@@ -360,29 +340,4 @@ pub(crate) fn leaves_idle(events: &[Event]) -> bool {
 fn last_state(events: &[Event]) -> Option<TaskState> {
     let state = |event: &Event| Some(event.status()?.state);
     events.iter().rev().find_map(state)
-}
-
-/// How much text is collected at most before it is written.
-const MOST_COLLECTED: usize = 4096;
-
-/// Whether an update only adds text to an artifact, so that it can be told together with the next.
-pub(crate) fn is_mere_text(event: &TaskArtifactUpdateEvent) -> bool {
-    let plain = |part: &Part| {
-        let is_text = matches!(part.content, Content::Text(_));
-        let bare = part.metadata.is_none() || is_reasoning(part);
-        is_text && bare && part.media_type.is_none() && part.filename.is_none()
-    };
-    let artifact = &event.artifact;
-    event.append
-        && !event.last_chunk
-        && event.metadata.is_none()
-        && artifact.metadata.is_none()
-        && artifact.description.is_none()
-        && artifact.parts.len() == 1
-        && artifact.parts.iter().all(plain)
-}
-
-fn text_of(collected: &TaskArtifactUpdateEvent) -> usize {
-    let texts = collected.artifact.parts.iter().filter_map(Part::as_text);
-    texts.map(str::len).sum()
 }

@@ -1,7 +1,7 @@
 //! The only writer of a task's log, for as long as a turn lasts.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use a2a_transport::TraceContext;
 use a2a_types::{
@@ -10,13 +10,14 @@ use a2a_types::{
 };
 use futures_util::future::Either;
 use tokio::sync::{Mutex, MutexGuard};
+use uuid::Uuid;
 
+use crate::chunk_buffer::{ChunkBuffer, Pushed, is_mere_text};
 use crate::ledger::{Account, Ledger};
-use crate::pen::{Collected, Entry, Pen, is_mere_text, leaves_idle};
+use crate::pen::{Entry, Pen, leaves_idle};
 use crate::stage::{Board, Progress};
 use crate::store::{NewTask, Owner, Receipt, Snapshot, StoreError};
 use crate::turn::{ArtifactUpdate, UpdateError};
-use crate::turns::FirstStep;
 
 /// Writes the log of one task.
 ///
@@ -27,6 +28,10 @@ pub(crate) struct Runner {
     context: ContextId,
     /// Held, too, by whoever makes the answer one with a task, or one without.
     pen: Mutex<Pen>,
+    /// Text for the task's log that waits for the pen.
+    kept: ChunkBuffer,
+    /// Whether the task is known to be stored, so that text can wait for the pen.
+    is_stored: AtomicBool,
     /// With which update from here the agent pauses: the first, if that is 1; none, if it is 0.
     pause: AtomicU8,
     board: Board,
@@ -61,6 +66,8 @@ impl Runner {
             },
             context: task.context_id.clone().unwrap_or_default(),
             pen: Mutex::new(pen),
+            kept: ChunkBuffer::default(),
+            is_stored: AtomicBool::new(false),
             pause: AtomicU8::default(),
             board: Board::default(),
         }
@@ -99,7 +106,7 @@ impl Runner {
             return Ok(());
         }
         let (begun, _) = Box::pin(pen.create(&self.account, Vec::new())).await?;
-        self.tell(Progress::Open(Arc::new(begun)));
+        self.tell(Progress::Open(begun));
         Ok(())
     }
 
@@ -153,7 +160,7 @@ impl Runner {
         let settles = leaves_idle(&events);
         let (begun, left) = pen.create(&self.account, events).await?;
         self.board.change(|stage| {
-            stage.progress = Progress::Open(Arc::new(begun));
+            stage.progress = Progress::Open(begun);
             if settles && left.is_empty() {
                 stage.settled = pen.generation();
             }
@@ -166,7 +173,7 @@ impl Runner {
 
     async fn write(&self, pen: &mut Pen, entry: Box<Entry>) -> Result<(), UpdateError> {
         let settles = leaves_idle(&entry.events);
-        match pen.write(&self.account, entry).await {
+        match pen.write(&self.account, entry, &self.kept).await {
             Ok(()) if settles => {
                 self.board.change(|stage| stage.settled = pen.generation());
             }
@@ -186,12 +193,6 @@ impl Runner {
     /// The task as it stands in the store.
     pub(crate) async fn snapshot(&self) -> Result<Snapshot, StoreError> {
         self.account.known().await
-    }
-
-    /// The task as it stands, or as it was last seen: what has been written stays written, whether or
-    /// not it can be looked at now.
-    pub(crate) async fn snapshot_or(&self, last_seen: impl FnOnce() -> Snapshot) -> Snapshot {
-        self.snapshot().await.unwrap_or_else(|_| last_seen())
     }
 
     /// The task as it stands, or as it would be created.
@@ -236,13 +237,14 @@ impl Runner {
         })
     }
 
-    /// Writes an artifact or a chunk of one; text that is only added to one a moment later.
+    /// Writes an artifact or a chunk of one. Text that is only added to one is written by a task of its own:
+    /// the agent goes on, and what it adds meanwhile becomes one event.
     pub(crate) fn artifact(
         self: &Arc<Self>,
         update: ArtifactUpdate,
     ) -> impl Future<Output = Result<(), UpdateError>> + Send {
         let event = self.artifact_event(update);
-        match self.ledger().merge.is_zero() || !is_mere_text(&event) {
+        match !self.ledger().merges_chunks || !is_mere_text(&event) {
             true => Either::Left(self.append(vec![Event::ArtifactUpdate(event)])),
             false => Either::Right(self.collect(Box::new(event))),
         }
@@ -271,34 +273,63 @@ impl Runner {
 
     async fn collect(
         self: &Arc<Self>,
-        text: Box<TaskArtifactUpdateEvent>,
+        mut text: Box<TaskArtifactUpdateEvent>,
     ) -> Result<(), UpdateError> {
         let pauses = self.pauses_with(&[]);
-        let collected = self.ready().await?.collect(&self.account, text).await?;
-        if let Collected::First = collected {
-            let runner = Arc::clone(self);
-            tokio::spawn(async move {
-                tokio::time::sleep(runner.ledger().merge).await;
-                let mut pen = runner.pen.lock().await;
-                if let Err(error) = runner.write(&mut pen, Box::default()).await {
-                    let error = &error as &dyn std::error::Error;
-                    tracing::warn!(task = %runner.task_id(), error, "could not write what was collected");
-                }
-            });
+        if !self.is_stored.load(Ordering::Relaxed) {
+            drop(self.ready().await?);
+            self.is_stored.store(true, Ordering::Relaxed);
         }
-        if pauses {
-            tokio::task::yield_now().await;
+        loop {
+            match self.kept.push(text) {
+                Pushed::Kept => break,
+                Pushed::First => {
+                    let runner = Arc::clone(self);
+                    tokio::spawn(async move { runner.write_kept().await });
+                    break;
+                }
+                Pushed::Refused(again) => {
+                    text = again;
+                    self.flush().await?;
+                }
+            }
+        }
+        match pauses {
+            true => tokio::task::yield_now().await,
+            // An agent that has all its text at once is not to keep the writer from its work.
+            false => tokio::task::coop::consume_budget().await,
         }
         Ok(())
     }
 
-    /// Adds a message of the caller to the history, with what follows from it for the task.
+    /// Writes the text that is kept until there is no more.
+    async fn write_kept(&self) {
+        loop {
+            if let Err(error) = self.flush().await {
+                self.kept.give_up();
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(task = %self.task_id(), error, "could not write an artifact's text");
+                return;
+            }
+            if self.kept.finish() {
+                return;
+            }
+        }
+    }
+
+    async fn flush(&self) -> Result<(), UpdateError> {
+        let mut pen = self.pen.lock().await;
+        self.write(&mut pen, Box::default()).await
+    }
+
+    /// Adds a message of the caller to the history, with what follows from it for the task; yields where the
+    /// log ends after that.
     pub(crate) async fn hear(
         &self,
         message: Message,
         then: Option<TaskState>,
         receipt: Option<Receipt>,
-    ) -> Result<(), UpdateError> {
+    ) -> Result<u64, UpdateError> {
         let mut pen = self.ready().await?;
         let mut events = vec![Event::Message(self.placed(message))];
         events.extend(then.map(|state| self.status_event(state, None, None)));
@@ -310,7 +341,8 @@ impl Runner {
             receipt,
             ..Entry::of(events)
         };
-        self.write(&mut pen, entry.into()).await
+        self.write(&mut pen, entry.into()).await?;
+        Ok(pen.generation())
     }
 
     /// Writes a step on the way to an answer, if steps are kept.
@@ -374,7 +406,7 @@ impl Runner {
             return Err(UpdateError::Answered);
         }
         if let Some(begun) = pen.begun_unseen(&self.account).await? {
-            self.tell(Progress::Open(Arc::new(begun)));
+            self.tell(Progress::Open(begun));
         }
         let Some(new) = pen.new_task() else {
             let completed = self.status_event(TaskState::Completed, Some(message), None);
@@ -407,11 +439,32 @@ impl Runner {
     }
 
     /// A message of this task says so.
-    pub(crate) fn placed(&self, message: Message) -> Message {
-        Message {
-            task_id: Some(self.task_id().clone()),
-            context_id: Some(self.context.clone()),
-            ..message
+    pub(crate) fn placed(&self, mut message: Message) -> Message {
+        self.place(&mut message);
+        message
+    }
+
+    /// Has a message name this task and its context.
+    pub(crate) fn place(&self, message: &mut Message) {
+        message.task_id = Some(self.task_id().clone());
+        message.context_id = Some(self.context.clone());
+    }
+
+    /// Tells the callers who wait, and the followers, that the end of the turn could not be stored.
+    pub(crate) fn tell_stuck(&self, failure: Uuid) {
+        self.board.change(|stage| stage.stuck = Some(failure));
+        let Account {
+            ledger,
+            owner,
+            task,
+        } = &self.account;
+        ledger.audiences.fail(owner, task, failure);
+    }
+
+    /// Tells that what could not be stored is stored.
+    pub(crate) fn tell_unstuck(&self) {
+        if self.board.is(|stage| stage.stuck.is_some()) {
+            self.board.change(|stage| stage.stuck = None);
         }
     }
 

@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_run_that_begins_when_all_are_stopped_is_stopped_too() {
         let store = Arc::new(MemoryStore::default());
-        let ledger = Ledger::new(store, Duration::ZERO, Duration::ZERO, false, false);
+        let ledger = Ledger::new(store, Duration::ZERO, false, false, false);
         let known = Snapshot {
             task: Task::submitted("t".into(), "c".into()).into(),
             generation: 1,

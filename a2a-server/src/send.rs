@@ -10,12 +10,13 @@ use a2a_types::{
 };
 use tokio::time::{Instant, timeout_at};
 use tokio_stream::StreamExt;
+use uuid::Uuid;
 
-use crate::intake::{Begun, Outcome};
+use crate::follow::stuck;
+use crate::intake::{Accepted, Begun, LogPosition, Outcome};
 use crate::manner::Wanted;
 use crate::server::Inner;
 use crate::stage::{Progress, Stage};
-use crate::store::Snapshot;
 use crate::turns::{FirstStep, Heard};
 
 impl Inner {
@@ -37,7 +38,7 @@ impl Inner {
                 true => FirstStep::Apart,
                 false => FirstStep::Here,
             };
-            let begun = self.begin(heard, first_step).await?;
+            let Accepted { begun, .. } = self.begin(heard, first_step).await?;
             // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
             let until = Instant::now()
                 + match soon {
@@ -61,8 +62,11 @@ impl Inner {
                 let waited = Box::pin(self.wait(&begun, &from, &context, enough));
                 // However that goes, the task says where it stands.
                 drop(timeout_at(until, waited).await);
+                if let Some(failure) = begun.stuck() {
+                    return Err(stuck(failure));
+                }
             }
-            let task = self.snapshot(&from.task.id, &context).await?.task;
+            let task = self.snapshot(&from.task, &context).await?.task;
             if !context.dialect.rules().history_when_not_asked {
                 wanted.history_length.get_or_insert(0);
             }
@@ -85,10 +89,13 @@ impl Inner {
         let heard = Box::new(Heard::new(params, context.clone()));
         async move {
             self.require_streaming()?;
-            let begun = self.begin(heard, FirstStep::UntilTold).await?;
+            let Accepted { begun, snapshot } = self.begin(heard, FirstStep::UntilTold).await?;
             let until = Instant::now() + self.first_event;
             let from = match begun.outcome(until, |_| true).await? {
-                Outcome::Task(from) => Arc::unwrap_or_clone(from),
+                Outcome::Task(from) => match snapshot {
+                    Some(snapshot) => snapshot,
+                    None => self.snapshot(&from.task, &context).await?,
+                },
                 Outcome::Message(message) => {
                     let told = Update {
                         event: Event::Message(manner.message(message)).into(),
@@ -106,22 +113,26 @@ impl Inner {
     async fn wait(
         &self,
         begun: &Begun,
-        from: &Snapshot,
+        from: &LogPosition,
         context: &Context,
         enough: impl Fn(&Stage) -> bool,
     ) -> Result<(), A2aError> {
         match begun {
             Begun::Run { runner, .. } => {
                 let board = runner.board();
-                board.until(|stage| enough(stage) || stage.ended).await;
+                let over = |stage: &Stage| enough(stage) || stage.ended || stage.stuck.is_some();
+                board.until(over).await;
+                if begun.stuck().is_some() {
+                    return Ok(());
+                }
                 if board.is(enough) {
                     return Ok(());
                 }
             }
-            Begun::Known(_) if from.task.status.state.is_settled() => return Ok(()),
+            Begun::Known(_) if from.is_settled => return Ok(()),
             Begun::Known(_) => {}
         }
-        let id = from.task.id.clone();
+        let id = from.task.clone();
         let updates = self.follow(id, None, from.generation, context).await?;
         let mut updates = std::pin::pin!(updates);
         while let Some(Ok(update)) = updates.next().await {
@@ -140,6 +151,14 @@ impl Begun {
         matches!(self, Self::Run { runner, .. } if runner.board().is(so_far))
     }
 
+    /// Returns the correlation id of the failure that keeps the end of its turn from being stored.
+    fn stuck(&self) -> Option<Uuid> {
+        match self {
+            Self::Run { runner, .. } => runner.board().is(|stage| stage.stuck),
+            Self::Known(_) => None,
+        }
+    }
+
     /// Whether the agent has let those go who waited when the message came.
     fn lets_go(&self, stage: &Stage) -> bool {
         matches!(self, Self::Run { detached, .. } if stage.detached > *detached)
@@ -156,12 +175,13 @@ impl Begun {
             Self::Known(outcome) => return Ok(Outcome::clone(outcome)),
             Self::Run {
                 from: Some(from), ..
-            } => return Ok(Outcome::Task(Arc::clone(from))),
+            } => return Ok(Outcome::Task(from.clone())),
             Self::Run { runner, .. } => runner,
         };
         let known = |stage: &Stage| match stage.progress {
-            Progress::Pending => stage.ended,
-            Progress::Open(_) => enough(stage) || stage.ended,
+            _ if stage.ended || stage.stuck.is_some() => true,
+            Progress::Pending => false,
+            Progress::Open(_) => enough(stage),
             Progress::Answered(_) => true,
         };
         if !runner.board().is(known) {
@@ -171,7 +191,12 @@ impl Begun {
             }
         }
         match runner.board().is(|stage| stage.progress.clone()) {
-            Progress::Open(snapshot) => Ok(Outcome::Task(snapshot)),
+            Progress::Open(dialect) => Ok(Outcome::Task(LogPosition {
+                task: runner.task_id().clone(),
+                generation: 1,
+                dialect,
+                is_settled: false,
+            })),
             Progress::Answered(message) => Ok(Outcome::Message(Message::clone(&message))),
             // The task could not even be stored.
             Progress::Pending => Err(ErrorKind::Unavailable.into()),

@@ -13,8 +13,7 @@ use futures_util::{TryFutureExt, stream};
 use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
 
-use crate::audience::Audiences;
-use crate::follow::{First, follow};
+use crate::follow::{First, follow, stuck};
 use crate::gate::Gate;
 use crate::health::Health;
 use crate::ledger::Ledger;
@@ -39,7 +38,6 @@ pub(crate) struct Inner {
     pub(crate) card: AgentCard,
     pub(crate) extended_card: Option<AgentCard>,
     pub(crate) ledger: Arc<Ledger>,
-    pub(crate) audiences: Arc<Audiences>,
     pub(crate) turns: Arc<Turns>,
     pub(crate) gate: Gate,
     pub(crate) health: Health,
@@ -249,8 +247,13 @@ impl Inner {
         context: &Context,
     ) -> Result<impl Stream<Item = Result<Update, Error>> + Send + 'static, A2aError> {
         let store = Arc::clone(&self.ledger.store);
-        let changes = store.watch(&Owner::of(context), &task).await?;
-        let audience = self.audiences.join(Owner::of(context), task, &changes);
+        let owner = Owner::of(context);
+        let running = self.turns.running(&owner, &task);
+        if let Some(failure) = running.and_then(|runner| runner.board().is(|stage| stage.stuck)) {
+            return Err(stuck(failure));
+        }
+        let changes = store.watch(&owner, &task).await?;
+        let audience = self.ledger.audiences.join(owner, task, &changes);
         let closed = self.closed.clone();
         Ok(follow(store, audience, changes, first, after, closed))
     }

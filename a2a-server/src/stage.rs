@@ -2,10 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use a2a_types::Message;
+use a2a_types::{Dialect, Message};
 use tokio::sync::Notify;
-
-use crate::store::Snapshot;
+use uuid::Uuid;
 
 /// How far the work on a task is.
 #[derive(Debug, Default)]
@@ -16,6 +15,9 @@ pub(crate) struct Stage {
     pub(crate) detached: u64,
     /// The generation in which the task was last settled here; none yet if that is 0.
     pub(crate) settled: u64,
+    /// The correlation id of a failure of the store, for as long as that keeps the end of a turn from being
+    /// written.
+    pub(crate) stuck: Option<Uuid>,
     /// The caller wants the task canceled.
     pub(crate) canceled: bool,
     /// The task is somebody else's work now.
@@ -32,8 +34,8 @@ pub(crate) enum Progress {
     /// Nothing yet.
     #[default]
     Pending,
-    /// There is a task; this is how it began.
-    Open(Arc<Snapshot>),
+    /// There is a task, begun by a caller who speaks this.
+    Open(Dialect),
     /// The agent answered with a message, there will be no task.
     Answered(Arc<Message>),
 }

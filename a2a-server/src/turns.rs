@@ -15,6 +15,7 @@ use tracing::Span;
 
 use crate::agent::{ErasedAgent, Failure};
 use crate::claim::Claim;
+use crate::gate::HeldBytes;
 use crate::letters::Letter;
 use crate::runner::Runner;
 use crate::runs::{Runs, Waiting};
@@ -39,6 +40,8 @@ pub(crate) struct Heard {
     pub(crate) resumed: Option<Box<Resumed>>,
     /// The message as its sender may send it again: open until it is answered.
     pub(crate) letter: Option<Arc<Letter>>,
+    /// Its share of what all messages may hold that are being answered.
+    pub(crate) held: Option<Arc<HeldBytes>>,
 }
 
 impl Heard {
@@ -48,6 +51,7 @@ impl Heard {
             context,
             resumed: None,
             letter: None,
+            held: None,
         }
     }
 }
@@ -67,6 +71,11 @@ pub(crate) enum FirstStep {
 }
 
 impl FirstStep {
+    /// Whether the caller follows the task from the message on.
+    pub(crate) fn is_followed(self) -> bool {
+        self == Self::UntilTold
+    }
+
     /// Who takes it if there is a task already.
     pub(crate) fn of_known(self) -> Self {
         match self {
@@ -385,22 +394,27 @@ async fn settle(
     persist(runner, || close(runner, state, text)).await
 }
 
-/// Does what comes after a turn, however long the store is in trouble: nobody else would.
+/// Does what comes after a turn, however long the store is in trouble: nobody else would. Those who wait for
+/// it are told at once.
 async fn persist<T, F>(runner: &Runner, step: impl Fn() -> F) -> Result<T, UpdateError>
 where
     F: Future<Output = Result<T, UpdateError>>,
 {
-    let mut pause = FIRST_PAUSE;
+    let (mut pause, failure) = (FIRST_PAUSE, uuid::Uuid::new_v4());
     loop {
         let error = match step().await {
             Err(UpdateError::Store(error @ (StoreError::Full | StoreError::Failed(_)))) => error,
-            done => return done,
+            done => {
+                runner.tell_unstuck();
+                return done;
+            }
         };
         // Whoever waits for a task that was never stored is told so.
         if !runner.is_stored().await {
             return Err(error.into());
         }
-        tracing::warn!(task = %runner.task_id(), error = &error as &dyn std::error::Error, "could not end a turn yet");
+        tracing::error!(correlation_id = %failure, task = %runner.task_id(), error = &error as &dyn std::error::Error, "could not end a turn yet");
+        runner.tell_stuck(failure);
         tokio::select! {
             () = tokio::time::sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
             () = runner.lost() => return Err(error.into()),

@@ -6,8 +6,9 @@ mod wire;
 
 use std::net::SocketAddr;
 
+use a2a_client::{Client, SendMessageResponse};
 use a2a_server::{Failure, MemoryStore, Server, Store, Turn};
-use a2a_types::AgentCard;
+use a2a_types::{AgentCard, Message};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
@@ -20,6 +21,7 @@ async fn bad_input_costs_little_memory() {
     a_heavy_body_costs_little_memory().await;
     unread_answers_cost_little_memory().await;
     a_page_of_large_tasks_is_short().await;
+    queued_messages_cost_what_they_hold().await;
 }
 
 /// A chunked body that would be 1 GiB is refused after the first 4 MiB, and costs no memory.
@@ -176,3 +178,36 @@ fn resident() -> u64 {
     let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
     kilobytes.unwrap_or_default() * 1024
 }
+
+/// Messages that wait for a busy task cost what they hold, not a copy of the task each.
+async fn queued_messages_cost_what_they_hold() {
+    let card = AgentCard::new("Slow", "Never ends");
+    let server = Server::builder(card, async |turn: Turn| {
+        turn.working("on it").await?;
+        std::future::pending::<()>().await;
+        Ok::<_, Failure>(())
+    });
+    let client = Client::new(server.build().unwrap());
+    let task = match client.send("begin").return_immediately().await.unwrap() {
+        SendMessageResponse::Task(task) => task,
+        other => panic!("{other:?}"),
+    };
+    let before = resident();
+    for _ in 0..MESSAGES {
+        let message = Message {
+            task_id: Some(task.id.clone()),
+            ..Message::user("x".repeat(SIZE))
+        };
+        client.send(message).return_immediately().await.unwrap();
+    }
+    let growth = resident().saturating_sub(before);
+    // Each is in the history of the task, and in the queue.
+    let held = 2 * MESSAGES * SIZE;
+    assert!(
+        growth < 2 * held as u64,
+        "{growth} bytes of memory for {held}"
+    );
+}
+
+const MESSAGES: usize = 60;
+const SIZE: usize = 256 << 10;

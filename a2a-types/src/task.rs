@@ -1,5 +1,7 @@
 //! A task, and what may happen to it.
 
+use std::collections::HashMap;
+
 use serde::de::{Error as _, IntoDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -7,7 +9,8 @@ use serde_json::Value;
 use crate::proto::{or_default, proto_enum, unless_empty};
 use crate::timestamp::zone_optional;
 use crate::{
-    Artifact, ContextId, Event, Message, Object, TaskArtifactUpdateEvent, TaskId, Timestamp,
+    Artifact, ArtifactId, ContextId, Event, Message, Object, TaskArtifactUpdateEvent, TaskId,
+    Timestamp,
 };
 
 /// A piece of work that an agent does for a caller. Specification 1.0 §4.1.1.
@@ -225,8 +228,20 @@ impl Task {
     /// The state of the task after several events; if one of them is refused, none changes anything.
     pub fn apply_all(&mut self, events: &[Event]) -> Result<(), IllegalEvent> {
         self.state_after(self.status.state, events)?;
-        events.iter().for_each(|event| self.take(event));
+        let mut index = ArtifactIndex::default();
+        events.iter().for_each(|event| self.take(event, &mut index));
         Ok(())
+    }
+
+    /// Applies events one after the other; one that is refused changes nothing. The effort grows with the
+    /// number of events, not with that of the artifacts that they are searched for in.
+    pub fn fold<'e>(&mut self, events: impl IntoIterator<Item = &'e Event>) {
+        let mut index = ArtifactIndex::default();
+        for event in events {
+            if self.state_after_one(self.status.state, event).is_ok() {
+                self.take(event, &mut index);
+            }
+        }
     }
 
     /// The state in which several events leave the task if they may happen to it, one after the other, in
@@ -261,9 +276,12 @@ impl Task {
         }
     }
 
-    fn take(&mut self, event: &Event) {
+    fn take(&mut self, event: &Event, index: &mut ArtifactIndex) {
         match event {
-            Event::Task(task) => self.clone_from(task),
+            Event::Task(task) => {
+                self.clone_from(task);
+                *index = ArtifactIndex::default();
+            }
             Event::Message(message) => {
                 self.remember_status();
                 self.history.push(message.clone());
@@ -272,7 +290,7 @@ impl Task {
                 self.remember_status();
                 self.status = update.status.clone();
             }
-            Event::ArtifactUpdate(update) => self.assemble(update),
+            Event::ArtifactUpdate(update) => self.assemble(update, index),
         }
     }
 
@@ -293,18 +311,47 @@ impl Task {
         self.history.drain(..surplus);
     }
 
-    fn assemble(&mut self, update: &TaskArtifactUpdateEvent) {
+    fn assemble(&mut self, update: &TaskArtifactUpdateEvent, index: &mut ArtifactIndex) {
         let chunk = &update.artifact;
-        // The last one is most often meant.
-        let mut known = self.artifacts.iter_mut().rev();
-        let known = known.find(|known| known.artifact_id == chunk.artifact_id);
-        match known {
+        let place = index.find(&self.artifacts, &chunk.artifact_id);
+        match place.and_then(|place| self.artifacts.get_mut(place)) {
             Some(artifact) if update.append => artifact.append(chunk),
             Some(artifact) => artifact.clone_from(chunk),
             None => self.artifacts.push(chunk.clone()),
         }
     }
 }
+
+/// The places of a task's artifacts by id, for a batch of events. Few events search the artifacts one by one:
+/// the index is built once that would cost more.
+#[derive(Default)]
+struct ArtifactIndex {
+    searches: usize,
+    places: HashMap<ArtifactId, usize>,
+    /// How many artifacts are in the index.
+    indexed: usize,
+}
+
+impl ArtifactIndex {
+    fn find(&mut self, artifacts: &[Artifact], id: &ArtifactId) -> Option<usize> {
+        // The last one is most often meant.
+        if artifacts.last().is_some_and(|last| last.artifact_id == *id) {
+            return Some(artifacts.len() - 1);
+        }
+        self.searches += 1;
+        if artifacts.len() <= FEW || self.searches <= FEW {
+            return artifacts.iter().rposition(|known| known.artifact_id == *id);
+        }
+        for (place, artifact) in artifacts.iter().enumerate().skip(self.indexed) {
+            self.places.insert(artifact.artifact_id.clone(), place);
+        }
+        self.indexed = artifacts.len();
+        self.places.get(id).copied()
+    }
+}
+
+/// How many artifacts, and how many events, need no index.
+const FEW: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -410,6 +457,36 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// The same fold, whether each event is applied by itself or all are at once; however many artifacts there
+    /// are, and a snapshot in between.
+    #[test]
+    fn a_batch_folds_to_what_its_events_fold_to_one_by_one() {
+        let ids = (0..200).map(|number| number * 7 % 61);
+        let mut events: Vec<Event> = ids
+            .map(|id| chunk(&id.to_string(), "x", id % 3 > 0))
+            .collect();
+        let snapshot = Task {
+            artifacts: vec![Artifact {
+                artifact_id: "5".into(),
+                ..Artifact::default()
+            }],
+            ..task()
+        };
+        events.insert(100, Event::Task(snapshot));
+        events.insert(150, status(TaskState::Submitted, None));
+        let (mut one_by_one, mut at_once) = (task(), task());
+        for event in &events {
+            drop(one_by_one.apply(event));
+        }
+        at_once.fold(&events);
+        assert_eq!(at_once, one_by_one);
+        events.remove(150);
+        let mut applied = task();
+        applied.status = at_once.status.clone();
+        applied.apply_all(&events).unwrap();
+        assert_eq!(applied.artifacts, one_by_one.artifacts);
     }
 
     #[test]

@@ -33,6 +33,9 @@ pub enum StoreError {
     /// The task's log is as long as it may be.
     #[error("the log of the task holds {0} bytes and takes no more")]
     TooLong(usize),
+    /// The task has as many artifacts as it may.
+    #[error("the task has {0} artifacts and may have no more: add parts to one of them")]
+    TooManyArtifacts(usize),
     /// The task holds as many webhooks as it may.
     #[error("the task has {0} push notification configs and may have no more")]
     TooManyConfigs(usize),

@@ -1,10 +1,12 @@
 //! How much a store keeps of one task.
 
+use std::collections::HashSet;
 use std::mem::size_of;
 
 use a2a_transport::TraceContext;
 use a2a_types::{
-    Artifact, Content, Event, Message, Object, Part, Role, Task, TaskPushNotificationConfig,
+    Artifact, Content, Event, Message, Object, Part, Role, SendMessageRequest, Task,
+    TaskPushNotificationConfig,
 };
 use serde_json::Value;
 
@@ -12,6 +14,9 @@ use super::{Append, Logged, Owner, StoreError, Tail};
 
 /// How many messages of its caller a task takes: what a caller can send without end has one here.
 pub(crate) const MESSAGES: usize = 1000;
+
+/// How many artifacts a task may have.
+pub(crate) const ARTIFACTS: usize = 10_000;
 
 /// How many bytes the events of a task may hold, measured roughly.
 const LOG: usize = 64 << 20;
@@ -45,6 +50,30 @@ pub(crate) fn admit(
     append: &Append,
 ) -> Result<(usize, usize), StoreError> {
     Growth::of(append).admit(messages, bytes)
+}
+
+/// Refuses events that give a task more than [`ARTIFACTS`] artifacts.
+pub(crate) fn admit_artifacts<'e>(
+    task: &Task,
+    events: impl Iterator<Item = &'e Event> + Clone,
+) -> Result<(), StoreError> {
+    let added = events.filter_map(|event| match event {
+        Event::ArtifactUpdate(update) => Some(&update.artifact.artifact_id),
+        _ => None,
+    });
+    let known = task.artifacts.len();
+    // Nearly always there is room for all of them, even if each is a new one.
+    if known + added.clone().count() <= ARTIFACTS {
+        return Ok(());
+    }
+    let mut new: HashSet<_> = added.collect();
+    for artifact in &task.artifacts {
+        new.remove(&artifact.artifact_id);
+    }
+    match known + new.len() <= ARTIFACTS {
+        true => Ok(()),
+        false => Err(StoreError::TooManyArtifacts(ARTIFACTS)),
+    }
 }
 
 /// How much is added to a task.
@@ -214,6 +243,11 @@ pub(crate) fn message(message: &Message) -> usize {
             .iter()
             .map(|id| text(id.as_str()))
             .sum::<usize>()
+}
+
+/// Roughly how many bytes a request to send a message holds.
+pub(crate) fn request(request: &SendMessageRequest) -> usize {
+    message(&request.message) + object(request.metadata.as_ref())
 }
 
 fn artifact(artifact: &Artifact) -> usize {

@@ -4,7 +4,7 @@
 //! your own shows that it keeps its promises by passing [`suite`].
 
 mod error;
-mod limits;
+pub(crate) mod limits;
 mod memory;
 mod owner;
 mod read;
@@ -59,7 +59,8 @@ pub trait Store: Send + Sync + 'static {
     /// Errors: [`StoreError::NoTask`]; [`StoreError::Behind`] if the log does not end at the
     /// generation that the writer knows; [`StoreError::Fenced`] and [`StoreError::Leased`] if somebody
     /// else writes; [`StoreError::Illegal`] if an event cannot happen to the task as it stands;
-    /// [`StoreError::Received`]; [`StoreError::TooManyMessages`], [`StoreError::TooLong`].
+    /// [`StoreError::Received`]; [`StoreError::TooManyMessages`], [`StoreError::TooManyArtifacts`],
+    /// [`StoreError::TooLong`].
     fn append<'a>(
         &'a self,
         owner: &'a Owner,

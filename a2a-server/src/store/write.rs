@@ -7,7 +7,7 @@ use a2a_transport::TraceContext;
 use a2a_types::extension::trpc::is_step;
 use a2a_types::{Dialect, Event, MessageId, Object, Task, TaskPushNotificationConfig, TaskState};
 
-use super::limits;
+use super::{Snapshot, limits};
 
 /// A task to be kept.
 #[derive(Clone, Debug)]
@@ -35,6 +35,16 @@ pub struct NewTask {
 }
 
 impl NewTask {
+    /// The task as it begins, before anything has happened to it.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            task: Arc::clone(&self.task),
+            generation: 1,
+            dialect: self.dialect,
+            checkpoint: None,
+        }
+    }
+
     /// Splits off what has happened to the task already.
     pub(crate) fn split(&mut self) -> Option<Append> {
         let events = std::mem::take(&mut self.events);

@@ -127,3 +127,33 @@ async fn who_waits_when_the_server_closes_begins_nothing() {
     }
     assert_eq!(worker.runs(), 2);
 }
+
+/// The messages that turns answer, or that wait for one, have a bound in bytes together.
+#[tokio::test]
+async fn messages_beyond_the_bytes_for_turns_are_refused_until_one_is_answered() {
+    let worker = Worker::default();
+    let limits = TurnLimits {
+        message_bytes: 64 << 10,
+        ..TurnLimits::default()
+    };
+    let client = narrow(&worker, limits).retries(Retries::none());
+    let large = |command: &str| format!("{command} {}", "x".repeat(40 << 10));
+    let first = tokio::spawn({
+        let (client, message) = (client.clone(), large("wait"));
+        async move { client.send(message).await.unwrap() }
+    });
+    worker.begun.notified().await;
+    match client.send(large("echo")).await {
+        Err(Error::Agent(error)) => {
+            assert_eq!(error.kind, ErrorKind::Unavailable);
+            assert!(error.message.contains("bytes"), "{error}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let small = task(client.send("echo x").await.unwrap());
+    assert_eq!(small.status.state, TaskState::Completed);
+    worker.go_on.open();
+    first.await.unwrap();
+    let done = task(client.send(large("echo")).await.unwrap());
+    assert_eq!(done.status.state, TaskState::Completed);
+}

@@ -4,14 +4,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use a2a_client::{Client, StreamExt};
+use a2a_client::{Client, Retries, StreamExt};
 use a2a_server::{
     Append, Appended, Failure, Listing, MemoryStore, NewTask, Notification, Orphan, Owner, Page,
     Receipt, Received, Retention, Server, Settlement, Snapshot, Store, StoreError, Tail, Turn,
 };
+use a2a_transport::http::Readiness;
 use a2a_transport::{Answer, BoxFuture, Call, Context, Error, Transport};
 use a2a_types::{
-    ConfigId, Dialect, Event, Message, MessageId, Response, SendMessageRequest,
+    ConfigId, Dialect, ErrorKind, Event, Message, MessageId, Response, SendMessageRequest,
     SendMessageResponse, Task, TaskId, TaskPushNotificationConfig, TaskState,
 };
 use tokio::sync::{Notify, watch};
@@ -33,6 +34,8 @@ struct Moody {
     refuses: Arc<Mutex<Option<Refused>>>,
     /// It has refused something.
     refused: Arc<Notify>,
+    /// Writes nothing, for as long as this is so.
+    writes_nothing: Arc<AtomicBool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,6 +84,10 @@ impl Store for Moody {
         if hears && self.goes_blind.load(Ordering::Relaxed) {
             self.is_blind.store(true, Ordering::Relaxed);
         }
+        if self.writes_nothing.load(Ordering::Relaxed) {
+            self.refused.notify_one();
+            return Box::pin(async { Err(StoreError::failed("no space left on device")) });
+        }
         match self.refuses(Refused::Append) {
             true => Box::pin(async { Err(StoreError::Full) }),
             false => self.inner.append(owner, task, append),
@@ -99,6 +106,18 @@ impl Store for Moody {
         }
     }
 
+    fn keep_answer<'a>(
+        &'a self,
+        owner: &'a Owner,
+        receipt: Receipt,
+        answer: Message,
+    ) -> Pending<'a, ()> {
+        match self.writes_nothing.load(Ordering::Relaxed) {
+            true => Box::pin(async { Err(StoreError::failed("no space left on device")) }),
+            false => self.inner.keep_answer(owner, receipt, answer),
+        }
+    }
+
     as_ever! {
         events_after(owner: &'a Owner, task: &'a TaskId, generation: u64) -> Tail;
         watch(owner: &'a Owner, task: &'a TaskId) -> watch::Receiver<u64>;
@@ -107,7 +126,6 @@ impl Store for Moody {
         configs(owner: &'a Owner, task: &'a TaskId) -> Vec<TaskPushNotificationConfig>;
         delete_config(owner: &'a Owner, task: &'a TaskId, config: &'a ConfigId) -> ();
         received(owner: &'a Owner, message: &'a MessageId) -> Option<Received>;
-        keep_answer(owner: &'a Owner, receipt: Receipt, answer: Message) -> ();
         notifications(limit: usize, term: Duration) -> Vec<Notification>;
         dead_letters(limit: usize) -> Vec<Notification>;
         undelivered() -> usize;
@@ -176,9 +194,10 @@ async fn a_store_that_panics_leaves_no_task_behind_that_somebody_works_on() {
     }
 }
 
-/// What was heard is answered, whether or not the store shows the task right after that.
+/// A message that was written reaches the agent even if the store cannot show the task right after that: a
+/// stream goes on, and a caller whose answer could not be read sends the message again.
 #[tokio::test]
-async fn an_answer_that_was_written_is_heard() {
+async fn a_message_that_was_written_reaches_the_agent() {
     for streams in [false, true] {
         let store = Moody::default();
         let client = Client::new(server(&store));
@@ -189,7 +208,11 @@ async fn an_answer_that_was_written_is_heard() {
             ..Message::user("42")
         };
         let state = match streams {
-            false => Some(task(client.send(answer).await.unwrap()).status.state),
+            false => {
+                client.send(answer.clone()).await.unwrap_err();
+                store.goes_blind.store(false, Ordering::Relaxed);
+                Some(task(client.send(answer).await.unwrap()).status.state)
+            }
             true => {
                 let updates = client.stream(answer).await.unwrap();
                 let all: Vec<_> = updates.collect().await;
@@ -216,7 +239,8 @@ async fn a_task_that_a_panic_has_left_is_abandoned() {
         task_id: Some(asked.id.clone()),
         ..Message::user("42")
     };
-    soon(client.send(answer).into_future()).await.unwrap_err();
+    let refused = soon(client.stream(answer).into_future()).await;
+    assert!(refused.is_err());
     let found = async {
         loop {
             let orphans = store.inner.orphans(10).await.unwrap();
@@ -318,4 +342,106 @@ async fn a_message_that_comes_while_a_task_cannot_be_ended_is_answered() {
     let done = task(soon(client.send(answer).into_future()).await.unwrap());
     assert_eq!(done.status.state, TaskState::Completed);
     assert_eq!(done.artifacts.len(), 1);
+}
+
+/// A store that cannot write in the middle of a turn: the sender and the follower are told at once, under one
+/// correlation id, and the server is not ready. When the store writes again the task ends, and the server is
+/// ready.
+#[tokio::test(start_paused = true)]
+async fn callers_are_told_at_once_that_the_store_cannot_write() {
+    let (store, go_on) = (Moody::default(), Arc::new(Notify::new()));
+    let (fails, waits) = (Arc::clone(&store.writes_nothing), Arc::clone(&go_on));
+    let agent = move |turn: Turn| {
+        let (fails, waits) = (Arc::clone(&fails), Arc::clone(&waits));
+        async move {
+            turn.working("on it").await?;
+            waits.notified().await;
+            fails.store(true, Ordering::Relaxed);
+            Ok::<_, Failure>(turn.complete().await?)
+        }
+    };
+    let server = Server::builder(card(), agent).store(store.clone());
+    let server = server.build().unwrap();
+    let client = Client::new(server.clone()).retries(Retries::none());
+    let message = Message::user("begin");
+    let mut updates = client.stream(message.clone()).await.unwrap();
+    let first = updates.next().await.unwrap().unwrap();
+    let id = first.task_id().cloned().unwrap();
+    let begun = tokio::time::Instant::now();
+    let sent = client.send(message.clone()).into_future();
+    let (sent, ()) = tokio::join!(sent, async { go_on.notify_one() });
+    let told = correlated(sent.map(drop));
+    let streamed = loop {
+        match updates.next().await {
+            Some(Ok(_)) => {}
+            Some(Err(error)) => break correlated(Err(error)),
+            None => panic!("the stream ended as if nothing were wrong"),
+        }
+    };
+    assert_eq!(streamed, told);
+    assert!(
+        begun.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        begun.elapsed()
+    );
+    correlated(client.subscribe(id.clone()).await.map(drop));
+    assert_eq!(server.ready().await, Err("store unavailable"));
+
+    store.writes_nothing.store(false, Ordering::Relaxed);
+    soon(ended(&store, &id)).await;
+    tokio::time::advance(Duration::from_secs(2)).await;
+    assert_eq!(server.ready().await, Ok(()));
+    let again = task(client.send(message).await.unwrap());
+    assert_eq!(again.status.state, TaskState::Failed);
+}
+
+/// The correlation id in an error of the kind *unavailable*.
+#[track_caller]
+fn correlated(refused: Result<(), a2a_client::Error>) -> String {
+    match refused {
+        Err(a2a_client::Error::Agent(error)) => {
+            assert_eq!(error.kind, ErrorKind::Unavailable, "{error:?}");
+            let (_, id) = error.message.split_once("Correlation id: ").unwrap();
+            id.to_owned()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A server that nobody has called yet does its background work: a service that is mounted somewhere recovers
+/// what an earlier process has left.
+#[tokio::test(start_paused = true)]
+async fn a_server_recovers_abandoned_tasks_before_its_first_call() {
+    let store = Moody::default();
+    let owner = Owner::from(a2a_server::Principal::anonymous());
+    let abandoned = NewTask {
+        task: Task::submitted("t".into(), "c".into()).into(),
+        dialect: Dialect::V1_0,
+        config: None,
+        receipt: None,
+        holder: "a process that is gone".into(),
+        term: Duration::ZERO,
+        events: Vec::new(),
+        release: false,
+        notify: false,
+        trace: None,
+    };
+    store.inner.create(&owner, abandoned).await.unwrap();
+    let server = server(&store);
+    assert_eq!(soon(ended(&store, &"t".into())).await, TaskState::Failed);
+    drop(server);
+}
+
+/// Waits until a task of a caller without a name has ended; yields its state.
+async fn ended(store: &Moody, task: &TaskId) -> TaskState {
+    let owner = Owner::from(a2a_server::Principal::anonymous());
+    let mut watch = store.inner.watch(&owner, task).await.unwrap();
+    loop {
+        let snapshot = store.inner.snapshot(&owner, task).await.unwrap();
+        let state = snapshot.unwrap().task.status.state;
+        if state.is_terminal() {
+            return state;
+        }
+        watch.changed().await.unwrap();
+    }
 }

@@ -7,7 +7,9 @@ use a2a_client::{Client, Event, Retries, StreamExt, Updates};
 use a2a_server::{Agent, Failure, MemoryStore, Server, ServerBuilder, Turn};
 use a2a_types::{Message, Part, TaskState};
 
-use crate::{Gate, Worker, builders, card, stores};
+use tokio::sync::Notify;
+
+use crate::{Gate, Worker, builders, card, stores, task};
 
 #[tokio::test]
 async fn an_unknown_place_begins_with_the_task() {
@@ -183,16 +185,63 @@ async fn listen(client: &Client) -> usize {
 #[tokio::test]
 async fn syllables_are_told_together() {
     for builder in chatterers() {
-        let server = builder.merge_chunks(Duration::from_millis(50));
+        let server = builder.merge_chunks(true);
         let events = listen(&Client::new(server.build().unwrap())).await;
         assert!(events < 50, "{events} events");
     }
 }
 
+/// A chunk is told as soon as the agent waits for its next one: time is paused, and does not pass meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_chunk_waits_for_no_timer() {
+    let agents = Arc::new(Notify::new());
+    let waits = Arc::clone(&agents);
+    let agent = move |turn: Turn| {
+        let waits = Arc::clone(&waits);
+        async move {
+            let mut text = turn.artifact("talk").text("0").send().await?;
+            for number in 1..10 {
+                waits.notified().await;
+                text = text.text(number.to_string()).send().await?;
+            }
+            Ok::<_, Failure>(text.done().await?)
+        }
+    };
+    let server = Server::builder(card(), agent).store(MemoryStore::default());
+    let client = Client::new(server.build().unwrap());
+    let mut updates = client.stream("talk").await.unwrap();
+    let begun = tokio::time::Instant::now();
+    let mut told = 0;
+    while let Some(event) = updates.next().await {
+        if let Event::ArtifactUpdate(update) = event.unwrap() {
+            told += update.artifact.parts.len();
+            agents.notify_one();
+        }
+    }
+    assert_eq!((told, begun.elapsed()), (10, Duration::ZERO));
+}
+
+/// Text that comes after the end of the task is refused, or dropped with a warning, and nothing else happens.
+#[tokio::test]
+async fn text_after_the_end_is_dropped() {
+    let agent = async |turn: Turn| {
+        let text = turn.artifact("talk").text("0").send().await?;
+        turn.complete().await?;
+        let late = text.text("1").send().await?;
+        drop(late.done().await);
+        Ok::<_, Failure>(())
+    };
+    let server = Server::builder(card(), agent).store(MemoryStore::default());
+    let client = Client::new(server.build().unwrap());
+    let done = task(client.send("talk").await.unwrap());
+    assert_eq!(done.status.state, TaskState::Completed);
+    assert_eq!(done.artifacts[0].parts, [Part::text("0")]);
+}
+
 #[tokio::test]
 async fn or_one_by_one() {
     for builder in chatterers() {
-        let server = builder.merge_chunks(Duration::ZERO);
+        let server = builder.merge_chunks(false);
         assert_eq!(listen(&Client::new(server.build().unwrap())).await, 100);
     }
 }

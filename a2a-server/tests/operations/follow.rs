@@ -1,7 +1,5 @@
 //! Streams, and how they end.
 
-use std::time::Duration;
-
 use a2a_client::{Client, Event, Retries, StreamExt};
 use a2a_server::{Failure, Server, Turn};
 use a2a_types::{Dialect, ErrorKind, Part, TaskState};
@@ -88,7 +86,7 @@ async fn a_message_that_is_streamed_again_tells_all_of_its_ended_task() {
 async fn every_follower_sees_the_same_at_its_own_pace() {
     let agent = Obedient::default();
     let server = Server::builder(card(), agent.clone());
-    let server = server.merge_chunks(Duration::ZERO).build().unwrap();
+    let server = server.merge_chunks(false).build().unwrap();
     let client = Client::new(server).retries(Retries::none());
     let mut first = client.stream("count 1000").await.unwrap();
     let id = first

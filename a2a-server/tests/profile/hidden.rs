@@ -1,8 +1,5 @@
 //! Whoever did not declare the profile sees no step, in whatever way it looks.
 
-use std::path::Path;
-use std::time::Duration;
-
 use a2a_client::{Binding, Client, HttpTransport, Retries, SendMessageResponse, StreamExt};
 use a2a_server::{Server, ServerBuilder, SqliteStore, WebhookPolicy};
 use a2a_types::extension::trpc::{URI, Version};
@@ -11,6 +8,7 @@ use a2a_types::{
     Task, TaskPushNotificationConfig,
 };
 use serde_json::json;
+use std::path::Path;
 
 use crate::receiver::{next, receiver};
 use crate::stores;
@@ -21,7 +19,7 @@ fn builders() -> [ServerBuilder; 2] {
         let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1"]);
         Server::builder(card, Weather)
             .webhooks(policy)
-            .merge_chunks(Duration::ZERO)
+            .merge_chunks(false)
     };
     [with(card()), with(card()).store(stores::sqlite())]
 }

@@ -78,7 +78,7 @@ async fn in_every_manner(command: &str) -> String {
         ("anybody else", false, "", false, true),
     ] {
         let card = if declared { card() } else { plain_card() };
-        let server = Server::builder(card, Weather).merge_chunks(std::time::Duration::ZERO);
+        let server = Server::builder(card, Weather).merge_chunks(false);
         let server = if hides { server.hide_steps() } else { server };
         let caller = Caller::of(server.build().unwrap()).await;
         let mut message = json!({

@@ -51,7 +51,7 @@ faults! {
     /// What happens to no task is said to have happened.
     HidesMissingTask: "append.no_task", "owner.not_there_for_others", "sweep.all_of_it";
     /// What is too much is said to have been taken.
-    HidesLimits: "append.so_many_messages", "append.so_many_bytes";
+    HidesLimits: "append.so_many_messages", "append.so_many_bytes", "append.so_many_artifacts";
     /// An append without events makes the log longer.
     CountsAppends: "append.without_events";
 

@@ -5,7 +5,6 @@
 mod agent;
 
 use std::hint::black_box;
-use std::time::Duration;
 
 use a2a_server::{Server, Transport};
 use a2a_transport::binding::{EventReader, EventWriter, Question, Reading, jsonrpc};
@@ -152,7 +151,7 @@ fn server() -> Server {
     let mut card = AgentCard::new("Echo", "Says back what it is told");
     card.capabilities.streaming = Some(true);
     Server::builder(card, agent::Echo::new())
-        .merge_chunks(Duration::ZERO)
+        .merge_chunks(false)
         .build()
         .expect("its parts fit together")
 }

@@ -80,6 +80,11 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "an agent that is in need is left alone for a while",
     },
     Exception {
+        path: "a2a-client/src/bin/a2a/command/sent.rs",
+        word: "sleep",
+        reason: "the caller's deadline",
+    },
+    Exception {
         path: "a2a-client/src/updates.rs",
         word: "sleep",
         reason: "the caller's deadline",

@@ -203,7 +203,7 @@ fn counted(answers: &[Bytes]) -> Result<String, Failure> {
 }
 
 async fn post(address: SocketAddr, body: Vec<u8>) -> Result<Bytes, Failure> {
-    let client = Client::builder(TokioExecutor::new()).build_http();
+    let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
     let answer = client.request(request(address, Full::from(body))?).await?;
     Ok(answer.into_body().collect().await?.to_bytes())
 }

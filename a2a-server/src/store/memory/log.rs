@@ -89,6 +89,7 @@ impl Log {
         let tenure = self.tenure.next(&append.lease)?;
         let (messages, bytes) = limits::admit(self.messages, self.bytes, &append)?;
         self.task.state_after(self.state(), &append.events)?;
+        self.admit_artifacts(&append.events)?;
         (self.messages, self.bytes, self.tenure) = (messages, bytes, tenure);
         if append.release {
             self.tenure.until = None;
@@ -119,6 +120,18 @@ impl Log {
         let mut task = Arc::clone(&self.task);
         apply(&mut task, &self.events[self.folded..]);
         task
+    }
+
+    /// Refuses events that give the task more artifacts than it may have. Most logs have too few events for
+    /// that.
+    fn admit_artifacts(&mut self, events: &[Event]) -> Result<(), StoreError> {
+        if self.task.artifacts.len() + self.events.len() - self.folded + events.len()
+            <= limits::ARTIFACTS
+        {
+            return Ok(());
+        }
+        self.fold();
+        limits::admit_artifacts(&self.task, events.iter())
     }
 
     fn fold(&mut self) {
@@ -208,9 +221,8 @@ fn apply(task: &mut Arc<Task>, events: &[Arc<Event>]) {
     if events.is_empty() {
         return;
     }
-    let task = Arc::make_mut(task);
     // Each was legal when it came.
-    events.iter().for_each(|event| drop(task.apply(event)));
+    Arc::make_mut(task).fold(events.iter().map(|event| &**event));
 }
 
 /// How many events are folded anew for whoever asks for the task.

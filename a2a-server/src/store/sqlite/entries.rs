@@ -31,6 +31,7 @@ impl Desk<'_> {
         let size = limits::size_of_task(task);
         let (messages, bytes) = sheet.growth.admit(task.history.len(), size)?;
         let state = sheet.state(task, task.status.state)?;
+        limits::admit_artifacts(task, sheet.events.iter().map(|event| &**event))?;
         new.config.as_ref().map_or(Ok(0), limits::admit_config)?;
         if self.counts.unfinished >= most {
             return Err(match self.seq(&sheet.of, &task.id) {
@@ -117,6 +118,7 @@ impl Desk<'_> {
         let (messages, bytes) = sheet.growth.admit(folded.messages, folded.bytes)?;
         let before = folded.state;
         let state = sheet.state(&folded.base, before)?;
+        folded.admit_artifacts(&sheet.events)?;
         // From here on nothing is refused.
         let changed_at = sheet.status().map(time);
         (folded.messages, folded.bytes) = (messages, bytes);

@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use a2a_transport::SharedEvent;
 use a2a_types::{Dialect, Object, Task, TaskId, TaskState};
 use ahash::HashMap;
 use lru::LruCache;
 use tokio::sync::watch;
 
-use super::super::{Logged, Owner, Snapshot, Tail, limits};
+use super::super::{Logged, Owner, Snapshot, StoreError, Tail, limits};
 use super::seen::Seen;
 
 pub(super) type Key = (Owner, TaskId);
@@ -71,7 +72,14 @@ impl Folded {
         self.folded = self.tail.back().map_or(folded, |last| last.generation);
     }
 
-    fn unfolded(&self) -> impl Iterator<Item = &Logged> {
+    /// Refuses events that give the task more artifacts than it may have.
+    pub(super) fn admit_artifacts(&self, events: &[SharedEvent]) -> Result<(), StoreError> {
+        let added = self.unfolded().map(|logged| &*logged.event);
+        let added = added.chain(events.iter().map(|event| &**event));
+        limits::admit_artifacts(&self.base, added)
+    }
+
+    fn unfolded(&self) -> impl Iterator<Item = &Logged> + Clone {
         let folded = self.folded;
         let later = move |logged: &&Logged| logged.generation > folded;
         self.tail.iter().filter(later)
@@ -242,9 +250,10 @@ fn size((owner, _): &Key, task: &Folded) -> usize {
 }
 
 fn apply<'e>(task: &mut Arc<Task>, events: impl Iterator<Item = &'e Logged>) {
-    for logged in events {
+    let mut events = events.peekable();
+    if events.peek().is_some() {
         // Each was legal when it came.
-        drop(Arc::make_mut(task).apply(&logged.event));
+        Arc::make_mut(task).fold(events.map(|logged| &*logged.event));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use a2a_types::{Dialect, Event, IllegalEvent, TaskState};
 
-use super::super::limits::MESSAGES;
+use super::super::limits::{ARTIFACTS, MESSAGES};
 use super::super::{Append, Appended, StoreError};
 use super::bench::Bench;
 use super::sample::{LONG, ada, chunk, object, receipt, said, status, step, taken, tells};
@@ -19,6 +19,7 @@ super::promises! {
     without_events = "an append without events changes no generation";
     no_task = "nothing is appended to a task that is not there";
     so_many_messages = "a task takes 1,000 messages of its caller, and can end after that";
+    so_many_artifacts = "a task has 10,000 artifacts at most, and goes on with those";
     so_many_bytes = "a log does not grow beyond 64 MiB, but a task can always end";
 }
 
@@ -225,6 +226,34 @@ async fn so_many_messages(bench: Bench) -> Checked {
         history,
         MESSAGES + 1,
     )
+}
+
+async fn so_many_artifacts(bench: Bench) -> Checked {
+    let mut writer = bench.begin("t").await?;
+    let task = writer.task.clone();
+    let artifacts = |numbers: std::ops::Range<usize>| -> Vec<Event> {
+        let chunk = |number: usize| chunk(&task, &number.to_string(), "x", false);
+        numbers.map(chunk).collect()
+    };
+    let one_too_many = writer.held(artifacts(0..ARTIFACTS + 1));
+    refused!(
+        writer.append(one_too_many).await,
+        StoreError::TooManyArtifacts(_)
+    );
+    for first in (0..ARTIFACTS).step_by(1000) {
+        writer.add(artifacts(first..first + 1000)).await?;
+    }
+    for new in [ARTIFACTS..ARTIFACTS + 1, ARTIFACTS - 1..ARTIFACTS + 1] {
+        let one_more = writer.held(artifacts(new));
+        refused!(
+            writer.append(one_more).await,
+            StoreError::TooManyArtifacts(_)
+        );
+    }
+    writer.add(vec![chunk(&task, "7", "y", true)]).await?;
+    writer.become_(TaskState::Completed).await?;
+    let artifacts = writer.snapshot().await?.task.artifacts.len();
+    same("how many artifacts there are", artifacts, ARTIFACTS)
 }
 
 async fn so_many_bytes(bench: Bench) -> Checked {

@@ -178,9 +178,12 @@ impl Broken {
         match (self.fault, error) {
             (Fault::HidesIllegalEvents, StoreError::Illegal(_))
             | (Fault::HidesMissingTask, StoreError::NoTask)
-            | (Fault::HidesLimits, StoreError::TooManyMessages(_) | StoreError::TooLong(_)) => {
-                Ok(said_so)
-            }
+            | (
+                Fault::HidesLimits,
+                StoreError::TooManyMessages(_)
+                | StoreError::TooLong(_)
+                | StoreError::TooManyArtifacts(_),
+            ) => Ok(said_so),
             (Fault::TakesMessageOfRefusedAppend, error) => {
                 self.take_message(owner, receipt).await?;
                 Err(error)

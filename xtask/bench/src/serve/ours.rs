@@ -1,7 +1,6 @@
 //! Our server, as somebody writes it who has read the README.
 
 use std::path::Path;
-use std::time::Duration;
 
 use a2a_server::{Bound, MemoryStore, Retention, Server, ServerBuilder};
 use a2a_types::AgentCard;
@@ -22,7 +21,7 @@ pub(crate) async fn bind(directory: Option<&Path>, kept: Option<usize>) -> Resul
     let mut card = AgentCard::new("Echo", "Says back what it is told");
     card.capabilities.streaming = Some(true);
     // Each chunk is an event of its own: events are what is counted.
-    let mut builder = Server::builder(card, Echo::new()).merge_chunks(Duration::ZERO);
+    let mut builder = Server::builder(card, Echo::new()).merge_chunks(false);
     if let Some(directory) = directory {
         builder = stored(builder, directory)?;
     }

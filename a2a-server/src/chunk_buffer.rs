@@ -1,0 +1,110 @@
+//! Text of an agent that waits for the append before it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use a2a_types::extension::trpc::is_reasoning;
+use a2a_types::{Content, Part, TaskArtifactUpdateEvent};
+
+/// Text that is only added to an artifact, kept while an earlier append of the same task is being written:
+/// models speak in syllables. What accumulates meanwhile becomes one event. Nothing waits for a timer.
+#[derive(Default)]
+pub(crate) struct ChunkBuffer(Mutex<Buffered>);
+
+#[derive(Default)]
+struct Buffered {
+    update: Option<Box<TaskArtifactUpdateEvent>>,
+    bytes: usize,
+    /// Whether a writer will take what is here.
+    is_scheduled: bool,
+}
+
+/// The fate of a chunk.
+pub(crate) enum Pushed {
+    /// It is kept, and a writer will take it.
+    Kept,
+    /// It is kept, and the caller has to start a writer.
+    First,
+    /// It does not go with what is kept, or there is too much of that: what is kept has to be written first.
+    Refused(Box<TaskArtifactUpdateEvent>),
+}
+
+impl ChunkBuffer {
+    /// Keeps text; text for another artifact, or beyond the bound, is handed back.
+    pub(crate) fn push(&self, chunk: Box<TaskArtifactUpdateEvent>) -> Pushed {
+        let mut buffered = self.lock();
+        let buffered = &mut *buffered;
+        let bytes = text_len(&chunk);
+        match &mut buffered.update {
+            Some(kept) => {
+                let same = kept.artifact.artifact_id == chunk.artifact.artifact_id;
+                if !same || buffered.bytes >= MAX_BYTES {
+                    return Pushed::Refused(chunk);
+                }
+                kept.artifact.parts.extend(chunk.artifact.parts);
+                buffered.bytes += bytes;
+            }
+            None => {
+                buffered.update = Some(chunk);
+                buffered.bytes = bytes;
+            }
+        }
+        match std::mem::replace(&mut buffered.is_scheduled, true) {
+            true => Pushed::Kept,
+            false => Pushed::First,
+        }
+    }
+
+    /// Takes what is kept.
+    pub(crate) fn take(&self) -> Option<Box<TaskArtifactUpdateEvent>> {
+        let mut buffered = self.lock();
+        buffered.bytes = 0;
+        buffered.update.take()
+    }
+
+    /// Returns whether nothing is kept.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().update.is_none()
+    }
+
+    /// Returns whether the writer is done because nothing is kept: the next chunk starts another one.
+    pub(crate) fn finish(&self) -> bool {
+        let mut buffered = self.lock();
+        buffered.is_scheduled = buffered.update.is_some();
+        !buffered.is_scheduled
+    }
+
+    /// Leaves what is kept to the next writer.
+    pub(crate) fn give_up(&self) {
+        self.lock().is_scheduled = false;
+    }
+
+    /// Nothing that is done under this lock can panic half-way.
+    fn lock(&self) -> MutexGuard<'_, Buffered> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How much text is kept at most, but for the last chunk of it.
+const MAX_BYTES: usize = 4096;
+
+/// Returns whether an update only adds text to an artifact, so that it can become one event with the next.
+pub(crate) fn is_mere_text(event: &TaskArtifactUpdateEvent) -> bool {
+    let plain = |part: &Part| {
+        let is_text = matches!(part.content, Content::Text(_));
+        let bare = part.metadata.is_none() || is_reasoning(part);
+        is_text && bare && part.media_type.is_none() && part.filename.is_none()
+    };
+    let artifact = &event.artifact;
+    event.append
+        && !event.last_chunk
+        && event.metadata.is_none()
+        && artifact.metadata.is_none()
+        && artifact.description.is_none()
+        && artifact.parts.len() == 1
+        && artifact.parts.iter().all(plain)
+}
+
+fn text_len(update: &TaskArtifactUpdateEvent) -> usize {
+    let texts = update.artifact.parts.iter().filter_map(Part::as_text);
+    texts.map(str::len).sum()
+}
