@@ -1,5 +1,7 @@
 //! What a task produces.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::proto::or_default;
@@ -56,3 +58,35 @@ impl Artifact {
         }
     }
 }
+
+/// The places of a task's artifacts by id, for a batch of events. Few events search the artifacts one by one:
+/// the index is built once that would cost more.
+#[derive(Default)]
+pub(crate) struct ArtifactIndex {
+    searches: usize,
+    places: HashMap<ArtifactId, usize>,
+    /// How many artifacts are in the index.
+    indexed: usize,
+}
+
+impl ArtifactIndex {
+    /// Returns the place of the artifact of that id.
+    pub(crate) fn find(&mut self, artifacts: &[Artifact], id: &ArtifactId) -> Option<usize> {
+        // The last one is most often meant.
+        if artifacts.last().is_some_and(|last| last.artifact_id == *id) {
+            return Some(artifacts.len() - 1);
+        }
+        self.searches += 1;
+        if artifacts.len() <= FEW || self.searches <= FEW {
+            return artifacts.iter().rposition(|known| known.artifact_id == *id);
+        }
+        for (place, artifact) in artifacts.iter().enumerate().skip(self.indexed) {
+            self.places.insert(artifact.artifact_id.clone(), place);
+        }
+        self.indexed = artifacts.len();
+        self.places.get(id).copied()
+    }
+}
+
+/// How many artifacts, and how many events, need no index.
+const FEW: usize = 16;

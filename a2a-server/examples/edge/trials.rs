@@ -199,7 +199,7 @@ pub(crate) async fn descriptors() -> Figures {
 }
 
 /// Lets others work for a while.
-async fn pass(time: Duration) {
+pub(crate) async fn pass(time: Duration) {
     let mut ticks = tokio::time::interval(time);
     ticks.tick().await;
     ticks.tick().await;

@@ -90,11 +90,6 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "the caller's deadline",
     },
     Exception {
-        path: "a2a-server/src/runner.rs",
-        word: "sleep",
-        reason: "text is collected for a while: nothing tells that no more will come",
-    },
-    Exception {
         path: "a2a-conformance/src/agent/errors.rs",
         word: "/home/",
         reason: "what an error of a peer must not tell",

@@ -99,7 +99,9 @@ impl Field {
     /// Builds the body of a request in which the field holds about so many bytes, different for each number.
     pub(super) fn body(&self, number: usize, bytes: usize, task: &str) -> Vec<u8> {
         let mut params = base(&self.method, number, task);
-        if self.path.iter().any(|name| name == "0") && self.path.last().is_some_and(is_content) {
+        if self.path.iter().any(|name| name == "0")
+            && self.path.last().is_some_and(|name| is_content(name))
+        {
             // A part has one kind of content.
             params["message"]["parts"] = json!([{}]);
         }
@@ -136,8 +138,8 @@ impl Filling {
     }
 }
 
-fn is_content(name: &String) -> bool {
-    ["text", "raw", "url", "data"].contains(&name.as_str())
+fn is_content(name: &str) -> bool {
+    ["text", "raw", "url", "data"].contains(&name)
 }
 
 /// The smallest request of a method that the server takes.

@@ -21,6 +21,7 @@ use tokio::net::{TcpSocket, TcpStream};
 
 use crate::Failure;
 use crate::agent::Running;
+use crate::trials::pass;
 
 /// An attack that is more than requests with a full field.
 #[derive(Clone, Copy)]
@@ -255,7 +256,7 @@ async fn unread(address: SocketAddr, asked: &Value) -> Result<String, Failure> {
     for _ in 0..60 {
         unread.push(asked_narrowly(address, &asked.to_string()).await?);
     }
-    settled(Duration::from_secs(5)).await;
+    pass(Duration::from_secs(5)).await;
     Ok(format!("{} asked", unread.len()))
 }
 
@@ -288,7 +289,7 @@ async fn half_bodies(address: SocketAddr) -> Result<String, Failure> {
         Ok::<_, std::io::Error>(stream)
     });
     let open: Vec<_> = join_all(sending).await;
-    settled(Duration::from_secs(2)).await;
+    pass(Duration::from_secs(2)).await;
     let sent = open.iter().filter(|stream| stream.is_ok()).count();
     Ok(format!("{sent} sent"))
 }
@@ -334,13 +335,8 @@ async fn waiting(address: SocketAddr, count: usize) -> Result<String, Failure> {
         // A server that has enough closes.
         open.extend(asked_narrowly(address, &body.to_string()).await.ok());
     }
-    settled(Duration::from_secs(2)).await;
+    pass(Duration::from_secs(2)).await;
     Ok(format!("{} asked", open.len()))
-}
-
-/// Gives the server time to do what it was asked.
-async fn settled(time: Duration) {
-    tokio::time::sleep(time).await;
 }
 
 /// Bytes of a message that just fits into a body.
