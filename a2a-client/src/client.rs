@@ -118,7 +118,8 @@ impl Client {
         self.send(message).follow().begun().await
     }
 
-    /// Follows a task: the first event is the task as it stands.
+    /// Follows a task: the first event is the task as it stands. In 1.0 agents may go on while the task
+    /// waits for its caller, until it has ended; in older versions the stream ends there.
     pub async fn subscribe(&self, task: impl Into<TaskId>) -> Result<Updates, Error> {
         self.subscribe_after(task, None).await
     }

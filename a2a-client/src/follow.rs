@@ -278,6 +278,13 @@ impl Follower {
         }
     }
 
+    /// Whether nothing more is to come: to a message that was sent nothing comes once the task waits
+    /// for the next one, though the subscription by which it was followed again goes on.
+    fn is_over(&self) -> bool {
+        let is_resumed = self.subject.message.is_some() && self.reconnections > 0;
+        self.known.is_over() || is_resumed && self.known.waits()
+    }
+
     fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let (step, ready) = match std::mem::replace(&mut self.step, Step::Ended) {
             Step::Asking(question, mut reply) => match reply.as_mut().poll(cx) {
@@ -296,9 +303,9 @@ impl Follower {
                 }
                 Poll::Ready(Some(Err(error))) => (self.broke(Some(error), &stream), true),
                 Poll::Ready(None) => (self.broke(None, &stream), true),
-                Poll::Pending => match stream.is_out_of_patience(cx, self.known.is_over()) {
+                Poll::Pending => match stream.is_out_of_patience(cx, self.is_over()) {
                     false => (Step::Hearing(stream), false),
-                    true if self.known.is_over() => (Step::Ended, true),
+                    true if self.is_over() => (Step::Ended, true),
                     true => (self.ask(Question::Look(Some(stream))), true),
                 },
             },

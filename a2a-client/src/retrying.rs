@@ -1,7 +1,7 @@
 //! A transport that asks again.
 
-use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
-use a2a_types::Request;
+use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport};
+use a2a_types::{ErrorKind, GetTaskRequest, Request, Response, TaskState};
 
 use crate::Retries;
 use crate::fault::{is_cut, nothing_was_done, retry_after};
@@ -42,6 +42,12 @@ impl<T: Transport> Transport for Retrying<T> {
                     Ok(reply) => return Ok(reply),
                     Err(error) => error,
                 };
+                if failed > 0
+                    && matches!(&error, Error::Agent(said) if said.kind == ErrorKind::TaskNotCancelable)
+                    && let Some(reply) = self.canceled(&call).await
+                {
+                    return Ok(reply);
+                }
                 failed += 1;
                 let safe = nothing_was_done(&error)
                     || is_cut(&error) && cannot_be_done_twice(&call.request, &self.retries);
@@ -54,6 +60,31 @@ impl<T: Transport> Transport for Retrying<T> {
                 tokio::time::sleep(pause).await;
             }
         })
+    }
+}
+
+impl<T: Transport> Retrying<T> {
+    /// The canceled task, if it was an earlier attempt to cancel it that succeeded.
+    async fn canceled(&self, call: &Call) -> Option<Reply> {
+        let Request::CancelTask(params) = &call.request else {
+            return None;
+        };
+        let request = GetTaskRequest {
+            tenant: params.tenant.clone(),
+            id: params.id.clone(),
+            ..GetTaskRequest::default()
+        };
+        let call = Call {
+            request: request.into(),
+            context: call.context.clone(),
+        };
+        let reply = self.inner.call(call).await.ok()?;
+        match reply.answer {
+            Answer::Once(Response::GetTask(task)) if task.status.state == TaskState::Canceled => {
+                Some(Reply::once(Response::CancelTask(task)))
+            }
+            _ => None,
+        }
     }
 }
 

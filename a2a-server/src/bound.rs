@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::Binding;
-use a2a_transport::binding::Reading;
+use a2a_transport::binding::{Offer, Reading};
 use a2a_transport::http::{Anyone, Authenticator, Hosts, HttpService, Probes, ServeOptions, serve};
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, Dialect};
@@ -97,7 +97,9 @@ impl Bound {
         self
     }
 
-    /// The URL that the card gives callers, when a proxy stands before this address.
+    /// The URL that requests are POSTed to, as the card tells it: needed when a proxy stands before
+    /// this address or ends TLS. Without one the card has the host that its caller used, by `http`;
+    /// interfaces that a card names itself stay as they are.
     pub fn public_url(mut self, url: impl Into<String>) -> Self {
         self.public_url = Some(url.into());
         self
@@ -166,7 +168,7 @@ impl Bound {
         self
     }
 
-    /// Answers by every binding, whatever the interfaces of the card say: JSON-RPC and HTTP+JSON. By
+    /// Answers by every binding and in every version, whatever the interfaces of the card say. By
     /// default those that a card names itself are the only ones; a card that names no interface gets
     /// all.
     pub fn every_binding(mut self) -> Self {
@@ -214,18 +216,15 @@ impl Bound {
 
     /// The service that answers here, to be mounted elsewhere or wrapped.
     pub fn service(&self) -> HttpService<Server> {
-        let card = match self.server.card() {
-            card if card.supported_interfaces.is_empty() => card
-                .clone()
-                .at(self.public_url.clone().unwrap_or_else(|| self.url())),
-            card => card.clone(),
+        let card = match (self.server.card(), &self.public_url) {
+            (card, Some(url)) if card.supported_interfaces.is_empty() => card.clone().at(url),
+            (card, _) => card.clone(),
         };
         let authenticator = self.authenticator.clone();
         let service = HttpService::new(self.server.clone());
-        let named = card.supported_interfaces.iter().filter_map(Binding::of);
         let service = match self.every_binding {
-            true => service,
-            false => service.bindings(named),
+            true => service.every_binding(),
+            false => service,
         };
         #[cfg(feature = "push")]
         let service = match self.server.webhook_keys() {
@@ -244,6 +243,7 @@ impl Bound {
             .hosts(self.hosts(&card))
             .probes(self.probes.clone())
             .readiness(self.server.clone())
+            .tenants(self.server.tenants().clone())
             .card(&card)
             .path(self.path.clone())
             .reading(self.reading)
@@ -262,8 +262,34 @@ impl Bound {
         };
         let interfaces = card.supported_interfaces.iter();
         hosts
+            .and([self.url()])
             .and(interfaces.map(|interface| &interface.url))
             .and(&self.public_url)
+    }
+
+    /// Logs what its callers may miss.
+    fn warn(&self) {
+        let names_interfaces = !self.server.card().supported_interfaces.is_empty();
+        let names_host = self.public_url.is_some() || !matches!(self.hosts, AllowedHosts::Suitable);
+        if self.local.ip().is_unspecified() && !names_interfaces && !names_host {
+            tracing::warn!(
+                local = %self.local,
+                "the card has whatever host its caller used: set a `public_url`, or `allow_hosts`"
+            );
+        }
+        let offer = Offer::of(self.server.card());
+        let is_reached = offer.has_any(Binding::JsonRpc) || offer.has_any(Binding::HttpJson);
+        if !is_reached && !self.every_binding {
+            tracing::warn!(
+                "no request is answered: none of the card's interfaces has a binding and a version \
+                 that are served here"
+            );
+        }
+        if self.authenticator.is_none() && self.server.inner.extended_card.is_some() {
+            tracing::warn!(
+                "nobody gets the extended card: set an `authenticator` that tells callers apart"
+            );
+        }
     }
 
     /// Whether only this machine reaches the address.
@@ -290,6 +316,7 @@ impl Bound {
             }
             tracing::warn!(%local, "anyone who reaches this address is let in");
         }
+        self.warn();
         let service = self.service();
         let (server, stopping) = (self.server.clone(), CancellationToken::new());
         server.inner.begin_upkeep();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_transport::http::Tenants;
 use a2a_types::AgentCard;
 use a2a_types::extension::trpc::Version;
 use tokio::runtime::Handle;
@@ -36,14 +37,15 @@ pub struct ServerBuilder {
     turns: TurnLimits,
     recovery: Recovery,
     retention: Retention,
+    any_tenant: bool,
     #[cfg(feature = "push")]
-    webhooks: WebhookPolicy,
+    webhooks: Option<WebhookPolicy>,
     #[cfg(feature = "push")]
-    challenge: Challenge,
+    challenge: Option<Challenge>,
     #[cfg(feature = "push")]
     keys: Option<WebhookKeys>,
     #[cfg(feature = "push")]
-    pauses: Arc<[Duration]>,
+    pauses: Option<Arc<[Duration]>>,
 }
 
 /// The parts of a server contradict each other.
@@ -55,6 +57,11 @@ pub enum BuildError {
         "there is an extended card, but the card does not promise one: set `capabilities.extended_agent_card`"
     )]
     UnpromisedExtendedCard,
+    /// The card is signed, and its interfaces would be added behind the signature.
+    #[error(
+        "the card is signed without interfaces: set `supported_interfaces`, perhaps by `AgentCard::at`, before signing it"
+    )]
+    SignedWithoutInterfaces,
     /// The card promises webhooks, and nothing tells which `https` receivers are genuine.
     #[error(
         "the card promises push notifications, but the machine knows no certificate authorities"
@@ -83,14 +90,15 @@ impl Server {
             turns: TurnLimits::default(),
             recovery: Recovery::default(),
             retention: Retention::default(),
+            any_tenant: false,
             #[cfg(feature = "push")]
-            webhooks: WebhookPolicy::default(),
+            webhooks: None,
             #[cfg(feature = "push")]
-            challenge: Challenge::default(),
+            challenge: None,
             #[cfg(feature = "push")]
             keys: None,
             #[cfg(feature = "push")]
-            pauses: Arc::new(PAUSES),
+            pauses: None,
         }
     }
 }
@@ -179,17 +187,25 @@ impl ServerBuilder {
         self
     }
 
+    /// Serves any tenant that a request names. By default those that the interfaces of the card name
+    /// are the only ones, and a card that names none is for requests without a tenant (specification
+    /// 1.0 §8.3.2): others are refused.
+    pub fn any_tenant(mut self) -> Self {
+        self.any_tenant = true;
+        self
+    }
+
     /// Which webhooks may be called; by default public ones by `https`.
     #[cfg(feature = "push")]
     pub fn webhooks(mut self, policy: WebhookPolicy) -> Self {
-        self.webhooks = policy;
+        self.webhooks = Some(policy);
         self
     }
 
     /// Whether a webhook has to repeat a random text before it is registered; never by default.
     #[cfg(feature = "push")]
     pub fn challenge_webhooks(mut self, challenge: Challenge) -> Self {
-        self.challenge = challenge;
+        self.challenge = Some(challenge);
         self
     }
 
@@ -205,7 +221,7 @@ impl ServerBuilder {
     /// to a fifth. After the last the notification is a dead letter, and the webhook's next one goes.
     #[cfg(feature = "push")]
     pub fn retry_webhooks(mut self, pauses: impl IntoIterator<Item = Duration>) -> Self {
-        self.pauses = pauses.into_iter().collect();
+        self.pauses = Some(pauses.into_iter().collect());
         self
     }
 
@@ -222,13 +238,27 @@ impl ServerBuilder {
         {
             return Err(BuildError::UnpromisedExtendedCard);
         }
+        if !self.card.signatures.is_empty() && self.card.supported_interfaces.is_empty() {
+            return Err(BuildError::SignedWithoutInterfaces);
+        }
+        #[cfg(feature = "push")]
+        if self.sets_webhooks() && self.card.capabilities.push_notifications != Some(true) {
+            tracing::warn!(
+                "the settings of webhooks have no effect: the card does not promise push \
+                 notifications, set `capabilities.push_notifications`"
+            );
+        }
+        let tenants = match self.any_tenant {
+            true => Tenants::any(),
+            false => Tenants::of(&self.card),
+        };
         #[cfg(feature = "push")]
         let webhooks = match self.card.capabilities.push_notifications {
             Some(true) => Some(Webhooks::new(
-                self.webhooks,
-                self.challenge,
+                self.webhooks.unwrap_or_default(),
+                self.challenge.unwrap_or_default(),
                 self.keys,
-                self.pauses,
+                self.pauses.unwrap_or_else(|| Arc::new(PAUSES)),
             )?),
             _ => None,
         };
@@ -248,6 +278,7 @@ impl ServerBuilder {
             inner: Arc::new(Inner {
                 card: self.card,
                 extended_card: self.extended_card,
+                tenants,
                 ledger: Arc::new(Ledger::new(
                     store,
                     self.lease,
@@ -272,6 +303,16 @@ impl ServerBuilder {
             server.inner.begin_upkeep();
         }
         Ok(server)
+    }
+}
+
+#[cfg(feature = "push")]
+impl ServerBuilder {
+    fn sets_webhooks(&self) -> bool {
+        self.webhooks.is_some()
+            || self.challenge.is_some()
+            || self.keys.is_some()
+            || self.pauses.is_some()
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use a2a_transport::{Error, Update, metric};
 use a2a_types::extension::trpc::is_step;
-use a2a_types::{Error as A2aError, ErrorKind, Event};
+use a2a_types::{Error as A2aError, ErrorKind, Event, TaskState};
 use futures_util::stream;
 use tokio::sync::watch;
 use tokio_stream::Stream;
@@ -16,8 +16,8 @@ use crate::audience::Audience;
 use crate::store::{Logged, Store, StoreError, Tail};
 
 /// What is said first, and then every event of a task's log after a generation, in order, none left out
-/// and none twice, at the reader's own pace; the stream ends with the event that ends a stream, or when
-/// the server closes.
+/// and none twice, at the reader's own pace; the stream ends with the event of a state that ends it, or
+/// when the server closes.
 ///
 /// Messages of the caller are in the log, but no generation of the protocol tells them on a stream.
 /// Steps are told, to be left out for whoever did not ask for them.
@@ -27,6 +27,7 @@ pub(crate) fn follow(
     changes: watch::Receiver<u64>,
     first: Option<First>,
     after: u64,
+    ends: fn(TaskState) -> bool,
     closed: CancellationToken,
 ) -> impl Stream<Item = Result<Update, Error>> + Send + 'static {
     let cursor = Cursor {
@@ -36,6 +37,7 @@ pub(crate) fn follow(
         seen: after,
         ahead: VecDeque::new(),
         changes,
+        ends,
         closed,
         ended: false,
     };
@@ -55,6 +57,8 @@ struct Cursor {
     seen: u64,
     ahead: VecDeque<Logged>,
     changes: watch::Receiver<u64>,
+    /// Whether the stream ends with an event of this state.
+    ends: fn(TaskState) -> bool,
     closed: CancellationToken,
     ended: bool,
 }
@@ -89,7 +93,7 @@ impl Cursor {
             self.ended = latest
                 && event
                     .status()
-                    .is_some_and(|status| status.state.ends_stream());
+                    .is_some_and(|status| (self.ends)(status.state));
             let head = *self.changes.borrow();
             metric::FOLLOWER_LAG.record([], head.saturating_sub(generation) as f64);
             let generation = Some(generation);
@@ -156,7 +160,7 @@ pub(crate) fn stuck(failure: Uuid) -> A2aError {
 mod tests {
     use std::time::Duration;
 
-    use a2a_types::{Dialect, Task, TaskState, TaskStatusUpdateEvent};
+    use a2a_types::{Dialect, Task, TaskStatusUpdateEvent};
     use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 
     use super::*;
@@ -201,6 +205,7 @@ mod tests {
             seen: 1,
             ahead: VecDeque::new(),
             changes,
+            ends: TaskState::ends_stream,
             closed: CancellationToken::new(),
             ended: false,
         };
@@ -259,5 +264,18 @@ mod tests {
             told.send_replace(watch);
             assert_eq!(seen(&mut cursor).await, states, "{watch}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_subscription_goes_on_while_the_task_waits_for_its_caller() {
+        let states = [TaskState::InputRequired, TaskState::Completed];
+        let (mut cursor, told) = follower(&states).await;
+        cursor.ends = TaskState::is_terminal;
+        told.send_replace(2);
+        let first = cursor.next().await.unwrap().unwrap();
+        let state = first.event.status().map(|status| status.state);
+        assert_eq!(state, Some(TaskState::InputRequired));
+        told.send_replace(3);
+        assert_eq!(seen(&mut cursor).await, [TaskState::Completed]);
     }
 }

@@ -104,7 +104,8 @@ impl Inner {
                     return Ok(Reply::stream(tokio_stream::once(Ok(told))));
                 }
             };
-            self.stream(from, history_length, context, (manner, beginning))
+            let ends = TaskState::ends_stream;
+            self.stream(from, history_length, context, (manner, beginning), ends)
                 .await
         }
     }
@@ -133,7 +134,9 @@ impl Inner {
             Begun::Known(_) => {}
         }
         let id = from.task.clone();
-        let updates = self.follow(id, None, from.generation, context).await?;
+        let updates = self
+            .follow(id, None, from.generation, context, TaskState::is_settled)
+            .await?;
         let mut updates = std::pin::pin!(updates);
         while let Some(Ok(update)) = updates.next().await {
             let state = update.event.status().map(|status| status.state);

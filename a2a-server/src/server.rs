@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_transport::http::Tenants;
 use a2a_transport::{BoxFuture, Call, Context, Error, Reply, Transport, Update, spans};
 use a2a_types::extension::trpc::{Beginning, hide_steps};
 use a2a_types::{
@@ -10,6 +11,7 @@ use a2a_types::{
     Request, Response, SubscribeToTaskRequest, Task, TaskId, TaskState, TaskStatusUpdateEvent,
 };
 use futures_util::{TryFutureExt, stream};
+use serde_json::json;
 use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
 
@@ -37,6 +39,7 @@ pub struct Server {
 pub(crate) struct Inner {
     pub(crate) card: AgentCard,
     pub(crate) extended_card: Option<AgentCard>,
+    pub(crate) tenants: Tenants,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) turns: Arc<Turns>,
     pub(crate) gate: Gate,
@@ -62,6 +65,11 @@ impl Server {
     /// The card.
     pub fn card(&self) -> &AgentCard {
         &self.inner.card
+    }
+
+    /// The tenants that requests may name.
+    pub fn tenants(&self) -> &Tenants {
+        &self.inner.tenants
     }
 
     /// Ends the server's work: takes no more messages, lets turns come to their end for as long as
@@ -94,6 +102,9 @@ impl Inner {
     fn answer(self: &Arc<Self>, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         let mut context = call.context;
         let tenant = call.request.tenant().filter(|tenant| !tenant.is_empty());
+        if let Some(error) = tenant.and_then(|tenant| self.refused_tenant(tenant)) {
+            return boxed(std::future::ready(Err(error)));
+        }
         context.tenant = tenant.map(Into::into);
         context.trace = context.trace.or_else(spans::here);
         if !matches!(call.request, Request::GetExtendedAgentCard(_))
@@ -138,7 +149,7 @@ impl Inner {
         let owner = Owner::of(&context);
         let mut snapshot = self.snapshot(&params.id, &context).await?;
         let state = snapshot.task.status.state;
-        if state.is_terminal() && state != TaskState::Canceled {
+        if state.is_terminal() {
             let text = format!("a task that is {} cannot be canceled", state.as_str());
             return Err(A2aError::new(ErrorKind::TaskNotCancelable, text));
         }
@@ -177,22 +188,25 @@ impl Inner {
         let snapshot = self.snapshot(&params.id, &context).await?;
         let context = settled(context, &snapshot);
         let manner = self.manner_of(&context, &snapshot.task);
-        let goes_on = !snapshot.task.status.state.ends_stream();
+        let (state, rules) = (snapshot.task.status.state, context.dialect.rules());
+        let ends = match rules.follows_waiting_tasks {
+            true => TaskState::is_terminal,
+            false => TaskState::ends_stream,
+        };
         if let Some(seen @ 1..) = context.last_event_id
-            && (seen < snapshot.generation || goes_on && seen == snapshot.generation)
+            && (seen < snapshot.generation || !ends(state) && seen == snapshot.generation)
         {
             // Whoever was cut off hears the rest, be the task ended or not.
             let task = snapshot.task.id.clone();
-            let later = self.follow(task, None, seen, &context).await?;
+            let later = self.follow(task, None, seen, &context, ends).await?;
             let told = manner.tell(Beginning::Task, later);
             return Ok(Reply::stream(told).about_task_of(snapshot.dialect));
         }
-        let (state, rules) = (snapshot.task.status.state, context.dialect.rules());
         if state.is_terminal() && !rules.subscribes_to_ended_tasks {
             let text = "the task has ended, there is nothing to follow";
             return Err(A2aError::new(ErrorKind::UnsupportedOperation, text));
         }
-        if state.ends_stream() && rules.ends_by_status {
+        if ends(state) && rules.ends_by_status {
             let last = Update {
                 event: last_status(&snapshot.task).into(),
                 generation: Some(snapshot.generation),
@@ -200,21 +214,22 @@ impl Inner {
             let last = tokio_stream::once(Ok(last));
             return Ok(Reply::stream(last).about_task_of(snapshot.dialect));
         }
-        self.stream(snapshot, None, context, (manner, Beginning::Task))
+        self.stream(snapshot, None, context, (manner, Beginning::Task), ends)
             .await
     }
 
-    /// The task as it stood, then everything that happens.
+    /// The task as it stood, then everything that happens until it is in a state that ends the stream.
     pub(crate) async fn stream(
         &self,
         snapshot: Snapshot,
         history_length: Option<u32>,
         context: Context,
         (manner, beginning): (Manner, Beginning),
+        ends: fn(TaskState) -> bool,
     ) -> Result<Reply, A2aError> {
         let (generation, dialect) = (snapshot.generation, snapshot.dialect);
         let task = snapshot.task;
-        let (id, ended) = (task.id.clone(), task.status.state.ends_stream());
+        let (id, ended) = (task.id.clone(), ends(task.status.state));
         let history_length = history_length.or_else(|| unasked(&context));
         let first = move || {
             let mut task = Arc::unwrap_or_clone(task);
@@ -231,7 +246,9 @@ impl Inner {
             true => manner.tell(beginning, stream::once(async move { Ok(first()) })),
             false => {
                 let first: First = Box::new(first);
-                let all = self.follow(id, Some(first), generation, &context).await?;
+                let all = self
+                    .follow(id, Some(first), generation, &context, ends)
+                    .await?;
                 manner.tell(beginning, all)
             }
         };
@@ -245,6 +262,7 @@ impl Inner {
         first: Option<First>,
         after: u64,
         context: &Context,
+        ends: fn(TaskState) -> bool,
     ) -> Result<impl Stream<Item = Result<Update, Error>> + Send + 'static, A2aError> {
         let store = Arc::clone(&self.ledger.store);
         let owner = Owner::of(context);
@@ -255,7 +273,7 @@ impl Inner {
         let changes = store.watch(&owner, &task).await?;
         let audience = self.ledger.audiences.join(owner, task, &changes);
         let closed = self.closed.clone();
-        Ok(follow(store, audience, changes, first, after, closed))
+        Ok(follow(store, audience, changes, first, after, ends, closed))
     }
 
     fn extended_card(&self, context: &Context) -> Result<Reply, A2aError> {
@@ -305,6 +323,16 @@ impl Inner {
     /// Leaves as much of the history as the caller asked for.
     fn trim(&self, task: &mut Task, length: Option<u32>, context: &Context) {
         task.trim_history(length.or_else(|| unasked(context)));
+    }
+
+    /// The error for a tenant that is not served: the caller has it from no interface of the card.
+    fn refused_tenant(&self, tenant: &str) -> Option<A2aError> {
+        (!self.tenants.has(tenant)).then(|| {
+            let named: String = tenant.chars().take(64).collect();
+            let problem = format!("no interface of the agent card names the tenant `{named}`");
+            A2aError::new(ErrorKind::InvalidParams, format!("tenant: {problem}"))
+                .with_details(json!({"path": "tenant", "problem": problem}))
+        })
     }
 
     /// A caller must speak the extensions that the card calls required. Specification 1.0 §3.3.4.

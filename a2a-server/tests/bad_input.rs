@@ -39,23 +39,27 @@ async fn each_gets_its_code_and_the_connection_goes_on() {
         (b"7".to_vec(), -32600, "null", ""),
         (b"{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"tasks/get\"}".to_vec(), -32600, "null", "$.id"),
         (b"{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"tasks/get\"}".to_vec(), -32600, "1", "$.jsonrpc"),
+        (b"{\"id\":1,\"method\":\"tasks/get\",\"params\":{\"id\":\"t\"}}".to_vec(), -32600, "1", "$.jsonrpc: missing"),
         (b"{\"jsonrpc\":\"2.0\",\"id\":1}".to_vec(), -32600, "1", "$.method"),
         (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}".to_vec(), -32600, "1", "$.method"),
         (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tasks/fly\"}".to_vec(), -32601, "1", "tasks/fly"),
         (get("7").into_bytes(), -32602, "\"a\"", "$.params"),
-        (get("[]").into_bytes(), -32602, "\"a\"", "$.params"),
+        (get("[]").into_bytes(), -32602, "\"a\"", "$.params: expected an object"),
+        (get(r#"["t"]"#).into_bytes(), -32602, "\"a\"", "$.params: expected an object"),
         (get("{}").into_bytes(), -32602, "\"a\"", "$.params: missing field `id`"),
         (get(r#"{"id":{}}"#).into_bytes(), -32602, "\"a\"", "$.params.id"),
         (get(r#"{"id":"t","historyLength":-1}"#).into_bytes(), -32602, "\"a\"", "$.params.historyLength"),
         (get(r#"{"id":"t","historyLength":"x"}"#).into_bytes(), -32602, "\"a\"", "$.params.historyLength"),
         (send("7").into_bytes(), -32602, "\"a\"", "$.params.message"),
-        (send(r#"{"parts":[]}"#).into_bytes(), -32602, "\"a\"", "$.params.message.parts: a message needs"),
-        (send(r#"{"parts":7}"#).into_bytes(), -32602, "\"a\"", "$.params.message.parts"),
-        (send(r#"{"parts":[7]}"#).into_bytes(), -32602, "\"a\"", "$.params.message.parts[0]"),
-        (send(r#"{"parts":[{"text":7}]}"#).into_bytes(), -32602, "\"a\"", "$.params.message.parts[0].text"),
-        (send(r#"{"data":[{"text":7}]}"#).into_bytes(), -32602, "\"a\"", "$.params.message.data[0].text"),
-        (send(r#"{"parts":[{"file":{}}]}"#).into_bytes(), -32602, "\"a\"", "$.params.message.parts[0].file"),
-        (send(r#"{"parts":[{"text":"x"}],"role":"boss"}"#).into_bytes(), -32602, "\"a\"", "$.params.message.role"),
+        (send(r#"{"role":"user","parts":[{"text":"x"}]}"#).into_bytes(), -32602, "\"a\"", "$.params.message: missing field `messageId`"),
+        (send(r#"{"messageId":"m","parts":[{"text":"x"}]}"#).into_bytes(), -32602, "\"a\"", "$.params.message: missing field `role`"),
+        (send(r#"{"messageId":"m","role":"user","parts":[]}"#).into_bytes(), -32602, "\"a\"", "$.params.message.parts: a message needs"),
+        (send(r#"{"messageId":"m","role":"user","parts":7}"#).into_bytes(), -32602, "\"a\"", "$.params.message.parts"),
+        (send(r#"{"messageId":"m","role":"user","parts":[7]}"#).into_bytes(), -32602, "\"a\"", "$.params.message.parts[0]"),
+        (send(r#"{"messageId":"m","role":"user","parts":[{"text":7}]}"#).into_bytes(), -32602, "\"a\"", "$.params.message.parts[0].text"),
+        (send(r#"{"messageId":"m","role":"user","data":[{"text":7}]}"#).into_bytes(), -32602, "\"a\"", "$.params.message.data[0].text"),
+        (send(r#"{"messageId":"m","role":"user","parts":[{"file":{}}]}"#).into_bytes(), -32602, "\"a\"", "$.params.message.parts[0].file"),
+        (send(r#"{"messageId":"m","parts":[{"text":"x"}],"role":"boss"}"#).into_bytes(), -32602, "\"a\"", "$.params.message.role"),
         (br#"{"jsonrpc":"2.0","id":"a","method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[]}}}"#.to_vec(), -32602, "\"a\"", "$.params.message.parts: a message needs"),
         (get(r#"{"id":"unknown"}"#).into_bytes(), -32001, "\"a\"", "Task not found"),
     ];
@@ -70,7 +74,7 @@ async fn each_gets_its_code_and_the_connection_goes_on() {
         assert!(message.contains(names), "{label}: {message}");
     }
     let good = connection
-        .post(send(r#"{"parts":[{"text":"still here"}]}"#).as_bytes())
+        .post(send(r#"{"messageId":"m","role":"user","parts":[{"text":"still here"}]}"#).as_bytes())
         .await;
     let answer: Value = serde_json::from_slice(&good.body).unwrap();
     assert_eq!(
@@ -148,7 +152,7 @@ async fn extensions_are_required_and_echoed() {
     let bound = server.build().unwrap().bind("127.0.0.1:0").await.unwrap();
     let address = bound.local_addr();
     tokio::spawn(bound.run(std::future::pending()));
-    let body_0_2 = r#"{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"parts":[{"text":"x"}]}}}"#;
+    let body_0_2 = r#"{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"messageId":"m","role":"user","parts":[{"text":"x"}]}}}"#;
     let body_1_0 = r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}}}"#;
     #[rustfmt::skip]
     let cases = [

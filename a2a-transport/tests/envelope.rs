@@ -80,7 +80,17 @@ fn requests() {
         Ok(Some("null")),
         Ok(None),
     );
-    check_request(&with("", "tasks/get"), None, Ok(Some("null")), Err(-32600));
+    // Documents print requests for streams without `jsonrpc`, and no others.
+    let bare = with("", "tasks/resubscribe");
+    check_request(&bare, None, Ok(Some("null")), Err(-32600));
+    let refused = Err(-32600);
+    check_request(&with("", "tasks/get"), None, refused, refused);
+    let named = with(r#""id":1,"#, "tasks/resubscribe");
+    check_request(&named, None, refused, refused);
+    let latest = with("", "SubscribeToTask");
+    check_request(&latest, Some("1.0"), refused, refused);
+    let latest = with(v2, "SubscribeToTask");
+    check_request(&latest, Some("1.0"), Ok(None), Ok(None));
     // The latest generation wants its header.
     let get = with(&format!(r#"{v2}"id":1,"#), "GetTask");
     check_request(&get, None, Ok(Some("1")), Err(-32601));

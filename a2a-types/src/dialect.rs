@@ -128,6 +128,7 @@ impl Dialect {
             reopens_ended_tasks: self == Self::V0_1,
             history_when_not_asked: self != Self::V0_1,
             subscribes_to_ended_tasks: self != Self::V1_0,
+            follows_waiting_tasks: self == Self::V1_0,
             ends_by_status: matches!(self, Self::V0_2 | Self::V0_3),
             answers_directly: self != Self::V0_1,
             may_stop_waiting: self != Self::V1_0,
@@ -206,6 +207,9 @@ pub struct Rules {
     pub history_when_not_asked: bool,
     /// Following an ended task yields its last status and ends, instead of being refused.
     pub subscribes_to_ended_tasks: bool,
+    /// Following a task goes on while it waits for its caller, until it has ended (1.0 §3.1.6); in
+    /// the others a stream ends there with `final`.
+    pub follows_waiting_tasks: bool,
     /// Following a task that has ended or waits yields only its status; the others tell the task.
     pub ends_by_status: bool,
     /// A message may be answered by a message, without a task.

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use crate::reading::{Mender, Quirk, absent};
+use crate::reading::{At, Mender, Mode, Quirk, Repair, Violation, absent};
 use crate::{AgentInterface, Base64, Content, Dialect, Object, Part, Timestamp};
 
 /// Set in the metadata of a data part whose data had to be wrapped in an object.
@@ -220,10 +222,66 @@ pub(crate) fn mend_status(
     mender.member(status, "message", mend_message);
 }
 
-/// Mends who speaks: whose place it is, if nobody is named. Of what an agent tells, a word that the
-/// generation does not have is the agent's, too; who sends a message has to say it right.
+/// Looks for words of older versions in the params of a message of 1.0, which were read already: the
+/// role must be spelled as in 1.0, a `kind` in a part is passed over (specification 1.0 §5.7) and
+/// listed, or refused strictly.
+pub fn words_in_1_0(params: &str, mode: Mode, root: &str) -> Result<Vec<Repair>, Violation> {
+    #[derive(Deserialize)]
+    struct Params {
+        message: Option<Message>,
+    }
+    #[derive(Deserialize)]
+    struct Message {
+        role: Option<Value>,
+        #[serde(default)]
+        parts: Option<Vec<Part>>,
+    }
+    #[derive(Deserialize)]
+    struct Part {
+        kind: Option<IgnoredAny>,
+    }
+    // Nearly all messages are without, and are not read twice.
+    let words = ["\"user\"", "\"agent\"", "\"kind\""];
+    if !words.iter().any(|word| params.contains(word)) {
+        return Ok(Vec::new());
+    }
+    let read: Option<Params> = serde_json::from_str(params).ok();
+    let Some(message) = read.and_then(|params| params.message) else {
+        return Ok(Vec::new());
+    };
+    let root = At::Root(root);
+    let at = root.member("message");
+    let role = message.role.as_ref().and_then(Value::as_str);
+    if matches!(role, Some("user" | "agent")) {
+        let problem = "expected `ROLE_USER` or `ROLE_AGENT`, found the word of an older version";
+        return Err(at.member("role").violation(problem));
+    }
+    let parts = message.parts.into_iter().flatten().enumerate();
+    let mut repairs = Vec::new();
+    for (index, _) in parts.filter(|(_, part)| part.kind.is_some()) {
+        let problem = "expected no `kind`: 1.0 tells parts apart by their members";
+        let violation = at
+            .member("parts")
+            .item(index)
+            .member("kind")
+            .violation(problem);
+        match mode {
+            Mode::Strict => return Err(violation),
+            Mode::Lenient => repairs.push(Repair {
+                quirk: Quirk::KindInPart,
+                path: violation.path,
+            }),
+        }
+    }
+    Ok(repairs)
+}
+
+/// Mends who speaks: the agent, if nobody is named in what an agent tells, or by a word that the
+/// generation does not have. A caller that sends a message has to name itself.
 pub(crate) fn mend_role(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
-    mender.supply(message, "role", role, Quirk::NoRole);
+    if role == "agent" {
+        mender.supply(message, "role", role, Quirk::NoRole);
+    }
     mender.change(message, "role", Quirk::UnknownWord, |said| {
         let word = said.as_str()?;
         let plain = word.strip_prefix("ROLE_").unwrap_or(word);

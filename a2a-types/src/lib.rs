@@ -35,6 +35,7 @@
 
 mod artifact;
 mod base64;
+mod by_name;
 mod card;
 mod constant;
 mod dialect;
@@ -47,6 +48,7 @@ mod legacy;
 mod message;
 mod operation;
 mod params;
+mod parsing;
 mod part;
 mod proto;
 mod push;

@@ -9,6 +9,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+pub use crate::legacy::words_in_1_0;
+use crate::parsing::located;
+pub use crate::parsing::{read_canonical, without_values};
 use crate::{ArtifactId, Event, TaskId};
 
 /// How closely a peer's spelling is held to the specification.
@@ -127,60 +130,6 @@ pub fn read<T: Wire>(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<T
     }
 }
 
-/// Reads JSON text as a type of the canonical model, which has its own liberties (ProtoJSON).
-pub fn read_canonical<T: DeserializeOwned>(json: &str, hints: &Hints<'_>) -> Result<T, Violation> {
-    match serde_json::from_str(json) {
-        Ok(value) => Ok(value),
-        Err(_) => located(&mut serde_json::Deserializer::from_str(json), hints.root),
-    }
-}
-
-/// Deserializes with the path of the first thing that does not fit.
-fn located<'de, T, D>(deserializer: D, root: &str) -> Result<T, Violation>
-where
-    T: serde::Deserialize<'de>,
-    D: serde::Deserializer<'de>,
-    D::Error: std::fmt::Display,
-{
-    serde_path_to_error::deserialize(deserializer).map_err(|error| {
-        let path = match error.path().to_string().as_str() {
-            "." => root.to_owned(),
-            inner if inner.starts_with('[') => format!("{root}{inner}"),
-            inner => format!("{root}.{inner}"),
-        };
-        // serde_json appends where in the text it was, which the path says better.
-        let text = without_values(&error.into_inner());
-        let problem = text
-            .split_once(" at line ")
-            .map_or(text.as_str(), |(problem, _)| problem);
-        Violation {
-            path,
-            problem: problem.to_owned(),
-        }
-    })
-}
-
-/// What a deserializer of serde says, without the strings that it repeats: one that stands where it
-/// does not belong may be a secret, and errors are logged.
-pub fn without_values(error: &impl std::fmt::Display) -> String {
-    let text = error.to_string();
-    for found in [
-        "invalid type: string",
-        "invalid value: string",
-        "unknown variant",
-    ] {
-        if text.starts_with(found) {
-            // The last one is ours, whatever the string has.
-            let expected = text.rsplit_once(", expected ");
-            return match expected {
-                Some((_, expected)) => format!("{found}, expected {expected}"),
-                None => found.to_owned(),
-            };
-        }
-    }
-    text
-}
-
 /// A place in a document, for checks that walk typed values.
 #[derive(Clone, Copy, Debug)]
 pub enum At<'a> {
@@ -251,7 +200,7 @@ macro_rules! quirks {
 }
 
 quirks! {
-    /// A request without `jsonrpc` and `id`.
+    /// A request for a stream without `jsonrpc` and `id`, or without `id` alone.
     NoEnvelope = "NOENV";
     /// A result that stands alone, without the JSON-RPC envelope.
     Bare = "BARE";
@@ -299,6 +248,8 @@ quirks! {
     NoCardMember = "NOCARD";
     /// Data of a part that is no object.
     DataNotObject = "DATA";
+    /// `kind` in a part of 1.0, which tells parts apart by their members.
+    KindInPart = "KINDIN1.0";
     /// A security scheme that the generation does not have; what requires it stays.
     UnknownScheme = "SCHEME";
 }

@@ -186,3 +186,36 @@ async fn a_question_whose_connection_broke_is_asked_again() {
         assert_eq!(peer.operations(), [Operation::SendMessage], "{dialect}");
     }
 }
+
+/// An agent that cancels a task, and whose first answer is lost.
+#[derive(Default)]
+struct Canceling(AtomicU32);
+
+impl Transport for Canceling {
+    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+        let reply = match (call.request, self.0.fetch_add(1, Ordering::Relaxed)) {
+            (Request::CancelTask(_), 0) => Err(cut()),
+            (Request::CancelTask(_), _) => Err(Error::Agent(ErrorKind::TaskNotCancelable.into())),
+            _ => Ok(Reply::once(Response::GetTask(task(
+                TaskState::Canceled,
+                &[],
+            )))),
+        };
+        Box::pin(std::future::ready(reply))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancellation_whose_answer_was_lost_has_succeeded() {
+    let cancel = || Call::new(CancelTaskRequest::default());
+    let retrying = Retrying::new(Canceling::default(), Retries::default());
+    let reply = retrying.call(cancel()).await.unwrap();
+    let canceled = match reply.answer {
+        a2a_transport::Answer::Once(Response::CancelTask(task)) => task.status.state,
+        _ => panic!("expected the answer of CancelTask"),
+    };
+    assert_eq!(canceled, TaskState::Canceled);
+    // The agent's first word is believed.
+    let refused = retrying.call(cancel()).await;
+    assert!(matches!(refused, Err(Error::Agent(_))));
+}

@@ -107,6 +107,7 @@ impl Subject {
                     mode,
                     prefer: Some(self.dialect),
                     limits,
+                    ..Reading::default()
                 };
                 let question = read_call(text.as_bytes(), None, &reading);
                 let question = question.map_err(|refused| located(&refused.error.message))?;

@@ -129,8 +129,12 @@ pub(crate) fn card() -> AgentCard {
 /// A server of each store.
 pub(crate) fn builders(worker: &Worker) -> [ServerBuilder; 2] {
     [
-        Server::builder(card(), worker.clone()).store(MemoryStore::default()),
-        Server::builder(card(), worker.clone()).store(stores::sqlite()),
+        Server::builder(card(), worker.clone())
+            .any_tenant()
+            .store(MemoryStore::default()),
+        Server::builder(card(), worker.clone())
+            .any_tenant()
+            .store(stores::sqlite()),
     ]
 }
 

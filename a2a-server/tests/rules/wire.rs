@@ -63,7 +63,7 @@ impl Served {
         body: Option<&Value>,
     ) -> (u16, Vec<(String, String)>, Lines<BufReader<TcpStream>>) {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
-        let mut request = format!("{verb} {path} HTTP/1.0\r\nhost: localhost\r\n");
+        let mut request = format!("{verb} {path} HTTP/1.0\r\nhost: {}\r\n", self.address);
         for (name, value) in headers {
             request += &format!("{name}: {value}\r\n");
         }

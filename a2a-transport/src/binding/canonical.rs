@@ -1,6 +1,6 @@
 //! Generation 1.0, whose JSON is the canonical model itself.
 
-use a2a_types::reading::{Hints, Read, Violation, read_canonical};
+use a2a_types::reading::{At, Hints, Mode, Read, Violation, read_canonical, words_in_1_0};
 use a2a_types::{Operation, Request, Response};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
@@ -32,6 +32,22 @@ requests! {
     SendMessage SendStreamingMessage GetTask ListTasks CancelTask SubscribeToTask
     CreateTaskPushNotificationConfig GetTaskPushNotificationConfig
     ListTaskPushNotificationConfigs DeleteTaskPushNotificationConfig GetExtendedAgentCard
+}
+
+/// Reads the params of `operation` as a caller must send them: a message has parts, and the words of
+/// 1.0. What is passed over is listed.
+pub(super) fn read_sent(
+    operation: Operation,
+    params: &str,
+    mode: Mode,
+    hints: &Hints<'_>,
+) -> Result<Read<Request>, Violation> {
+    let mut read = read_request(operation, params, hints)?;
+    if let Request::SendMessage(sent) | Request::SendStreamingMessage(sent) = &read.value {
+        sent.check(&At::Root(hints.root))?;
+        read.repairs = words_in_1_0(params, mode, hints.root)?;
+    }
+    Ok(read)
 }
 
 /// The result of an operation as it is written.

@@ -12,6 +12,12 @@ pub(super) fn error_details(error: &A2aError) -> Value {
         "domain": "a2a-protocol.org",
     })];
     match &error.details {
+        // The values of the metadata of an `ErrorInfo` are texts.
+        Some(given) if given[SUPPORTED].is_array() => {
+            let versions = given[SUPPORTED].as_array().into_iter().flatten();
+            let versions: Vec<_> = versions.filter_map(Value::as_str).collect();
+            details[0]["metadata"] = json!({SUPPORTED: versions.join(", ")});
+        }
         // An error that came from another agent has one already.
         Some(Value::Array(given)) => details.extend(
             given
@@ -41,5 +47,7 @@ pub(super) fn kind_in(details: &Value) -> Option<ErrorKind> {
     ErrorKind::from_reason(reason)
 }
 
+/// The list of versions in the details of a version that is not supported.
+const SUPPORTED: &str = "supportedVersions";
 const RETRY_INFO: &str = "type.googleapis.com/google.rpc.RetryInfo";
 const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";

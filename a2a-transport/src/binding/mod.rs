@@ -9,6 +9,7 @@ mod canonical;
 mod details;
 mod event;
 pub mod jsonrpc;
+mod offer;
 pub mod rest;
 mod webhook;
 
@@ -21,6 +22,7 @@ use http::{Method, StatusCode};
 use serde_json::json;
 
 pub use event::{EventReader, EventWriter, Line};
+pub use offer::Offer;
 pub use webhook::{Pushed, write_notification};
 
 use crate::{Binding, Envelope, Error};
@@ -35,6 +37,8 @@ pub struct Reading {
     pub prefer: Option<Dialect>,
     /// What one message may cost.
     pub limits: Limits,
+    /// The versions that are answered.
+    pub offer: Offer,
 }
 
 /// A request as read.
@@ -173,26 +177,6 @@ pub fn read_reply(
         Binding::HttpJson => rest::read_reply(envelope, status, body, mode, limits),
         Binding::JsonRpc => jsonrpc::read_reply(envelope, body, mode, limits),
     }
-}
-
-/// The generation that a request names, in the `A2A-Version` header or parameter. Specification 1.0
-/// §3.6: none named means none, an unknown one is refused.
-pub(crate) fn requested_dialect(version: Option<&str>) -> Result<Option<Dialect>, A2aError> {
-    let Some(version) = version.map(str::trim).filter(|version| !version.is_empty()) else {
-        return Ok(None);
-    };
-    Dialect::from_version(version).map(Some).ok_or_else(|| {
-        let supported: Vec<_> = Dialect::ALL
-            .iter()
-            .map(|dialect| dialect.version())
-            .collect();
-        let text = format!(
-            "A2A version `{}` is not supported; supported are {}",
-            clip(version),
-            supported.join(", ")
-        );
-        A2aError::new(ErrorKind::VersionNotSupported, text)
-    })
 }
 
 fn invalid_params(violation: &Violation) -> A2aError {

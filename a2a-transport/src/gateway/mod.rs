@@ -17,11 +17,11 @@ use a2a_types::{
     Task, TaskId,
 };
 use asked::Asked;
-use futures_util::StreamExt;
+use futures_util::{Stream, StreamExt, stream};
 use rewrite::Rewrite;
 use task_map::TaskMap;
 
-use crate::{Answer, BoxFuture, Call, Error, Reply, Transport, UpdateStream};
+use crate::{Answer, BoxFuture, Call, Error, Reply, Transport, Update, UpdateStream};
 
 /// Stands before an agent that speaks one generation, for callers of every generation.
 ///
@@ -95,6 +95,22 @@ impl<T: Transport> Transport for Gateway<T> {
             }
         })
     }
+}
+
+/// The updates up to the first after which a stream ends.
+fn until_waiting(
+    updates: impl Stream<Item = Result<Update, Error>> + Send,
+) -> impl Stream<Item = Result<Update, Error>> + Send {
+    stream::unfold(Some(Box::pin(updates)), |updates| async {
+        let mut updates = updates?;
+        let update = updates.next().await?;
+        let status = update
+            .as_ref()
+            .ok()
+            .and_then(|update| update.event.status());
+        let ends = status.is_some_and(|status| status.state.ends_stream());
+        Some((update, (!ends).then_some(updates)))
+    })
 }
 
 impl<T: Transport> Gateway<T> {
@@ -176,7 +192,12 @@ impl<T: Transport> Gateway<T> {
     ) -> Result<UpdateStream, Error> {
         let caller = asked.context().dialect;
         if caller != Dialect::V1_0 || self.spoken == Dialect::V1_0 {
-            return Ok(Box::pin(updates.map(move |update| rewrite.update(update?))));
+            let updates = updates.map(move |update| rewrite.update(update?));
+            let goes_on = self.spoken.rules().follows_waiting_tasks;
+            return Ok(match goes_on && !caller.rules().follows_waiting_tasks {
+                true => Box::pin(until_waiting(updates)),
+                false => Box::pin(updates),
+            });
         }
         // In 1.0 a stream begins with the task.
         let Some(first) = updates.next().await.transpose()? else {

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 
 use a2a_jsonrpc::Id;
+use a2a_types::reading::Mode;
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Response as A2aResponse};
 use bytes::Bytes;
 use http::header::{ALLOW, HeaderValue};
@@ -21,7 +22,7 @@ use super::service::HttpService;
 use super::{extensions, media};
 use crate::binding::rest::{self, NoRoute, Route};
 use crate::binding::{
-    EventWriter, Question, Refused, clip, jsonrpc, requested_dialect, write_refusal, write_reply,
+    EventWriter, Offer, Question, Reading, Refused, clip, jsonrpc, write_refusal, write_reply,
 };
 use crate::{
     Answer, Binding, BoxFuture, Call, Context, Envelope, Error, Principal, Reply, Transport,
@@ -39,20 +40,21 @@ impl<T: Transport> HttpService<T> {
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let (said, reading) = (Said::read(head), &self.settings.reading);
+        let (said, reading) = (Said::read(head), self.settings.reading());
+        let unnamed = reading.offer.unnamed(Binding::JsonRpc);
         let mut manner = Manner {
             binding: Binding::JsonRpc,
-            dialect: reading.prefer.unwrap_or(Dialect::V0_3),
+            dialect: reading.prefer.unwrap_or(unnamed),
             media_type: JSON,
             observed,
         };
         async move {
-            let read = |body: &[u8]| jsonrpc::read_call(body, said.version().as_deref(), reading);
+            let read = |body: &[u8]| jsonrpc::read_call(body, said.version().as_deref(), &reading);
             let asked = match self.read(head, &said, body, &mut manner, read).await {
                 Ok((principal, question)) => self.ask(said, principal, question, &mut manner),
                 Err(refusal) => return refusal,
             };
-            let reply = asked.reply.await;
+            let reply = self.introduce(head, asked.reply.await);
             self.respond(reply, asked.envelope, asked.told, manner)
         }
     }
@@ -69,24 +71,33 @@ impl<T: Transport> HttpService<T> {
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let (said, reading) = (Said::read(head), &self.settings.reading);
+        let (said, reading) = (Said::read(head), self.settings.reading());
+        let has_1_0 = reading.offer.has(Binding::HttpJson, Dialect::V1_0);
         let mut manner = Manner {
             binding: Binding::HttpJson,
-            dialect: Dialect::V1_0,
+            dialect: match has_1_0 {
+                true => Dialect::V1_0,
+                false => Dialect::V0_3,
+            },
             media_type: media::of_answer(&head.headers),
             observed,
         };
-        let asked = match asked_for(&said) {
+        let asked = match asked_for(&said, reading.offer) {
             Ok(asked) => asked,
-            Err(error) => return manner.refuse(None, error),
+            Err(error) => {
+                // It names a version, so it is of 1.0.
+                manner.dialect = Dialect::V1_0;
+                return manner.refuse(None, error);
+            }
         };
-        let route = match Route::find(&head.method, path, asked, reading.mode) {
+        let route = match self.route(head, path, asked, &reading) {
             Ok(route) => route,
-            Err(NoRoute::Path) => {
+            Err(NoPlace::Version(error)) => return manner.refuse(None, error),
+            Err(NoPlace::Route(NoRoute::Path)) => {
                 let text = format!("there is no operation at `{}`", clip(path));
                 return manner.refuse(None, A2aError::new(ErrorKind::MethodNotFound, text));
             }
-            Err(NoRoute::Method(allowed)) => {
+            Err(NoPlace::Route(NoRoute::Method(allowed))) => {
                 let text = format!("expected {allowed} here");
                 let error = A2aError::new(ErrorKind::InvalidRequest, text);
                 let mut response = manner.refuse(Some(StatusCode::METHOD_NOT_ALLOWED), error);
@@ -105,13 +116,63 @@ impl<T: Transport> HttpService<T> {
             let error = A2aError::new(ErrorKind::InvalidRequest, text);
             return manner.refuse(Some(StatusCode::NOT_ACCEPTABLE), error);
         }
-        let read = |body: &[u8]| rest::read_call(route, head.uri.query(), body, reading);
+        let read = |body: &[u8]| rest::read_call(route, head.uri.query(), body, &reading);
         let asked = match self.read(head, &said, body, &mut manner, read).await {
             Ok((principal, question)) => self.ask(said, principal, question, &mut manner),
             Err(refusal) => return refusal,
         };
-        let reply = asked.reply.await;
+        let reply = self.introduce(head, asked.reply.await);
         self.respond(reply, asked.envelope, asked.told, manner)
+    }
+
+    /// Gives an extended card that names no interface those of the public card.
+    pub(super) fn introduce(
+        &self,
+        head: &Parts,
+        mut reply: Result<Reply, Error>,
+    ) -> Result<Reply, Error> {
+        if let Ok(reply) = &mut reply
+            && let Answer::Once(A2aResponse::GetExtendedAgentCard(card)) = &mut reply.answer
+            && card.supported_interfaces.is_empty()
+        {
+            card.supported_interfaces = self.settings.interfaces(head);
+        }
+        reply
+    }
+
+    /// Finds the place of a request, in a version that is offered and of a tenant that is served.
+    fn route(
+        &self,
+        head: &Parts,
+        path: &str,
+        asked: Option<Dialect>,
+        reading: &Reading,
+    ) -> Result<Route, NoPlace> {
+        let offers = |dialect| reading.offer.has(Binding::HttpJson, dialect);
+        let find = |asked| {
+            let route = Route::find(&head.method, path, asked, reading.mode)?;
+            match &route.tenant {
+                Some(tenant) if !self.settings.tenants.has(tenant) => Err(NoRoute::Path),
+                _ => Ok(route),
+            }
+        };
+        // Without a version it is a request of 0.3 (1.0 §3.6.2); a lenient reader believes the path.
+        let not_offered = || {
+            let version = Dialect::V0_3.version();
+            NoPlace::Version(reading.offer.refusal(Binding::HttpJson, version))
+        };
+        match asked {
+            None if !offers(Dialect::V1_0) => Ok(find(Some(Dialect::V0_3))?),
+            None if !offers(Dialect::V0_3) && reading.mode == Mode::Strict => Err(not_offered()),
+            None if !offers(Dialect::V0_3) => match find(None) {
+                // What looks like a path of 0.3 may begin with a tenant.
+                Ok(route) if route.dialect == Dialect::V0_3 => {
+                    find(Some(Dialect::V1_0)).map_err(|_| not_offered())
+                }
+                found => Ok(found?),
+            },
+            asked => Ok(find(asked)?),
+        }
     }
 
     /// Lets the caller in, and reads its question.
@@ -139,7 +200,7 @@ impl<T: Transport> HttpService<T> {
             manner.observed.refused(manner.dialect, denied.kind());
             deny(&denied, manner.binding, manner.dialect)
         })?;
-        let limit = self.settings.reading.limits.bytes;
+        let limit = self.settings.reading().limits.bytes;
         // Given back when the question is read, after the body.
         let mut share = self.settings.receiving.share();
         let body = collect(body, limit, self.settings.pace, &mut share).await;
@@ -223,7 +284,9 @@ impl<T: Transport> HttpService<T> {
     ) -> Response<Body> {
         let outcome = match reply {
             Ok(reply) => {
-                envelope.settle(reply.created_in);
+                let offer = self.settings.reading().offer;
+                let is_offered = |dialect: &Dialect| offer.has(envelope.binding, *dialect);
+                envelope.settle(reply.created_in.filter(is_offered));
                 Ok(reply.answer)
             }
             Err(error) => {
@@ -304,6 +367,19 @@ struct HowTold {
     named: bool,
 }
 
+/// Why a request has no place here.
+enum NoPlace {
+    /// Its version is not offered.
+    Version(A2aError),
+    Route(NoRoute),
+}
+
+impl From<NoRoute> for NoPlace {
+    fn from(no_route: NoRoute) -> Self {
+        Self::Route(no_route)
+    }
+}
+
 /// How to answer before the question is understood.
 struct Manner {
     binding: Binding,
@@ -327,15 +403,9 @@ impl Manner {
     }
 }
 
-/// The generation that the caller names; it must be one that HTTP+JSON is spoken in.
-fn asked_for(said: &Said<'_>) -> Result<Option<Dialect>, A2aError> {
-    match requested_dialect(said.version().as_deref())? {
-        Some(Dialect::V0_1) => {
-            let text = "generation 0.1 has no HTTP+JSON; expected 0.3 or 1.0";
-            Err(A2aError::new(ErrorKind::VersionNotSupported, text))
-        }
-        // 0.2 had a draft of what became 0.3.
-        Some(Dialect::V0_2) => Ok(Some(Dialect::V0_3)),
-        asked => Ok(asked),
-    }
+/// The version that the caller names; it must be one that HTTP+JSON is offered in. 0.2 had a draft of
+/// what became 0.3.
+fn asked_for(said: &Said<'_>, offer: Offer) -> Result<Option<Dialect>, A2aError> {
+    let asked = offer.requested(Binding::HttpJson, said.version().as_deref())?;
+    Ok(asked.map(|dialect| dialect.max(Dialect::V0_3)))
 }

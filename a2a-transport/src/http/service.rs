@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use a2a_types::reading::Mode;
 use a2a_types::{
-    AgentCard, Dialect, ErrorKind, GetExtendedAgentCardRequest, Response as A2aResponse, v0_2,
+    AgentCard, AgentInterface, Dialect, ErrorKind, GetExtendedAgentCardRequest,
+    Response as A2aResponse, v0_2,
 };
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, HeaderValue};
@@ -23,8 +24,9 @@ use super::hosts::Hosts;
 use super::observed::Observed;
 use super::probes::{AlwaysReady, Probe, Probes, Readiness};
 use super::receive::Pace;
+use super::tenants::Tenants;
 use super::untaken::Answers;
-use crate::binding::Reading;
+use crate::binding::{Offer, Reading};
 use crate::{Answer, Binding, BoxFuture, Call, Context, TraceContext, Transport};
 
 /// Serves a [`Transport`] over HTTP: a service for hyper and for tower.
@@ -47,13 +49,15 @@ pub(super) struct Settings {
     card: Option<PublicCard>,
     keys: Option<PublishedKeys>,
     pub(super) extensions: Vec<String>,
-    path: String,
-    /// Those by which it is reached.
-    bindings: Vec<Binding>,
+    pub(super) path: String,
+    /// The interfaces that the card names, unless all are answered.
+    offer: Offer,
+    every_binding: bool,
+    pub(super) tenants: Tenants,
     hosts: Hosts,
     probes: Probes,
     readiness: Arc<dyn Readiness>,
-    pub(super) reading: Reading,
+    reading: Reading,
     pub(super) authenticator: Arc<dyn Authenticator>,
     pub(super) keep_alive: Duration,
     pub(super) pace: Pace,
@@ -72,7 +76,9 @@ impl<T: Transport> HttpService<T> {
                 keys: None,
                 extensions: Vec::new(),
                 path: "/".to_owned(),
-                bindings: vec![Binding::JsonRpc, Binding::HttpJson],
+                offer: Offer::default(),
+                every_binding: false,
+                tenants: Tenants::default(),
                 hosts: Hosts::any(),
                 probes: Probes::default(),
                 readiness: Arc::new(AlwaysReady),
@@ -91,15 +97,20 @@ impl<T: Transport> HttpService<T> {
 
     /// The public card; without one there is none. The extensions that it offers are active for
     /// callers who want them, who are told so.
+    ///
+    /// Only the interfaces that it names are answered: requests by another binding find nothing, and
+    /// requests in another version are refused. A card that names none offers all, at the host that
+    /// the caller used.
     pub fn card(self, card: &AgentCard) -> Self {
         let extensions = card
             .capabilities
             .extensions
             .iter()
             .map(|extension| extension.uri.clone());
-        let (extensions, card) = (extensions.collect(), PublicCard::new(card));
+        let extensions = extensions.collect();
         self.with(|settings| {
-            settings.card = Some(card);
+            settings.card = Some(PublicCard::new(card));
+            settings.offer = Offer::of(card);
             settings.extensions = extensions;
         })
     }
@@ -116,10 +127,14 @@ impl<T: Transport> HttpService<T> {
         self.with(|settings| settings.path = format!("/{}", path.trim_matches('/')))
     }
 
-    /// By which bindings it is reached; by all by default. Where another one would be, there is nothing.
-    pub fn bindings(self, bindings: impl IntoIterator<Item = Binding>) -> Self {
-        let bindings = bindings.into_iter().collect();
-        self.with(|settings| settings.bindings = bindings)
+    /// Answers by every binding and in every version, whatever interfaces the card names.
+    pub fn every_binding(self) -> Self {
+        self.with(|settings| settings.every_binding = true)
+    }
+
+    /// The tenants whose paths exist by HTTP+JSON; any by default.
+    pub fn tenants(self, tenants: Tenants) -> Self {
+        self.with(|settings| settings.tenants = tenants)
     }
 
     /// The hosts it answers as, and whose pages it answers; any by default. A service that listens
@@ -268,7 +283,8 @@ impl<T: Transport> HttpService<T> {
                 ..Context::default()
             },
         };
-        match self.transport.call(call).await.map(|reply| reply.answer) {
+        let reply = self.introduce(head, self.transport.call(call).await);
+        match reply.map(|reply| reply.answer) {
             Ok(Answer::Once(A2aResponse::GetExtendedAgentCard(card))) => {
                 let card =
                     serde_json::to_vec(&v0_2::AgentCard::from(card).of_0_2()).unwrap_or_default();
@@ -295,6 +311,21 @@ impl<T: Transport> HttpService<T> {
 }
 
 impl Settings {
+    /// How requests are read: in the versions that are offered.
+    pub(super) fn reading(&self) -> Reading {
+        Reading {
+            offer: self.offer(),
+            ..self.reading
+        }
+    }
+
+    fn offer(&self) -> Offer {
+        match self.every_binding {
+            true => self.reading.offer,
+            false => self.reading.offer.and(self.offer),
+        }
+    }
+
     fn probe(&self, path: &str) -> Option<Probe> {
         self.probes.at(path).filter(|_| path != self.path)
     }
@@ -304,7 +335,8 @@ impl Settings {
             "/" => path,
             _ => path.trim_end_matches('/'),
         };
-        let is_spoken = |binding| self.bindings.contains(&binding);
+        let offer = self.offer();
+        let is_spoken = |binding| offer.has_any(binding);
         if path == self.path {
             return match is_spoken(Binding::JsonRpc) {
                 true => Place::Endpoint,
@@ -325,7 +357,8 @@ impl Settings {
             return Place::Keys;
         }
         const EXTENDED: &str = Dialect::EXTENDED_CARD_PATH;
-        if at(base, EXTENDED) || at(parent, EXTENDED) {
+        let has_0_2 = offer.has(Binding::JsonRpc, Dialect::V0_2);
+        if has_0_2 && (at(base, EXTENDED) || at(parent, EXTENDED)) {
             return Place::ExtendedCard;
         }
         match path.strip_prefix(base) {
@@ -353,9 +386,16 @@ impl Settings {
         response
     }
 
+    /// The interfaces of the public card.
+    pub(super) fn interfaces(&self, head: &Parts) -> Vec<AgentInterface> {
+        let card = self.card.as_ref();
+        card.and_then(|card| card.interfaces(head, &self.path))
+            .unwrap_or_default()
+    }
+
     fn public_card(&self, head: &Parts) -> Response<Body> {
         match &self.card {
-            Some(card) => card.answer(&head.headers),
+            Some(card) => card.answer(head, &self.path),
             None => plain(StatusCode::NOT_FOUND, "this agent has no public card"),
         }
     }

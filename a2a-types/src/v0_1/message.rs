@@ -199,7 +199,7 @@ pub(super) fn check_parts(parts: &[Part], at: &At<'_>) -> Result<(), Violation> 
     Ok(())
 }
 
-/// Mends a message that `role` sent, if it does not say who did.
+/// Mends a message that `role` sent. An agent may leave out who it is; a caller may not.
 pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
     legacy::mend_role(message, mender, role);
     if message.get("data").is_some_and(Value::is_array) {

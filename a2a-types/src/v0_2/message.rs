@@ -267,19 +267,17 @@ impl Wire for Message {
     }
 }
 
-/// Mends a message that `role` sent, if it does not say who did.
+/// Mends a message that `role` sent. An agent may leave out who it is and the id; a caller may not.
 pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
     mender.supply(message, "kind", "message", Quirk::NoKind);
     legacy::mend_role(message, mender, role);
     for id in ["messageId", "taskId", "contextId"] {
         mender.drop_empty_id(message, id);
     }
-    mender.supply(
-        message,
-        "messageId",
-        MessageId::random().as_str(),
-        Quirk::NoMessageId,
-    );
+    if role == "agent" {
+        let random = MessageId::random();
+        mender.supply(message, "messageId", random.as_str(), Quirk::NoMessageId);
+    }
     if message.get("data").is_some_and(Value::is_array) {
         mender.rename(message, "data", "parts", Quirk::DataForParts);
     }

@@ -199,9 +199,12 @@ impl Wire for Message {
     }
 }
 
-/// Mends a message that `role` sent, if it does not say who did.
+/// Mends a message that `role` sent. An agent may leave out who it is and the id; a caller may not.
 pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: Role) {
-    mender.supply(message, "role", role.as_str(), Quirk::NoRole);
+    let is_said = role == Role::Agent;
+    if is_said {
+        mender.supply(message, "role", role.as_str(), Quirk::NoRole);
+    }
     mender.change(message, "role", Quirk::UnknownWord, |role| {
         let known = serde_json::from_value::<Role>(role.clone()).is_ok();
         let word = role.is_string() || role.is_number();
@@ -209,8 +212,10 @@ pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender
     });
     let id = spelled(message, &["messageId", "message_id"]);
     mender.drop_empty_id(message, id);
-    let random = MessageId::random();
-    mender.supply(message, id, random.as_str(), Quirk::NoMessageId);
+    if is_said {
+        let random = MessageId::random();
+        mender.supply(message, id, random.as_str(), Quirk::NoMessageId);
+    }
     if message.get("data").is_some_and(Value::is_array) && !message.contains_key("parts") {
         mender.rename(message, "data", "content", Quirk::DataForParts);
     }

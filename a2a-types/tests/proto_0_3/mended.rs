@@ -57,22 +57,16 @@ fn check_mended_event(body: &Value, strict: &str, repairs: &[(&str, &str)]) {
 #[test]
 fn requests_are_mended() {
     let parts = json!([{"text": "x"}]);
-    check_mended_send(
-        &json!({"message": {"content": parts}}),
-        "$.message",
-        &[
-            ("NOROLE", "$.message.role"),
-            ("NOMSGID", "$.message.messageId"),
-        ],
-    );
-    check_mended_send(
-        &json!({"request": {"message_id": "", "role": "ROLE_USER", "parts": parts}}),
-        "$.message.messageId",
-        &[
-            ("EMPTYID", "$.request.message_id"),
-            ("NOMSGID", "$.request.message_id"),
-        ],
-    );
+    // Who sends a message names it, and itself.
+    for unnamed in [
+        json!({"message": {"role": "ROLE_USER", "content": parts}}),
+        json!({"message": {"role": "ROLE_USER", "messageId": "", "content": parts}}),
+        json!({"message": {"messageId": "m", "content": parts}}),
+    ] {
+        let body = unnamed.to_string();
+        let read = v0_3::read_request(Operation::SendMessage, &body, Mode::Lenient, &hints(None));
+        assert_eq!(read.unwrap_err().path, "$.message", "{body}");
+    }
     check_mended_send(
         &json!({"messageId": "m", "message": {"role": "narrator", "data": parts}}),
         "$.message.role",

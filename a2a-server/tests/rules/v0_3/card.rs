@@ -44,7 +44,7 @@ async fn rule_5_3_03_the_card_names_the_transport_of_each_url() {
 
 #[tokio::test]
 async fn rule_5_3_07_signatures_are_json_fields() {
-    let mut signed = card();
+    let mut signed = card().at("http://agent.example/");
     let header = json!({"kid": "k"}).as_object().cloned();
     signed.signatures = vec![AgentCardSignature {
         protected: "eyJhbGciOiJFUzI1NiJ9".to_owned(),

@@ -1,9 +1,10 @@
 //! Rules 40, 42 and 43: who may do what.
 
+use a2a_server::ServerBuilder;
 use serde_json::{Value, json};
 
 use super::{WAYS, Way, put, say, say_to, state_of, with};
-use crate::puppet::{card, serve, serve_to_names};
+use crate::puppet::{card, serve, serve_to_names, serve_with};
 use crate::wire::texts;
 
 /// Every operation on a task.
@@ -27,7 +28,7 @@ fn operations(id: &str) -> Vec<(&'static str, Value)> {
 
 #[tokio::test]
 async fn rule_5_4_40_a_tenant_is_a_member_or_begins_the_path() {
-    let served = serve().await;
+    let served = serve_with(card(), ServerBuilder::any_tenant, |bound| bound).await;
     let asks = |way, tenant: &str| {
         let mut params = say("tenant");
         params["tenant"] = tenant.into();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{WAYS, Way, say, state_of};
+use super::{WAYS, Way, say, say_to, state_of};
 use crate::puppet::serve;
 use crate::wire::texts;
 
@@ -90,6 +90,20 @@ async fn rule_5_4_19_a_subscription_begins_with_the_task() {
             .ask(way, "SubscribeToTask", json!({"id": "unknown"}))
             .await;
         assert_eq!(unknown, Err("TASK_NOT_FOUND".to_owned()), "{way:?}");
+
+        // One that waits for its caller has not ended, before and after.
+        let waits = served.task(way, "ask which").await;
+        let of = json!({"id": waits["id"]});
+        let mut stream = served.follow(way, "SubscribeToTask", of).await;
+        let first = stream.next().await.unwrap();
+        assert_eq!(state_of(&first), "TASK_STATE_INPUT_REQUIRED", "{way:?}");
+        for answer in ["ask more", "echo it"] {
+            let sent = say_to(&waits, answer);
+            served.ask(way, "SendMessage", sent).await.unwrap();
+        }
+        stream.until("TASK_STATE_INPUT_REQUIRED").await;
+        stream.until("TASK_STATE_COMPLETED").await;
+        assert_eq!(stream.next().await, None, "{way:?}: then it closes");
     }
     // The text of the specification subscribes by POST, its proto by GET.
     let served = serve().await;

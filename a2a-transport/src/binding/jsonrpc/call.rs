@@ -1,12 +1,10 @@
 //! Requests.
 
 use a2a_jsonrpc::{Id, Version};
-use a2a_types::reading::{At, Hints, Mode, Quirk, Read, Repair, Violation};
+use a2a_types::reading::{Hints, Mode, Quirk, Read, Repair, Violation};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Request, v0_1, v0_2};
 
-use crate::binding::{
-    Question, Reading, Refused, bounds, canonical, clip, invalid_params, requested_dialect,
-};
+use crate::binding::{Question, Reading, Refused, bounds, canonical, clip, invalid_params};
 use crate::{Binding, Envelope, Error};
 
 /// Reads a request. `version` is the `A2A-Version` header or parameter.
@@ -15,7 +13,11 @@ pub fn read_call(
     version: Option<&str>,
     reading: &Reading,
 ) -> Result<Question, Refused> {
-    let latest = reading.prefer.unwrap_or(Dialect::V0_3);
+    let offer = reading.offer;
+    let unnamed = || offer.unnamed(Binding::JsonRpc);
+    let is_offered = |dialect: &Dialect| offer.has(Binding::JsonRpc, *dialect);
+    let prefer = reading.prefer.filter(is_offered);
+    let latest = prefer.unwrap_or_else(unnamed);
     let request = a2a_jsonrpc::read_request(body, &reading.limits).map_err(|refusal| Refused {
         binding: Binding::JsonRpc,
         id: Some(refusal.id)
@@ -50,47 +52,80 @@ pub fn read_call(
         status: None,
     };
 
-    let Some(method) = Dialect::of_method(&request.method) else {
+    let Some(mut method) = Dialect::of_method(&request.method) else {
         let text = format!("$.method: no generation knows `{}`", clip(&request.method));
         return Err(refuse(
             latest,
             A2aError::new(ErrorKind::MethodNotFound, text),
         ));
     };
-    let asked = requested_dialect(version).map_err(|error| refuse(Dialect::V1_0, error))?;
-    let dialect = method.dialect(asked.or(reading.prefer));
+    let asked = offer
+        .requested(Binding::JsonRpc, version)
+        .map_err(|error| refuse(Dialect::V1_0, error))?;
+    let no_method = |dialect: Dialect, text: String| {
+        refuse(dialect, A2aError::new(ErrorKind::MethodNotFound, text))
+    };
+    let called_in = method.dialects.last().copied().unwrap_or(latest);
+    method.dialects.retain(is_offered);
+    if method.dialects.is_empty() {
+        let name = clip(&request.method);
+        let Some(asked) = asked.or((called_in == Dialect::V1_0).then_some(latest)) else {
+            // Without a version it is a request of the version that has the method.
+            return Err(refuse(
+                latest,
+                offer.refusal(Binding::JsonRpc, called_in.version()),
+            ));
+        };
+        let text = format!("$.method: `{name}` is no method of A2A {asked}");
+        return Err(no_method(asked, text));
+    }
+    let dialect = method.dialect(asked.or(prefer));
     if reading.mode == Mode::Strict && dialect == Dialect::V1_0 && asked != Some(Dialect::V1_0) {
+        if !offer.has(Binding::JsonRpc, Dialect::V0_3) {
+            let error = offer.refusal(Binding::JsonRpc, Dialect::V0_3.version());
+            return Err(refuse(Dialect::V1_0, error));
+        }
         let text = format!(
             "$.method: `{}` needs the header `A2A-Version: 1.0`, without it the caller speaks 0.3",
             clip(&request.method)
         );
+        return Err(no_method(latest, text));
+    }
+
+    // Documents of 0.1 and 0.2 print requests for streams without `id`, and then without `jsonrpc`.
+    let is_printed = request.id.is_none()
+        && reading.mode == Mode::Lenient
+        && dialect != Dialect::V1_0
+        && method.operation.is_stream();
+    if request.version == Version::Absent && !is_printed {
+        let text = "$.jsonrpc: missing, expected \"2.0\"";
         return Err(refuse(
-            latest,
-            A2aError::new(ErrorKind::MethodNotFound, text),
+            dialect,
+            A2aError::new(ErrorKind::InvalidRequest, text),
         ));
     }
-
     let mut repairs = Vec::new();
-    if request.version == Version::Absent {
-        if reading.mode == Mode::Strict {
-            let text = "$.jsonrpc: missing, expected \"2.0\"";
-            return Err(refuse(
-                dialect,
-                A2aError::new(ErrorKind::InvalidRequest, text),
-            ));
-        }
+    if is_printed {
+        let path = match request.version {
+            Version::Absent => "$.jsonrpc",
+            Version::V2 => "$.id",
+        };
         repairs.push(Repair {
             quirk: Quirk::NoEnvelope,
-            path: "$.jsonrpc".to_owned(),
+            path: path.to_owned(),
         });
     }
-    // A request without id is a notification, which wants no answer. Documents print requests
-    // without any envelope, and those do; so does who asks for a stream.
-    let notification = request.id.is_none()
-        && request.version == Version::V2
-        && !(method.operation.is_stream() && reading.mode == Mode::Lenient);
+    // Any other request without `id` is a notification, which wants no answer.
+    let notification = request.id.is_none() && !is_printed;
 
     let params = request.params.unwrap_or("{}");
+    if params.starts_with('[') {
+        let text = "$.params: expected an object, found an array";
+        return Err(refuse(
+            dialect,
+            A2aError::new(ErrorKind::InvalidParams, text),
+        ));
+    }
     let read = read_params(dialect, method.operation, params, reading.mode)
         .and_then(|read| bounds::check(&read.value, dialect, "$.params").map(|()| read))
         .map_err(|violation| refuse(dialect, invalid_params(&violation)))?;
@@ -127,15 +162,7 @@ fn read_params(
         Dialect::V0_2 | Dialect::V0_3 => {
             v0_2::read_request(operation, params, mode, &Hints::at("$.params"))
         }
-        Dialect::V1_0 => {
-            let read = canonical::read_request(operation, params, &Hints::at("$.params"))?;
-            if let Request::SendMessage(params) | Request::SendStreamingMessage(params) =
-                &read.value
-            {
-                params.check(&At::Root("$.params"))?;
-            }
-            Ok(read)
-        }
+        Dialect::V1_0 => canonical::read_sent(operation, params, mode, &Hints::at("$.params")),
     }
 }
 

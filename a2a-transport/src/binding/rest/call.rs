@@ -1,7 +1,7 @@
 //! Requests.
 
 use a2a_jsonrpc::{Id, Limits};
-use a2a_types::reading::{At, Hints, Mode, Read, Violation};
+use a2a_types::reading::{Hints, Mode, Read, Violation};
 use a2a_types::v0_3::{self, Flavour};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Request, v0_2};
 use http::Method;
@@ -31,7 +31,7 @@ pub fn read_call(
     };
     let body = text(body, &reading.limits).map_err(refuse)?;
     let read = match dialect {
-        Dialect::V1_0 => read_1_0(&route, query, body),
+        Dialect::V1_0 => read_1_0(&route, query, body, reading.mode),
         _ => read_0_3(&route, query, body, reading.mode),
     };
     let root = match has_query(operation) {
@@ -71,11 +71,16 @@ fn text<'a>(body: &'a [u8], limits: &Limits) -> Result<&'a str, A2aError> {
     std::str::from_utf8(body).map_err(|error| parse(error.to_string()))
 }
 
-fn read_1_0(route: &Route, query: Option<&str>, body: &str) -> Result<Read<Request>, Violation> {
+fn read_1_0(
+    route: &Route,
+    query: Option<&str>,
+    body: &str,
+    mode: Mode,
+) -> Result<Read<Request>, Violation> {
     let mut read = match route.operation {
         // What has no member in the path is read as it stands.
         Operation::SendMessage | Operation::SendStreamingMessage => {
-            canonical::read_request(route.operation, body, &Hints::at("$"))?
+            canonical::read_sent(route.operation, body, mode, &Hints::at("$"))?
         }
         operation if has_body(operation) => {
             let members = object(body)?;
@@ -93,9 +98,6 @@ fn read_1_0(route: &Route, query: Option<&str>, body: &str) -> Result<Read<Reque
             canonical::read_request(operation, &members, &Hints::at(query::ROOT))?
         }
     };
-    if let Request::SendMessage(params) | Request::SendStreamingMessage(params) = &read.value {
-        params.check(&At::Root("$"))?;
-    }
     if let Some(tenant) = &route.tenant {
         match read.value.tenant() {
             Some(other) if !other.is_empty() && other != tenant => {

@@ -1,0 +1,166 @@
+//! The interfaces that an endpoint offers: protocol versions by binding.
+
+use a2a_types::{AgentCard, Dialect, Error as A2aError, ErrorKind};
+use serde_json::json;
+
+use super::clip;
+use crate::Binding;
+
+/// The protocol versions that an endpoint offers, by binding; all by default.
+///
+/// Requests in another version are refused. Specification 1.0 §3.6.2.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Offer {
+    /// One bit for each version, by binding.
+    versions: [u8; 2],
+}
+
+impl Default for Offer {
+    fn default() -> Self {
+        Self {
+            versions: [u8::MAX; 2],
+        }
+    }
+}
+
+impl Offer {
+    /// The interfaces that a card names, of those that we speak; all for a card that names none.
+    pub fn of(card: &AgentCard) -> Self {
+        if card.supported_interfaces.is_empty() {
+            return Self::default();
+        }
+        let mut offer = Self { versions: [0; 2] };
+        for interface in &card.supported_interfaces {
+            if let (Some(binding), Some(dialect)) = (Binding::of(interface), interface.dialect()) {
+                offer.versions[binding as usize] |= bit(binding, dialect);
+            }
+        }
+        offer
+    }
+
+    /// The interfaces that both offer.
+    pub fn and(self, other: Self) -> Self {
+        let [json_rpc, http_json] = self.versions;
+        let [with_json_rpc, with_http_json] = other.versions;
+        Self {
+            versions: [json_rpc & with_json_rpc, http_json & with_http_json],
+        }
+    }
+
+    /// Whether a version is offered by a binding.
+    pub fn has(self, binding: Binding, dialect: Dialect) -> bool {
+        self.versions[binding as usize] & bit(binding, dialect) != 0
+    }
+
+    /// Whether anything is offered by a binding.
+    pub fn has_any(self, binding: Binding) -> bool {
+        Dialect::ALL
+            .iter()
+            .any(|dialect| self.has(binding, *dialect))
+    }
+
+    /// The version to answer in as long as the request has named none: 0.3 (specification 1.0
+    /// §3.6.2) or, where that is not offered, the latest.
+    pub(crate) fn unnamed(self, binding: Binding) -> Dialect {
+        let offered = |dialect: &Dialect| self.has(binding, *dialect);
+        let latest = Dialect::ALL.iter().rev().copied().find(offered);
+        match self.has(binding, Dialect::V0_3) {
+            true => Dialect::V0_3,
+            false => latest.unwrap_or(Dialect::V0_3),
+        }
+    }
+
+    /// The version that a request names, in the `A2A-Version` header or parameter: `None` if it names
+    /// none, an error if it names one that is unknown or not offered. Specification 1.0 §3.6.
+    pub(crate) fn requested(
+        self,
+        binding: Binding,
+        version: Option<&str>,
+    ) -> Result<Option<Dialect>, A2aError> {
+        let Some(version) = version.map(str::trim).filter(|version| !version.is_empty()) else {
+            return Ok(None);
+        };
+        match Dialect::from_version(version) {
+            Some(dialect) if self.has(binding, dialect) => Ok(Some(dialect)),
+            _ => Err(self.refusal(binding, version)),
+        }
+    }
+
+    /// The error for a version that is not offered, with a list of those that are.
+    pub(crate) fn refusal(self, binding: Binding, version: &str) -> A2aError {
+        let dialects = Dialect::ALL.iter().copied();
+        let offered = dialects.filter(|dialect| self.has(binding, *dialect));
+        let offered: Vec<_> = offered.map(Dialect::version).collect();
+        let text = format!(
+            "A2A version `{}` is not supported by {binding}; supported are {}",
+            clip(version),
+            offered.join(", ")
+        );
+        A2aError::new(ErrorKind::VersionNotSupported, text)
+            .with_details(json!({"supportedVersions": offered}))
+    }
+}
+
+/// HTTP+JSON came with 0.3; the drafts of it in 0.2 are answered as 0.3.
+fn bit(binding: Binding, dialect: Dialect) -> u8 {
+    match (binding, dialect) {
+        (Binding::HttpJson, Dialect::V0_1) => 0,
+        (Binding::HttpJson, Dialect::V0_2) => 1 << Dialect::V0_3 as u8,
+        _ => 1 << dialect as u8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use a2a_types::AgentInterface;
+
+    #[test]
+    fn an_offer_is_what_a_card_names() {
+        use Binding::{HttpJson, JsonRpc};
+        let mut card = AgentCard::new("n", "d");
+        assert_eq!(Offer::of(&card), Offer::default());
+        assert!(!Offer::default().has(HttpJson, Dialect::V0_1));
+        card.supported_interfaces = vec![
+            AgentInterface::json_rpc("http://h/", Dialect::V1_0),
+            AgentInterface::http_json("http://h/rest", Dialect::V0_2),
+            AgentInterface {
+                protocol_binding: "GRPC".to_owned(),
+                ..AgentInterface::json_rpc("http://h/", Dialect::V0_1)
+            },
+        ];
+        let offer = Offer::of(&card);
+        let offered = |binding| {
+            let all = Dialect::ALL.iter().copied();
+            all.filter(|dialect| offer.has(binding, *dialect)).collect()
+        };
+        let json_rpc: Vec<_> = offered(JsonRpc);
+        assert_eq!(json_rpc, [Dialect::V1_0]);
+        let http_json: Vec<_> = offered(HttpJson);
+        assert_eq!(http_json, [Dialect::V0_2, Dialect::V0_3]);
+        assert_eq!(offer.unnamed(JsonRpc), Dialect::V1_0);
+        assert_eq!(offer.unnamed(HttpJson), Dialect::V0_3);
+        card.supported_interfaces.truncate(1);
+        assert!(!offer.and(Offer::of(&card)).has_any(HttpJson));
+    }
+
+    #[test]
+    fn a_version_that_is_not_offered_is_refused_with_those_that_are() {
+        let card = AgentCard {
+            supported_interfaces: vec![AgentInterface::json_rpc("http://h/", Dialect::V1_0)],
+            ..AgentCard::new("n", "d")
+        };
+        let asked = |version| Offer::of(&card).requested(Binding::JsonRpc, version);
+        assert_eq!(asked(None), Ok(None));
+        assert_eq!(asked(Some(" ")), Ok(None));
+        assert_eq!(asked(Some("1.0.1")), Ok(Some(Dialect::V1_0)));
+        for version in ["0.3", "2.0"] {
+            let refused = asked(Some(version)).unwrap_err();
+            assert_eq!(refused.kind, ErrorKind::VersionNotSupported);
+            assert_eq!(
+                refused.message,
+                format!("A2A version `{version}` is not supported by JSONRPC; supported are 1.0")
+            );
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! JSON text as typed values, and where it does not fit.
+
+use serde::de::DeserializeOwned;
+
+use crate::by_name::ByName;
+use crate::reading::{Hints, Violation};
+
+/// Reads JSON text as a type of the canonical model, which has its own liberties (ProtoJSON).
+pub fn read_canonical<T: DeserializeOwned>(json: &str, hints: &Hints<'_>) -> Result<T, Violation> {
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let read = T::deserialize(ByName(&mut deserializer));
+    match read.and_then(|value| deserializer.end().map(|()| value)) {
+        Ok(value) => Ok(value),
+        Err(_) => located(&mut serde_json::Deserializer::from_str(json), hints.root),
+    }
+}
+
+/// Deserializes with the path of the first thing that does not fit.
+pub(crate) fn located<'de, T, D>(deserializer: D, root: &str) -> Result<T, Violation>
+where
+    T: serde::Deserialize<'de>,
+    D: serde::Deserializer<'de>,
+    D::Error: std::fmt::Display,
+{
+    serde_path_to_error::deserialize(ByName(deserializer)).map_err(|error| {
+        let path = match error.path().to_string().as_str() {
+            "." => root.to_owned(),
+            inner if inner.starts_with('[') => format!("{root}{inner}"),
+            inner => format!("{root}.{inner}"),
+        };
+        // serde_json appends where in the text it was, which the path says better.
+        let text = without_values(&error.into_inner());
+        let problem = text
+            .split_once(" at line ")
+            .map_or(text.as_str(), |(problem, _)| problem);
+        Violation {
+            path,
+            problem: problem.to_owned(),
+        }
+    })
+}
+
+/// The message of a deserializer in the words of JSON, without the strings that it repeats: one that
+/// stands where it does not belong may be a secret, and errors are logged.
+pub fn without_values(error: &impl std::fmt::Display) -> String {
+    let text = error.to_string();
+    for (begins, kept) in KINDS {
+        if let Some(rest) = text.strip_prefix(begins) {
+            // The last one is ours, whatever the string has.
+            return match rest.rsplit_once(", expected ") {
+                Some((_, expected)) => format!("{kept}, expected {expected}"),
+                None => (*kept).to_owned(),
+            };
+        }
+    }
+    text
+}
+
+/// How messages begin that repeat a string or call a value by a word of Rust, and how they begin here.
+const KINDS: &[(&str, &str)] = &[
+    ("invalid type: string", "invalid type: string"),
+    ("invalid value: string", "invalid value: string"),
+    ("unknown variant", "invalid value: string"),
+    ("invalid type: map", "invalid type: object"),
+    ("invalid type: sequence", "invalid type: array"),
+    ("invalid type: unit value", "invalid type: null"),
+];
