@@ -99,7 +99,7 @@ pub use crate::store::{
     Tail,
 };
 #[cfg(feature = "sqlite")]
-pub use crate::store::{SqliteOptions, SqliteStore};
+pub use crate::store::{SqliteOptions, SqliteReport, SqliteStore};
 pub use crate::turn::{ArtifactDraft, ArtifactUpdate, Resumed, Turn, UpdateError};
 pub use crate::upkeep::Recovery;
 #[cfg(feature = "push")]

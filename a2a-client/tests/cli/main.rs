@@ -1,6 +1,7 @@
 //! The command line, as people and scripts use it.
 
 mod chat;
+mod check;
 mod hook;
 mod interrupt;
 mod metrics;

@@ -29,7 +29,7 @@ pub use read::{
     Listing, Logged, Notification, Orphan, Outcome, Page, Place, Received, Snapshot, Tail,
 };
 #[cfg(feature = "sqlite")]
-pub use sqlite::{SqliteOptions, SqliteStore};
+pub use sqlite::{SqliteOptions, SqliteReport, SqliteStore};
 pub(crate) use timed::Timed;
 pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement};
 

@@ -2,6 +2,7 @@
 
 mod commits;
 mod crowd;
+mod damage;
 mod hasty;
 mod health;
 mod leaving;

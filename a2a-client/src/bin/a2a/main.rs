@@ -62,6 +62,8 @@ enum Command {
     Chat(command::chat::Options),
     /// Be an agent, to try things with.
     Serve(command::serve::Options),
+    /// Look for damages in a file that an agent keeps its tasks in.
+    Check(command::check::Options),
     /// Print completions for a shell.
     Completions {
         /// The shell.
@@ -170,6 +172,7 @@ async fn run(command: Command, screen: &Screen) -> Result<exit::Code, Failure> {
         Command::Webhook(command) => command::webhook::run(command, screen).await,
         Command::Chat(options) => command::chat::run(options, screen).await,
         Command::Serve(options) => command::serve::run(options, screen).await,
+        Command::Check(options) => command::check::run(options, screen).await,
         Command::Completions { shell } => {
             let mut command = <Arguments as clap::CommandFactory>::command();
             let mut script = Vec::new();

@@ -1,5 +1,6 @@
 //! Tasks in a SQLite file: what was acknowledged is on the disk.
 
+mod check;
 mod desk;
 mod entries;
 mod errands;
@@ -22,6 +23,7 @@ use a2a_transport::BoxFuture;
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
 
+pub use self::check::SqliteReport;
 use self::desk::Desk;
 use self::log::Sheet;
 use self::readers::Readers;
@@ -39,11 +41,15 @@ use super::{
 /// Whatever a method has resolved to survives the end of the process and of the power: the file is
 /// in WAL mode with `synchronous=FULL`. One thread writes and commits for many callers at once, a few
 /// connections read beside it. The file belongs to one process at a time.
+///
+/// A file `tasks.db` is whole with `tasks.db-wal` alone, if there is one: who copies or moves it takes both, and
+/// without the second what was written last is lost. [`SqliteStore::check`] finds damaged pages.
 #[derive(Debug)]
 pub struct SqliteStore {
-    // Dropped in this order: the file is let go when all is written.
-    writer: Writer,
+    // Dropped in this order: the writer, when it is the last who has the file open, takes all that is written
+    // from the `-wal` into the tables, and then the file is let go.
     readers: Readers,
+    writer: Writer,
     shared: Arc<Shared>,
     unfinished: i64,
     _lock: File,
@@ -93,6 +99,15 @@ impl SqliteStore {
             unfinished: options.unfinished.try_into().unwrap_or(i64::MAX),
             _lock: lock,
         })
+    }
+
+    /// Looks for damages in a file: of its pages, not of what tasks say. Reads all of it, and changes nothing; a
+    /// server may be using it meanwhile. A `-wal` that belongs to the file and was removed is not noticed: what was
+    /// written last is missing then.
+    ///
+    /// Errors: the file cannot be opened.
+    pub fn check(path: impl AsRef<Path>) -> Result<SqliteReport, StoreError> {
+        check::check(path.as_ref())
     }
 
     async fn read<T: Send + 'static>(

@@ -1,28 +1,53 @@
 //! The connections of a SQLite file that only read.
 
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 use rusqlite::Connection;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 use super::super::StoreError;
 use super::schema::{failed, open_reader};
 
-/// A few connections, used in turn: readers do not wait for the writer, nor it for them.
-#[derive(Clone, Debug)]
+/// A few threads, each with a connection: readers do not wait for the writer, nor it for them. A thread that
+/// has read takes what waits next without being woken for it.
+#[derive(Debug)]
 pub(super) struct Readers {
-    path: Arc<PathBuf>,
+    path: PathBuf,
+    /// Who may wait.
     places: Arc<Semaphore>,
-    idle: Arc<Mutex<Vec<Connection>>>,
+    queue: Arc<Queue>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
 }
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Mutex<Waiting>,
+    came: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    jobs: VecDeque<Job>,
+    /// How many threads there are, and how many of them have nothing to do.
+    threads: usize,
+    idle: usize,
+    is_closed: bool,
+}
+
+/// Reads, and tells whoever waits; without a connection it tells why there is none.
+type Job = Box<dyn FnOnce(Result<&Connection, StoreError>) + Send>;
 
 impl Readers {
     pub(super) fn new(path: PathBuf) -> Self {
         Self {
-            path: Arc::new(path),
-            places: Arc::new(Semaphore::new(MOST)),
-            idle: Arc::default(),
+            path,
+            places: Arc::new(Semaphore::new(MOST_WAITING)),
+            queue: Arc::default(),
+            threads: Mutex::default(),
         }
     }
 
@@ -32,27 +57,119 @@ impl Readers {
         read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let place = Arc::clone(&self.places).acquire_owned().await;
-        let readers = self.clone();
-        let read = move || {
-            let connection = match readers.idle().pop() {
-                Some(connection) => connection,
-                None => open_reader(&readers.path)?,
-            };
-            // All that is read is of one moment. A connection on which that fails is not used again.
-            run(&connection, "begin")?;
-            let outcome = read(&connection);
-            run(&connection, "commit")?;
-            readers.idle().push(connection);
+        let place = place.map_err(StoreError::failed)?;
+        let (tell, told) = oneshot::channel();
+        let job: Job = Box::new(move |connection: Result<&Connection, StoreError>| {
+            // Whoever asked may have gone.
+            if !tell.is_closed() {
+                let outcome = connection.and_then(|connection| at_one_moment(connection, read));
+                let _ = tell.send(outcome);
+            }
             drop(place);
-            outcome
-        };
-        let outcome = tokio::task::spawn_blocking(read).await;
-        outcome.map_err(StoreError::failed)?
+        });
+        self.hand_in(job)?;
+        let failed = |_| StoreError::failed("what was to be read could not be read");
+        told.await.map_err(failed)?
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn hand_in(&self, job: Job) -> Result<(), StoreError> {
+        let mut waiting = self.queue.lock();
+        waiting.jobs.push_back(job);
+        if waiting.idle > 0 {
+            self.queue.came.notify_one();
+        }
+        if waiting.jobs.len() > waiting.idle && waiting.threads < MOST {
+            let (queue, path) = (Arc::clone(&self.queue), self.path.clone());
+            let thread = std::thread::Builder::new().name("a2a-sqlite-read".to_owned());
+            let begun = thread.spawn(move || queue.work(&path));
+            match begun {
+                Ok(thread) => {
+                    waiting.threads += 1;
+                    lock(&self.threads).push(thread);
+                }
+                Err(error) if waiting.threads == 0 => {
+                    waiting.jobs.clear();
+                    return Err(StoreError::failed(error));
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(())
     }
+}
+
+impl Drop for Readers {
+    /// Waits until nobody has the file open any more.
+    fn drop(&mut self) {
+        self.queue.lock().is_closed = true;
+        self.queue.came.notify_all();
+        for thread in lock(&self.threads).drain(..) {
+            // What it was reading has told that it failed.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Queue {
+    /// Reads what is asked for until the store is closed.
+    fn work(&self, path: &std::path::Path) {
+        let mut connection = None;
+        while let Some(job) = self.next() {
+            let opened = match connection.take() {
+                Some(connection) => Ok(connection),
+                None => open_reader(path),
+            };
+            let outcome = catch_unwind(AssertUnwindSafe(|| match opened {
+                Ok(connection) => {
+                    job(Ok(&connection));
+                    Some(connection)
+                }
+                Err(error) => {
+                    job(Err(error));
+                    None
+                }
+            }));
+            // One on which something went wrong half-way is not used again.
+            let whole = |connection: &Connection| connection.is_autocommit();
+            connection = outcome.ok().flatten().filter(whole);
+        }
+    }
+
+    fn next(&self) -> Option<Job> {
+        let mut waiting = self.lock();
+        loop {
+            if waiting.is_closed {
+                return None;
+            }
+            if let Some(job) = waiting.jobs.pop_front() {
+                return Some(job);
+            }
+            waiting.idle += 1;
+            let woken = self.came.wait(waiting);
+            waiting = woken.unwrap_or_else(PoisonError::into_inner);
+            waiting.idle -= 1;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        lock(&self.waiting)
+    }
+}
+
+impl std::fmt::Debug for Waiting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Waiting")
+    }
+}
+
+fn at_one_moment<T>(
+    connection: &Connection,
+    read: impl FnOnce(&Connection) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    run(connection, "begin")?;
+    let outcome = read(connection);
+    run(connection, "commit")?;
+    outcome
 }
 
 fn run(connection: &Connection, sql: &str) -> Result<(), StoreError> {
@@ -61,5 +178,12 @@ fn run(connection: &Connection, sql: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Nothing that is done under these locks can panic half-way.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// How many read at once: the tables are in the file system's cache, more would only take turns.
 const MOST: usize = 4;
+/// How many wait at once; more wait for a place.
+const MOST_WAITING: usize = 1024;

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::super::{Owner, StoreError};
@@ -45,7 +46,7 @@ create index push_outbox_dead on push_outbox(dead) where dead is not null;
 ";
 
 /// `A2A!`: the file is ours.
-const APPLICATION: i32 = 0x4132_4121;
+pub(super) const APPLICATION: i32 = 0x4132_4121;
 /// Which tables the file has.
 const VERSION: i32 = 5;
 
@@ -136,7 +137,7 @@ pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreEr
         }
     }
     connection.execute_batch(ABANDON).map_err(failed)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    keep_statements(&connection)?;
     Ok(connection)
 }
 
@@ -160,8 +161,16 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     connection.busy_timeout(PATIENCE).map_err(failed)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    keep_statements(&connection)?;
     Ok(connection)
+}
+
+/// Has statements prepared once. Unless the plan of a statement is independent of its values, SQLite prepares it
+/// anew when these are cleared, as they are whenever it is put back.
+fn keep_statements(connection: &Connection) -> Result<(), StoreError> {
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    let stable = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true);
+    stable.map(drop).map_err(failed)
 }
 
 /// The bytes of a page.
@@ -203,5 +212,28 @@ pub(super) fn failed(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full,
         _ => StoreError::failed(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::super::tables;
+    use super::*;
+
+    #[test]
+    fn statements_are_prepared_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("tasks.db");
+        let writer = open_writer(&file, 1000).unwrap();
+        for connection in [open_reader(&file).unwrap(), writer] {
+            for _ in 0..10 {
+                tables::each_event(&connection, 1, 0, |_| Ok(true)).unwrap();
+            }
+            let events = connection.prepare_cached(tables::EVENTS).unwrap();
+            assert_eq!(events.get_status(StatementStatus::RePrepare), 0);
+            assert_eq!(events.get_status(StatementStatus::Run), 10);
+        }
     }
 }

@@ -116,15 +116,13 @@ pub(super) fn after(
 }
 
 /// Reads the log after a generation, for as long as more is wanted.
-fn each_event(
+pub(super) fn each_event(
     connection: &Connection,
     seq: i64,
     generation: u64,
     mut more: impl FnMut(Logged) -> Result<bool, StoreError>,
 ) -> Result<(), StoreError> {
-    let sql = "select generation, body from task_event
-               where task = ?1 and generation > ?2 order by generation";
-    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let mut statement = connection.prepare_cached(EVENTS).map_err(failed)?;
     let values = params![seq, generation as i64];
     let mut rows = statement.query(values).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
@@ -145,6 +143,10 @@ fn each_event(
     }
     Ok(())
 }
+
+/// The log of a task after a generation.
+pub(super) const EVENTS: &str = "select generation, body from task_event
+  where task = ?1 and generation > ?2 order by generation";
 
 /// A task's number in the tables, and the length of its log.
 pub(super) fn place(

@@ -4,7 +4,7 @@ use super::Plan;
 use super::contest::{CEILING, Contender, OURS, hold};
 use crate::load::Caller;
 use crate::measured::{Bound, Column, Measured};
-use crate::order::Ask;
+use crate::order::{Ask, Order};
 use crate::process::Process;
 use crate::{Failure, load, multiplexed};
 
@@ -48,7 +48,52 @@ pub(super) async fn get(plan: &Plan) -> Result<Vec<Measured>, Failure> {
         late(&mut get, *connections);
         measured.push(get);
     }
+    measured.push(cold(plan).await?);
     Ok(measured)
+}
+
+/// Gets of tasks that a file has, beside gets of those that the store has in memory, too.
+async fn cold(plan: &Plan) -> Result<Measured, Failure> {
+    let directory = tempfile::tempdir_in(&plan.directory)?;
+    let mut warm = Contender::ours(plan, Ask::Get, TEXT).named("SQLite, in its cache");
+    warm.settings.directory = Some(directory.path().to_owned());
+    let cold = warm.clone().named(COLD);
+    let load = format!("get, by cache, {MANY} connections");
+    let mut gets = hold(
+        plan,
+        load,
+        &COLUMNS,
+        &[warm, cold],
+        async |contender, process| {
+            let orders = orders(contender, process, MANY).await?;
+            let mut later = if contender.name == COLD { CACHED } else { 0.0 };
+            let sends = Contender::ours(plan, Ask::Send, TEXT);
+            while later > 0.0 {
+                let orders = self::orders(&sends, process, MANY).await?;
+                let callers = load::callers(process.address(), orders).await?;
+                later -= load::drive(callers, plan.period / 5).await?.count();
+            }
+            let callers = || load::callers(process.address(), orders.clone());
+            measured(plan, process, callers).await
+        },
+    )
+    .await?;
+    let cpu = gets.median(COLD, "CPU");
+    gets.claim("CPU of one from the file, µs", cpu, Bound::AtMost(40.0));
+    Ok(gets)
+}
+
+/// What so many callers ask.
+async fn orders(
+    contender: &Contender,
+    process: &Process,
+    connections: usize,
+) -> Result<Vec<Order>, Failure> {
+    let mut orders = Vec::with_capacity(connections);
+    for _ in 0..connections {
+        orders.push(contender.order(process).await?);
+    }
+    Ok(orders)
 }
 
 /// Servers that share both processors with their callers, beside ours that has one to itself.
@@ -158,10 +203,7 @@ async fn requests(
         &COLUMNS,
         contenders,
         async |contender, process| {
-            let mut orders = Vec::with_capacity(connections);
-            for _ in 0..connections {
-                orders.push(contender.order(process).await?);
-            }
+            let orders = orders(contender, process, connections).await?;
             let callers = || load::callers(process.address(), orders.clone());
             measured(plan, process, callers).await
         },
@@ -220,6 +262,12 @@ fn late(measured: &mut Measured, connections: usize) {
         measured.claim("p99, ours ÷ hyper alone", late, Bound::AtMost(3.0));
     }
 }
+
+/// A server that has a task in its file alone.
+const COLD: &str = "SQLite, in its file";
+
+/// After how many more no task is in the cache of the store.
+const CACHED: f64 = 12_000.0;
 
 /// From how many connections on the processor of the server is never idle.
 const MANY: usize = 16;

@@ -2,6 +2,7 @@
 
 pub(crate) mod card;
 pub(crate) mod chat;
+pub(crate) mod check;
 pub(crate) mod push;
 pub(crate) mod send;
 pub(crate) mod sent;

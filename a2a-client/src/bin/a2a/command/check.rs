@@ -1,0 +1,69 @@
+//! `a2a check`.
+
+use std::path::PathBuf;
+
+use a2a_server::{SqliteReport, SqliteStore};
+use clap::Args;
+use serde_json::json;
+
+use crate::exit::{Code, Failure};
+use crate::show::Screen;
+
+/// Which file.
+#[derive(Args)]
+#[command(after_help = "\
+It reads all of the file, and changes nothing; a server may be using it meanwhile.
+A FILE-wal beside it belongs to it: without that what was written last is missing, which nothing can tell.
+
+Examples:
+  a2a check tasks.db
+  a2a check tasks.db --json | jq .damages
+
+Exit codes:
+  0    the file is whole
+  1    it is damaged
+  2    it cannot be read")]
+pub(crate) struct Options {
+    /// The file of `a2a serve --db`.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failure> {
+    let file = options.file.display().to_string();
+    let checked = tokio::task::spawn_blocking(move || SqliteStore::check(options.file)).await;
+    let checked = checked.map_err(Failure::machine(&*file))?;
+    let report = checked.map_err(Failure::machine(&*file))?;
+    let SqliteReport {
+        unfinished,
+        ended,
+        receipts,
+        damages,
+        ..
+    } = &report;
+    match screen.json {
+        true => screen.value(&json!({
+            "unfinished": unfinished,
+            "ended": ended,
+            "receipts": receipts,
+            "damages": damages,
+        }))?,
+        false => {
+            let is = if damages.is_empty() {
+                "whole"
+            } else {
+                "damaged"
+            };
+            screen.line(&format!(
+                "{file}: {is}; {unfinished} unfinished tasks, {ended} ended tasks, {receipts} remembered messages"
+            ))?;
+            for damage in damages {
+                screen.line(&format!("  {damage}"))?;
+            }
+        }
+    }
+    Ok(match damages.is_empty() {
+        true => Code::Done,
+        false => Code::NotDone,
+    })
+}
