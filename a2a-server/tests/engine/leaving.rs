@@ -80,7 +80,7 @@ async fn gone(client: &Client, task: &TaskId) {
 }
 
 /// Opens a file once the server that had it has let it go.
-async fn reopened(file: &std::path::Path) -> SqliteStore {
+pub(crate) async fn reopened(file: &std::path::Path) -> SqliteStore {
     let reopened = async {
         loop {
             match SqliteStore::open(file) {
