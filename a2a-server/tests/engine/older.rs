@@ -3,16 +3,19 @@
 use std::path::Path;
 use std::time::Duration;
 
+use a2a_client::{Client, Error};
 use a2a_server::{
-    Append, Lease, Listing, Outcome, Owner, Principal, SqliteStore, Store, Tail, TraceContext,
+    Append, Lease, Listing, Outcome, Owner, Principal, Server, SqliteStore, Store, Tail,
+    TraceContext,
 };
 use a2a_types::{
-    Artifact, Event, Message, Part, Task, TaskArtifactUpdateEvent, TaskPushNotificationConfig,
-    TaskState, TaskStatusUpdateEvent,
+    Artifact, ErrorKind, Event, Message, Part, Task, TaskArtifactUpdateEvent,
+    TaskPushNotificationConfig, TaskState, TaskStatusUpdateEvent,
 };
 use rusqlite::{Connection, params};
 
-use crate::stores;
+use crate::leaving::reopened;
+use crate::{Worker, card, stores, task};
 
 #[tokio::test]
 async fn files_of_every_earlier_version_are_read_and_written() {
@@ -57,6 +60,61 @@ async fn files_of_every_earlier_version_are_read_and_written() {
         assert_eq!(left.generation, 3, "version {version}");
         assert_eq!(left.task.status.state, TaskState::Failed);
         assert_eq!(ended(&store, &owner).await, TaskState::Completed);
+    }
+}
+
+/// Receipts of the first release have a digest of JSON text, members in the order of its maps.
+#[tokio::test]
+async fn receipts_with_the_digest_of_the_first_release_are_recognised() {
+    /// As that release computed it for [`message`].
+    const DIGEST: &str = "0e6b3b1e63674050b23d14bafbb2940276919c1927f870f81b7c3df3c4602485";
+    /// As this version computes it.
+    const DIGEST_TODAY: &str = "6d5d82a7258c40f75e9ae74d2ac16f89fe1bf4c0745524fc5d62a1b8e8c4a591";
+    fn message(data: serde_json::Value) -> Message {
+        Message {
+            message_id: "known".into(),
+            metadata: Some(serde_json::from_value(serde_json::json!({"k": "v"})).unwrap()),
+            parts: vec![Part::text("echo x"), Part::data(data)],
+            ..Message::user("")
+        }
+    }
+    let server = async |worker: &Worker, file: &Path| {
+        let server = Server::builder(card(), worker.clone()).store(reopened(file).await);
+        Client::new(server.build().unwrap())
+    };
+    let same = serde_json::json!({"b": 1.0, "a": [2]});
+    let other = serde_json::json!({"b": 1.5, "a": [2]});
+
+    let old = stores::new_file();
+    begin(&old, 3);
+    // Ended lately: retention leaves it.
+    let tables = Connection::open(&old).unwrap();
+    let sql = "update task set ended = ?1 where ended is not null";
+    assert_eq!(tables.execute(sql, [FAR]).unwrap(), 1);
+    drop(tables);
+    let new = stores::new_file();
+    let worker = Worker::default();
+    let client = server(&worker, &new).await;
+    let begun = task(client.send(message(same.clone())).await.unwrap());
+    drop(client);
+    for (file, expected, digest) in [
+        (&old, "done", DIGEST),
+        (&new, begun.id.as_str(), DIGEST),
+        (&new, begun.id.as_str(), DIGEST_TODAY),
+    ] {
+        let tables = Connection::open(file).unwrap();
+        let sql = "update send_dedupe set digest = unhex(?1) where message_id = 'known'";
+        assert_eq!(tables.execute(sql, [digest]).unwrap(), 1);
+        drop(tables);
+        let client = server(&worker, file).await;
+        let known = task(client.send(message(same.clone())).await.unwrap());
+        assert_eq!(known.id.as_str(), expected);
+        let refused = client.send(message(other.clone())).await;
+        assert!(
+            matches!(&refused, Err(Error::Agent(error)) if error.kind == ErrorKind::InvalidParams),
+            "{refused:?}"
+        );
+        assert_eq!(worker.runs(), 1, "{expected}");
     }
 }
 
