@@ -12,6 +12,7 @@
 //! assert_eq!(found.repairs[0].code, "NOKIND");
 //! ```
 
+mod checks;
 mod detect;
 mod kind;
 mod marks;
