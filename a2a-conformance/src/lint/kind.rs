@@ -92,7 +92,7 @@ const KINDS: &[DocumentKind] = &[
     kind("StreamResponse", "event over HTTP+JSON; body of a push notification in 1.0", Form::Object([None, None, None, Some("StreamResponse"), Some("StreamResponse")])),
     kind("ListTasksRequest", "params of ListTasks", Form::Object([None, None, Some("ListTasksParams"), Some("ListTasksRequest"), None])),
     kind("ListTasksResponse", "page of tasks", Form::Object([None, None, Some("ListTasksResult"), Some("ListTasksResponse"), Some("ListTasksResponse")])),
-    kind("CancelTaskRequest", "body of a cancellation; params of CancelTask", Form::Object([Some("TaskIdParams"), Some("TaskIdParams"), Some("TaskIdParams"), Some("CancelTaskRequest"), None])),
+    kind("CancelTaskRequest", "params of CancelTask; over HTTP+JSON its id is in the path", Form::Object([Some("TaskIdParams"), Some("TaskIdParams"), Some("TaskIdParams"), Some("CancelTaskRequest"), None])),
     kind("TaskPushNotificationConfig", "webhook of a task", same(Dialect::V0_1, "TaskPushNotificationConfig")),
     kind("PushNotificationConfig", "webhook, without its task (until 0.3)", Form::Object([Some("PushNotificationConfig"), Some("PushNotificationConfig"), Some("PushNotificationConfig"), None, Some("PushNotificationConfig")])),
     kind("ListTaskPushNotificationConfigsResponse", "page of webhooks", Form::Object([None, None, None, Some("ListTaskPushNotificationConfigsResponse"), Some("ListTaskPushNotificationConfigResponse")])),

@@ -156,7 +156,8 @@ fn events(text: &str) -> Vec<String> {
 }
 
 fn lint_one(text: &str, event: Option<usize>, context: &Context) -> Vec<Linted> {
-    let printed = printed::read(text.trim_start_matches('\u{feff}'));
+    let data = event.and_then(|_| event_data(text));
+    let printed = printed(data.as_deref().unwrap_or(text));
     let repaired = printed.json.as_deref();
     let value: Option<Value> = repaired.and_then(|json| serde_json::from_str(json).ok());
     let subjects = value.as_ref().map_or(Vec::new(), |value| {
@@ -180,6 +181,19 @@ fn lint_one(text: &str, event: Option<usize>, context: &Context) -> Vec<Linted> 
         }
     });
     judged.collect()
+}
+
+/// The text, repaired if it is no JSON.
+fn printed(text: &str) -> printed::Printed {
+    let text = text.trim_start_matches('\u{feff}');
+    match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+        Ok(_) => printed::Printed {
+            json: Some(text.to_owned()),
+            text: text.to_owned(),
+            repairs: BTreeSet::new(),
+        },
+        Err(_) => printed::read(text),
+    }
 }
 
 /// What a lenient reader mends, and why it cannot read it all the same.
@@ -270,7 +284,11 @@ pub(crate) fn judge(
         Err(error) => return (Strict::Reject, at_root("JSON", &error.to_string())),
     };
     let Some(subject) = subject else {
-        return (Strict::RejectByRule, at_root("words", UNKNOWN));
+        let problem = match value.is_array() {
+            true => "expected one document, found an array: judge its items one by one",
+            false => UNKNOWN,
+        };
+        return (Strict::RejectByRule, at_root("words", problem));
     };
     let mut findings = against_schema(&data, &value, subject);
     let verdict = match findings.is_empty() {

@@ -193,7 +193,7 @@ impl Subject {
                 let question = question.map_err(|refused| located(&refused.error.message))?;
                 Ok(question.repairs)
             }
-            Kind::UnknownRequest => Err(located("no version of A2A has the method")),
+            Kind::UnknownRequest => Err(located("the version has no such method")),
             Kind::Response => {
                 let envelope = self.envelope.as_ref().ok_or_else(unasked)?;
                 let read = read_reply(envelope, text.as_bytes(), mode, &limits);

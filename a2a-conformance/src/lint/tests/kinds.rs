@@ -238,3 +238,28 @@ fn the_proto_json_of_0_3_is_recognised() {
         );
     }
 }
+
+#[test]
+fn events_with_other_fields_are_read() {
+    let update = json!({"statusUpdate": {"taskId": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}});
+    for head in ["id: 7\n", "event: message\nid: 7\n", "retry: 10\n", ""] {
+        let found = &lint(&format!("{head}data: {update}\n\n"), &Context::default())[0];
+        assert_eq!(found.verdict, Strict::Accept, "{head}: {found:#?}");
+        let printed = format!("{head}data: {update:#}\n\n");
+        let found = &lint(&printed, &Context::default())[0];
+        assert_eq!(found.verdict, Strict::Reject, "{head}: {found:#?}");
+        assert_eq!(found.kind, "event of a stream over HTTP+JSON", "{head}");
+    }
+}
+
+#[test]
+fn texts_within_a_document_are_not_repaired() {
+    let odd = "see [...] // no comment, } no end";
+    check_1_0(&json!({"text": odd}), "Part", &[]);
+    let found = &lint("[{}, {}]", &Context::default())[0];
+    assert!(
+        found.findings[0].problem.contains("found an array"),
+        "{found:#?}"
+    );
+    assert!(found.repairs.is_empty());
+}
