@@ -214,6 +214,46 @@ fn lint_judges_an_answer_by_its_request() {
     );
 }
 
+#[test]
+fn lint_takes_the_kind_from_the_caller() {
+    let message =
+        r#"{"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}]}}"#;
+    let (folder, path) = file("body.json", message);
+    assert!(run(&["lint", &path], 0).contains("SendMessageRequest, A2A 1.0: accepted"));
+    assert!(run(&["lint", "--as", "streamresponse", &path], 0).contains("StreamResponse, A2A 1.0"));
+    assert!(run(&["lint", "--as", "Task", &path], 1).contains(r#""id" is a required property"#));
+    run(&["lint", "--as", "Taks", &path], 2);
+    run(
+        &["lint", "--as", "StreamResponse", "--dialect", "0.1", &path],
+        2,
+    );
+    run(&["lint", "--request", &path, &path], 2);
+    run(
+        &["lint", folder.path().to_str().expect("the path is text")],
+        2,
+    );
+    let help = run(&["lint", "--help"], 0);
+    for kind in a2a_conformance::lint::DocumentKind::ALL {
+        assert!(help.contains(kind.name), "{} is not in {help}", kind.name);
+    }
+}
+
+#[test]
+fn lint_refuses_bytes_that_are_no_text_and_judges_the_other_files() {
+    let folder = tempfile::tempdir().expect("there is a place for files");
+    let (bytes, task) = (
+        folder.path().join("utf-16.json"),
+        folder.path().join("task.json"),
+    );
+    std::fs::write(&bytes, b"\xff\xfe{\0}\0").expect("a file can be written");
+    let text = r#"{"id": "t", "status": {"state": "TASK_STATE_WORKING"}}"#;
+    std::fs::write(&task, text).expect("a file can be written");
+    let path = |path: &std::path::Path| path.to_str().expect("the path is text").to_owned();
+    let text = run(&["lint", &path(&bytes), &path(&task)], 1);
+    assert!(text.contains("not UTF-8 from byte 0 on"), "{text}");
+    assert!(text.contains("1 of 2 documents accepted"), "{text}");
+}
+
 fn card() -> Value {
     let mut card = a2a_types::AgentCard::new("Joker", "Tells jokes").at("http://127.0.0.1:1");
     card.supported_interfaces.truncate(2);

@@ -91,7 +91,7 @@ pub(crate) fn problems(card: &Value, dialect: Dialect) -> Vec<Problem> {
 }
 
 /// The generations whose members a card has: one document may be of several.
-fn dialects(card: &Value) -> Vec<Dialect> {
+pub(crate) fn dialects(card: &Value) -> Vec<Dialect> {
     let mut dialects = Vec::new();
     let has = |member: &str| card.get(member).is_some();
     let is_older = has("url") || has("preferredTransport") || has("additionalInterfaces");

@@ -2,7 +2,7 @@
 
 use a2a_transport::card_signature::header;
 use a2a_types::Dialect;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::rules::secrets;
 use super::{Found, of};
@@ -15,7 +15,10 @@ pub(super) fn apply(card: &Value, dialect: Dialect, found: &mut Found) {
     if dialect == Dialect::V1_0 {
         schemes(card, found);
     }
-    if dialect == Dialect::V0_1 && card["authentication"]["credentials"].is_string() {
+    let credentials = card["authentication"]["credentials"].as_str();
+    // Settings of a scheme are JSON in that string, as on the sample card (0.1 §5.6).
+    let is_secret = |text: &str| serde_json::from_str::<Map<String, Value>>(text).is_err();
+    if dialect == Dialect::V0_1 && credentials.is_some_and(is_secret) {
         let problem = "expected no credentials on a card that anybody can read";
         found.add("$.authentication.credentials", problem, secrets(dialect));
     }

@@ -210,6 +210,20 @@ fn generations_are_told_apart() {
     );
 }
 
+#[test]
+fn settings_of_a_scheme_are_no_secret() {
+    let settings = r#"{\"tokenUrl\": \"https://a.example/token\"}"#;
+    let card = format!(
+        r#"{{"url": "https://a.example", "authentication": {{"schemes": ["OAuth2"], "credentials": "{settings}"}}}}"#
+    );
+    let found = inspect(&card).unwrap();
+    let rules = found.problems.iter().map(|one| one.requirement);
+    assert!(
+        !rules.into_iter().any(|rule| rule == "A2A01-5.5.3-M1"),
+        "{found:#?}"
+    );
+}
+
 /// What our own server shows to callers of every generation.
 #[test]
 fn our_own_card_is_legal() {

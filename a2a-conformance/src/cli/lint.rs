@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use a2a_conformance::documents::Strict;
-use a2a_conformance::lint::{Context, Finding, Linted, Mended, lint};
+use a2a_conformance::lint::{Context, DocumentKind, Finding, Linted, Mended, lint};
 use a2a_types::Dialect;
 use serde_json::{Value, json};
 
 use super::print::{BAD, BOLD, DIM, FAIR, GOOD, ended, print_json, refused};
-use super::values::dialects;
+use super::values::{dialects, kinds};
 
 /// What is judged.
 #[derive(clap::Args)]
@@ -18,6 +18,7 @@ use super::values::dialects;
 Examples:
   a2a-conformance lint card.json task.json events.txt
   curl -sN … | a2a-conformance lint - --dialect 0.3
+  a2a-conformance lint --as SendMessageRequest --dialect 1.0 body.json
   a2a-conformance lint --request request.json answer.json
 
 Exit codes: 0 all are legal, 1 one is not, 2 usage, or a file that cannot be read.")]
@@ -28,6 +29,9 @@ pub(crate) struct Args {
     /// The generation; else the one that each document looks like.
     #[arg(long, value_name = "VERSION", value_parser = dialects())]
     dialect: Option<Dialect>,
+    /// What the documents are; else what each looks like.
+    #[arg(long = "as", value_name = "KIND", value_parser = kinds(), ignore_case = true)]
+    kind: Option<&'static DocumentKind>,
     /// The JSON-RPC request that the documents answer.
     #[arg(long, value_name = "FILE")]
     request: Option<PathBuf>,
@@ -54,30 +58,85 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 type Judged<'a> = Vec<(&'a Path, Vec<Linted>)>;
 
 fn judge(args: &Args) -> Result<Judged<'_>, String> {
-    let request = args.request.as_deref().map(|file| {
-        let text = read(file)?;
-        let is_no_json = |error| format!("{}: {error}", file.display());
-        serde_json::from_str::<Value>(&text).map_err(is_no_json)
-    });
+    let stdin = Path::new("-");
+    let inputs = args.files.iter().chain(&args.request);
+    if inputs.filter(|file| *file == stdin).count() > 1 {
+        return Err("the standard input is read once: expected `-` for one file".to_owned());
+    }
+    if let (Some(kind), Some(dialect)) = (args.kind, args.dialect)
+        && !kind.is_in(dialect)
+    {
+        let having = Dialect::ALL.iter().filter(|dialect| kind.is_in(**dialect));
+        let having: Vec<_> = having.map(|dialect| dialect.version()).collect();
+        let (name, having) = (kind.name, having.join(", "));
+        return Err(format!(
+            "A2A {dialect} has no {name}: expected one of {having}"
+        ));
+    }
     let context = Context {
         dialect: args.dialect,
-        request: request.transpose()?,
+        request: args.request.as_deref().map(read_request).transpose()?,
+        kind: args.kind,
     };
-    let judge = |file: &'_ PathBuf| read(file).map(|text| lint(&text, &context));
+    let judge = |file: &Path| -> Result<Vec<Linted>, String> {
+        let bytes = read(file)?;
+        Ok(match std::str::from_utf8(&bytes) {
+            Ok(text) => lint(text, &context),
+            Err(error) => vec![no_text(error.valid_up_to())],
+        })
+    };
     let files = args.files.iter();
     files
         .map(|file| Ok((file.as_path(), judge(file)?)))
         .collect()
 }
 
-fn read(file: &Path) -> Result<String, String> {
+/// The request that is answered.
+fn read_request(file: &Path) -> Result<Value, String> {
+    let refused = |problem: String| format!("{}: {problem}", file.display());
+    let bytes = read(file)?;
+    let request: Value =
+        serde_json::from_slice(&bytes).map_err(|error| refused(error.to_string()))?;
+    match request["method"].as_str().and_then(Dialect::of_method) {
+        Some(_) => Ok(request),
+        None => Err(refused(
+            "expected a JSON-RPC request with a method of A2A".to_owned(),
+        )),
+    }
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, String> {
+    if file.is_dir() {
+        let name = file.display();
+        return Err(format!(
+            "{name}: expected a file, found a directory: name its files, like {name}/*.json"
+        ));
+    }
     let mut bytes = Vec::new();
     let read = match file == Path::new("-") {
         true => io::stdin().lock().read_to_end(&mut bytes),
         false => std::fs::File::open(file).and_then(|mut file| file.read_to_end(&mut bytes)),
     };
     read.map_err(|error| format!("{}: {error}", file.display()))?;
-    String::from_utf8(bytes).map_err(|_| format!("{}: it is no UTF-8", file.display()))
+    Ok(bytes)
+}
+
+/// What is said of bytes that are no text.
+fn no_text(valid: usize) -> Linted {
+    let problem = format!("not UTF-8 from byte {valid} on, as RFC 8259 §8.1 requires");
+    Linted {
+        event: None,
+        kind: "unknown".to_owned(),
+        dialect: None,
+        verdict: Strict::Reject,
+        findings: vec![Finding {
+            path: "$".to_owned(),
+            problem: problem.clone(),
+            rule: "JSON".to_owned(),
+        }],
+        repairs: Vec::new(),
+        unusable: Some(problem),
+    }
 }
 
 fn as_json(judged: &Judged<'_>) -> Value {
@@ -90,10 +149,10 @@ fn as_json(judged: &Judged<'_>) -> Value {
 fn print(judged: &Judged<'_>) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     for (file, found) in judged {
-        for (number, one) in found.iter().enumerate() {
-            let place = match found.len() {
-                1 => file.display().to_string(),
-                _ => format!("{}, event {}", file.display(), number + 1),
+        for one in found {
+            let place = match one.event {
+                Some(number) if found.len() > 1 => format!("{}, event {number}", file.display()),
+                _ => file.display().to_string(),
             };
             print_one(&mut out, &place, one)?;
         }

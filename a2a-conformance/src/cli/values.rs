@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use a2a_conformance::lint::DocumentKind;
 use a2a_conformance::requirement::{Level, Role};
 use a2a_transport::Binding;
 use a2a_types::Dialect;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use globset::Glob;
 use http::Uri;
 use http::header::{HeaderName, HeaderValue};
@@ -23,6 +24,14 @@ pub(crate) fn levels() -> impl TypedValueParser<Value = Level> {
 /// Reads a party.
 pub(crate) fn roles() -> impl TypedValueParser<Value = Role> {
     one_of(Role::ALL, Role::name)
+}
+
+/// Reads the name of a kind of documents.
+pub(crate) fn kinds() -> impl TypedValueParser<Value = &'static DocumentKind> {
+    let all = DocumentKind::ALL.iter();
+    let names = all.map(|kind| PossibleValue::new(kind.name).help(kind.about));
+    PossibleValuesParser::new(names)
+        .try_map(|name| DocumentKind::named(&name).ok_or("it is none of these"))
 }
 
 fn one_of<T: Copy + Send + Sync>(

@@ -84,11 +84,18 @@ fn without_glue(text: &str, repairs: &mut BTreeSet<&'static str>) -> String {
     text.to_owned()
 }
 
+/// Whether a line is a field of an event that holds no data.
+fn is_other_field(line: &str) -> bool {
+    ["event:", "id:", "retry:"]
+        .iter()
+        .any(|name| line.starts_with(name))
+}
+
 /// `event:` and `data:`, and that only the first of many lines says `data:`.
 fn without_framing(text: &str, repairs: &mut BTreeSet<&'static str>) -> String {
     let mut lines = text
         .lines()
-        .skip_while(|line| line.starts_with("event:"))
+        .skip_while(|line| is_other_field(line))
         .peekable();
     let Some(first) = lines.peek().copied() else {
         return text.to_owned();
@@ -102,7 +109,7 @@ fn without_framing(text: &str, repairs: &mut BTreeSet<&'static str>) -> String {
     let several = text
         .trim_end()
         .lines()
-        .skip_while(|line| line.starts_with("event:"))
+        .skip_while(|line| is_other_field(line))
         .count()
         > 1;
     match (several, rest.starts_with(':')) {

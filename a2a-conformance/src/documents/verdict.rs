@@ -47,29 +47,28 @@ pub fn judge(corpus: &Corpus, example: &Example) -> Judgement {
         },
         _ => printed.text.clone(),
     };
-    let Ok(value) = serde_json::from_str::<Value>(&text) else {
+    if serde_json::from_str::<Value>(&text).is_err() {
         return Judgement::reject("not JSON");
-    };
+    }
     if example.kind == Kind::Fragment {
         return Judgement::by_rule("a fragment is no message");
     }
     let Some(subject) = subject(corpus, example) else {
         return Judgement::by_rule("no request belongs to it");
     };
-    if let Err(missing) = subject.check_envelope(&value) {
-        return Judgement::reject(missing);
-    }
-    if let Some(definition) = subject.definition()
-        && let Err(violation) = validate(example.dialect, definition, &value)
-    {
-        return Judgement::reject(violation);
-    }
-    match subject.read(&text, Mode::Strict) {
-        Ok(_) => Judgement {
-            verdict: Strict::Accept,
-            reason: String::new(),
-        },
-        Err(problem) => Judgement::by_rule(problem),
+    let is_event = false;
+    let (verdict, findings) = lint::judge(&text, is_event, Some(&subject));
+    let reason = findings.first().map(|finding| {
+        let lint::Finding {
+            path,
+            problem,
+            rule,
+        } = finding;
+        format!("{path}: {problem} ({rule})")
+    });
+    Judgement {
+        verdict,
+        reason: reason.unwrap_or_default(),
     }
 }
 

@@ -2,37 +2,127 @@
 
 use a2a_jsonrpc::Id;
 use a2a_transport::{Binding, Envelope};
+use a2a_types::v0_3::Flavour;
 use a2a_types::{Dialect, Operation};
 use serde_json::Value;
 
+use super::kind::{DocumentKind, Form};
+use super::marks::{is_proto_json, marked};
 use super::subject::{Kind, Subject};
+use crate::card;
 
-/// What a document is, if it is one of A2A; `known` is the generation, if that is told.
-pub(crate) fn detect(value: &Value, is_event: bool, known: Option<Dialect>) -> Option<Subject> {
-    if let Some(method) = value["method"].as_str() {
-        let method = Dialect::of_method(method)?;
-        let marked = known.or_else(|| marked(value));
-        let kind = Kind::Request(method.operation);
-        return Some(Subject::new(kind, method.dialect(marked)));
-    }
-    let dialect = known.unwrap_or_else(|| dialect_of(value));
+/// What a document is, if it is one of A2A; `known` is the generation, if that is told. A card may be
+/// of several generations.
+pub(crate) fn detect(value: &Value, is_event: bool, known: Option<Dialect>) -> Vec<Subject> {
     let has = |member: &str| value.get(member).is_some();
-    let wraps = WRAPPERS.iter().any(|wrapper| value[wrapper].is_object());
+    let is_enveloped = has("jsonrpc") || has("result") || is_json_rpc_error(value);
+    if value["method"].is_string() || has("jsonrpc") && has("params") {
+        return vec![request(value, known)];
+    }
     if is_event {
-        let is_bare = wraps && !has("jsonrpc") && matches!(dialect, Dialect::V1_0 | Dialect::V0_3);
-        let binding = match is_bare {
-            true => Binding::HttpJson,
-            false => Binding::JsonRpc,
-        };
-        let operation = Operation::SendStreamingMessage;
-        return Some(answer(Kind::Event, value, dialect, binding, operation));
+        return vec![event(value, known)];
     }
     // HTTP+JSON has errors without an envelope: `{"error": {"code", "status", …}}`.
-    if has("jsonrpc") || has("result") {
-        let (kind, operation) = answered(&value["result"], dialect);
-        return Some(answer(kind, value, dialect, Binding::JsonRpc, operation));
+    if is_enveloped {
+        return vec![response(value, known)];
     }
-    Some(Subject::new(object(value, dialect)?, dialect))
+    let Some(name) = object(value, known) else {
+        return Vec::new();
+    };
+    let Some(kind) = DocumentKind::named(name) else {
+        return Vec::new();
+    };
+    let is_hybrid = kind.form == Form::Card && has("supportedInterfaces") && has("url");
+    match known {
+        None if is_hybrid => {
+            let dialects = card::dialects(value).into_iter();
+            dialects
+                .map(|dialect| Subject::new(Kind::Card, dialect))
+                .collect()
+        }
+        _ => vec![as_kind(kind, value, known)],
+    }
+}
+
+/// The document as one of a kind.
+pub(crate) fn as_kind(kind: &DocumentKind, value: &Value, known: Option<Dialect>) -> Subject {
+    match kind.form {
+        Form::Request => request(value, known),
+        Form::Response => response(value, known),
+        Form::Event => event(value, known),
+        Form::Card => {
+            let dialect = known.unwrap_or_else(|| dialect_of(value, kind));
+            Subject::new(Kind::Card, dialect)
+        }
+        Form::Object(_) => {
+            let dialect = known.unwrap_or_else(|| dialect_of(value, kind));
+            let flavour = flavour(value, dialect);
+            let plain = || kind.form.definition(dialect, Flavour::Plain);
+            let definition = kind.form.definition(dialect, flavour);
+            let (flavour, definition) = match (definition, plain()) {
+                (Some(name), _) => (flavour, Some(name)),
+                (None, Some(name)) => (Flavour::Plain, Some(name)),
+                (None, None) => (
+                    Flavour::Proto,
+                    kind.form.definition(dialect, Flavour::Proto),
+                ),
+            };
+            let kind = Kind::Object(definition.unwrap_or(kind.name));
+            Subject::new(kind, dialect).in_flavour(flavour)
+        }
+    }
+}
+
+/// 0.3 has two forms of JSON where JSON-RPC is not around it.
+fn flavour(value: &Value, dialect: Dialect) -> Flavour {
+    match dialect {
+        Dialect::V0_3 => Flavour::of(&value.to_string()).unwrap_or(Flavour::Plain),
+        _ => Flavour::Plain,
+    }
+}
+
+fn request(value: &Value, known: Option<Dialect>) -> Subject {
+    let wanted = known.or_else(|| marked(value));
+    let method = value["method"].as_str().and_then(Dialect::of_method);
+    let is_known = |dialect: &Dialect| {
+        let method = method.as_ref();
+        method.is_some_and(|method| method.dialects.contains(dialect))
+    };
+    match (&method, known) {
+        (Some(method), None) => {
+            Subject::new(Kind::Request(method.operation), method.dialect(wanted))
+        }
+        (Some(method), Some(dialect)) if is_known(&dialect) => {
+            Subject::new(Kind::Request(method.operation), dialect)
+        }
+        _ => Subject::new(Kind::UnknownRequest, wanted.unwrap_or(Dialect::V1_0)),
+    }
+}
+
+fn event(value: &Value, known: Option<Dialect>) -> Subject {
+    let is_enveloped = ["jsonrpc", "result", "error"]
+        .iter()
+        .any(|member| value.get(member).is_some());
+    let proto = || (!is_enveloped && is_proto_json(value)).then_some(Dialect::V0_3);
+    let dialect = known.or_else(proto);
+    let dialect = dialect.unwrap_or_else(|| answered_in(value));
+    let is_bare = wraps(value) && !is_enveloped && matches!(dialect, Dialect::V1_0 | Dialect::V0_3);
+    let binding = match is_bare {
+        true => Binding::HttpJson,
+        false => Binding::JsonRpc,
+    };
+    let operation = Operation::SendStreamingMessage;
+    let subject = answer(Kind::Event, value, dialect, binding, operation);
+    match is_bare {
+        true => subject.in_flavour(flavour(value, dialect)),
+        false => subject,
+    }
+}
+
+fn response(value: &Value, known: Option<Dialect>) -> Subject {
+    let dialect = known.unwrap_or_else(|| answered_in(value));
+    let (kind, operation) = answered(&value["result"], dialect);
+    answer(kind, value, dialect, Binding::JsonRpc, operation)
 }
 
 fn answer(
@@ -54,7 +144,23 @@ fn answer(
 }
 
 /// The members of which 1.0 and 0.3's ProtoJSON have one, around what a stream tells.
-const WRAPPERS: [&str; 4] = ["task", "message", "statusUpdate", "artifactUpdate"];
+const WRAPPERS: [&str; 6] = [
+    "task",
+    "message",
+    "statusUpdate",
+    "artifactUpdate",
+    "taskStatusUpdate",
+    "taskArtifactUpdate",
+];
+
+fn wraps(value: &Value) -> bool {
+    WRAPPERS.iter().any(|wrapper| value[wrapper].is_object())
+}
+
+/// Whether it is an error of JSON-RPC, whose envelope may have been forgotten.
+fn is_json_rpc_error(value: &Value) -> bool {
+    value["error"]["code"].as_i64().is_some_and(|code| code < 0)
+}
 
 /// What was asked, from what is answered.
 fn answered(result: &Value, dialect: Dialect) -> (Kind, Operation) {
@@ -82,115 +188,130 @@ fn answered(result: &Value, dialect: Dialect) -> (Kind, Operation) {
     (Kind::Response, operation)
 }
 
-/// What an object is that stands alone.
-fn object(value: &Value, dialect: Dialect) -> Option<Kind> {
+/// What an object is that stands alone, by the name of its kind.
+fn object(value: &Value, known: Option<Dialect>) -> Option<&'static str> {
     let has = |member: &str| value.get(member).is_some();
-    let name = match value["kind"].as_str().unwrap_or_default() {
+    let is_text = |member: &str| value[member].is_string();
+    Some(match value["kind"].as_str().unwrap_or_default() {
         "task" => "Task",
         "message" => "Message",
         "status-update" => "TaskStatusUpdateEvent",
         "artifact-update" => "TaskArtifactUpdateEvent",
-        _ if has("skills") || has("supportedInterfaces") => return Some(Kind::Card),
-        _ if has("name") && has("capabilities") => return Some(Kind::Card),
-        _ if dialect == Dialect::V1_0
-            && WRAPPERS.iter().any(|wrapper| value[wrapper].is_object()) =>
-        {
-            "StreamResponse"
+        _ if value["error"].is_object() || is_problem(value) => "HttpError",
+        _ if value["code"].is_i64() && is_text("message") => "HttpError",
+        _ if has("skills") || has("supportedInterfaces") => "AgentCard",
+        _ if has("capabilities") && CARD.iter().any(|member| has(member)) => "AgentCard",
+        _ if is_text("protected") && has("signature") => "AgentCardSignature",
+        _ if is_text("alg") && (has("kid") || has("typ")) => "SignatureHeader",
+        _ if value["tasks"].is_array() => "ListTasksResponse",
+        _ if value["configs"].is_array() => "ListTaskPushNotificationConfigsResponse",
+        _ if value["message"].is_object() && is_asked(value) => "SendMessageRequest",
+        _ if wraps(value) => "StreamResponse",
+        _ if has("role") && (has("parts") || has("messageId") || has("data") || has("content")) => {
+            "Message"
         }
-        _ if has("role") && (has("parts") || has("messageId") || has("data")) => "Message",
         _ if has("artifact") => "TaskArtifactUpdateEvent",
         _ if has("status") && (has("final") || has("taskId")) => "TaskStatusUpdateEvent",
         _ if has("status") && has("id") => "Task",
         _ if has("state") => "TaskStatus",
         _ if has("parts") => "Artifact",
+        _ if has("protocolBinding") || has("transport") => "AgentInterface",
         _ if has("pushNotificationConfig") => "TaskPushNotificationConfig",
-        _ if has("url") && (has("token") || has("authentication")) => match dialect {
-            Dialect::V1_0 => "TaskPushNotificationConfig",
-            _ => "PushNotificationConfig",
-        },
+        _ if has("url") && (has("token") || has("authentication") || has("taskId")) => {
+            let is_older = known.is_some_and(|dialect| dialect < Dialect::V1_0);
+            match is_older || value["authentication"]["schemes"].is_array() {
+                true => "PushNotificationConfig",
+                false => "TaskPushNotificationConfig",
+            }
+        }
         "text" | "file" | "data" => "Part",
-        _ if ["text", "raw", "data"].iter().any(|content| has(content)) => "Part",
+        _ if ["text", "raw", "data", "file"]
+            .iter()
+            .any(|content| has(content)) =>
+        {
+            "Part"
+        }
+        _ if has("url") && (has("mediaType") || has("filename")) => "Part",
+        _ if has("id") && has("name") && has("tags") => "AgentSkill",
         _ => return None,
-    };
-    Some(Kind::Object(name))
+    })
 }
 
-/// The generation of a document that does not say it.
-fn dialect_of(value: &Value) -> Dialect {
+/// Members by which a piece of a card is known for one.
+const CARD: [&str; 4] = [
+    "name",
+    "securitySchemes",
+    "supportsExtendedAgentCard",
+    "supportsAuthenticatedExtendedCard",
+];
+
+/// Whether a message is sent, and not answered.
+fn is_asked(value: &Value) -> bool {
+    let message = &value["message"];
+    let role = message["role"].as_str().unwrap_or_default();
+    let is_answer = role == "ROLE_AGENT" || role == "agent";
+    value.get("configuration").is_some() || !is_answer
+}
+
+/// Problem details (RFC 9457), which release candidates of 1.0 had.
+fn is_problem(value: &Value) -> bool {
+    let is_told = value["detail"].is_string() || value["title"].is_string();
+    is_told && (value["status"].is_number() || value["type"].is_string())
+}
+
+/// The generation of an answer that does not say it.
+fn answered_in(value: &Value) -> Dialect {
+    if let Some(dialect) = said(value).or_else(|| marked(value)) {
+        return dialect;
+    }
+    match (&value["error"], &value["result"]) {
+        (Value::Null, Value::Null) => Dialect::V0_3,
+        (Value::Null, Value::Object(members)) if members.is_empty() => Dialect::V1_0,
+        (Value::Null, result) if result["tasks"].is_array() || result["configs"].is_array() => {
+            Dialect::V1_0
+        }
+        (Value::Null, Value::Array(_)) => Dialect::V0_3,
+        (Value::Null, _) => Dialect::V0_1,
+        (error, _) => match error.get("data") {
+            None | Some(Value::Array(_)) => Dialect::V1_0,
+            Some(_) => Dialect::V0_3,
+        },
+    }
+}
+
+/// The generation of a document of a kind that does not say it.
+fn dialect_of(value: &Value, kind: &DocumentKind) -> Dialect {
+    let is_flat_error = kind.name == "HttpError" && value["error"].is_null() && !is_problem(value);
+    let proto = || (is_flat_error || is_proto_json(value)).then_some(Dialect::V0_3);
+    let is_flat = kind.name == "TaskPushNotificationConfig" && value["url"].is_string();
+    let flat = || is_flat.then_some(Dialect::V1_0);
+    let found = said(value).or_else(proto).or_else(flat);
+    let found = found.or_else(|| marked(value));
+    let default = match kind.form {
+        Form::Card if value["url"].is_null() => Dialect::V1_0,
+        Form::Object(_) if !kind.is_in(Dialect::V0_1) => Dialect::V1_0,
+        _ => Dialect::V0_1,
+    };
+    let dialect = found.unwrap_or(default);
+    match kind.is_in(dialect) {
+        true => dialect,
+        false => {
+            let mut newer = Dialect::ALL.iter().copied();
+            let newer = newer.find(|newer| *newer > dialect && kind.is_in(*newer));
+            newer.unwrap_or(Dialect::V0_3)
+        }
+    }
+}
+
+/// The generation that a card says.
+fn said(value: &Value) -> Option<Dialect> {
     let card = match &value["result"] {
         Value::Null => value,
         result => result,
     };
-    let version = card["protocolVersion"].as_str();
-    let says = version.and_then(Dialect::from_version);
-    says.or_else(|| marked(value)).unwrap_or(Dialect::V0_1)
-}
-
-/// The generation that the members and the spelling of values are of.
-fn marked(value: &Value) -> Option<Dialect> {
-    let mut marks = Marks::default();
-    marks.look(value);
-    let Marks {
-        of_1_0,
-        of_0_3,
-        of_0_2,
-        of_0_1,
-    } = marks;
-    match () {
-        () if of_1_0 => Some(Dialect::V1_0),
-        () if of_0_3 => Some(Dialect::V0_3),
-        () if of_0_1 && !of_0_2 => Some(Dialect::V0_1),
-        () if of_0_2 => Some(Dialect::V0_2),
-        () => None,
-    }
-}
-
-#[derive(Default)]
-struct Marks {
-    of_1_0: bool,
-    of_0_3: bool,
-    of_0_2: bool,
-    of_0_1: bool,
-}
-
-impl Marks {
-    fn look(&mut self, value: &Value) {
-        match value {
-            Value::Object(object) => {
-                for (name, member) in object {
-                    let text = member.as_str().unwrap_or_default();
-                    match name.as_str() {
-                        "supportedInterfaces"
-                        | "securityRequirements"
-                        | "statusUpdate"
-                        | "artifactUpdate"
-                        | "returnImmediately" => self.of_1_0 = true,
-                        "state" if text.starts_with("TASK_STATE_") => self.of_1_0 = true,
-                        "role" if text.starts_with("ROLE_") => self.of_1_0 = true,
-                        "signatures" => self.of_0_3 = true,
-                        "kind"
-                        | "contextId"
-                        | "messageId"
-                        | "artifactId"
-                        | "taskId"
-                        | "securitySchemes"
-                        | "preferredTransport"
-                        | "blocking"
-                        | "acceptedOutputModes" => self.of_0_2 = true,
-                        "sessionId" | "pushNotification" => self.of_0_1 = true,
-                        "type" if ["text", "file", "data"].contains(&text) => self.of_0_1 = true,
-                        _ => {}
-                    }
-                    // What users put there says nothing of the protocol.
-                    if name != "metadata" && name != "data" {
-                        self.look(member);
-                    }
-                }
-            }
-            Value::Array(items) => items.iter().for_each(|item| self.look(item)),
-            _ => {}
-        }
-    }
+    let is_interface = card.get("protocolBinding").is_some();
+    let version = card["protocolVersion"].as_str().filter(|_| !is_interface);
+    version.and_then(Dialect::from_version)
 }
 
 #[cfg(test)]
@@ -201,8 +322,15 @@ mod tests {
 
     #[track_caller]
     fn check(value: &Value, name: &str, dialect: Dialect) {
-        let subject = detect(value, false, None).expect("it is known");
-        assert_eq!((&*subject.name(), subject.dialect), (name, dialect));
+        let subjects = detect(value, false, None);
+        let [subject] = &subjects[..] else {
+            panic!("{value} is of {} kinds", subjects.len());
+        };
+        assert_eq!(
+            (&*subject.name(), subject.dialect),
+            (name, dialect),
+            "{value}"
+        );
     }
 
     #[test]
@@ -255,9 +383,14 @@ mod tests {
             "AgentCard",
             Dialect::V0_3,
         );
-        check(&json!({"name": "n", "skills": []}), "AgentCard", old);
+        check(&json!({"name": "n", "skills": []}), "AgentCard", new);
+        check(
+            &json!({"name": "n", "skills": [], "url": "http://h"}),
+            "AgentCard",
+            old,
+        );
         check(&json!({"artifactId": "a", "parts": []}), "Artifact", middle);
-        assert!(detect(&json!({"capabilities": {}}), false, None).is_none());
-        assert!(detect(&json!([]), false, None).is_none());
+        assert!(detect(&json!({"capabilities": {}}), false, None).is_empty());
+        assert!(detect(&json!([]), false, None).is_empty());
     }
 }

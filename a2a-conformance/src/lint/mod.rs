@@ -12,9 +12,15 @@
 //! assert_eq!(found.repairs[0].code, "NOKIND");
 //! ```
 
+mod checks;
 mod detect;
+mod kind;
+mod marks;
 mod schema;
 mod subject;
+#[cfg(test)]
+mod tests;
+mod words;
 
 use std::collections::BTreeSet;
 
@@ -23,10 +29,15 @@ use a2a_types::reading::{Mode, Violation};
 use serde::Serialize;
 use serde_json::Value;
 
-use self::detect::detect;
+use self::detect::{as_kind, detect};
+pub use self::kind::DocumentKind;
+use self::schema::violations_in;
 pub(crate) use self::schema::{Misfit, held_against, misfit, misfits, violations};
+use self::subject::LIMITS;
 pub(crate) use self::subject::{Kind, Subject, envelope_of};
+use crate::card;
 use crate::documents::{Strict, observe, printed};
+use crate::requirement::Level;
 
 /// What is known beside a document.
 #[derive(Clone, Debug, Default)]
@@ -35,12 +46,17 @@ pub struct Context {
     pub dialect: Option<Dialect>,
     /// The request that it answers; else whatever request could be answered so.
     pub request: Option<Value>,
+    /// What it is; else what it looks like.
+    pub kind: Option<&'static DocumentKind>,
 }
 
-/// What is said of a document.
+/// What is said of a document; of a card of several generations, as one of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Linted {
+    /// The number of the event, from 1, if the document is one of a stream.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<usize>,
     /// What it is, like `request of SendMessage` or `AgentCard`.
     pub kind: String,
     /// Its generation.
@@ -62,8 +78,8 @@ pub struct Finding {
     pub path: String,
     /// What was found there and what was expected.
     pub problem: String,
-    /// What it is against: `JSON`, `JSON-RPC`, a definition of the schema, or `words`, those of the
-    /// specification.
+    /// What it is against: `JSON`, `JSON-RPC`, a definition of the schema, a section like `1.0 §5.7`,
+    /// a requirement by its id, or `words` for what the typed readers find beside these.
     pub rule: String,
 }
 
@@ -79,16 +95,17 @@ pub struct Mended {
     pub path: Option<String>,
 }
 
-/// Judges a text: one document, or the events of a stream, each.
+/// Judges a text: one document, or the events of a stream, each. A card of several generations is
+/// judged as one of each.
 pub fn lint(text: &str, context: &Context) -> Vec<Linted> {
     let blocks = events(text);
-    match blocks.is_empty() {
-        true => vec![lint_one(text, false, context)],
-        false => blocks
-            .iter()
-            .map(|block| lint_one(block, true, context))
-            .collect(),
+    if blocks.is_empty() {
+        return lint_one(text, None, context);
     }
+    let numbered = blocks.iter().enumerate();
+    numbered
+        .flat_map(|(index, block)| lint_one(block, Some(index + 1), context))
+        .collect()
 }
 
 /// Why a strict reader refuses an event that is printed over several lines.
@@ -138,16 +155,56 @@ fn events(text: &str) -> Vec<String> {
     blocks
 }
 
-fn lint_one(text: &str, is_event: bool, context: &Context) -> Linted {
-    let printed = printed::read(text);
-    let mended = printed.json.as_deref();
-    let mended: Option<Value> = mended.and_then(|json| serde_json::from_str(json).ok());
-    let subject = mended
-        .as_ref()
-        .and_then(|value| subject_of(value, is_event, context));
+fn lint_one(text: &str, event: Option<usize>, context: &Context) -> Vec<Linted> {
+    let data = event.and_then(|_| event_data(text));
+    let printed = printed(data.as_deref().unwrap_or(text));
+    let repaired = printed.json.as_deref();
+    let value: Option<Value> = repaired.and_then(|json| serde_json::from_str(json).ok());
+    let subjects = value.as_ref().map_or(Vec::new(), |value| {
+        subjects_of(value, event.is_some(), context)
+    });
+    let subjects = match subjects.is_empty() {
+        true => vec![None],
+        false => subjects.into_iter().map(Some).collect(),
+    };
+    let judged = subjects.into_iter().map(|subject| {
+        let (repairs, unusable) = lenient(&printed, value.as_ref(), subject.as_ref());
+        let (verdict, findings) = judge(text, event.is_some(), subject.as_ref());
+        Linted {
+            event,
+            kind: subject.as_ref().map_or("unknown".to_owned(), Subject::name),
+            dialect: subject.as_ref().map(|subject| subject.dialect.version()),
+            verdict,
+            findings,
+            repairs,
+            unusable,
+        }
+    });
+    judged.collect()
+}
+
+/// The text, repaired if it is no JSON.
+fn printed(text: &str) -> printed::Printed {
+    let text = text.trim_start_matches('\u{feff}');
+    match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+        Ok(_) => printed::Printed {
+            json: Some(text.to_owned()),
+            text: text.to_owned(),
+            repairs: BTreeSet::new(),
+        },
+        Err(_) => printed::read(text),
+    }
+}
+
+/// What a lenient reader mends, and why it cannot read it all the same.
+fn lenient(
+    printed: &printed::Printed,
+    value: Option<&Value>,
+    subject: Option<&Subject>,
+) -> (Vec<Mended>, Option<String>) {
     let mut repairs: Vec<Mended> = printed.repairs.iter().map(|code| textual(code)).collect();
     let mut unusable = None;
-    match (&subject, printed.json.as_deref()) {
+    match (subject, printed.json.as_deref()) {
         (Some(subject), Some(json)) => match subject.read(json, Mode::Lenient) {
             Ok(made) => repairs.extend(made.into_iter().map(|repair| Mended {
                 code: repair.quirk.code().to_owned(),
@@ -160,83 +217,150 @@ fn lint_one(text: &str, is_event: bool, context: &Context) -> Linted {
         (_, None) => unusable = Some("no repair makes JSON of it".to_owned()),
     }
     let mut seen = BTreeSet::new();
-    if let (Some(subject), Some(value)) = (&subject, &mended) {
+    if let (Some(subject), Some(value)) = (subject, value) {
         observe(value, subject.dialect, &mut seen);
     }
-    repairs.extend(seen.iter().map(|code| textual(code)));
-    let (verdict, findings) = judge(&printed.text, is_event, subject.as_ref());
-    Linted {
-        kind: subject.as_ref().map_or("unknown".to_owned(), Subject::name),
-        dialect: subject.as_ref().map(|subject| subject.dialect.version()),
-        verdict,
-        findings,
-        repairs,
-        unusable,
-    }
+    let known = |code: &&String| !repairs.iter().any(|repair| repair.code == **code);
+    let more: Vec<_> = seen
+        .iter()
+        .filter(known)
+        .map(|code| textual(code))
+        .collect();
+    repairs.extend(more);
+    (repairs, unusable)
 }
 
-const UNKNOWN: &str = "no document of A2A: expected a request, an answer, an event, a card, a task, \
-    a message, or a piece of one of them";
+const UNKNOWN: &str = "no document of A2A: expected one of the kinds that --as takes";
 
-fn subject_of(value: &Value, is_event: bool, context: &Context) -> Option<Subject> {
-    let mut subject = detect(value, is_event, context.dialect)?;
-    if let Some(request) = &context.request
-        && matches!(subject.kind, Kind::Response | Kind::Event)
-    {
+fn subjects_of(value: &Value, is_event: bool, context: &Context) -> Vec<Subject> {
+    let mut subjects = match context.kind {
+        Some(kind) => vec![as_kind(kind, value, context.dialect)],
+        None => detect(value, is_event, context.dialect),
+    };
+    let Some(request) = &context.request else {
+        return subjects;
+    };
+    for subject in &mut subjects {
+        if !matches!(subject.kind, Kind::Response | Kind::Event) {
+            continue;
+        }
         subject.envelope = envelope_of(request, &request["id"], subject.dialect);
-        let streams = subject
-            .envelope
-            .as_ref()
-            .is_some_and(|envelope| envelope.operation.is_stream());
-        subject.kind = if streams { Kind::Event } else { Kind::Response };
+        let envelope = subject.envelope.as_ref();
+        let streams = envelope.is_some_and(|envelope| envelope.operation.is_stream());
+        // An error before the stream begins is an answer as to any other request.
+        let is_event = streams && (is_event || value["error"].is_null());
+        subject.kind = if is_event {
+            Kind::Event
+        } else {
+            Kind::Response
+        };
     }
-    Some(subject)
+    subjects
 }
 
 /// What a strict reader says: of the text, of the envelope, by the schema, and by the words.
-fn judge(text: &str, is_event: bool, subject: Option<&Subject>) -> (Strict, Vec<Finding>) {
-    let finding = |rule: &str, Violation { path, problem }: Violation| Finding {
-        path,
-        problem,
-        rule: rule.to_owned(),
-    };
-    let at_root = |rule: &str, problem: &str| Finding {
-        path: "$".to_owned(),
-        problem: problem.to_owned(),
-        rule: rule.to_owned(),
-    };
+pub(crate) fn judge(
+    text: &str,
+    is_event: bool,
+    subject: Option<&Subject>,
+) -> (Strict, Vec<Finding>) {
+    let at_root = |rule: &str, problem: &str| vec![Finding::new("$", problem, rule)];
     let data = match is_event {
         true => match event_data(text) {
             Some(data) => data,
-            None => return (Strict::Reject, vec![at_root("JSON", NOT_ONE_DOCUMENT)]),
+            None => return (Strict::Reject, at_root("JSON", NOT_ONE_DOCUMENT)),
         },
         false => text.to_owned(),
     };
+    if data.trim().is_empty() {
+        return (Strict::Reject, at_root("JSON", "the text is empty"));
+    }
+    if data.starts_with('\u{feff}') {
+        let problem = "a byte order mark before the document, which RFC 8259 §8.1 forbids";
+        return (Strict::Reject, at_root("JSON", problem));
+    }
     let value: Value = match serde_json::from_str(&data) {
         Ok(value) => value,
-        Err(error) => return (Strict::Reject, vec![at_root("JSON", &error.to_string())]),
+        Err(error) => return (Strict::Reject, at_root("JSON", &error.to_string())),
     };
     let Some(subject) = subject else {
-        return (Strict::RejectByRule, vec![at_root("words", UNKNOWN)]);
+        let problem = match value.is_array() {
+            true => "expected one document, found an array: judge its items one by one",
+            false => UNKNOWN,
+        };
+        return (Strict::RejectByRule, at_root("words", problem));
+    };
+    let mut findings = against_schema(&data, &value, subject);
+    let verdict = match findings.is_empty() {
+        true => Strict::RejectByRule,
+        false => Strict::Reject,
+    };
+    findings.extend(against_words(&value, subject, &findings));
+    if findings.is_empty()
+        && let Err(Violation { path, problem }) = subject.read(&data, Mode::Strict)
+    {
+        findings.push(Finding::new(path, problem, "words"));
+    }
+    match findings.is_empty() {
+        true => (Strict::Accept, findings),
+        false => (verdict, findings),
+    }
+}
+
+/// What is wrong with the text, with the envelope, and by the schema.
+fn against_schema(text: &str, value: &Value, subject: &Subject) -> Vec<Finding> {
+    let finding = |rule: &'static str| {
+        move |Violation { path, problem }: Violation| Finding::new(path, problem, rule)
     };
     let mut findings = Vec::new();
-    if let Err(violation) = subject.check_envelope(&value) {
-        findings.push(finding("JSON-RPC", violation));
+    if let Err(fault) = a2a_jsonrpc::check(text.as_bytes(), &LIMITS) {
+        let problem = fault.reason.to_string();
+        findings.push(Finding::new(fault.path, problem, "JSON"));
     }
-    if let Some(definition) = subject.definition() {
-        let found = violations(subject.dialect, definition, &value).unwrap_or_default();
+    let envelope = subject.envelope_violations(value);
+    findings.extend(envelope.into_iter().map(finding("JSON-RPC")));
+    if let Some((bundle, definition)) = subject.definition(value) {
+        let found = violations_in(bundle, definition, value).unwrap_or_else(|problem| {
+            let path = "$".to_owned();
+            vec![Violation { path, problem }]
+        });
+        findings.extend(found.into_iter().map(finding(definition)));
+    }
+    findings
+}
+
+/// What is wrong by the words of the specification, but for what is known.
+fn against_words(value: &Value, subject: &Subject, known: &[Finding]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some((bundle, definition)) = subject.definition(value) {
+        let found = words::violations(bundle, definition, value);
         findings.extend(
-            found
-                .into_iter()
-                .map(|violation| finding(definition, violation)),
+            found.into_iter().map(|(violation, section)| {
+                Finding::new(violation.path, violation.problem, section)
+            }),
         );
     }
-    if !findings.is_empty() {
-        return (Strict::Reject, findings);
+    if subject.kind == Kind::Card {
+        let problems = card::problems(value, subject.dialect).into_iter();
+        let musts = problems.filter(|problem| problem.level == Level::Must);
+        for problem in musts {
+            let is_said = |one: &Finding| one.path == problem.path;
+            if !known.iter().chain(&findings).any(is_said) {
+                let rule = problem.requirement;
+                findings.push(Finding::new(problem.path, problem.problem, rule));
+            }
+        }
     }
-    match subject.read(&data, Mode::Strict) {
-        Ok(_) => (Strict::Accept, findings),
-        Err(violation) => (Strict::RejectByRule, vec![finding("words", violation)]),
+    findings
+}
+
+impl Finding {
+    fn new(path: impl Into<String>, problem: impl Into<String>, rule: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            problem: problem.into(),
+            rule: rule.into(),
+        }
     }
 }
 
@@ -267,119 +391,3 @@ const TEXTUAL: &[(&str, &str)] = &[
     ("TRAIL", "A comma before a closing brace."),
     ("URI", "What should be a URI is not."),
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::documents::{self, Corpus, answered};
-
-    /// The verdicts are those of the inventory that the corpus was made from.
-    #[test]
-    fn every_example_is_judged_as_in_the_inventory() {
-        let corpus = Corpus::embedded().unwrap();
-        let mut judged = 0;
-        for example in corpus.messages() {
-            let context = Context {
-                dialect: Some(example.dialect),
-                request: answered(&corpus, example).map(|(request, _)| request),
-            };
-            let found = lint(&example.printed, &context);
-            let [found] = &found[..] else {
-                panic!("{}: {} documents", example.id, found.len());
-            };
-            assert_eq!(found.verdict, example.strict, "{}: {found:#?}", example.id);
-            let accepted = found.verdict == Strict::Accept;
-            assert_eq!(found.findings.is_empty(), accepted, "{}", example.id);
-            judged += 1;
-        }
-        assert_eq!(judged, 109);
-    }
-
-    /// What an example is shows in the example: of the same family, and with the same verdict, also
-    /// if nothing is told.
-    #[test]
-    fn every_example_is_recognised() {
-        let corpus = Corpus::embedded().unwrap();
-        for example in corpus.messages() {
-            let request = answered(&corpus, example).map(|(request, _)| request);
-            let dialect = Some(example.dialect);
-            let told = &lint(&example.printed, &Context { dialect, request })[0];
-            let alone = &lint(&example.printed, &Context::default())[0];
-            let family = |found: &Linted| found.kind.split(' ').next().map(str::to_owned);
-            assert_eq!(family(alone), family(told), "{}", example.id);
-            // 0.1 to 0.3 spell some requests alike; whoever asks so is taken for the latest.
-            let asks_alike = example.kind == documents::Kind::Request
-                && (alone.dialect, told.dialect) == (Some("0.3"), Some("0.1"));
-            assert!(
-                asks_alike || alone.dialect == told.dialect,
-                "{}",
-                example.id
-            );
-            // That an answer is to another request shows only beside the request.
-            let is_mismatch = ["IDMIS", "IDLESS"]
-                .iter()
-                .any(|code| example.quirks.contains(*code));
-            let is_same = alone.verdict == told.verdict;
-            assert!(is_same || is_mismatch, "{}: {alone:#?}", example.id);
-        }
-    }
-
-    #[test]
-    fn streams_are_judged_event_by_event() {
-        let event = |state: &str| {
-            format!(
-                "event: message\ndata: {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"statusUpdate\":\
-                 {{\"taskId\":\"t\",\"contextId\":\"c\",\"status\":{{\"state\":\"{state}\"}}}}}}}}\n\n"
-            )
-        };
-        let bare = "data: {\"task\": {\"id\": \"t\", \"status\": {\"state\": \"TASK_STATE_WORKING\"}}}\n\n";
-        let stream = [
-            ": ping\n\n",
-            &event("TASK_STATE_WORKING"),
-            &event("done"),
-            bare,
-        ]
-        .concat();
-        let found = lint(&stream, &Context::default());
-        let verdicts: Vec<_> = found.iter().map(|one| one.verdict).collect();
-        assert_eq!(
-            verdicts,
-            [Strict::Accept, Strict::Reject, Strict::Accept],
-            "{found:#?}"
-        );
-        assert_eq!(
-            found[1].findings[0].path,
-            "$.result.statusUpdate.status.state"
-        );
-        assert_eq!(found[2].kind, "event of a stream over HTTP+JSON");
-    }
-
-    #[test]
-    fn what_is_wrong_is_told_with_its_place_and_rule() {
-        let card = r#"{"name": "n", "description": "", "version": "1", "capabilities": {}, "supportedInterfaces": [
-            {"url": "http://localhost", "protocolBinding": "JSONRPC"}], "defaultInputModes": [], "defaultOutputModes": [],
-            "skills": [{"id": "s", "name": "s", "description": "s", "tags": "t"}]}"#;
-        let found = &lint(card, &Context::default())[0];
-        let told: Vec<_> = found
-            .findings
-            .iter()
-            .map(|finding| (&*finding.path, &*finding.rule))
-            .collect();
-        let expected = [
-            ("$.skills[0].tags", "AgentCard"),
-            ("$.supportedInterfaces[0]", "AgentCard"),
-        ];
-        assert_eq!(told, expected, "{found:#?}");
-        assert!(found.unusable.is_some());
-        let unknown = &lint("{\"a\": 1}", &Context::default())[0];
-        assert_eq!(
-            (&*unknown.kind, unknown.verdict),
-            ("unknown", Strict::RejectByRule)
-        );
-        let text = &lint("id: 7\nname: hello\n", &Context::default())[0];
-        assert_eq!(
-            (text.verdict, &*text.findings[0].rule),
-            (Strict::Reject, "JSON")
-        );
-    }
-}

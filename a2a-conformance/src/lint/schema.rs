@@ -1,15 +1,45 @@
 //! Our JSON Schemas as judges: what does not fit, and where.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use a2a_types::reading::Violation;
 use a2a_types::{Dialect, schema};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::run::Mismatch;
+
+/// A file of definitions.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Bundle {
+    /// The data and the JSON-RPC of a generation.
+    Of(Dialect),
+    /// The ProtoJSON of 0.3's HTTP+JSON.
+    ProtoJson,
+    /// Documents that no schema of a generation defines: HTTP errors, headers of signatures.
+    Other,
+}
+
+impl Bundle {
+    /// The definitions by their names.
+    pub(crate) fn definitions(self) -> &'static Value {
+        static ALL: LazyLock<Vec<(Bundle, Value)>> = LazyLock::new(|| {
+            let read = |text| serde_json::from_str::<Value>(text).unwrap_or_default();
+            let own = |dialect: &Dialect| (Bundle::Of(*dialect), schema::bundle(*dialect));
+            let mut all: Vec<_> = Dialect::ALL.iter().map(own).collect();
+            all.push((Bundle::ProtoJson, read(PROTO_JSON)));
+            all.push((Bundle::Other, read(OTHER)));
+            all
+        });
+        let found = ALL.iter().find(|(bundle, _)| *bundle == self);
+        found.map_or(&Value::Null, |(_, bundle)| &bundle["$defs"])
+    }
+}
+
+const PROTO_JSON: &str = include_str!("../../schemas/0.3-http-json.json");
+const OTHER: &str = include_str!("../../schemas/documents.json");
 
 /// Everything in a value that a definition of our schema does not allow.
 ///
@@ -19,7 +49,18 @@ pub(crate) fn violations(
     definition: &'static str,
     value: &Value,
 ) -> Result<Vec<Violation>, String> {
-    let misfits = misfits(dialect, definition, value)?;
+    violations_in(Bundle::Of(dialect), definition, value)
+}
+
+/// Everything in a value that a definition of a bundle does not allow.
+///
+/// Errors: there is no such definition.
+pub(crate) fn violations_in(
+    bundle: Bundle,
+    definition: &'static str,
+    value: &Value,
+) -> Result<Vec<Violation>, String> {
+    let misfits = held_against(&*validator(bundle, definition)?, value);
     Ok(misfits.into_iter().map(Violation::from).collect())
 }
 
@@ -31,7 +72,10 @@ pub(crate) fn misfits(
     definition: &'static str,
     value: &Value,
 ) -> Result<Vec<Misfit>, String> {
-    Ok(held_against(&*validator(dialect, definition)?, value))
+    Ok(held_against(
+        &*validator(Bundle::Of(dialect), definition)?,
+        value,
+    ))
 }
 
 /// The first thing in a value that a definition of our schema does not allow.
@@ -103,20 +147,22 @@ impl Misfit {
 /// More than this of one document helps nobody.
 const MOST: usize = 50;
 
-fn validator(dialect: Dialect, definition: &'static str) -> Result<Arc<Validator>, String> {
-    type Validators = BTreeMap<(Dialect, &'static str), Arc<Validator>>;
+fn validator(bundle: Bundle, definition: &'static str) -> Result<Arc<Validator>, String> {
+    type Validators = BTreeMap<(Bundle, &'static str), Arc<Validator>>;
     static VALIDATORS: OnceLock<Mutex<Validators>> = OnceLock::new();
     let mut validators = VALIDATORS
         .get_or_init(Mutex::default)
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
-    if let Some(validator) = validators.get(&(dialect, definition)) {
+    if let Some(validator) = validators.get(&(bundle, definition)) {
         return Ok(validator.clone());
     }
-    let schema = schema::definition(dialect, definition).ok_or("no such definition")?;
+    let definitions = bundle.definitions();
+    definitions.get(definition).ok_or("no such definition")?;
+    let schema = json!({"$ref": format!("#/$defs/{definition}"), "$defs": definitions});
     let validator = jsonschema::validator_for(&schema).map_err(|error| error.to_string())?;
     let validator = Arc::new(validator);
-    validators.insert((dialect, definition), validator.clone());
+    validators.insert((bundle, definition), validator.clone());
     Ok(validator)
 }
 

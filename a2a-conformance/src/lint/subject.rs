@@ -5,16 +5,22 @@ use a2a_transport::binding::jsonrpc::{EventReader as JsonRpcEvents, read_call, r
 use a2a_transport::binding::{EventReader, Reading};
 use a2a_transport::{Binding, Envelope, Error};
 use a2a_types::reading::{Hints, Mode, Read, Repair, Violation, Wire, read, read_canonical};
+use a2a_types::v0_3::Flavour;
 use a2a_types::{AgentCard, Artifact, Dialect, Event, Message, Operation, Part, Task};
-use a2a_types::{TaskPushNotificationConfig, schema, v0_1, v0_2};
+use a2a_types::{SendMessageRequest, SendMessageResponse, TaskPushNotificationConfig};
+use a2a_types::{schema, v0_1, v0_2, v0_3};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+use super::schema::Bundle;
 
 /// What a document is.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
     pub(crate) kind: Kind,
     pub(crate) dialect: Dialect,
+    /// The form of JSON, if the generation has two.
+    pub(crate) flavour: Flavour,
     /// What an answer or an event answers.
     pub(crate) envelope: Option<Envelope>,
 }
@@ -24,6 +30,8 @@ pub(crate) struct Subject {
 pub(crate) enum Kind {
     /// A JSON-RPC request.
     Request(Operation),
+    /// A JSON-RPC request whose method the generation does not have.
+    UnknownRequest,
     /// A JSON-RPC answer.
     Response,
     /// One event of a stream.
@@ -39,15 +47,21 @@ impl Subject {
         Self {
             kind,
             dialect,
+            flavour: Flavour::Plain,
             envelope: None,
         }
+    }
+
+    pub(crate) fn in_flavour(self, flavour: Flavour) -> Self {
+        Self { flavour, ..self }
     }
 
     /// What it is, for people.
     pub(crate) fn name(&self) -> String {
         match (self.kind, self.envelope.as_ref()) {
             (Kind::Request(operation), _) => format!("request of {}", operation.name()),
-            (Kind::Event, Some(envelope)) if envelope.binding == Binding::HttpJson => {
+            (Kind::UnknownRequest, _) => "request".to_owned(),
+            (Kind::Event, Some(_)) if self.is_bare() => {
                 "event of a stream over HTTP+JSON".to_owned()
             }
             (Kind::Response, _) => "answer".to_owned(),
@@ -57,50 +71,114 @@ impl Subject {
         }
     }
 
-    /// The definition that it must satisfy.
-    pub(crate) fn definition(&self) -> Option<&'static str> {
-        let asked = self.envelope.as_ref();
-        match self.kind {
-            Kind::Request(operation) => schema::request_definition(self.dialect, operation),
-            Kind::Event if asked.is_some_and(|asked| asked.binding == Binding::HttpJson) => {
-                (self.dialect == Dialect::V1_0).then_some("StreamResponse")
-            }
-            Kind::Response | Kind::Event => {
-                schema::response_definition(self.dialect, asked?.operation)
-            }
-            Kind::Card => Some("AgentCard"),
-            Kind::Object(name) => Some(name),
-        }
+    /// Whether it is without the envelope of JSON-RPC.
+    fn is_bare(&self) -> bool {
+        let answered = self.envelope.as_ref();
+        answered.is_some_and(|answered| answered.binding == Binding::HttpJson)
     }
 
-    /// The words of every generation want a full JSON-RPC envelope, where the schema of 0.1 does
-    /// not.
-    pub(crate) fn check_envelope(&self, message: &Value) -> Result<(), Violation> {
-        let missing = |member: &str| {
-            Err(Violation {
-                path: format!("$.{member}"),
-                problem: "missing".to_owned(),
-            })
-        };
-        let asked = self.envelope.as_ref();
-        let by_http = asked.is_some_and(|asked| asked.binding == Binding::HttpJson);
-        match self.kind {
-            Kind::Request(_) | Kind::Response | Kind::Event if !by_http => {
-                let answered = message.get("result").is_some() != message.get("error").is_some();
-                match () {
-                    () if message["jsonrpc"] != "2.0" => missing("jsonrpc"),
-                    () if message.get("id").is_none() => missing("id"),
-                    () if !answered && !matches!(self.kind, Kind::Request(_)) => missing("result"),
-                    () => Ok(()),
-                }
+    /// The definition that it must satisfy.
+    pub(crate) fn definition(&self, value: &Value) -> Option<(Bundle, &'static str)> {
+        let own = Bundle::Of(self.dialect);
+        let answered = self.envelope.as_ref();
+        let name = match self.kind {
+            Kind::Request(operation) => schema::request_definition(self.dialect, operation)?,
+            Kind::UnknownRequest => return None,
+            Kind::Event if self.is_bare() => match self.dialect {
+                Dialect::V0_3 => return Some((Bundle::ProtoJson, "StreamResponse")),
+                Dialect::V1_0 => "StreamResponse",
+                _ => return None,
+            },
+            Kind::Response | Kind::Event if !value["error"].is_null() => match self.dialect {
+                Dialect::V0_1 => "JSONRPCResponse",
+                _ => "JSONRPCErrorResponse",
+            },
+            Kind::Response | Kind::Event => {
+                schema::response_definition(self.dialect, answered?.operation)?
             }
-            _ => Ok(()),
+            Kind::Card if self.flavour == Flavour::Proto => {
+                return Some((Bundle::ProtoJson, "AgentCard"));
+            }
+            Kind::Card => "AgentCard",
+            Kind::Object(name) => {
+                let is_other = Bundle::Other.definitions().get(name).is_some();
+                return Some(match self.flavour {
+                    _ if is_other => (Bundle::Other, name),
+                    Flavour::Proto => (Bundle::ProtoJson, name),
+                    Flavour::Plain => (own, name),
+                });
+            }
+        };
+        Some((own, name))
+    }
+
+    /// What is wrong with the envelope of JSON-RPC: the words of every generation want it in full,
+    /// where the schema of 0.1 does not.
+    pub(crate) fn envelope_violations(&self, message: &Value) -> Vec<Violation> {
+        let is_request = matches!(self.kind, Kind::Request(_) | Kind::UnknownRequest);
+        let is_answer = matches!(self.kind, Kind::Response | Kind::Event) && !self.is_bare();
+        if !is_request && !is_answer {
+            return Vec::new();
         }
+        let at = |path: &str, problem: String| Violation {
+            path: path.to_owned(),
+            problem,
+        };
+        let mut found = Vec::new();
+        match &message["jsonrpc"] {
+            version if version == "2.0" => {}
+            Value::Null => found.push(at("$.jsonrpc", "missing, expected \"2.0\"".to_owned())),
+            other => found.push(at(
+                "$.jsonrpc",
+                format!("expected \"2.0\", found {}", clip(other)),
+            )),
+        }
+        if message.get("id").is_none() {
+            found.push(at("$.id", "missing".to_owned()));
+        }
+        let has = |member: &str| message.get(member).is_some();
+        if is_answer {
+            match (has("result"), has("error")) {
+                (true, true) => found.push(at(
+                    "$",
+                    "expected one of `result` and `error`, found both".to_owned(),
+                )),
+                (false, false) => found.push(at("$.result", "missing".to_owned())),
+                (true, false) if message.get("id").is_some_and(Value::is_null) => found.push(at(
+                    "$.id",
+                    "expected the id of the request, found null".to_owned(),
+                )),
+                _ => {}
+            }
+        }
+        if self.kind == Kind::UnknownRequest {
+            found.push(at("$.method", self.unknown_method(&message["method"])));
+        }
+        found
+    }
+
+    /// Why a method is none of the generation, and which one may be meant.
+    fn unknown_method(&self, method: &Value) -> String {
+        let dialect = self.dialect;
+        let Some(name) = method.as_str() else {
+            return match method {
+                Value::Null => "missing".to_owned(),
+                other => format!("expected a string, found {}", clip(other)),
+            };
+        };
+        let elsewhere = Dialect::of_method(name);
+        let meant = elsewhere.and_then(|method| dialect.method(method.operation));
+        let hint = match meant {
+            Some(meant) => format!(", expected `{meant}`"),
+            None => String::new(),
+        };
+        let name: String = name.chars().take(64).collect();
+        format!("`{name}` is no method of A2A {dialect}{hint}")
     }
 
     /// Reads it with the types of its generation: what had to be mended, or why it cannot be read.
     pub(crate) fn read(&self, text: &str, mode: Mode) -> Result<Vec<Repair>, Violation> {
-        let limits = Limits::default();
+        let limits = LIMITS;
         match self.kind {
             Kind::Request(_) => {
                 let reading = Reading {
@@ -109,14 +187,18 @@ impl Subject {
                     limits,
                     ..Reading::default()
                 };
-                let question = read_call(text.as_bytes(), None, &reading);
+                // The version is in a header, which a document does not show.
+                let version = Some(self.dialect.version());
+                let version = version.filter(|_| self.dialect == Dialect::V1_0);
+                let question = read_call(text.as_bytes(), version, &reading);
                 let question = question.map_err(|refused| located(&refused.error.message))?;
                 Ok(question.repairs)
             }
+            Kind::UnknownRequest => Err(located("the version has no such method")),
             Kind::Response => {
                 let envelope = self.envelope.as_ref().ok_or_else(unasked)?;
                 let read = read_reply(envelope, text.as_bytes(), mode, &limits);
-                read.map(|read| read.repairs).map_err(told)
+                read.map(|read| read.repairs).or_else(unless_answered)
             }
             Kind::Event => {
                 let envelope = self.envelope.clone().ok_or_else(unasked)?;
@@ -128,7 +210,7 @@ impl Subject {
                         EventReader::new(envelope, mode, limits).read(text.as_bytes())
                     }
                 };
-                read.map(|read| read.repairs).map_err(told)
+                read.map(|read| read.repairs).or_else(unless_answered)
             }
             Kind::Card => self.read_object("AgentCard", text, mode),
             Kind::Object(name) => self.read_object(name, text, mode),
@@ -136,6 +218,9 @@ impl Subject {
     }
 
     fn read_object(&self, name: &str, text: &str, mode: Mode) -> Result<Vec<Repair>, Violation> {
+        if self.flavour == Flavour::Proto {
+            return read_proto(name, text, mode);
+        }
         match (self.dialect, name) {
             (Dialect::V0_1, "AgentCard") => wire::<v0_1::AgentCard>(text, mode),
             (Dialect::V0_1, "Task") => wire::<v0_1::Task>(text, mode),
@@ -155,10 +240,16 @@ impl Subject {
             (Dialect::V1_0, "Artifact") => canonical::<Artifact>(text),
             (Dialect::V1_0, "Part") => canonical::<Part>(text),
             (Dialect::V1_0, "StreamResponse") => canonical::<Event>(text),
+            (Dialect::V1_0, "SendMessageRequest") => canonical::<SendMessageRequest>(text),
+            (Dialect::V1_0, "SendMessageResponse") => canonical::<SendMessageResponse>(text),
             (Dialect::V1_0, "TaskPushNotificationConfig") => {
                 canonical::<TaskPushNotificationConfig>(text)
             }
             (Dialect::V0_2 | Dialect::V0_3, "AgentCard") => wire::<v0_2::AgentCard>(text, mode),
+            (Dialect::V0_1, "TaskSendParams") => wire::<v0_1::TaskSendParams>(text, mode),
+            (Dialect::V0_2 | Dialect::V0_3, "MessageSendParams") => {
+                wire::<v0_2::MessageSendParams>(text, mode)
+            }
             (Dialect::V0_2 | Dialect::V0_3, "Task") => wire::<v0_2::Task>(text, mode),
             (Dialect::V0_2 | Dialect::V0_3, "Message") => wire::<v0_2::Message>(text, mode),
             (Dialect::V0_2 | Dialect::V0_3, "TaskStatusUpdateEvent") => {
@@ -176,6 +267,13 @@ impl Subject {
     }
 }
 
+/// A document is read from where it is kept: what is legal is not bounded by what a server takes.
+pub(crate) const LIMITS: Limits = Limits {
+    bytes: usize::MAX,
+    depth: 126,
+    heap: usize::MAX,
+};
+
 /// The envelope of a request that is answered, as its text has it.
 pub(crate) fn envelope_of(request: &Value, id: &Value, dialect: Dialect) -> Option<Envelope> {
     let method = Dialect::of_method(request["method"].as_str()?)?;
@@ -192,6 +290,20 @@ pub(crate) fn envelope_of(request: &Value, id: &Value, dialect: Dialect) -> Opti
     })
 }
 
+fn read_proto(name: &str, text: &str, mode: Mode) -> Result<Vec<Repair>, Violation> {
+    match name {
+        "AgentCard" => wire::<v0_3::AgentCard>(text, mode),
+        "Task" => wire::<v0_3::Task>(text, mode),
+        "Message" => wire::<v0_3::Message>(text, mode),
+        "StreamResponse" => wire::<v0_3::StreamResponse>(text, mode),
+        "SendMessageRequest" => wire::<v0_3::SendMessageRequest>(text, mode),
+        "SendMessageResponse" => wire::<v0_3::SendMessageResponse>(text, mode),
+        "ListTasksResponse" => wire::<v0_3::ListTasksResponse>(text, mode),
+        "TaskPushNotificationConfig" => wire::<v0_3::TaskPushNotificationConfig>(text, mode),
+        _ => Ok(Vec::new()),
+    }
+}
+
 fn wire<T: Wire>(text: &str, mode: Mode) -> Result<Vec<Repair>, Violation> {
     let read: Read<T> = read(text, mode, &Hints::at("$"))?;
     Ok(read.repairs)
@@ -205,11 +317,17 @@ fn unasked() -> Violation {
     located("no request belongs to it")
 }
 
-fn told(error: Error) -> Violation {
+/// An error that the agent tells is an answer as good as any.
+fn unless_answered(error: Error) -> Result<Vec<Repair>, Violation> {
     match error {
-        Error::Malformed(violation) => violation,
-        other => located(&other.to_string()),
+        Error::Agent(_) | Error::Busy { .. } => Ok(Vec::new()),
+        Error::Malformed(violation) => Err(violation),
+        other => Err(located(&other.to_string())),
     }
+}
+
+fn clip(value: &Value) -> String {
+    value.to_string().chars().take(64).collect()
 }
 
 /// `$.a.b: problem` as a violation.

@@ -1,0 +1,142 @@
+//! The kinds of documents, by the names that `--as` takes.
+
+use a2a_types::{Dialect, v0_3::Flavour};
+
+/// A kind of document.
+#[derive(Debug, Eq, PartialEq)]
+pub struct DocumentKind {
+    /// The name: that of its definition in 1.0, if it has one.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    pub(crate) form: Form,
+}
+
+/// How a document of a kind is judged.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Form {
+    /// By the method that it names.
+    Request,
+    /// By its result or its error.
+    Response,
+    /// As what a stream carries.
+    Event,
+    /// As a card.
+    Card,
+    /// By its definition in 0.1, 0.2, 0.3 and 1.0, and in the ProtoJSON of 0.3.
+    Object([Option<&'static str>; 5]),
+}
+
+impl DocumentKind {
+    /// Every kind.
+    pub const ALL: &[Self] = KINDS;
+
+    /// The kind of that name, in any case.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        let mut all = Self::ALL.iter();
+        all.find(|kind| kind.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Whether a generation has such documents.
+    pub fn is_in(&self, dialect: Dialect) -> bool {
+        match self.form {
+            Form::Object(names) => names[dialect as usize]
+                .or(names[PROTO].filter(|_| dialect == Dialect::V0_3))
+                .is_some(),
+            _ => true,
+        }
+    }
+}
+
+impl Form {
+    /// The definition of an object in a generation.
+    pub(crate) fn definition(self, dialect: Dialect, flavour: Flavour) -> Option<&'static str> {
+        match (self, flavour) {
+            (Self::Object(names), Flavour::Proto) if dialect == Dialect::V0_3 => names[PROTO],
+            (Self::Object(names), _) => names[dialect as usize],
+            _ => None,
+        }
+    }
+}
+
+const PROTO: usize = 4;
+
+/// An object of one name in every generation that has it.
+const fn same(since: Dialect, name: &'static str) -> Form {
+    let mut names = [Some(name); 5];
+    let mut index = 0;
+    while index < since as usize {
+        names[index] = None;
+        index += 1;
+    }
+    Form::Object(names)
+}
+
+const fn kind(name: &'static str, about: &'static str, form: Form) -> DocumentKind {
+    DocumentKind { name, about, form }
+}
+
+#[rustfmt::skip]
+const KINDS: &[DocumentKind] = &[
+    kind("request", "JSON-RPC request of any operation", Form::Request),
+    kind("response", "JSON-RPC response: a result or an error", Form::Response),
+    kind("event", "data of one event of a stream, over JSON-RPC or HTTP+JSON", Form::Event),
+    kind("AgentCard", "card, public or extended", Form::Card),
+    kind("AgentCardSignature", "signature of a card", same(Dialect::V0_3, "AgentCardSignature")),
+    kind("SignatureHeader", "protected header of a signature, decoded", Form::Object([None, None, Some("SignatureHeader"), Some("SignatureHeader"), Some("SignatureHeader")])),
+    kind("AgentInterface", "where an agent is reached", Form::Object([None, Some("AgentInterface"), Some("AgentInterface"), Some("AgentInterface"), Some("AgentInterface")])),
+    kind("AgentSkill", "skill of a card", same(Dialect::V0_1, "AgentSkill")),
+    kind("SecurityScheme", "way to authenticate", same(Dialect::V0_2, "SecurityScheme")),
+    kind("SendMessageRequest", "body of message:send and message:stream; params of the methods", Form::Object([Some("TaskSendParams"), Some("MessageSendParams"), Some("MessageSendParams"), Some("SendMessageRequest"), Some("SendMessageRequest")])),
+    kind("SendMessageResponse", "answer of message:send", Form::Object([None, None, None, Some("SendMessageResponse"), Some("SendMessageResponse")])),
+    kind("StreamResponse", "event over HTTP+JSON; body of a push notification in 1.0", Form::Object([None, None, None, Some("StreamResponse"), Some("StreamResponse")])),
+    kind("ListTasksRequest", "params of ListTasks", Form::Object([None, None, Some("ListTasksParams"), Some("ListTasksRequest"), None])),
+    kind("ListTasksResponse", "page of tasks", Form::Object([None, None, Some("ListTasksResult"), Some("ListTasksResponse"), Some("ListTasksResponse")])),
+    kind("CancelTaskRequest", "params of CancelTask; over HTTP+JSON its id is in the path", Form::Object([Some("TaskIdParams"), Some("TaskIdParams"), Some("TaskIdParams"), Some("CancelTaskRequest"), None])),
+    kind("TaskPushNotificationConfig", "webhook of a task", same(Dialect::V0_1, "TaskPushNotificationConfig")),
+    kind("PushNotificationConfig", "webhook, without its task (until 0.3)", Form::Object([Some("PushNotificationConfig"), Some("PushNotificationConfig"), Some("PushNotificationConfig"), None, Some("PushNotificationConfig")])),
+    kind("ListTaskPushNotificationConfigsResponse", "page of webhooks", Form::Object([None, None, None, Some("ListTaskPushNotificationConfigsResponse"), Some("ListTaskPushNotificationConfigResponse")])),
+    kind("Task", "task; body of a push notification until 0.3", same(Dialect::V0_1, "Task")),
+    kind("TaskStatus", "status of a task", same(Dialect::V0_1, "TaskStatus")),
+    kind("Message", "message", same(Dialect::V0_1, "Message")),
+    kind("Part", "part of a message or of an artifact", same(Dialect::V0_1, "Part")),
+    kind("Artifact", "artifact", same(Dialect::V0_1, "Artifact")),
+    kind("TaskStatusUpdateEvent", "status update, without the member of 1.0 around it", same(Dialect::V0_1, "TaskStatusUpdateEvent")),
+    kind("TaskArtifactUpdateEvent", "artifact update, without the member of 1.0 around it", same(Dialect::V0_1, "TaskArtifactUpdateEvent")),
+    kind("HttpError", "error over HTTP+JSON", Form::Object([None, Some("FlatHttpError"), Some("FlatHttpError"), Some("HttpError"), Some("FlatHttpError")])),
+];
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::lint::{Kind, Subject};
+
+    #[test]
+    fn every_kind_has_its_definition() {
+        for kind in DocumentKind::ALL {
+            assert_eq!(
+                DocumentKind::named(&kind.name.to_lowercase()),
+                Some(kind),
+                "{}",
+                kind.name
+            );
+            for &dialect in Dialect::ALL {
+                for flavour in [Flavour::Plain, Flavour::Proto] {
+                    if flavour == Flavour::Proto && dialect != Dialect::V0_3 {
+                        continue;
+                    }
+                    let Some(name) = kind.form.definition(dialect, flavour) else {
+                        continue;
+                    };
+                    let subject = Subject::new(Kind::Object(name), dialect).in_flavour(flavour);
+                    let (bundle, name) = subject
+                        .definition(&Value::Null)
+                        .expect("it has a definition");
+                    assert!(bundle.definitions()[name].is_object(), "{dialect} {name}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Verdicts of documents.
+
+mod kinds;
+mod words;
+
+use a2a_types::Operation;
+use serde_json::json;
+
+use super::*;
+use crate::documents::{self, Corpus, answered};
+
+/// The verdicts are those of the inventory that the corpus was made from.
+#[test]
+fn every_example_is_judged_as_in_the_inventory() {
+    let corpus = Corpus::embedded().unwrap();
+    let mut judged = 0;
+    for example in corpus.messages() {
+        let context = Context {
+            dialect: Some(example.dialect),
+            request: answered(&corpus, example).map(|(request, _)| request),
+            kind: None,
+        };
+        // What the extraction of the text glued to an example is no part of it.
+        let found = lint(&printed::read(&example.printed).text, &context);
+        let [found] = &found[..] else {
+            panic!("{}: {} documents", example.id, found.len());
+        };
+        assert_eq!(found.verdict, example.strict, "{}: {found:#?}", example.id);
+        let accepted = found.verdict == Strict::Accept;
+        assert_eq!(found.findings.is_empty(), accepted, "{}", example.id);
+        judged += 1;
+    }
+    assert_eq!(judged, 109);
+}
+
+/// What an example is shows in the example: of the same family, and with the same verdict, also
+/// if nothing is told.
+#[test]
+fn every_example_is_recognised() {
+    let corpus = Corpus::embedded().unwrap();
+    for example in corpus.messages() {
+        let request = answered(&corpus, example).map(|(request, _)| request);
+        let dialect = Some(example.dialect);
+        let text = printed::read(&example.printed).text;
+        let context = Context {
+            dialect,
+            request,
+            kind: None,
+        };
+        let told = &lint(&text, &context)[0];
+        let alone = &lint(&text, &Context::default())[0];
+        let family = |found: &Linted| found.kind.split(' ').next().map(str::to_owned);
+        assert_eq!(family(alone), family(told), "{}", example.id);
+        // 0.1 to 0.3 spell some requests alike; whoever asks so is taken for the latest.
+        let asks_alike = example.kind == documents::Kind::Request
+            && (alone.dialect, told.dialect) == (Some("0.3"), Some("0.1"));
+        assert!(
+            asks_alike || alone.dialect == told.dialect,
+            "{}",
+            example.id
+        );
+        // That an answer is to another request shows only beside the request.
+        let is_mismatch = ["IDMIS", "IDLESS"]
+            .iter()
+            .any(|code| example.quirks.contains(*code));
+        let is_same = alone.verdict == told.verdict;
+        assert!(is_same || is_mismatch, "{}: {alone:#?}", example.id);
+    }
+}
+
+#[test]
+fn streams_are_judged_event_by_event() {
+    let event = |state: &str| {
+        format!(
+            "event: message\ndata: {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"statusUpdate\":\
+             {{\"taskId\":\"t\",\"contextId\":\"c\",\"status\":{{\"state\":\"{state}\"}}}}}}}}\n\n"
+        )
+    };
+    let bare =
+        "data: {\"task\": {\"id\": \"t\", \"status\": {\"state\": \"TASK_STATE_WORKING\"}}}\n\n";
+    let stream = [
+        ": ping\n\n",
+        &event("TASK_STATE_WORKING"),
+        &event("done"),
+        bare,
+    ]
+    .concat();
+    let found = lint(&stream, &Context::default());
+    let verdicts: Vec<_> = found.iter().map(|one| one.verdict).collect();
+    assert_eq!(
+        verdicts,
+        [Strict::Accept, Strict::Reject, Strict::Accept],
+        "{found:#?}"
+    );
+    assert_eq!(
+        found[1].findings[0].path,
+        "$.result.statusUpdate.status.state"
+    );
+    assert_eq!(found[2].kind, "event of a stream over HTTP+JSON");
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_place_and_rule() {
+    let card = r#"{"name": "n", "description": "", "version": "1", "capabilities": {}, "supportedInterfaces": [
+        {"url": "http://localhost", "protocolBinding": "JSONRPC"}], "defaultInputModes": [], "defaultOutputModes": [],
+        "skills": [{"id": "s", "name": "s", "description": "s", "tags": "t"}]}"#;
+    let found = &lint(card, &Context::default())[0];
+    let told: Vec<_> = found
+        .findings
+        .iter()
+        .map(|finding| (&*finding.path, &*finding.rule))
+        .collect();
+    let expected = [
+        ("$.skills[0].tags", "AgentCard"),
+        ("$.supportedInterfaces[0]", "AgentCard"),
+    ];
+    assert_eq!(told, expected, "{found:#?}");
+    assert!(found.unusable.is_some());
+    let unknown = &lint("{\"a\": 1}", &Context::default())[0];
+    assert_eq!(
+        (&*unknown.kind, unknown.verdict),
+        ("unknown", Strict::RejectByRule)
+    );
+    let text = &lint("id: 7\nname: hello\n", &Context::default())[0];
+    assert_eq!(
+        (text.verdict, &*text.findings[0].rule),
+        (Strict::Reject, "JSON")
+    );
+}
+
+/// One line to a rule: a document, its verdict, and what it is refused by, as `path rule`.
+#[track_caller]
+fn check(context: &Context, document: &Value, refused: &[&str]) {
+    let found = lint(&document.to_string(), context);
+    let [found] = &found[..] else {
+        panic!("{document}: {} documents", found.len());
+    };
+    let told: Vec<_> = found
+        .findings
+        .iter()
+        .map(|Finding { path, rule, .. }| format!("{path} {rule}"))
+        .collect();
+    assert_eq!(told, refused, "{document}: {found:#?}");
+    assert_eq!(found.verdict == Strict::Accept, refused.is_empty());
+}
+
+/// Without a hint, and as the generation that it is of.
+#[track_caller]
+fn check_1_0(document: &Value, kind: &str, refused: &[&str]) {
+    let found = &lint(&document.to_string(), &Context::default())[0];
+    let recognised = (&*found.kind, found.dialect);
+    assert_eq!(recognised, (kind, Some("1.0")), "{document}");
+    check(&Context::default(), document, refused);
+    let dialect = Some(Dialect::V1_0);
+    let told = Context {
+        dialect,
+        ..Context::default()
+    };
+    check(&told, document, refused);
+}
+
+fn of_task(member: &str, value: Value) -> Value {
+    let mut task = json!({"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}});
+    task[member] = value;
+    task
+}
