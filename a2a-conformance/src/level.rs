@@ -89,6 +89,19 @@ mod tests {
         check("send.task-or-message", rpc, [Must; 4]);
         check("error.info", rpc, [May, May, May, Should]);
         check("error.info", Binding::HttpJson, [May, May, May, Must]);
+        for id in ["push.body", "push.content-type", "push.bad-url-refused"] {
+            check(id, rpc, [Should; 4]);
+        }
+        for id in [
+            "client.stream-cut",
+            "client.stream-ends-early",
+            "client.nothing-after-end",
+        ] {
+            check(id, rpc, [Should; 4]);
+        }
+        check("client.stream-ends", rpc, [Should, Should, Should, May]);
+        check("client.matches-id", rpc, [Should; 4]);
+        check("client.stream-matches-id", rpc, [Should; 4]);
         check("there.is-none", rpc, [May; 4]);
     }
 

@@ -42,6 +42,7 @@ pub mod agent;
 pub mod card;
 pub mod case;
 pub mod catalogue;
+mod cause;
 pub mod check;
 pub mod client;
 pub mod coverage;

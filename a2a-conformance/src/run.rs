@@ -124,6 +124,9 @@ pub struct CheckResult {
     /// Why, where that is not told by the mismatches: what is missing on the card, the waiver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The check by whose cause it is not met, too: it is counted there, and listed under it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_cause_as: Option<String>,
     /// What was not as required.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mismatches: Vec<Mismatch>,
@@ -171,6 +174,11 @@ impl CheckResult {
             }
         }
         distinct
+    }
+
+    /// Whether it counts as missing: [`Run::group_causes`].
+    fn is_counted(&self) -> bool {
+        self.is_missing() && self.same_cause_as.is_none()
     }
 
     /// Whether the target does not have what this is about, as far as could be told, and no waiver
@@ -279,7 +287,9 @@ fn is_zero(number: &usize) -> bool {
 }
 
 /// A generation in a binding: what is scored by itself.
-#[derive(Clone, Debug, Default, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
+#[derive(
+    Clone, Debug, Default, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
+)]
 #[serde(rename_all = "camelCase")]
 pub struct Column {
     /// The generation, like `1.0`; none for the checks for which it makes no difference.
@@ -317,7 +327,8 @@ pub struct Score {
 impl<'a> FromIterator<&'a CheckResult> for Score {
     fn from_iter<T: IntoIterator<Item = &'a CheckResult>>(results: T) -> Self {
         let mut score = Self::default();
-        for CheckResult { verdict, .. } in results {
+        let counted = |result: &&CheckResult| result.same_cause_as.is_none();
+        for CheckResult { verdict, .. } in results.into_iter().filter(counted) {
             score.met += usize::from(verdict.is_scored() && verdict.is_met());
             score.scored += usize::from(verdict.is_scored());
             score.not_applicable += usize::from(*verdict == Verdict::NotApplicable);
@@ -426,12 +437,12 @@ impl Run {
     /// Whether the run fails for a check: [`Run::unmet`].
     pub fn fails_for(&self, result: &CheckResult) -> bool {
         let is_broken = result.verdict == Verdict::HarnessError;
-        is_broken || result.is_missing() && self.is_required(result)
+        is_broken || result.is_counted() && self.is_required(result)
     }
 
     /// Whether a check is not met, but the run does not fail for it: [`Run::unheeded`].
     pub fn is_unheeded(&self, result: &CheckResult) -> bool {
-        result.is_missing() && !self.is_required(result)
+        result.is_counted() && !self.is_required(result)
     }
 
     /// Whether the run fails if the target lacks what this is about. What could not be told is as

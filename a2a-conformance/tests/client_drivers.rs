@@ -88,6 +88,18 @@ fn what_a_client_cannot_do() {
 }
 
 #[test]
+fn a_client_that_never_does_anything_is_one_finding() {
+    let run = report(1, &["--exec", "exit 1; :", "--dialect", "1.0"]);
+    let missing = run.checks.iter().filter(|check| check.is_missing());
+    let counted: Vec<_> = missing
+        .filter(|check| check.same_cause_as.is_none())
+        .collect();
+    assert_eq!(counted.len(), 1, "{counted:#?}");
+    let found = &counted[0].mismatches[0].found;
+    assert_eq!(found, "nothing at all, in any case");
+}
+
+#[test]
 fn a_client_that_hangs_is_ended_with_what_it_started() {
     let run = report(
         1,

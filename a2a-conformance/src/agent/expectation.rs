@@ -201,3 +201,35 @@ pub(super) fn told(outcome: &Outcome) -> String {
         Outcome::Nothing(problem) => problem.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use a2a_types::ErrorKind::{InvalidParams, InvalidRequest, TaskNotCancelable, TaskNotFound};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(binding: Binding, dialect: Dialect, is_coded: bool, apart: [bool; 2]) {
+        let said = Said {
+            dialect,
+            binding,
+            is_coded,
+        };
+        let found = [
+            said.tells_apart(InvalidParams, InvalidRequest),
+            said.tells_apart(TaskNotCancelable, TaskNotFound),
+        ];
+        assert_eq!(found, apart, "{binding} {dialect} {is_coded}");
+        assert!(said.tells_apart(InvalidParams, ErrorKind::Internal));
+    }
+
+    #[test]
+    fn errors_without_a_reason_of_their_own_are_not_told_apart() {
+        check(Binding::JsonRpc, Dialect::V1_0, false, [true, true]);
+        check(Binding::HttpJson, Dialect::V1_0, false, [false, true]);
+        check(Binding::HttpJson, Dialect::V0_3, true, [true, true]);
+        check(Binding::HttpJson, Dialect::V0_3, false, [false, false]);
+        assert!(has_code(&json!({"error": {"code": -32602}})));
+        assert!(!has_code(&json!({"error": {"code": 400}})));
+    }
+}

@@ -159,3 +159,19 @@ fn changed(operation: Operation, before: &Value, now: &Value) -> Option<crate::r
         unless(equivalent(before, now), place, expected, now)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn tasks_of_others_are_left_out_of_a_page() {
+        let own = OwnTasks::default();
+        own.add("mine");
+        let mut page = json!({"tasks": [{"id": "theirs"}, {"id": "mine"}, {}], "totalSize": 3});
+        own.retain(&mut page);
+        assert_eq!(page, json!({"tasks": [{"id": "mine"}], "totalSize": 3}));
+    }
+}

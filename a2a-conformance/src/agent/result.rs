@@ -91,5 +91,6 @@ pub(super) fn empty(id: &str, title: &str, level: Level, lane: &Lane) -> CheckRe
         explanation: String::new(),
         seconds: 0.0,
         unmet: None,
+        same_cause_as: None,
     }
 }

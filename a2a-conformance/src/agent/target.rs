@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use a2a_client::Cards;
-use a2a_transport::Binding;
+use a2a_client::{Cards, read_card};
 use a2a_transport::webhook::Jwks;
-use a2a_types::{AgentCard, Dialect};
+use a2a_transport::{Binding, Error};
+use a2a_types::{AgentCard, AgentInterface, Dialect};
 use http::HeaderValue;
 use serde_json::Value;
 use tokio::sync::OnceCell;
@@ -48,12 +48,25 @@ impl Target {
         let waits = options.patience.mul_f64(options.scale.clamp(0.01, 1000.0));
         let late = |_| no_answer(&options.url, waits);
         let card = timeout(waits, cards.find(&options.url)).await;
-        let card = card
-            .map_err(late)?
-            .map_err(|error| no_card(&options.url, &error))?;
+        let card = match card.map_err(late)? {
+            // What is there may be a card but for a version.
+            Err(error) if !matches!(error, Error::Malformed(_)) => {
+                return Err(no_card(&options.url, &error));
+            }
+            card => card,
+        };
         let began = Instant::now();
         let found = timeout(waits, document(options, callers)).await;
         let (place, document, server) = found.map_err(late)?;
+        let is_usable = |card: &AgentCard| card.supported_interfaces.iter().any(is_tested);
+        let card = match card {
+            Ok(card) if is_usable(&card) => card,
+            other => match read_card(&versioned(&document).to_string()) {
+                // That it names no version is what `card.valid` finds.
+                Ok(assumed) if is_usable(&assumed) => Arc::new(assumed),
+                _ => other.map_err(|error| no_card(&options.url, &error))?,
+            },
+        };
         let patience = patience(options, began.elapsed());
         let (mut lanes, mut other_lanes): (Vec<Lane>, Vec<Lane>) = Default::default();
         let own = Arc::new(OwnTasks::default());
@@ -142,6 +155,26 @@ fn patience(options: &Options, round_trip: Duration) -> Duration {
     whole.mul_f64(options.scale.clamp(0.01, 1000.0))
 }
 
+/// Whether an interface can be tested.
+fn is_tested(interface: &AgentInterface) -> bool {
+    interface.dialect().is_some() && Binding::of(interface).is_some()
+}
+
+/// The card as its other members have it, where it does not name the versions that it is about.
+fn versioned(document: &Value) -> Value {
+    let mut card = document.clone();
+    let interfaces = card.get_mut("supportedInterfaces");
+    if let Some(interfaces) = interfaces.and_then(Value::as_array_mut) {
+        for interface in interfaces.iter_mut().filter_map(Value::as_object_mut) {
+            let version = interface.entry("protocolVersion").or_insert(Value::Null);
+            if version.as_str().is_none_or(str::is_empty) {
+                *version = Dialect::V1_0.version().into();
+            }
+        }
+    }
+    card
+}
+
 /// The card as it comes, where it comes from, and from what server.
 async fn document(options: &Options, callers: &Callers) -> (String, Value, Option<String>) {
     let base = options.url.trim_end_matches('/');
@@ -193,4 +226,32 @@ fn is_here(url: &str) -> bool {
     let host = host.trim_matches(['[', ']']);
     let address = host.parse::<std::net::IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_card_that_names_no_version_is_tested_as_what_it_looks_like() {
+        let interface = json!({"url": "http://127.0.0.1:1/", "protocolBinding": "JSONRPC"});
+        let card = json!({"name": "n", "description": "d", "version": "1", "capabilities": {},
+            "defaultInputModes": [], "defaultOutputModes": [], "skills": [],
+            "supportedInterfaces": [interface]});
+        let usable = |card: &Value| {
+            let read = read_card(&card.to_string());
+            read.is_ok_and(|card| card.supported_interfaces.iter().any(is_tested))
+        };
+        assert!(!usable(&card));
+        let assumed = versioned(&card);
+        assert!(usable(&assumed), "{assumed}");
+        let mut empty = card;
+        empty["supportedInterfaces"][0]["protocolVersion"] = json!("");
+        assert!(!usable(&empty) && usable(&versioned(&empty)));
+        let mut other = assumed;
+        other["supportedInterfaces"][0]["protocolVersion"] = json!("7.0");
+        assert!(!usable(&versioned(&other)), "that it names is heeded");
+    }
 }

@@ -72,6 +72,7 @@ impl ReportOptions {
         }
         run.settings.strict |= self.strict;
         known.waivers.apply(&mut run);
+        run.group_causes();
         run.cite();
         let written = self.write(&run);
         // Whoever reads our output may have had enough of it: the reports are written.

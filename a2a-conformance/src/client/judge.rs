@@ -2,18 +2,19 @@
 
 use serde_json::Value;
 
-use super::case::Case;
-use super::errand::Told;
+use super::case::{Case, Way};
+use super::errand::{LACKS, Told};
 use super::seen::{evidence, seen};
 use super::stage::Stage;
 use crate::case::pattern::mismatches;
+use crate::cause::SILENCE;
 use crate::requirement::{Level, requirements};
 use crate::run::{CheckResult, Mismatch, Verdict};
 
 /// The result of one case, run one way.
 pub(super) fn judge(stage: &Stage, told: &Told, seconds: f64) -> CheckResult {
     let case = &stage.case;
-    let mut result = blank(case, stage);
+    let mut result = blank(case, stage.way);
     result.seconds = seconds;
     let harness = stage.taken().into_iter().find_map(|taken| taken.harness);
     if let Some(problem) = told.harness.clone().or(harness) {
@@ -53,6 +54,42 @@ pub(super) fn judge(stage: &Stage, told: &Told, seconds: f64) -> CheckResult {
         result.reason = told.reports.as_deref().map(in_few_words);
     }
     result
+}
+
+/// Whether the client did nothing of what it was asked: it neither asked the agent anything nor said
+/// what it got.
+pub(super) fn is_silent(stage: &Stage, told: &Told) -> bool {
+    let says = |report: &Value| {
+        let members = ["result", "error", "done"];
+        let is_told = members.iter().any(|member| report.get(*member).is_some());
+        is_told
+            || report["events"]
+                .as_array()
+                .is_some_and(|events| !events.is_empty())
+    };
+    let reports = told.reports.iter().flatten();
+    told.harness.is_none()
+        && told.exit != Some(LACKS)
+        && told.webhook.is_empty()
+        && stage.taken().is_empty()
+        && !reports.into_iter().any(says)
+}
+
+/// The result of a check of a client that is silent in all of them, whatever was expected of it.
+pub(super) fn of_silence(result: &mut CheckResult) {
+    result.verdict = match result.level {
+        Level::Must => Verdict::Fail,
+        Level::Should => Verdict::Warn,
+        Level::May => Verdict::Note,
+    };
+    result.mismatches = vec![Mismatch {
+        place: "the client".to_owned(),
+        expected: "to ask the agent something, or to say what it got".to_owned(),
+        found: SILENCE.to_owned(),
+        evidence: None,
+    }];
+    result.evidence.clear();
+    result.reason = None;
 }
 
 /// What the client said that it got: where a result was expected, its error tells more than that
@@ -103,15 +140,16 @@ fn compare(stage: &Stage, told: &Told) -> Result<(Vec<Mismatch>, usize), String>
     Ok((found, compared))
 }
 
-fn blank(case: &Case, stage: &Stage) -> CheckResult {
-    let covers = requirements(stage.way.dialect).iter();
+/// The result of a case of which nothing is known yet.
+pub(super) fn blank(case: &Case, way: Way) -> CheckResult {
+    let covers = requirements(way.dialect).iter();
     let covers = covers.filter(|requirement| requirement.checks.contains(&case.id));
     CheckResult {
         id: case.id.clone(),
         title: case.title.clone(),
-        level: case.level_in(stage.way),
-        dialect: Some(stage.way.dialect.version().to_owned()),
-        binding: Some(stage.way.binding.to_string()),
+        level: case.level_in(way),
+        dialect: Some(way.dialect.version().to_owned()),
+        binding: Some(way.binding.to_string()),
         requirements: covers.map(|requirement| requirement.id.clone()).collect(),
         verdict: Verdict::Pass,
         reason: None,
@@ -120,6 +158,7 @@ fn blank(case: &Case, stage: &Stage) -> CheckResult {
         seconds: 0.0,
         explanation: String::new(),
         unmet: None,
+        same_cause_as: None,
     }
 }
 

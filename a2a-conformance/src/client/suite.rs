@@ -1,5 +1,6 @@
 //! All cases, in every way that they apply, against one client.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
@@ -12,7 +13,7 @@ use serde_json::json;
 use super::case::{Case, Way};
 use super::driver::Driver;
 use super::errand::Errand;
-use super::judge::judge;
+use super::judge::{blank, is_silent, judge, of_silence};
 use super::stage::Running;
 use crate::names::is_like;
 use crate::requirement::Level;
@@ -109,41 +110,95 @@ impl Selection {
         done: impl Fn(&CheckResult),
     ) -> Result<Vec<CheckResult>, String> {
         let chosen = self.chosen()?;
-        let results = stream::iter(chosen.into_iter().enumerate())
+        let jobs = self.jobs.max(1);
+        let life = Life::default();
+        let made = stream::iter(chosen.into_iter().enumerate())
             .map(async |(index, (case, way))| {
-                let result = run_one(case, way, driver, self.scale).await;
-                done(&result);
-                (index, result)
+                // Whether it is worth asking shows when all that is under way has come to its end.
+                let result = match life.is_missed_after(jobs) {
+                    true => None,
+                    false => Some(run_one(&case, way, driver, self.scale, &life).await),
+                };
+                if let Some(result) = &result {
+                    done(result);
+                }
+                (index, case, way, result)
             })
-            .buffer_unordered(self.jobs.max(1));
-        let mut results: Vec<_> = results.collect().await;
+            .buffer_unordered(jobs);
+        let made: Vec<_> = made.collect().await;
+        let is_missed = life.is_missed_after(1);
+        let mut results = Vec::new();
+        for (index, case, way, result) in made {
+            let mut result = match result {
+                Some(result) => result,
+                None if is_missed => blank(&case, way),
+                None => run_one(&case, way, driver, self.scale, &life).await,
+            };
+            if is_missed {
+                of_silence(&mut result);
+            }
+            results.push((index, result));
+        }
         results.sort_by_key(|(index, _)| *index);
         Ok(results.into_iter().map(|(_, result)| result).collect())
     }
 }
 
+/// Whether the client has ever done anything.
+#[derive(Default)]
+struct Life {
+    is_seen: AtomicBool,
+    /// In how many cases it was silent.
+    silent: AtomicUsize,
+    /// Whether anything else was expected in one of them.
+    is_unmet: AtomicBool,
+}
+
+impl Life {
+    fn note(&self, is_silent: bool, result: &CheckResult) {
+        if !is_silent {
+            self.is_seen.store(true, Ordering::Relaxed);
+            return;
+        }
+        self.silent.fetch_add(1, Ordering::Relaxed);
+        if result.verdict.severity() > 0 {
+            self.is_unmet.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether nothing was seen of it in so many cases at least.
+    fn is_missed_after(&self, cases: usize) -> bool {
+        let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        let enough = self.silent.load(Ordering::Relaxed) >= cases;
+        enough && is_set(&self.is_unmet) && !is_set(&self.is_seen)
+    }
+}
+
 /// Runs one case, one way.
-async fn run_one(case: Arc<Case>, way: Way, driver: &Driver, scale: f64) -> CheckResult {
+async fn run_one(
+    case: &Arc<Case>,
+    way: Way,
+    driver: &Driver,
+    scale: f64,
+    life: &Life,
+) -> CheckResult {
     let began = Instant::now();
-    match Running::start(Arc::clone(&case), way, None).await {
+    match Running::start(Arc::clone(case), way, None).await {
         Ok(running) => {
             let told = driver.run(&Errand::new(&running.stage, scale)).await;
-            judge(&running.stage, &told, began.elapsed().as_secs_f64())
+            let result = judge(&running.stage, &told, began.elapsed().as_secs_f64());
+            life.note(is_silent(&running.stage, &told), &result);
+            result
         }
-        Err(problem) => CheckResult {
-            id: case.id.clone(),
-            title: case.title.clone(),
-            level: case.level_in(way),
-            dialect: Some(way.dialect.version().to_owned()),
-            binding: Some(way.binding.to_string()),
-            requirements: Vec::new(),
-            verdict: Verdict::HarnessError,
-            reason: Some(problem),
-            mismatches: Vec::new(),
-            evidence: Vec::new(),
-            seconds: began.elapsed().as_secs_f64(),
-            explanation: String::new(),
-            unmet: None,
-        },
+        Err(problem) => {
+            let result = CheckResult {
+                verdict: Verdict::HarnessError,
+                reason: Some(problem),
+                seconds: began.elapsed().as_secs_f64(),
+                ..blank(case, way)
+            };
+            life.note(false, &result);
+            result
+        }
     }
 }

@@ -352,6 +352,7 @@ mod tests {
             evidence: Vec::new(),
             seconds: 0.0,
             unmet: None,
+            same_cause_as: None,
         }
     }
 

@@ -63,6 +63,7 @@ fn status(run: &Run, result: &CheckResult) -> TestCaseStatus {
             return TestCaseStatus::success();
         }
         Verdict::NotApplicable | Verdict::Waived => TestCaseStatus::skipped(),
+        _ if result.same_cause_as.is_some() => TestCaseStatus::skipped(),
         Verdict::HarnessError => TestCaseStatus::non_success(NonSuccessKind::Error),
         _ => TestCaseStatus::non_success(NonSuccessKind::Failure),
     };

@@ -164,6 +164,7 @@ fn met(
         evidence: Vec::new(),
         seconds: 0.0,
         unmet: None,
+        same_cause_as: None,
     }
 }
 

@@ -38,7 +38,11 @@ impl Performer {
     /// The config that was asked for; what of it is left to the client has a token of its own.
     pub(super) fn config(&self, line: &Line) -> TaskPushNotificationConfig {
         let Some(url) = &line.webhook else {
-            return line.config.clone().unwrap_or_default();
+            let mut config = line.config.clone().unwrap_or_default();
+            if let (true, Some(task)) = (config.task_id.as_str().is_empty(), &line.task) {
+                config.task_id = task.clone().into();
+            }
+            return config;
         };
         let token = match self.subject.bug() {
             Some(Bug::OneToken) => uuid::Uuid::nil(),

@@ -92,7 +92,7 @@ bugs! {
         allows ["send.every-end-refuses", "stream.ended-task-refused", "task.ended-stays"];
     S08: "canceling a task that has ended succeeds",
         &[REST_1_0, RPC_1_0, RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["cancel.ended-refused"],
-        allows ["task.ended-stays", "rest.same-as-rpc"];
+        allows ["cancel.failed-refused", "task.ended-stays", "rest.same-as-rpc"];
     S09: "canceling a task that never was is answered as wrong parameters",
         &[RPC_0_3, REST_0_3, RPC_1_0, REST_1_0, RPC_0_2, RPC_0_1], ["cancel.unknown"], allows ["task.foreign-hidden"];
     S10: "a task that has ended is at work again when it is read once more",
@@ -169,6 +169,21 @@ bugs! {
         PLACES, ["send.private-files-not-fetched"];
     S43: "a webhook that does not answer within a second is given up",
         NEWEST, ["push.slow-webhook-waited"];
+    S44: "errors of HTTP+JSON say that their status is UNKNOWN",
+        &[REST_1_0], ["error.status-name"];
+    S45: "a request without `jsonrpc` is served",
+        RPC, ["rpc.version-required"];
+    S46: "a message without id or role is served",
+        &[RPC_0_3, RPC_0_2], ["send.message-members"];
+    S47: "a webhook is read with the address of another",
+        &[RPC_1_0, RPC_0_3], ["push.managed"],
+        allows ["push.get", "push.delete-own", "task.foreign-push-hidden"];
+    S48: "a task that says hello has lost its artifacts when it is read",
+        &[RPC_1_0, RPC_0_3, RPC_0_2], ["task.get-contents"], allows ["task.ended-stays"];
+    S49: "canceling a task that has failed succeeds",
+        &[RPC_1_0, REST_1_0, RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["cancel.failed-refused"], allows ["task.ended-stays"];
+    S50: "an empty header for the version is refused",
+        &[RPC_1_0], ["version.empty-is-0.3"];
 }
 
 impl Bug {

@@ -30,6 +30,12 @@ controls! {
     Language = "language": "errors are told in Japanese";
     Headers = "headers": "answers have many headers that nobody asked for";
     LongIds = "long-ids": "ids of tasks are long";
+    NullIds = "null-ids": "what cannot be read is answered with the id null";
+    Created = "created": "by HTTP+JSON of 0.3 a message is answered by 201";
+    Reasons = "reasons": "by HTTP+JSON params that are wrong are answered as a bad request, with status 422";
+    Defaults = "defaults": "tasks are listed with the members that they do not have, empty";
+    EmptyTenant = "empty-tenant": "the interfaces on the card have the tenant \"\"";
+    OtherName = "other-name": "the extended card has a name of its own";
 }
 
 impl Control {
@@ -50,12 +56,20 @@ impl Control {
             Self::LongIds => &[Dialect::V0_2, Dialect::V0_3, Dialect::V1_0],
             // In 0.1 every answer is a task.
             Self::MessageOnly => &[Dialect::V0_2, Dialect::V0_3, Dialect::V1_0],
+            Self::Created => &[Dialect::V0_3],
+            Self::Reasons | Self::Defaults | Self::EmptyTenant => &[Dialect::V1_0],
+            Self::OtherName => &[Dialect::V0_3, Dialect::V1_0],
             _ => Dialect::ALL,
         }
     }
 
     pub(super) fn card(self) -> AgentCard {
         let mut card = card();
+        if self == Self::EmptyTenant {
+            for interface in &mut card.supported_interfaces {
+                interface.tenant = Some(String::new());
+            }
+        }
         let capabilities = &mut card.capabilities;
         match self {
             Self::Plain => {

@@ -175,8 +175,10 @@ impl Inside {
                     });
                 }
             }
-            (Bug::S08, Request::CancelTask(_), ErrorKind::TaskNotCancelable) => {
-                if let Some(task) = self.task(&asked).await {
+            (Bug::S08 | Bug::S49, Request::CancelTask(_), ErrorKind::TaskNotCancelable) => {
+                let is_spoiled =
+                    |task: &Task| bug == Bug::S08 || task.status.state == TaskState::Failed;
+                if let Some(task) = self.task(&asked).await.filter(is_spoiled) {
                     return Ok(Reply::once(Response::CancelTask(task)));
                 }
             }

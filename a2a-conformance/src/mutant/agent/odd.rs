@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use a2a_transport::BoxFuture;
 use bytes::Bytes;
-use http::Response;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::response::Parts;
+use http::{Response, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::control::Control;
@@ -39,6 +39,12 @@ impl Odd {
                 format!("{whole}.{fraction:0<9}Z")
             }),
             Control::Language => translate(json),
+            Control::NullIds => {
+                if matches!(json["error"]["code"].as_i64(), Some(-32700 | -32600)) {
+                    json["id"] = Value::Null;
+                }
+            }
+            Control::Defaults => pad(json),
             Control::LongIds => lengthen(json),
             _ => {}
         }
@@ -91,11 +97,28 @@ impl Wire for Odd {
         }
     }
 
-    fn answer(&self, _: &Asked, answer: &mut Response<Bytes>) {
+    fn answer(&self, asked: &Asked, answer: &mut Response<Bytes>) {
         self.headers(answer.headers_mut());
         let Ok(mut json) = serde_json::from_slice::<Value>(answer.body()) else {
             return;
         };
+        let is_sent = asked.path.ends_with("/message:send") && answer.status() == StatusCode::OK;
+        if self.0 == Control::Created && is_sent {
+            *answer.status_mut() = StatusCode::CREATED;
+        }
+        if self.0 == Control::Reasons && json["error"]["status"] == "INVALID_ARGUMENT" {
+            for detail in json["error"]["details"]
+                .as_array_mut()
+                .into_iter()
+                .flatten()
+            {
+                if detail["reason"] == "INVALID_PARAMS" {
+                    detail["reason"] = json!("INVALID_REQUEST");
+                    *answer.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
+                }
+            }
+            json["error"]["code"] = json!(answer.status().as_u16());
+        }
         self.change(&mut json);
         let text = match self.0 {
             Control::Pretty => format!("\n{json:#}\r\n"),
@@ -177,6 +200,19 @@ fn each_thing(json: &mut Value, change: &mut impl FnMut(&mut Map<String, Value>)
         }
         Value::Array(items) => items.iter_mut().for_each(|item| each_thing(item, change)),
         _ => {}
+    }
+}
+
+/// Gives listed tasks the members that they do not have.
+fn pad(json: &mut Value) {
+    let page = match json.get("result") {
+        Some(_) => &mut json["result"],
+        None => json,
+    };
+    let tasks = page.get_mut("tasks").and_then(Value::as_array_mut);
+    for task in tasks.into_iter().flatten().filter_map(Value::as_object_mut) {
+        task.entry("history").or_insert_with(|| json!([]));
+        task.entry("metadata").or_insert_with(|| json!({}));
     }
 }
 

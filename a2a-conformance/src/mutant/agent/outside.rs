@@ -30,6 +30,11 @@ impl Outside {
 
 impl Wire for Outside {
     fn question(&self, asked: &mut Asked) {
+        if let (Bug::S45 | Bug::S46, Some(json)) = (self.bug, &mut asked.json)
+            && complete(self.bug, json)
+        {
+            asked.body = json.to_string().into();
+        }
         // What has no id gets one, and so an answer.
         if self.bug == Bug::S05
             && let Some(Value::Object(members)) = &mut asked.json
@@ -48,6 +53,16 @@ impl Wire for Outside {
 
     fn instead(&self, asked: &Asked) -> Option<Response<Bytes>> {
         match self.bug {
+            Bug::S50 if asked.version.as_deref() == Some("") => {
+                let id = asked.json.as_ref().map(|json| json["id"].clone());
+                let error = json!({"code": -32009, "message": "Version not supported"});
+                let body = json!({"jsonrpc": "2.0", "id": id, "error": error});
+                Some(document(
+                    StatusCode::OK,
+                    "application/json",
+                    body.to_string(),
+                ))
+            }
             Bug::S20 => {
                 let member = unknown_member(asked.json.as_ref()?.get("params")?)?;
                 let id = asked.json.as_ref().map(|json| json["id"].clone());
@@ -91,7 +106,7 @@ impl Wire for Outside {
         }
     }
 
-    fn answer(&self, _: &Asked, answer: &mut Response<Bytes>) {
+    fn answer(&self, asked: &Asked, answer: &mut Response<Bytes>) {
         let Ok(mut json) = serde_json::from_slice::<Value>(answer.body()) else {
             return;
         };
@@ -112,6 +127,31 @@ impl Wire for Outside {
                     return;
                 };
                 spell_as_before(tasks);
+            }
+            (Bug::S44, Some(_)) if json["error"]["status"].is_string() => {
+                json["error"]["status"] = json!("UNKNOWN");
+            }
+            (Bug::S47, None)
+                if asked
+                    .rpc_method()
+                    .is_some_and(|name| GETTING.contains(&name)) =>
+            {
+                let result = &mut json["result"];
+                let config = match result.get("pushNotificationConfig") {
+                    Some(_) => &mut result["pushNotificationConfig"],
+                    None => result,
+                };
+                config["url"] = json!("https://another.example/webhook");
+            }
+            (Bug::S48, None)
+                if asked
+                    .rpc_method()
+                    .is_some_and(|name| READING.contains(&name)) =>
+            {
+                let task = &mut json["result"];
+                if task["artifacts"][0]["parts"][0]["text"] == "hello" {
+                    without(task, "artifacts");
+                }
             }
             (Bug::S23, _) => {
                 let page = page(&mut json);
@@ -212,6 +252,35 @@ const CONFIGURATION: &[&str] = &[
 const PART: &[&str] = &[
     "text", "raw", "url", "data", "metadata", "filename", "mediaType", "kind", "file",
 ];
+
+/// Adds what a request lacks; whether it did.
+fn complete(bug: Bug, json: &mut Value) -> bool {
+    let is_request = json["method"].is_string();
+    match bug {
+        Bug::S45 if is_request && json.get("jsonrpc").is_none() => {
+            json["jsonrpc"] = json!("2.0");
+            true
+        }
+        Bug::S46 if json["params"]["message"]["parts"].is_array() => {
+            let Some(message) = json["params"]["message"].as_object_mut() else {
+                return false;
+            };
+            let before = message.len();
+            message.entry("role").or_insert_with(|| json!("user"));
+            message
+                .entry("messageId")
+                .or_insert_with(|| json!("made-up"));
+            message.len() > before
+        }
+        _ => false,
+    }
+}
+
+const GETTING: &[&str] = &[
+    "GetTaskPushNotificationConfig",
+    "tasks/pushNotificationConfig/get",
+];
+const READING: &[&str] = &["GetTask", "tasks/get"];
 
 #[rustfmt::skip]
 const FOLLOWING: &[&str] = &["tasks/resubscribe", "SubscribeToTask"];

@@ -206,6 +206,9 @@ fn server(card: &AgentCard, control: Option<Control>) -> Result<Server, a2a_serv
     let builder = match card.capabilities.extended_agent_card {
         Some(true) => {
             let mut extended = card.clone();
+            if control == Some(Control::OtherName) {
+                extended.name += " for those who are known";
+            }
             extended.skills.push(AgentSkill {
                 id: "more".to_owned(),
                 name: "more".to_owned(),

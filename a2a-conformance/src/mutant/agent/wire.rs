@@ -76,6 +76,8 @@ impl Wire for Untouched {}
 pub(super) struct Asked {
     pub(super) method: Method,
     pub(super) path: String,
+    /// The header that names the version.
+    pub(super) version: Option<String>,
     pub(super) body: Bytes,
     /// The body, if it is JSON.
     pub(super) json: Option<Value>,
@@ -125,6 +127,10 @@ impl<T: Transport> Wired<T> {
         let mut asked = Asked {
             method: head.method.clone(),
             path: head.uri.path().to_owned(),
+            version: head
+                .headers
+                .get("a2a-version")
+                .and_then(|version| version.to_str().ok().map(str::to_owned)),
             json: serde_json::from_slice(&body).ok(),
             body,
         };

@@ -117,7 +117,7 @@ pub(super) fn error_message_empty(_: &mut Seen, _: &Asked, json: &mut Value) {
 }
 
 pub(super) fn code_unknown(_: &mut Seen, _: &Asked, json: &mut Value) {
-    recode(json, -32602, -32150);
+    recode(json, -32001, -32150);
 }
 
 /// 1.0 wraps errors of HTTP+JSON, and 0.3 does not.

@@ -6,6 +6,19 @@ use super::Seen;
 use super::document::{each, list_of, without};
 use crate::mutant::agent::wire::Asked;
 
+pub(super) fn part_kinds(_: &mut Seen, _: &Asked, json: &mut Value) {
+    each(json, &mut |thing| {
+        for name in ["parts", "content"] {
+            let parts = thing.get_mut(name).and_then(Value::as_array_mut);
+            for part in parts.into_iter().flatten().filter_map(Value::as_object_mut) {
+                if part.remove("kind").is_none() {
+                    part.insert("kind".to_owned(), json!("text"));
+                }
+            }
+        }
+    });
+}
+
 pub(super) fn text(json: &mut Value, change: &dyn Fn(&str) -> String) {
     each(json, &mut |thing| {
         if let Some(Value::String(text)) = thing.get_mut("text") {
