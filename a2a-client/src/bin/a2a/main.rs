@@ -89,7 +89,7 @@ An agent is named by its URL (its origin, base or card), or by its name in the c
 Exit codes:
   0    it is done, or nobody reads any more what it shows
   1    the task failed, was rejected or canceled
-  2    these arguments make no sense
+  2    the arguments are wrong, or this machine refuses what they ask for
   3    the agent answered with an error
   4    the agent cannot be reached, or the connection broke for good
   5    the agent wants other credentials
@@ -141,7 +141,8 @@ impl Command {
             Self::Subscribe(options) => &options.agent,
             Self::Push(command) => command.agent(),
             Self::Send(_) | Self::Stream(_) | Self::Chat(_) => return None,
-            Self::Webhook(_) | Self::Serve(_) | Self::Completions { .. } => return None,
+            Self::Webhook(_) | Self::Serve(_) | Self::Check(_) => return None,
+            Self::Completions { .. } => return None,
         };
         agent.timeout()
     }
