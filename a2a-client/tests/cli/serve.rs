@@ -50,7 +50,7 @@ fn a_failure_is_logged_under_its_correlation_id() {
     let log = crate::text(&server.wait_with_output().unwrap().stderr);
     let logged = log.lines().find(|line| line.contains(&id)).expect(&log);
     assert!(logged.contains("ERROR"), "{logged}");
-    assert!(logged.contains("no paper"), "{logged}");
+    assert!(logged.contains("it was told to"), "{logged}");
 }
 
 #[test]

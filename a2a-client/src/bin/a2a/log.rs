@@ -4,7 +4,7 @@ use std::io::{IsTerminal, stderr};
 
 use clap::Args;
 use tracing::Subscriber;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, fmt};
 
@@ -17,7 +17,8 @@ pub(crate) struct LogOptions {
         long = "log",
         value_name = "LEVEL",
         env = "RUST_LOG",
-        default_value = "info"
+        default_value = "info",
+        value_parser = filter
     )]
     filter: Targets,
 }
@@ -32,5 +33,17 @@ impl LogOptions {
             .with_writer(stderr)
             .with_ansi(stderr().is_terminal())
             .with_filter(self.filter.clone())
+    }
+}
+
+/// Reads levels, like `info,a2a_server=debug`. A word that is neither a level nor a pair is refused: it would
+/// be taken for a module of which everything is logged, and nothing else.
+fn filter(text: &str) -> Result<Targets, String> {
+    let is_wrong = |part: &&str| !part.contains('=') && part.parse::<LevelFilter>().is_err();
+    match text.split(',').find(is_wrong) {
+        Some(part) => Err(format!(
+            "`{part}` is no level: expected error, warn, info, debug, trace, off or MODULE=LEVEL"
+        )),
+        None => text.parse::<Targets>().map_err(|error| error.to_string()),
     }
 }
