@@ -75,7 +75,10 @@ const RPC_0_1: Place = (Dialect::V0_1, Binding::JsonRpc);
 bugs! {
     S01: "the id of an answer is a text where that of the request is a number",
         RPC, ["rpc.id-echoed"],
-        allows ["rpc.id-less", "rpc.invalid-params", "rpc.invalid-request", "rpc.parse-error"];
+        allows [
+            "rpc.id-less", "rpc.invalid-params", "rpc.invalid-request", "rpc.parse-error",
+            "rpc.version-required",
+        ];
     S02: "answers do not say `jsonrpc`",
         &[RPC_0_3, RPC_1_0, RPC_0_2, RPC_0_1], ["rpc.envelope"],
         allows ["task.shape", "card.preferred-transport", "rpc.parse-error"];

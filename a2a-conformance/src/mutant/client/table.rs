@@ -50,7 +50,7 @@ bugs! {
     "C04" NumberedOnly "passes over events without an `id:` line" => "client.stream-without-ids" ["client.endless-line-refused", "client.stream-mark"];
     "C05" SplitText "decodes each chunk for itself" => "client.reads-stream" ["client.stream-large-event"];
     "C06" NoComments "gives up at a comment or a byte order mark" => "client.stream-comments-and-mark" ["client.stream-mark"];
-    "C07" NeverDone "reads on after the task has ended" => "client.stream-ends";
+    "C07" NeverDone "reads on after the task has ended" => "client.stream-ends" ["client.endless-line-refused"];
     "C08" Unending "waits for a silent agent for ever" => "client.silent-stream-given-up" ["client.silent-answer-given-up"];
     "C09" ReconnectStorm "reconnects at once, for ever" => "client.reconnects-with-measure" ["client.silent-stream-given-up"];
     "C10" WrongTask "follows another task after a cut" => "client.resumes-same-task" ["client.subscribes"];
