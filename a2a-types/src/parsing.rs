@@ -43,7 +43,7 @@ where
 /// The message of a deserializer in the words of JSON, without the strings that it repeats: one that
 /// stands where it does not belong may be a secret, and errors are logged.
 pub fn without_values(error: &impl std::fmt::Display) -> String {
-    let text = error.to_string();
+    let text = of_json(error.to_string());
     for (begins, kept) in KINDS {
         if let Some(rest) = text.strip_prefix(begins) {
             // The last one is ours, whatever the string has.
@@ -55,6 +55,27 @@ pub fn without_values(error: &impl std::fmt::Display) -> String {
     }
     text
 }
+
+/// The message with the number that is expected in words of JSON.
+fn of_json(text: String) -> String {
+    let Some((found, expected)) = text.rsplit_once(", expected ") else {
+        return text;
+    };
+    let (word, rest) = expected.split_at(expected.find(' ').unwrap_or(expected.len()));
+    match NUMBERS.iter().find(|(rust, _)| *rust == word) {
+        Some((_, json)) => format!("{found}, expected {json}{rest}"),
+        None => text,
+    }
+}
+
+/// The types of numbers, in words of JSON.
+const NUMBERS: &[(&str, &str)] = &[
+    ("u32", "an integer from 0 to 4294967295"),
+    ("u64", "an integer from 0 to 18446744073709551615"),
+    ("i32", "an integer from -2147483648 to 2147483647"),
+    ("i64", "an integer of 64 bits"),
+    ("f64", "a number"),
+];
 
 /// How messages begin that repeat a string or call a value by a word of Rust, and how they begin here.
 const KINDS: &[(&str, &str)] = &[

@@ -8,7 +8,8 @@ use crate::artifact::ArtifactIndex;
 use crate::proto::{or_default, proto_enum, unless_empty};
 use crate::timestamp::zone_optional;
 use crate::{
-    Artifact, ContextId, Event, Message, Object, TaskArtifactUpdateEvent, TaskId, Timestamp,
+    Artifact, ContextId, Event, Message, MessageId, Object, TaskArtifactUpdateEvent, TaskId,
+    Timestamp,
 };
 
 /// A piece of work that an agent does for a caller. Specification 1.0 §4.1.1.
@@ -297,7 +298,9 @@ impl Task {
     fn remember_status(&mut self) {
         let said = self.status.message.take();
         let last = self.history.last().map(|message| &message.message_id);
-        let said = said.filter(|said| last != Some(&said.message_id));
+        // 0.1 has no ids: what has none is never the same.
+        let is_known = |id: &MessageId| !id.is_empty() && last == Some(id);
+        let said = said.filter(|said| !is_known(&said.message_id));
         self.history.extend(said.map(|message| *message));
     }
 

@@ -39,10 +39,7 @@ fn a_failure_is_logged_under_its_correlation_id() {
     let output = server.stdout.take().unwrap();
     BufReader::new(output).read_line(&mut line).unwrap();
     let told: Value = serde_json::from_str(&line).unwrap();
-    let sent = crate::ask(
-        &["send", told["url"].as_str().unwrap(), "fail no paper"],
-        "",
-    );
+    let sent = crate::ask(&["send", told["url"].as_str().unwrap(), "crash"], "");
     let answer = crate::text(&sent.stdout) + &crate::text(&sent.stderr);
     let (_, id) = answer.split_once("Correlation id: ").expect(&answer);
     let id: String = id.chars().take(36).collect();

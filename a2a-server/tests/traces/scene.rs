@@ -79,7 +79,7 @@ impl Scene {
         let client = |url: &str| Client::new(to(url)).retries(Retries::none());
         let far = agent(None, &turns).await;
         let near = agent(Some(client(&far)), &turns).await;
-        let gateway = Gateway::new(to(&near), dialect);
+        let gateway = Gateway::new(to(&near), dialect).share_tasks();
         let gateway = listen(HttpService::new(gateway)).await;
         let (tell, told) = mpsc::unbounded_channel();
         let receiver = Receiver::builder(move |notification| {

@@ -71,6 +71,7 @@ impl Model {
             Event::StatusUpdate(update) => self.turn_to(&update.status)?,
             _ if self.is_over() => return Err(Refusal::AfterEnd),
             Event::Message(message) => {
+                self.tell_once();
                 self.said.push(message.clone());
                 self.is_latest = false;
             }
@@ -92,9 +93,21 @@ impl Model {
         }
         self.state = status.state;
         self.since = status.timestamp;
+        self.tell_once();
         self.said.extend(status.message.as_deref().cloned());
         self.is_latest = status.message.is_some();
         Ok(())
+    }
+
+    /// The message of a status is in the history once, if the history of a snapshot had it already.
+    fn tell_once(&mut self) {
+        if let [.., before, latest] = self.said.as_slice()
+            && self.is_latest
+            && before.message_id == latest.message_id
+            && !latest.message_id.is_empty()
+        {
+            self.said.pop();
+        }
     }
 
     fn make(&mut self, piece: &Artifact, append: bool) {

@@ -76,7 +76,7 @@ async fn rule_5_4_33_every_request_names_its_version() {
     let client = Client::at(&recorder.url(), Dialect::V0_3).unwrap();
     ask_everything(&client).await;
     let asked = recorder.asked();
-    assert_eq!(asked.len(), 11);
+    assert_eq!(asked.len(), 12);
     assert!(
         asked
             .iter()

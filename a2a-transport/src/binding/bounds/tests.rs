@@ -117,7 +117,7 @@ fn names_of_older_versions_are_bounded_where_their_senders_wrote_them() {
     let config = json!({"id": "", "url": "https://h/", "token": ""});
     let send = json!({
         "message": {
-            "kind": "message", "messageId": "", "contextId": "", "taskId": "", "role": "user",
+            "kind": "message", "messageId": "m", "contextId": "", "taskId": "", "role": "user",
             "parts": [{"kind": "text", "text": ""}],
         },
         "configuration": {"acceptedOutputModes": [""], "pushNotificationConfig": config},
