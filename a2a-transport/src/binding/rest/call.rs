@@ -68,6 +68,10 @@ fn text<'a>(body: &'a [u8], limits: &Limits) -> Result<&'a str, A2aError> {
     }
     let parse = |problem: String| A2aError::new(ErrorKind::JsonParse, problem);
     a2a_jsonrpc::check(body, limits).map_err(|fault| parse(fault.to_string()))?;
+    if body.trim_ascii_start().starts_with(b"[") {
+        let text = "$: expected an object, found an array";
+        return Err(A2aError::new(ErrorKind::InvalidParams, text));
+    }
     std::str::from_utf8(body).map_err(|error| parse(error.to_string()))
 }
 
