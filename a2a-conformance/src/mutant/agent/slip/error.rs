@@ -55,7 +55,9 @@ pub(super) fn status_500(asked: &Asked, answer: &mut Response<Bytes>) {
 }
 
 pub(super) fn status_404(asked: &Asked, answer: &mut Response<Bytes>) {
-    if answer.status().is_client_error() && asked.rpc_method().is_none() {
+    // 0.3 has no table of statuses: what its agents answer by HTTP+JSON is theirs to choose.
+    let is_bound = asked.version.as_deref() == Some("1.0");
+    if answer.status().is_client_error() && asked.rpc_method().is_none() && is_bound {
         *answer.status_mut() = StatusCode::NOT_FOUND;
     }
 }
