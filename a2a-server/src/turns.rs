@@ -400,7 +400,7 @@ async fn persist<T, F>(runner: &Runner, step: impl Fn() -> F) -> Result<T, Updat
 where
     F: Future<Output = Result<T, UpdateError>>,
 {
-    let (mut pause, failure) = (FIRST_PAUSE, uuid::Uuid::new_v4());
+    let (mut pause, mut failure) = (FIRST_PAUSE, None);
     loop {
         let error = match step().await {
             Err(UpdateError::Store(error @ (StoreError::Full | StoreError::Failed(_)))) => error,
@@ -413,6 +413,7 @@ where
         if !runner.is_stored().await {
             return Err(error.into());
         }
+        let failure = *failure.get_or_insert_with(uuid::Uuid::new_v4);
         tracing::error!(correlation_id = %failure, task = %runner.task_id(), error = &error as &dyn std::error::Error, "could not end a turn yet");
         runner.tell_stuck(failure);
         tokio::select! {
