@@ -1,7 +1,9 @@
 //! Bad input costs little memory. One test alone in its process, so that nothing else is measured.
 
 #[cfg(feature = "sqlite")]
+#[path = "it/stores/mod.rs"]
 mod stores;
+#[path = "it/wire/mod.rs"]
 mod wire;
 
 use std::net::SocketAddr;

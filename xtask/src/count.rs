@@ -1,6 +1,5 @@
 //! `cargo xtask bench count`: how many instructions a request takes. They are the same on a busy
-//! machine as on an idle one, so that a change that costs something shows. The continuous integration
-//! counts, too, where it can: with valgrind, and by the compiler whose counts are kept.
+//! machine as on an idle one, so that a change that costs something shows.
 //!
 //! What is counted is a server with its tasks in memory, without webhooks and with the system's
 //! allocator, and its caller: so it is built in little time.
@@ -46,26 +45,12 @@ pub(crate) fn count(write: bool) -> Result<(), Failure> {
         println!("{asked}: {count} instructions, {before} are kept");
     }
     match kept.rustc == rustc {
-        true => compare(&kept.instructions, &counted),
-        false => {
-            println!("{}", not_alike(&kept, &rustc));
-            Ok(())
-        }
+        true => rises(&kept.instructions, &counted)
+            .iter()
+            .for_each(|rise| println!("{rise}")),
+        false => println!("{}", not_alike(&kept, &rustc)),
     }
-}
-
-/// Counts and compares where that can be done, and says so where it cannot.
-pub(crate) fn check() -> Result<(), Failure> {
-    if !is_there() {
-        println!("SKIPPED: valgrind, which counts, is not there");
-        return Ok(());
-    }
-    let (kept, rustc) = (kept()?, rustc()?);
-    if kept.rustc != rustc {
-        println!("SKIPPED: {}", not_alike(&kept, &rustc));
-        return Ok(());
-    }
-    count(false)
+    Ok(())
 }
 
 fn not_alike(kept: &Kept, rustc: &str) -> String {
@@ -159,28 +144,22 @@ fn collected(told: &str) -> Option<u64> {
     after.split_whitespace().next()?.parse().ok()
 }
 
-/// Nothing takes more than it did, but for what may be chance.
-fn compare(kept: &Counts, counted: &Counts) -> Result<(), Failure> {
+/// The requests that take noticeably more instructions than are kept.
+fn rises(kept: &Counts, counted: &Counts) -> Vec<String> {
     let rises = counted.iter().filter_map(|(asked, count)| {
         let before = kept.get(asked).copied().unwrap_or_default();
-        let most = before + before * MOST_RISE / 100;
-        (*count > most).then(|| format!("a {asked} takes {count} instructions, and took {before}"))
+        let most = before + before * MAX_RISE / 100;
+        (*count > most)
+            .then(|| format!("RISEN: a {asked} takes {count} instructions, and took {before}"))
     });
-    let rises: Vec<_> = rises.collect();
-    match rises.is_empty() {
-        true => Ok(()),
-        false => Err(format!(
-            "{}: make it cheaper, or say in the commit what it is for, and keep it by `cargo xtask bench count --write`",
-            rises.join("; ")
-        )),
-    }
+    rises.collect()
 }
 
 /// How many requests are counted.
 const REQUESTS: u64 = 500;
 
-/// How much more a request may take than what is kept, in percent.
-const MOST_RISE: u64 = 3;
+/// Percent by which a request may take more without being told.
+const MAX_RISE: u64 = 3;
 
 #[cfg(test)]
 mod tests {
@@ -191,17 +170,15 @@ mod tests {
     }
 
     #[test]
-    fn a_rise_of_more_than_three_percent_fails() {
+    fn a_rise_of_more_than_three_percent_is_told() {
         let kept = counts(100_000, 10_000);
-        assert_eq!(compare(&kept, &counts(103_000, 9000)), Ok(()));
-        let failure = compare(&kept, &counts(103_001, 10_000)).expect_err("it takes more");
-        assert!(
-            failure.contains("a send takes 103001 instructions, and took 100000"),
-            "{failure}"
+        assert_eq!(rises(&kept, &counts(103_000, 9000)), [""; 0]);
+        let told = rises(&kept, &counts(103_001, 10_000));
+        assert_eq!(
+            told,
+            ["RISEN: a send takes 103001 instructions, and took 100000"]
         );
-        assert!(!failure.contains("a get"), "{failure}");
-        // What was never counted has to be kept first.
-        assert!(compare(&Counts::new(), &kept).is_err());
+        assert_eq!(rises(&Counts::new(), &kept).len(), 2);
     }
 
     #[test]

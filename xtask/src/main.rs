@@ -4,6 +4,7 @@ mod compare;
 mod console;
 mod count;
 mod harness;
+mod nightly;
 mod schema;
 mod test;
 mod tidy;
@@ -32,6 +33,8 @@ enum Task {
     Test,
     /// What the continuous integration runs: the same as `test`.
     Ci,
+    /// Run the exhaustive checks and the experiments, before a release.
+    Nightly(nightly::NightlyArgs),
     #[command(flatten)]
     Experiment(harness::Experiment),
 }
@@ -55,6 +58,7 @@ Examples:
   cargo xtask schema --check                            is a2a-types/schemas up to date?
   cargo xtask schema --compare ../shared/spec/schemas   do we say what the specification says?
   cargo xtask crash --rounds 20                         does a killed server lose anything?
+  cargo xtask nightly --write                           everything exhaustive, before a release
   cargo xtask bench --quick                             how fast is it?
   cargo xtask twins --seed 7 --json                     the same again, for programs";
 
@@ -71,6 +75,7 @@ fn main() -> ExitCode {
         Task::Schema(_) => schema::write(),
         Task::Tidy => tidy::tidy(),
         Task::Test | Task::Ci => test::test(),
+        Task::Nightly(args) => nightly::nightly(&args),
         Task::Experiment(harness::Experiment::Bench(given)) if given.begins_with("count") => {
             count::count(given.has("--write"))
         }

@@ -14,7 +14,7 @@ mod received;
 mod refused;
 mod registered;
 mod secrets;
-#[path = "../stores/mod.rs"]
+#[path = "../it/stores/mod.rs"]
 mod stores;
 mod wire;
 

@@ -122,6 +122,7 @@ fn in_place(stand: &Stand, (dialect, binding): Place) -> crate::agent::Options {
         dialects: vec![dialect],
         bindings: vec![binding],
         patience: std::time::Duration::from_secs(2),
+        delivery_patience: std::time::Duration::from_secs(6),
         jobs: 16,
         ..options(stand, &Subject::Reference)
     }

@@ -1,0 +1,34 @@
+//! `a2a chat`, whatever the agent answers by.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::cli::check_with;
+use crate::cli::peer::Peer;
+
+#[test]
+fn a_conversation_goes_on_after_messages() {
+    let turn = AtomicU32::new(0);
+    let peer = Peer::new(move |_, _| {
+        let parts = json!([{"text": "well"}]);
+        let message = |context: &str| {
+            json!({"result": {"message": {"messageId": "m",
+            "contextId": context, "role": "ROLE_AGENT", "parts": parts}}})
+        };
+        match turn.fetch_add(1, Ordering::Relaxed) {
+            0 => message("first"),
+            1 => json!({"result": {"task": {"id": "t", "contextId": "second",
+                "status": {"state": "TASK_STATE_FAILED"}}}}),
+            _ => message("third"),
+        }
+    });
+    let chat = ["chat", &peer.url, "--no-card", "--dialect", "1.0"];
+    check_with(&chat, "one\ntwo\nthree\n", 0, &["well", "● failed"]);
+    let heard = peer.heard();
+    let contexts: Vec<_> = heard
+        .iter()
+        .map(|heard| &heard.body["params"]["message"]["contextId"])
+        .collect();
+    assert_eq!(contexts, [&Value::Null, &json!("first"), &json!("second")]);
+}

@@ -1,0 +1,36 @@
+//! `a2a check`.
+
+use tempfile::TempDir;
+
+use crate::cli::{Agent, check};
+
+#[test]
+fn a_file_is_whole_or_damaged_or_not_there() {
+    let directory = TempDir::new().unwrap();
+    let db = directory.path().join("tasks.db");
+    let file = db.to_str().unwrap();
+    let agent = Agent::begin(&["echo", "--address", "127.0.0.1:0", "--db", file]);
+    check(&["send", &agent.url, "hello"], 0, &["hello"]);
+    // Beside the server, and after it was killed.
+    let whole = ["tasks.db: whole; 0 unfinished tasks, 1 ended tasks, 1 remembered messages"];
+    check(&["check", file], 0, &whole);
+    drop(agent);
+    check(&["check", file], 0, &whole);
+    check(
+        &["check", file, "--json"],
+        0,
+        &["\"damages\":[]", "\"ended\":1"],
+    );
+
+    let other = directory.path().join("other.db");
+    std::fs::write(&other, [7; 8192]).unwrap();
+    let other = other.to_str().unwrap();
+    check(
+        &["check", other],
+        1,
+        &["other.db: damaged", "not a database"],
+    );
+    let none = directory.path().join("none.db");
+    check(&["check", none.to_str().unwrap()], 2, &["none.db"]);
+    assert!(!none.exists());
+}

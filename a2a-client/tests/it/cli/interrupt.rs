@@ -1,0 +1,84 @@
+//! Ctrl-C, while the standard input is read.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use crate::cli::{Agent, a2a, check, lines, text};
+
+#[test]
+fn who_waits_for_input_can_be_interrupted() {
+    // It went wrong by chance.
+    for _ in 0..8 {
+        let mut process = a2a()
+            .args(["send", "http://127.0.0.1:1", "-"])
+            .stdin(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut input = process.stdin.take().unwrap();
+        // More than a pipe holds: it reads by now.
+        input.write_all(&[b'x'; 256 << 10]).unwrap();
+        let id = process.id().to_string();
+        let told = Command::new("kill").args(["-INT", &id]).status();
+        assert!(told.unwrap().success());
+        let (sender, ended) = channel();
+        std::thread::spawn(move || sender.send(process.wait()));
+        let ended = ended.recv_timeout(Duration::from_secs(20));
+        // Whoever still reads is let go.
+        drop(input);
+        let status = ended.expect("it ends").unwrap();
+        assert_eq!(status.code(), Some(130), "{status}");
+    }
+}
+
+/// Whoever does not wait for a task is told which it is.
+#[test]
+fn a_task_that_is_left_is_named() {
+    let agent = Agent::named("reference");
+    let url = &*agent.url;
+    for command in ["send", "stream"] {
+        let process = a2a()
+            .args([command, url, "wait"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let working = || lines(&["list", url, "--json", "--state", "working"], "");
+        let task = std::iter::repeat_with(working)
+            .find_map(|tasks| Some(tasks.first()?["task"]["id"].as_str()?.to_owned()))
+            .unwrap();
+        let id = process.id().to_string();
+        let told = Command::new("kill").args(["-INT", &id]).status();
+        assert!(told.unwrap().success());
+        let output = process.wait_with_output().unwrap();
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(130), "{told}");
+        let hint =
+            format!("error: interrupted\n  hint: the task goes on: a2a subscribe {url} {task}\n");
+        assert_eq!(told, hint, "{command}");
+        check(&["cancel", url, &task], 0, &["● canceled"]);
+    }
+}
+
+#[test]
+fn a_timeout_is_that_of_the_whole_command() {
+    let agent = Agent::named("reference");
+    let url = &*agent.url;
+    for command in ["send", "stream"] {
+        let told = [
+            "timed out after 1s",
+            "hint: the task goes on: a2a subscribe",
+        ];
+        check(&[command, url, "--timeout", "1", "wait"], 4, &told);
+    }
+    // Events that come meanwhile do not prolong it.
+    let task = lines(&["--json", "send", url, "--no-wait", "chunks 100 500"], "");
+    let task = task[0]["task"]["id"].as_str().unwrap().to_owned();
+    check(
+        &["subscribe", url, &task, "--timeout", "2"],
+        4,
+        &["timed out after 2s"],
+    );
+}

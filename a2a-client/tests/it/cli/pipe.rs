@@ -1,0 +1,33 @@
+//! `a2a … | head`, which reads what it wants and goes.
+
+use std::process::Stdio;
+
+use crate::cli::{Agent, a2a, text};
+
+#[test]
+fn who_reads_no_further_hears_no_complaint() {
+    let agent = Agent::named("reference");
+    let url = &*agent.url;
+    for arguments in [
+        &["card", url][..],
+        &["card", url, "--json"],
+        &["send", url, "fail", "no paper"],
+        &["stream", url, "echo", "hello"],
+        &["completions", "bash"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = a2a()
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(writer)
+            .output()
+            .unwrap();
+        let told = text(&output.stderr);
+        assert_eq!(
+            (output.status.code(), &*told),
+            (Some(0), ""),
+            "{arguments:?}"
+        );
+    }
+}

@@ -1,0 +1,56 @@
+//! `a2a serve`, where it cannot.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::cli::{Agent, check};
+
+#[test]
+fn a_file_that_another_process_writes_to_is_left_to_it() {
+    let directory = TempDir::new().unwrap();
+    let db = directory.path().join("tasks.db");
+    let options = ["--address", "127.0.0.1:0", "--db", db.to_str().unwrap()];
+    let _first = Agent::begin(&[&["echo"], &options[..]].concat());
+    let second = [&["serve", "echo"], &options[..]].concat();
+    check(&second, 2, &["tasks.db", "is in use by another process"]);
+}
+
+#[test]
+fn an_address_that_is_taken_is_named() {
+    let agent = Agent::named("echo");
+    let address = agent.url.trim_start_matches("http://").trim_matches('/');
+    let second = ["serve", "echo", "--address", address];
+    check(&second, 2, &[address, "in use"]);
+}
+
+/// A failure of the agent is in the server's log, under the id that the caller is told.
+#[test]
+fn a_failure_is_logged_under_its_correlation_id() {
+    let mut server = crate::cli::a2a()
+        .args(["serve", "reference", "--address", "127.0.0.1:0", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let output = server.stdout.take().unwrap();
+    BufReader::new(output).read_line(&mut line).unwrap();
+    let told: Value = serde_json::from_str(&line).unwrap();
+    let sent = crate::cli::ask(&["send", told["url"].as_str().unwrap(), "crash"], "");
+    let answer = crate::cli::text(&sent.stdout) + &crate::cli::text(&sent.stderr);
+    let (_, id) = answer.split_once("Correlation id: ").expect(&answer);
+    let id: String = id.chars().take(36).collect();
+    server.kill().unwrap();
+    let log = crate::cli::text(&server.wait_with_output().unwrap().stderr);
+    let logged = log.lines().find(|line| line.contains(&id)).expect(&log);
+    assert!(logged.contains("ERROR"), "{logged}");
+    assert!(logged.contains("it was told to"), "{logged}");
+}
+
+#[test]
+fn a_log_level_that_is_none_is_refused() {
+    check(&["serve", "echo", "--log", "loud"], 2, &["loud", "--log"]);
+}

@@ -1,0 +1,16 @@
+//! Integration tests of the client.
+
+#[cfg(feature = "cli")]
+mod cli;
+mod credentials;
+mod discovery;
+mod origins;
+mod profile;
+mod push;
+mod recorder;
+#[cfg(feature = "card-signature")]
+mod signed_cards;
+mod streams;
+#[cfg(feature = "webhook")]
+mod webhook;
+mod zoo;

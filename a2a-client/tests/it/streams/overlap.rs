@@ -1,0 +1,160 @@
+//! A task is read while a stream of it is open: what comes by both ways is told once.
+
+use std::sync::{Arc, Mutex};
+
+use a2a_client::{Client, Error, StreamExt, Transport};
+use a2a_transport::{Answer, BoxFuture, Call, Reply, Update};
+use a2a_types::{Event, Request, Response, Task, TaskState};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::streams::peer::{chunk, in_short, in_time, status, task};
+use TaskState::{Completed, Working};
+
+/// A look at the task, and what the open stream tells right after it.
+type Look = (Task, Vec<Event>);
+
+/// An agent whose first stream tells the first number and breaks; the second one tells the second
+/// number, and then what comes with each look at the task.
+#[derive(Clone)]
+struct Agent {
+    looks: Arc<Mutex<Vec<Look>>>,
+    sender: UnboundedSender<Event>,
+    stream: Arc<Mutex<Option<UnboundedReceiver<Event>>>>,
+}
+
+impl Agent {
+    fn new(looks: impl Into<Vec<Look>>) -> Self {
+        let (sender, receiver) = unbounded_channel();
+        sender.send(chunk("2")).unwrap();
+        Self {
+            looks: Arc::new(Mutex::new(looks.into())),
+            sender,
+            stream: Arc::new(Mutex::new(Some(receiver))),
+        }
+    }
+
+    fn answer(&self, request: &Request) -> Answer {
+        match request {
+            Request::SendStreamingMessage(_) => {
+                let told = [Ok(status(Working)), Ok(chunk("1")), Err(cut())];
+                Answer::Stream(Box::pin(tokio_stream::iter(told).map(numberless)))
+            }
+            Request::SubscribeToTask(_) => {
+                let mut receiver = self.stream.lock().unwrap().take().unwrap();
+                let (relay, events) = tokio::sync::mpsc::channel(16);
+                tokio::spawn(async move {
+                    while let Some(event) = receiver.recv().await {
+                        if relay.send(event).await.is_err() {
+                            return;
+                        }
+                    }
+                });
+                let events = tokio_stream::wrappers::ReceiverStream::new(events);
+                Answer::Stream(Box::pin(events.map(Ok).map(numberless)))
+            }
+            Request::GetTask(_) => {
+                let (task, events) = self.looks.lock().unwrap().remove(0);
+                for event in events {
+                    self.sender.send(event).unwrap();
+                }
+                Answer::Once(Response::GetTask(task))
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+impl Transport for Agent {
+    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+        let answer = self.answer(&call.request);
+        Box::pin(async move {
+            Ok(Reply {
+                answer,
+                created_in: None,
+            })
+        })
+    }
+}
+
+fn cut() -> Error {
+    Error::Connection("cut".into())
+}
+
+fn numberless(item: Result<Event, Error>) -> Result<Update, Error> {
+    item.map(|event| Update {
+        event: event.into(),
+        generation: None,
+    })
+}
+
+/// What is told when the task looks like this, one time after another; all looks are taken.
+async fn check(looks: impl Into<Vec<Look>>, expected: &[&str], folded: &str) {
+    let agent = Agent::new(looks);
+    let mut updates = Client::new(agent.clone()).send("go").follow();
+    let mut heard = Vec::new();
+    while let Some(event) = in_time(updates.next()).await {
+        heard.push(in_short(&event.unwrap()));
+    }
+    assert_eq!(heard, expected);
+    let made_out = Event::Task(updates.task().unwrap().clone());
+    assert_eq!(in_short(&made_out), folded);
+    assert!(agent.looks.lock().unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_task_has_already_is_not_told_again() {
+    let looks = [
+        // The third number is in the task, and comes by the stream afterwards.
+        (task(Working, &["1", "2", "3"]), vec![chunk("3")]),
+        (
+            task(Working, &["1", "2", "3"]),
+            vec![chunk("4"), status(Completed)],
+        ),
+        // The last word is checked.
+        (task(Completed, &["1", "2", "3", "4"]), vec![]),
+    ];
+    let expected = ["Working", "=1", "+23", "+4", "Completed"];
+    check(looks, &expected, "Completed[1234]").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_is_like_another_is_told() {
+    let looks = [
+        (task(Working, &["1", "2", "3"]), vec![chunk("3")]),
+        (
+            task(Working, &["1", "2", "3", "3"]),
+            vec![chunk("4"), status(Completed)],
+        ),
+        (task(Completed, &["1", "2", "3", "3", "4"]), vec![]),
+    ];
+    let expected = ["Working", "=1", "+23", "+3", "+4", "Completed"];
+    check(looks, &expected, "Completed[12334]").await;
+}
+
+/// An agent tells the second number before it keeps it: in the end all of it is there.
+#[tokio::test(start_paused = true)]
+async fn the_last_word_is_checked_against_the_task() {
+    let looks = [
+        (
+            task(Working, &["1", "0"]),
+            vec![chunk("3"), status(Completed)],
+        ),
+        (task(Completed, &["1", "0", "2", "3"]), vec![]),
+    ];
+    let expected = ["Working", "=1", "+0", "+3", "=1023", "Completed"];
+    check(looks, &expected, "Completed[1023]").await;
+}
+
+/// A task that is behind at the end does not take back that it has ended.
+#[tokio::test(start_paused = true)]
+async fn a_task_that_lags_behind_takes_nothing_back() {
+    let looks = [
+        (
+            task(Working, &["1", "2"]),
+            vec![chunk("3"), status(Completed)],
+        ),
+        (task(Working, &["1", "2"]), vec![]),
+    ];
+    let expected = ["Working", "=1", "+2", "+3", "Completed"];
+    check(looks, &expected, "Completed[123]").await;
+}

@@ -1,0 +1,431 @@
+//! Peers of every kind, over sockets.
+
+use std::time::Duration;
+
+use a2a_client::{Dialect, Error, Event, Retries, StreamExt, Updates};
+use a2a_types::{ErrorKind, Message, Operation, Response, SendMessageResponse, TaskState};
+
+use tokio::time::timeout;
+
+use crate::streams::peer::{
+    Answer, End, Peer, chunk, events, in_short, looked, message, refused, snapshot, status, task,
+};
+use Operation::{GetTask, SendMessage, SendStreamingMessage, SubscribeToTask};
+use TaskState::{Completed, Submitted, Working};
+
+const SINCE_0_2: &[Dialect] = &[Dialect::V0_2, Dialect::V0_3, Dialect::V1_0];
+
+/// Reads to the end: every event in short, and the error if there is one. Whatever was told, the
+/// task that the client makes out of it ends like the last event.
+pub(crate) async fn hear(updates: &mut Updates) -> (Vec<String>, Option<Error>) {
+    let mut heard = Vec::new();
+    let patience = Duration::from_secs(30);
+    loop {
+        let next = timeout(patience, updates.next()).await;
+        let next = next.unwrap_or_else(|_| panic!("nothing came after {heard:?}"));
+        let Some(event) = next else {
+            return (heard, None);
+        };
+        match event {
+            Ok(event) => heard.push(in_short(&event)),
+            Err(error) => return (heard, Some(error)),
+        }
+    }
+}
+
+/// Follows a message in each dialect through a script; checks what is told, what is asked for, and
+/// the task that comes of it.
+async fn check(
+    dialects: &[Dialect],
+    script: impl Fn() -> Vec<Answer>,
+    expected: &[&str],
+    asked: &[Operation],
+) {
+    for &dialect in dialects {
+        let peer = Peer::new(dialect, script()).await;
+        let mut updates = peer.client().send(message(dialect)).follow();
+        let (heard, error) = hear(&mut updates).await;
+        assert_eq!(heard, expected, "{dialect}: {error:?}");
+        assert!(error.is_none(), "{dialect}: {error:?}");
+        assert_eq!(peer.operations(), asked, "{dialect}");
+        let folded = in_short(&Event::Task(updates.task().unwrap().clone()));
+        assert_eq!(folded, "Completed[123]", "{dialect}");
+    }
+}
+
+fn numbered(first: u64, told: impl IntoIterator<Item = Event>, end: End) -> Answer {
+    Answer::Events((first..).map(Some).zip(told).collect(), end)
+}
+
+#[tokio::test]
+async fn a_peer_with_ids_goes_on_after_the_last() {
+    for &dialect in SINCE_0_2 {
+        let peer = Peer::new(
+            dialect,
+            [
+                numbered(1, [snapshot(Submitted, &[]), chunk("1")], End::Cut),
+                numbered(3, [chunk("2")], End::Cut),
+                numbered(4, [chunk("3"), status(Completed)], End::Well),
+            ],
+        )
+        .await;
+        let mut updates = peer.client().send("go").follow();
+        let (heard, error) = hear(&mut updates).await;
+        assert_eq!(
+            heard,
+            ["Submitted[]", "=1", "+2", "+3", "Completed"],
+            "{error:?}"
+        );
+        let asked = peer.asked();
+        let places = asked.iter().map(|asked| asked.last_event_id.as_deref());
+        assert_eq!(places.collect::<Vec<_>>(), [None, Some("2"), Some("3")]);
+        assert_eq!(
+            (updates.reconnections(), updates.generation()),
+            (2, Some(5))
+        );
+        assert!(
+            matches!(updates.last_cut(), Some(Error::Unfinished)),
+            "{dialect}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_peer_without_ids_begins_with_the_task() {
+    let script = || {
+        vec![
+            events([snapshot(Submitted, &[]), chunk("1")], End::Cut),
+            events([snapshot(Working, &["1", "2"]), chunk("3")], End::Cut),
+            events([snapshot(Completed, &["1", "2", "3"])], End::Well),
+        ]
+    };
+    check(
+        SINCE_0_2,
+        script,
+        &["Submitted[]", "=1", "+2", "Working", "+3", "Completed"],
+        &[SendStreamingMessage, SubscribeToTask, SubscribeToTask],
+    )
+    .await;
+}
+
+/// What a new stream tells first may be in the task already that is read beside it.
+#[tokio::test]
+async fn a_peer_that_tells_no_task_is_asked_for_it() {
+    let script = || {
+        vec![
+            events([status(Working), chunk("1")], End::Cut),
+            events([chunk("3"), status(Completed)], End::Well),
+            looked(Completed, &["1", "2", "3"]),
+        ]
+    };
+    check(
+        Dialect::ALL,
+        script,
+        &["Working", "=1", "+23", "Completed"],
+        &[SendStreamingMessage, SubscribeToTask, GetTask],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_silent_stream_is_gone_on_with_after_a_look() {
+    let script = || {
+        vec![
+            events([status(Working), chunk("1")], End::Cut),
+            events([], End::Never),
+            looked(Completed, &["1", "2", "3"]),
+        ]
+    };
+    check(
+        Dialect::ALL,
+        script,
+        &["Working", "=1", "+23", "Completed"],
+        &[SendStreamingMessage, SubscribeToTask, GetTask],
+    )
+    .await;
+}
+
+/// 0.2 and 0.3 tell who follows an ended task its last status, and nothing else.
+#[tokio::test]
+async fn the_last_status_does_not_come_before_what_was_missed() {
+    let script = || {
+        vec![
+            events([status(Working), chunk("1")], End::Cut),
+            events([status(Completed)], End::Well),
+            looked(Completed, &["1", "2", "3"]),
+        ]
+    };
+    check(
+        Dialect::ALL,
+        script,
+        &["Working", "=1", "+23", "Completed"],
+        &[SendStreamingMessage, SubscribeToTask, GetTask],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_peer_that_takes_up_no_stream_is_asked_from_time_to_time() {
+    for kind in [ErrorKind::MethodNotFound, ErrorKind::UnsupportedOperation] {
+        let script = || {
+            vec![
+                events([status(Working), chunk("1")], End::Cut),
+                refused(kind),
+                looked(Working, &["1", "2"]),
+                looked(Completed, &["1", "2", "3"]),
+            ]
+        };
+        check(
+            Dialect::ALL,
+            script,
+            &["Working", "=1", "+2", "+3", "Completed"],
+            &[SendStreamingMessage, SubscribeToTask, GetTask, GetTask],
+        )
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_early_is_taken_up_and_then_asked_for() {
+    let script = || {
+        vec![
+            events([status(Working), chunk("1")], End::Well),
+            events([], End::Well),
+            looked(Working, &["1", "2"]),
+            events([], End::Well),
+            looked(Working, &["1", "2"]),
+            looked(Completed, &["1", "2", "3"]),
+        ]
+    };
+    check(
+        Dialect::ALL,
+        script,
+        &["Working", "=1", "+2", "+3", "Completed"],
+        &[
+            SendStreamingMessage,
+            SubscribeToTask,
+            GetTask,
+            SubscribeToTask,
+            GetTask,
+            GetTask,
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_peer_that_cannot_stream_is_sent_the_message_and_asked() {
+    let script = || {
+        let sent = SendMessageResponse::Task(task(Working, &["1"]));
+        vec![
+            refused(ErrorKind::UnsupportedOperation),
+            Answer::Once(SendMessage, Ok(Response::SendMessage(sent))),
+            looked(Completed, &["1", "2", "3"]),
+        ]
+    };
+    let (heard, asked) = (
+        ["Working[1]", "+23", "Completed"],
+        [SendStreamingMessage, SendMessage, GetTask],
+    );
+    check(Dialect::ALL, script, &heard, &asked).await;
+
+    let peer = Peer::new(Dialect::V1_0, script()).await;
+    hear(&mut peer.client().send("go").follow()).await;
+    let params = &peer.asked()[1].params;
+    assert_eq!(params["configuration"]["returnImmediately"], true);
+    assert_eq!(
+        params["message"]["messageId"],
+        peer.asked()[0].params["message"]["messageId"]
+    );
+}
+
+#[tokio::test]
+async fn one_answer_to_a_question_for_a_stream_is_its_first_event() {
+    let script = || {
+        let sent = SendMessageResponse::Task(task(Working, &["1"]));
+        vec![
+            Answer::Once(SendMessage, Ok(Response::SendMessage(sent))),
+            refused(ErrorKind::MethodNotFound),
+            looked(Completed, &["1", "2", "3"]),
+        ]
+    };
+    check(
+        SINCE_0_2,
+        script,
+        &["Working[1]", "+23", "Completed"],
+        &[SendStreamingMessage, SubscribeToTask, GetTask],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_message_is_the_whole_answer() {
+    for &dialect in SINCE_0_2 {
+        let answer = Event::Message(Message::agent("hello"));
+        let peer = Peer::new(dialect, [events([answer], End::Well)]).await;
+        let mut updates = peer.client().send("go").follow();
+        let (heard, error) = hear(&mut updates).await;
+        assert!(heard == ["hello"] && error.is_none(), "{heard:?} {error:?}");
+        assert!(updates.task().is_none());
+        assert_eq!(peer.operations(), [SendStreamingMessage]);
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_is_told_as_it_is() {
+    for &dialect in Dialect::ALL {
+        let peer = Peer::new(dialect, [refused(ErrorKind::InvalidParams)]).await;
+        match peer.client().stream(message(dialect)).await.map(drop) {
+            Err(Error::Agent(error)) => assert_eq!(error.kind, ErrorKind::InvalidParams),
+            other => panic!("{dialect}: {other:?}"),
+        }
+        assert_eq!(peer.operations(), [SendStreamingMessage]);
+    }
+}
+
+/// Nobody knows whether the agent took the message.
+#[tokio::test]
+async fn a_message_is_not_sent_twice_unasked() {
+    for &dialect in Dialect::ALL {
+        for answer in [events([], End::Cut), Answer::Raw("")] {
+            let peer = Peer::new(dialect, [answer]).await;
+            let (heard, error) = hear(&mut peer.client().send(message(dialect)).follow()).await;
+            assert!(heard.is_empty() && error.is_some(), "{dialect}: {heard:?}");
+            assert_eq!(peer.operations(), [SendStreamingMessage], "{dialect}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_the_agent_recognises_is_sent_again_with_its_id() {
+    for &dialect in SINCE_0_2 {
+        let whole = events([snapshot(Completed, &["1"])], End::Well);
+        let peer = Peer::new(dialect, [Answer::Raw(""), events([], End::Cut), whole]).await;
+        let client = peer
+            .client()
+            .retries(Retries::default().resend_messages(true));
+        let (heard, error) = hear(&mut client.send("go").follow()).await;
+        assert_eq!(heard, ["Completed[1]"], "{dialect}: {error:?}");
+        let asked = peer.asked();
+        let ids = asked
+            .iter()
+            .map(|asked| &asked.params["message"]["messageId"]);
+        let ids: Vec<_> = ids.collect();
+        assert!(
+            ids.len() == 3 && ids.iter().all(|id| *id == ids[0]),
+            "{ids:?}"
+        );
+    }
+}
+
+/// Where a peer is asked to go on.
+fn places(peer: &Peer) -> Vec<Option<String>> {
+    let asked = peer.asked().into_iter();
+    asked.map(|asked| asked.last_event_id).collect()
+}
+
+/// A peer that has ids, and does not go on after the last one.
+#[tokio::test]
+async fn a_place_that_is_passed_is_forgotten() {
+    for &dialect in SINCE_0_2 {
+        let script = [
+            numbered(1, [snapshot(Working, &[]), chunk("1")], End::Cut),
+            numbered(9, [chunk("3")], End::Cut),
+            looked(Working, &["1", "2", "3"]),
+            events([snapshot(Completed, &["1", "2", "3"])], End::Well),
+        ];
+        let peer = Peer::new(dialect, script).await;
+        let (heard, error) = hear(&mut peer.client().send("go").follow()).await;
+        let expected = ["Working[]", "=1", "+23", "Completed"];
+        assert_eq!(heard, expected, "{dialect}: {error:?}");
+        let place = Some("2".to_owned());
+        assert_eq!(places(&peer), [None, place, None, None], "{dialect}");
+    }
+}
+
+/// Some peers number their events as they like.
+#[tokio::test]
+async fn ids_that_do_not_grow_are_no_places() {
+    let same = |told: Vec<Event>, end| {
+        Answer::Events(
+            told.into_iter().map(|event| (Some(1), event)).collect(),
+            end,
+        )
+    };
+    let script = || {
+        vec![
+            same(vec![status(Working), chunk("1")], End::Cut),
+            same(vec![chunk("3"), status(Completed)], End::Well),
+            looked(Completed, &["1", "2", "3"]),
+        ]
+    };
+    check(
+        SINCE_0_2,
+        script,
+        &["Working", "=1", "+23", "Completed"],
+        &[SendStreamingMessage, SubscribeToTask, GetTask],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn numbers_that_do_not_grow_are_not_sent_back() {
+    let first = [(Some(1), status(Working)), (Some(1), chunk("1"))];
+    let whole = events([snapshot(Completed, &["1"])], End::Well);
+    let peer = Peer::new(
+        Dialect::V1_0,
+        [Answer::Events(first.into(), End::Cut), whole],
+    )
+    .await;
+    hear(&mut peer.client().send("go").follow()).await;
+    assert_eq!(places(&peer), [None, None]);
+}
+
+#[tokio::test]
+async fn a_task_of_a_peer_that_cannot_stream_is_followed() {
+    for &dialect in Dialect::ALL {
+        let script = [
+            refused(ErrorKind::UnsupportedOperation),
+            looked(Working, &["1"]),
+            looked(Completed, &["1", "2"]),
+        ];
+        let peer = Peer::new(dialect, script).await;
+        let mut updates = peer.client().subscribe("t").await.unwrap();
+        let (heard, error) = hear(&mut updates).await;
+        assert_eq!(
+            heard,
+            ["Working[1]", "+2", "Completed"],
+            "{dialect}: {error:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn whoever_follows_a_task_is_told_it_first() {
+    for &dialect in Dialect::ALL {
+        let script = [
+            events([chunk("3"), status(Completed)], End::Well),
+            looked(Completed, &["1", "2", "3"]),
+        ];
+        let peer = Peer::new(dialect, script).await;
+        let mut updates = peer.client().subscribe("t").await.unwrap();
+        let (heard, error) = hear(&mut updates).await;
+        assert_eq!(heard, ["Completed[123]"], "{dialect}: {error:?}");
+        assert_eq!(peer.operations(), [SubscribeToTask, GetTask], "{dialect}");
+    }
+}
+
+#[tokio::test]
+async fn without_retries_a_cut_is_told() {
+    for &dialect in Dialect::ALL {
+        let peer = Peer::new(dialect, [events([status(Working)], End::Cut)]).await;
+        let client = peer.client().retries(Retries::none());
+        let (heard, error) = hear(&mut client.send(message(dialect)).follow()).await;
+        assert_eq!(heard, ["Working"]);
+        assert!(
+            matches!(error, Some(Error::Unfinished)),
+            "{dialect}: {error:?}"
+        );
+        assert_eq!(peer.operations(), [SendStreamingMessage]);
+    }
+}

@@ -1,0 +1,95 @@
+//! What is forgotten.
+
+use std::time::Duration;
+
+use a2a_client::{Client, Error};
+use a2a_server::{Retention, Server, SqliteStore};
+use a2a_types::{ErrorKind, Message, TaskId, TaskState};
+
+use crate::engine::{Worker, builders, card, task};
+use crate::stores;
+
+/// A server looks after old tasks when its work begins, and then all the time.
+#[tokio::test]
+async fn an_old_task_is_not_there_any_more() {
+    let worker = Worker::default();
+    let file = stores::new_file();
+    let builder = |store| Server::builder(card(), worker.clone()).store(store);
+    let first = Client::new(builder(SqliteStore::open(&file).unwrap()).build().unwrap());
+    let done = task(first.send("echo x").await.unwrap());
+    let asked = task(first.send("ask which").await.unwrap());
+    drop(first);
+    let retention = Retention {
+        age: Duration::ZERO,
+        count: 0,
+        ..Retention::default()
+    };
+    let second = builder(reopened(&file).await).retention(retention);
+    let second = Client::new(second.build().unwrap());
+    gone(&second, &done.id).await;
+    let kept = second.get_task(asked.id, None).await.unwrap();
+    assert_eq!(kept.status.state, TaskState::InputRequired);
+}
+
+/// A message begins nothing twice, though nobody knows any more what came of it; its sender is told so, and not
+/// that a task is missing that it does not name.
+#[tokio::test]
+async fn a_message_whose_task_is_gone_is_not_taken_again() {
+    let worker = Worker::default();
+    let retention = Retention {
+        count: 0,
+        ..Retention::default()
+    };
+    for builder in builders(&worker) {
+        let client = Client::new(builder.retention(retention).build().unwrap());
+        let message = Message::user("echo x");
+        let done = task(client.send(message.clone()).await.unwrap());
+        gone(&client, &done.id).await;
+        let before = worker.runs();
+        let again = [
+            client.send(message.clone()).await.map(drop),
+            client.stream(message).await.map(drop),
+        ];
+        for refused in again {
+            match refused {
+                Err(Error::Agent(error)) => {
+                    assert_eq!(error.kind, ErrorKind::InvalidParams);
+                    assert!(error.message.contains(done.id.as_str()), "{error}");
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(worker.runs(), before);
+    }
+}
+
+/// Waits until a task is not there any more.
+async fn gone(client: &Client, task: &TaskId) {
+    let gone = async {
+        loop {
+            match client.get_task(task.clone(), None).await {
+                Ok(_) => tokio::task::yield_now().await,
+                Err(error) => return error,
+            }
+        }
+    };
+    let patience = Duration::from_secs(20);
+    match tokio::time::timeout(patience, gone).await.unwrap() {
+        Error::Agent(error) => assert_eq!(error.kind, ErrorKind::TaskNotFound),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Opens a file once the server that had it has let it go.
+pub(crate) async fn reopened(file: &std::path::Path) -> SqliteStore {
+    let reopened = async {
+        loop {
+            match SqliteStore::open(file) {
+                Ok(store) => return store,
+                Err(_) => tokio::task::yield_now().await,
+            }
+        }
+    };
+    let patience = Duration::from_secs(20);
+    tokio::time::timeout(patience, reopened).await.unwrap()
+}

@@ -1,0 +1,161 @@
+//! The engine of tasks: what is sent twice, what survives the process, who waits, what is forgotten.
+
+mod commits;
+mod crowd;
+mod damage;
+mod hasty;
+mod health;
+mod leaving;
+mod metrics;
+mod moody;
+mod older;
+mod owners;
+mod panics;
+mod restart;
+mod streams;
+mod strokes;
+mod told;
+mod twice;
+mod webhooks;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use a2a_client::{Client, SendMessageResponse};
+use a2a_server::{Agent, Failure, MemoryStore, Server, ServerBuilder, Turn, UpdateError};
+use a2a_types::{AgentCard, Message, Object, Role, Task, TaskState};
+use serde_json::json;
+use tokio::sync::{Notify, Semaphore};
+
+use crate::stores;
+
+/// Does what it is told, and counts how often.
+#[derive(Clone, Default)]
+pub(crate) struct Worker {
+    pub(crate) runs: Arc<AtomicUsize>,
+    pub(crate) begun: Arc<Notify>,
+    pub(crate) go_on: Arc<Gate>,
+}
+
+/// Shut until somebody opens it, once for everyone who waits or will.
+pub(crate) struct Gate(Semaphore);
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self(Semaphore::new(0))
+    }
+}
+
+impl Gate {
+    pub(crate) fn open(&self) {
+        self.0.close();
+    }
+
+    pub(crate) async fn passed(&self) {
+        // It is only ever closed: that is what is waited for.
+        drop(self.0.acquire().await);
+    }
+}
+
+impl Agent for Worker {
+    async fn run(&self, turn: Turn) -> Result<(), Failure> {
+        self.runs.fetch_add(1, Ordering::SeqCst);
+        let text = turn.text();
+        let (command, rest) = text.split_once(' ').unwrap_or((&text, ""));
+        match command {
+            "echo" => turn.artifact("echo").text(rest).done().await?,
+            "reply" => turn.reply(Message::agent(rest)).await?,
+            "ask" => turn.ask(rest).await?,
+            "wait" => {
+                turn.working("waiting").await?;
+                self.begun.notify_one();
+                tokio::select! {
+                    () = self.go_on.passed() => {}
+                    () = turn.canceled() => {}
+                }
+            }
+            "remember" => match turn.resumed() {
+                Some(resumed) => {
+                    let told = json!(resumed.checkpoint).to_string();
+                    turn.artifact("found").text(told).done().await?;
+                    if rest == "until there is more" {
+                        more_is_said(&turn).await?;
+                    }
+                }
+                None => {
+                    let note = Object::from_iter([("note".to_owned(), json!(rest))]);
+                    turn.working("half-way").await?;
+                    turn.checkpoint(note).await?;
+                    self.begun.notify_one();
+                    std::future::pending::<()>().await;
+                }
+            },
+            "look" => {
+                let seen = turn.references().await?;
+                let ids: Vec<_> = seen.iter().map(|task| task.id.as_str()).collect();
+                turn.artifact("seen").text(ids.join(" ")).done().await?;
+            }
+            other => return Err(format!("unknown command {other}").into()),
+        }
+        Ok(())
+    }
+}
+
+/// Resolves when the caller has said something else.
+async fn more_is_said(turn: &Turn) -> Result<(), UpdateError> {
+    let is_other = |message: &Message| {
+        message.role == Role::User && message.message_id != turn.message().message_id
+    };
+    while !turn.task().await?.history.iter().any(is_other) {
+        tokio::task::yield_now().await;
+    }
+    Ok(())
+}
+
+impl Worker {
+    pub(crate) fn runs(&self) -> usize {
+        self.runs.load(Ordering::SeqCst)
+    }
+}
+
+pub(crate) fn card() -> AgentCard {
+    let mut card = AgentCard::new("Worker", "Does what it is told");
+    card.capabilities.push_notifications = Some(true);
+    card
+}
+
+/// A server of each store.
+pub(crate) fn builders(worker: &Worker) -> [ServerBuilder; 2] {
+    [
+        Server::builder(card(), worker.clone())
+            .any_tenant()
+            .store(MemoryStore::default()),
+        Server::builder(card(), worker.clone())
+            .any_tenant()
+            .store(stores::sqlite()),
+    ]
+}
+
+pub(crate) fn task(response: SendMessageResponse) -> Task {
+    match response {
+        SendMessageResponse::Task(task) => task,
+        SendMessageResponse::Message(message) => panic!("expected a task, got {message:?}"),
+    }
+}
+
+/// Reads a task until it is as wanted.
+pub(crate) async fn until(client: &Client, id: &a2a_types::TaskId, state: TaskState) -> Task {
+    let wanted = async {
+        loop {
+            let task = client.get_task(id.clone(), None).await.unwrap();
+            if task.status.state == state {
+                return task;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let patience = Duration::from_secs(20);
+    let found = tokio::time::timeout(patience, wanted).await;
+    found.unwrap_or_else(|_| panic!("the task did not become {}", state.as_str()))
+}

@@ -1,0 +1,312 @@
+//! What becomes of tasks when their process ends.
+
+use std::path::Path;
+use std::time::Duration;
+
+use a2a_client::{Client, Error, Retries, StreamExt};
+use a2a_server::{
+    NewTask, Principal, Recovery, Server, ServerBuilder, Settlement, SqliteStore, Store,
+    TraceContext,
+};
+use a2a_types::{
+    Dialect, ErrorKind, Event, Part, SendMessageConfiguration, SendMessageRequest, Task, TaskId,
+    TaskPushNotificationConfig, TaskState, TaskStatusUpdateEvent,
+};
+
+use crate::engine::{Worker, card, task, until};
+use crate::stores;
+
+fn builder(worker: &Worker, file: &Path) -> ServerBuilder {
+    Server::builder(card(), worker.clone()).store(SqliteStore::open(file).unwrap())
+}
+
+/// A process of its own, as far as tasks can tell: when it ends, everything in it stops where it is.
+fn process<T>(life: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = { runtime }.worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(life)
+}
+
+fn at_once(text: &str) -> SendMessageRequest {
+    SendMessageRequest {
+        message: a2a_types::Message::user(text),
+        configuration: Some(SendMessageConfiguration {
+            return_immediately: true,
+            ..SendMessageConfiguration::default()
+        }),
+        ..SendMessageRequest::default()
+    }
+}
+
+/// Begins something, and dies half-way.
+fn die_during(file: &Path, text: &str) -> TaskId {
+    process(async {
+        let worker = Worker::default();
+        let client = Client::new(builder(&worker, file).build().unwrap());
+        let begun = task(client.send(at_once(text)).await.unwrap());
+        worker.begun.notified().await;
+        begun.id
+    })
+}
+
+#[test]
+fn an_abandoned_task_has_failed_and_says_so() {
+    let file = stores::new_file();
+    let id = die_during(&file, "wait");
+    process(async {
+        let worker = Worker::default();
+        let client = Client::new(builder(&worker, &file).build().unwrap());
+        let failed = until(&client, &id, TaskState::Failed).await;
+        let told = failed.status.message.as_ref().unwrap().text();
+        assert!(told.contains("ended before"), "{told}");
+        assert_eq!(failed.history.len(), 2, "{failed:?}");
+        assert_eq!(worker.runs(), 0);
+    });
+}
+
+#[test]
+fn an_abandoned_task_is_resumed_where_it_was_left() {
+    let file = stores::new_file();
+    let id = die_during(&file, "remember this");
+    process(async {
+        let worker = Worker::default();
+        let server = builder(&worker, &file).recovery(Recovery::Resume);
+        let client = Client::new(server.build().unwrap());
+        let done = until(&client, &id, TaskState::Completed).await;
+        assert_eq!(done.artifacts[0].parts, [Part::text(r#"{"note":"this"}"#)]);
+        assert_eq!(worker.runs(), 1);
+    });
+}
+
+#[test]
+fn a_message_to_an_abandoned_task_comes_after_what_becomes_of_it() {
+    for recovery in [Recovery::Fail, Recovery::Resume] {
+        let file = stores::new_file();
+        let id = die_during(&file, "remember until there is more");
+        process(async {
+            let worker = Worker::default();
+            let server = builder(&worker, &file).recovery(recovery);
+            let client = Client::new(server.build().unwrap());
+            let more = a2a_types::Message {
+                task_id: Some(id.clone()),
+                ..a2a_types::Message::user("echo more")
+            };
+            // The server's first request: it has not looked for abandoned tasks yet.
+            let answer = client.send(more).await;
+            let left = client.get_task(id, None).await.unwrap();
+            let parts = left.artifacts.iter().flat_map(|artifact| &artifact.parts);
+            let texts: Vec<_> = parts.filter_map(Part::as_text).collect();
+            match recovery {
+                Recovery::Fail => {
+                    assert_kind(answer, ErrorKind::UnsupportedOperation);
+                    assert_eq!(left.status.state, TaskState::Failed);
+                    assert_eq!((texts, worker.runs()), (vec![], 0));
+                }
+                Recovery::Resume => {
+                    assert_eq!(task(answer.unwrap()).status.state, TaskState::Completed);
+                    assert_eq!(texts, [r#"{"note":"until there is more"}"#, "more"]);
+                    assert_eq!(worker.runs(), 2);
+                }
+            }
+        });
+    }
+}
+
+#[track_caller]
+fn assert_kind<T: std::fmt::Debug>(result: Result<T, Error>, kind: ErrorKind) {
+    match result {
+        Err(Error::Agent(error)) => assert_eq!(error.kind, kind, "{error}"),
+        other => panic!("expected {kind:?}, got {other:?}"),
+    }
+}
+
+#[test]
+fn what_waits_for_its_caller_is_left_alone() {
+    let file = stores::new_file();
+    let id = process(async {
+        let client = Client::new(builder(&Worker::default(), &file).build().unwrap());
+        task(client.send("ask which").await.unwrap()).id
+    });
+    process(async {
+        let worker = Worker::default();
+        let client = Client::new(builder(&worker, &file).build().unwrap());
+        // The first request begins the look for abandoned tasks; this one is not among them.
+        let other = state_after_echo(&client).await;
+        assert_eq!(other, TaskState::Completed);
+        let known = client.get_task(id.clone(), None).await.unwrap();
+        assert_eq!(known.status.state, TaskState::InputRequired);
+        let answer = a2a_types::Message {
+            task_id: Some(id),
+            ..a2a_types::Message::user("echo this")
+        };
+        let done = task(client.send(answer).await.unwrap());
+        assert_eq!(done.status.state, TaskState::Completed);
+    });
+}
+
+async fn state_after_echo(client: &Client) -> TaskState {
+    task(client.send("echo x").await.unwrap()).status.state
+}
+
+#[test]
+fn a_follower_goes_on_where_it_was_cut_off() {
+    let file = stores::new_file();
+    let (id, seen) = process(async {
+        let worker = Worker::default();
+        let client = Client::new(builder(&worker, &file).build().unwrap());
+        let mut updates = client.stream("wait").await.unwrap();
+        let first = updates.next().await.unwrap().unwrap();
+        let seen = updates.generation().unwrap();
+        (first.task_id().unwrap().clone(), seen)
+    });
+    process(async {
+        let client = Client::new(builder(&Worker::default(), &file).build().unwrap());
+        let failed = until(&client, &id, TaskState::Failed).await;
+        let mut rest = client.subscribe_after(id, Some(seen)).await.unwrap();
+        let mut states = Vec::new();
+        while let Some(event) = rest.next().await {
+            states.extend(event.unwrap().status().map(|status| status.state));
+        }
+        assert_eq!(states, [TaskState::Working, TaskState::Failed]);
+        assert_eq!(failed.status.state, TaskState::Failed);
+    });
+}
+
+/// Whoever had taken it is gone, and an attempt of which nobody knows the end does not count. What
+/// was put off stays so, and all of it part of its trace.
+#[tokio::test]
+async fn a_notification_that_a_process_has_taken_with_it_is_due_again() {
+    let file = stores::new_file();
+    let owner = Principal::anonymous().into();
+    let store = SqliteStore::open(&file).unwrap();
+    let webhooks = [
+        ("taken", None),
+        ("put off", Some(Settlement::Later(HOUR))),
+        ("not tried", Some(Settlement::Untried(HOUR))),
+    ];
+    for (id, _) in webhooks {
+        let task = Task::submitted(id.into(), "c".into());
+        store.create(&owner, watched(task)).await.unwrap();
+    }
+    let due = store.notifications(10, HOUR).await.unwrap();
+    assert_eq!(due.len(), webhooks.len());
+    for due in &due {
+        let id = due.config.task_id.as_str();
+        let settled = webhooks.iter().find(|(known, _)| *known == id);
+        if let Some(settlement) = settled.unwrap().1 {
+            store.settle(due, settlement).await.unwrap();
+        }
+    }
+    drop(store);
+
+    let store = SqliteStore::open(&file).unwrap();
+    let due = store.notifications(10, HOUR).await.unwrap();
+    let due: Vec<_> = due
+        .iter()
+        .map(|due| (due.config.task_id.as_str(), due.attempt, due.trace.clone()))
+        .collect();
+    assert_eq!(due, vec![("taken", 0, Some(trace()))]);
+}
+
+/// A task that has a webhook, and something to tell it.
+fn watched(task: Task) -> NewTask {
+    let config = TaskPushNotificationConfig {
+        id: "w".into(),
+        task_id: task.id.clone(),
+        url: "https://example.com/".to_owned(),
+        ..TaskPushNotificationConfig::default()
+    };
+    let working = Event::StatusUpdate(TaskStatusUpdateEvent {
+        task_id: task.id.clone(),
+        context_id: task.context_id.clone(),
+        status: TaskState::Working.into(),
+        metadata: None,
+    });
+    NewTask {
+        task: task.into(),
+        dialect: Dialect::V1_0,
+        config: Some(config),
+        receipt: None,
+        holder: "somebody".into(),
+        term: HOUR,
+        events: vec![working],
+        release: false,
+        notify: true,
+        trace: Some(trace()),
+    }
+}
+
+fn trace() -> TraceContext {
+    TraceContext::new([1; 16], [2; 8], true)
+        .unwrap()
+        .with_state("a=1,b=2")
+}
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+#[test]
+fn a_file_belongs_to_one_process() {
+    let file = stores::new_file();
+    let first = SqliteStore::open(&file).unwrap();
+    let second = SqliteStore::open(&file).unwrap_err();
+    let told = std::error::Error::source(&second).unwrap().to_string();
+    assert!(told.contains("in use by another process"), "{told}");
+    drop(first);
+    SqliteStore::open(&file).unwrap();
+}
+
+#[test]
+fn a_file_of_something_else_is_left_alone() {
+    let file = stores::new_file();
+    std::fs::write(
+        &file,
+        "this is no database, and longer than the head of one would be",
+    )
+    .unwrap();
+    SqliteStore::open(&file).unwrap_err();
+    let kept = std::fs::read_to_string(&file).unwrap();
+    assert!(kept.starts_with("this is no database"));
+}
+
+#[tokio::test]
+async fn a_server_that_closes_takes_no_more_and_ends_streams() {
+    for builder in crate::engine::builders(&Worker::default()) {
+        let server = builder.build().unwrap();
+        let client = Client::new(server.clone()).retries(Retries::none());
+        let mut updates = client.stream("wait").await.unwrap();
+        let first = updates.next().await.unwrap().unwrap();
+        server.shutdown(Duration::from_millis(10)).await;
+        // It ends without an error, and without a last word that nobody has said.
+        let mut states = Vec::new();
+        while let Some(event) = updates.next().await {
+            states.extend(event.unwrap().status().map(|status| status.state));
+        }
+        assert!(
+            !states.iter().any(|state| state.is_terminal()),
+            "{states:?}"
+        );
+        match client.send("echo x").await {
+            Err(Error::Agent(error)) => assert_eq!(error.kind, ErrorKind::Unavailable),
+            other => panic!("{other:?}"),
+        }
+        let id = first.task_id().unwrap().clone();
+        let left = client.get_task(id, None).await.unwrap();
+        assert!(!left.status.state.is_terminal());
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_ends_in_time_is_waited_for() {
+    let worker = Worker::default();
+    for builder in crate::engine::builders(&worker) {
+        let server = builder.build().unwrap();
+        let client = Client::new(server.clone());
+        let waiting = tokio::spawn(async move { client.send("wait").await.unwrap() });
+        worker.begun.notified().await;
+        let closing = tokio::spawn(async move { server.shutdown(Duration::from_secs(60)).await });
+        worker.go_on.open();
+        closing.await.unwrap();
+        let done = task(waiting.await.unwrap());
+        assert_eq!(done.status.state, TaskState::Completed);
+    }
+}

@@ -1,0 +1,248 @@
+//! How a log is followed: from any place, in whatever steps it was written.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_client::{Client, Event, Retries, StreamExt, Updates};
+use a2a_server::{Agent, Failure, MemoryStore, Server, ServerBuilder, Turn};
+use a2a_types::{Message, Part, TaskState};
+
+use tokio::sync::Notify;
+
+use crate::engine::{Gate, Worker, builders, card, task};
+use crate::stores;
+
+#[tokio::test]
+async fn an_unknown_place_begins_with_the_task() {
+    let worker = Worker::default();
+    for builder in builders(&worker) {
+        let client = Client::new(builder.build().unwrap()).retries(Retries::none());
+        let mut updates = client.stream("wait").await.unwrap();
+        let first = updates.next().await.unwrap().unwrap();
+        let id = first.task_id().unwrap().clone();
+        for place in [Some(9999), None] {
+            let mut resumed = client.subscribe_after(id.clone(), place).await.unwrap();
+            let first = resumed.next().await.unwrap().unwrap();
+            assert!(matches!(first, Event::Task(_)), "{place:?}: {first:?}");
+        }
+    }
+}
+
+/// Whoever missed nothing is told nothing again.
+#[tokio::test]
+async fn the_last_place_begins_with_what_comes_next() {
+    for builder in builders(&Worker::default()) {
+        let client = Client::new(builder.build().unwrap()).retries(Retries::none());
+        let mut updates = client.stream("wait").await.unwrap();
+        let first = updates.next().await.unwrap().unwrap();
+        updates.next().await.unwrap().unwrap();
+        let id = first.task_id().unwrap().clone();
+        let place = updates.generation();
+        let mut resumed = client.subscribe_after(id.clone(), place).await.unwrap();
+        client.cancel_task(id).await.unwrap();
+        let next = resumed.next().await.unwrap().unwrap();
+        let state = next.status().map(|status| status.state);
+        assert_eq!(state, Some(TaskState::Canceled));
+        assert_eq!(resumed.generation(), place.map(|place| place + 1));
+    }
+}
+
+/// Whoever was cut off before the last word hears it, although the task has ended: in 1.0, too.
+#[tokio::test]
+async fn the_rest_of_an_ended_task_is_told() {
+    for builder in builders(&Worker::default()) {
+        let client = Client::new(builder.build().unwrap()).retries(Retries::none());
+        let mut updates = client.stream("echo x").await.unwrap();
+        let first = updates.next().await.unwrap().unwrap();
+        let (id, seen) = (first.task_id().unwrap().clone(), updates.generation());
+        while updates.next().await.is_some() {}
+        let mut rest = client.subscribe_after(id, seen).await.unwrap();
+        let mut generations = Vec::new();
+        while let Some(event) = rest.next().await {
+            event.unwrap();
+            generations.extend(rest.generation());
+        }
+        assert_eq!(generations, [2, 3]);
+    }
+}
+
+/// Asks how many, and returns when the gate is open; tells the answer.
+fn lingerer(gate: &Arc<Gate>) -> impl Agent {
+    let gate = Arc::clone(gate);
+    move |turn: Turn| {
+        let gate = Arc::clone(&gate);
+        async move {
+            if turn.text() == "42" {
+                return Ok(turn.artifact("answer").text("42").done().await?);
+            }
+            turn.ask("how many?").await?;
+            gate.passed().await;
+            Ok::<_, Failure>(())
+        }
+    }
+}
+
+/// A server of each store, whose agent lingers after its question.
+fn lingerers(gate: &Arc<Gate>) -> [ServerBuilder; 2] {
+    [
+        Server::builder(card(), lingerer(gate)).store(MemoryStore::default()),
+        Server::builder(card(), lingerer(gate)).store(stores::sqlite()),
+    ]
+}
+
+/// Has the agent ask; the answer to that.
+async fn answer(client: &Client) -> Message {
+    let mut asked = client.stream("begin").await.unwrap();
+    let id = asked.next().await.unwrap().unwrap().task_id().cloned();
+    while asked.next().await.is_some() {}
+    Message {
+        task_id: id,
+        ..Message::user("42")
+    }
+}
+
+/// The last state that is told.
+async fn last_state(mut updates: Updates) -> Option<TaskState> {
+    let mut last = None;
+    while let Some(event) = updates.next().await {
+        last = event.unwrap().status().map(|status| status.state);
+    }
+    last
+}
+
+/// Whoever answers a question is told what comes of it, though the agent that asked has not returned.
+#[tokio::test]
+async fn an_answer_that_comes_at_once_is_followed_to_its_end() {
+    for second in [false, true] {
+        let gate = Arc::new(Gate::default());
+        let builder = lingerers(&gate).into_iter().nth(second.into()).unwrap();
+        let builder = builder.first_event(Duration::from_secs(3600));
+        let client = Client::new(builder.build().unwrap()).retries(Retries::none());
+        let answer = answer(&client).await;
+        let mut answered =
+            std::pin::pin!(async { last_state(client.stream(answer).await.unwrap()).await });
+        assert!(futures_util::poll!(&mut answered).is_pending());
+        gate.open();
+        assert_eq!(answered.await, Some(TaskState::Completed));
+    }
+}
+
+/// However long the agent takes to return: then the answer waits for its turn, and is no question.
+#[tokio::test]
+async fn an_answer_that_waits_for_its_turn_is_followed_to_its_end() {
+    for second in [false, true] {
+        let gate = Arc::new(Gate::default());
+        let builder = lingerers(&gate).into_iter().nth(second.into()).unwrap();
+        let builder = builder.first_event(Duration::ZERO);
+        let client = Client::new(builder.build().unwrap()).retries(Retries::none());
+        let answer = answer(&client).await;
+        let mut updates = client.stream(answer).await.unwrap();
+        match updates.next().await.unwrap().unwrap() {
+            Event::Task(task) => assert_eq!(task.status.state, TaskState::Working),
+            other => panic!("{other:?}"),
+        }
+        gate.open();
+        assert_eq!(last_state(updates).await, Some(TaskState::Completed));
+    }
+}
+
+/// Tells a hundred syllables, and then waits for ever.
+async fn chatter(turn: Turn) -> Result<(), Failure> {
+    let mut text = turn.artifact("text").text("0").send().await?;
+    for number in 1..100 {
+        text = text.text(number.to_string()).send().await?;
+    }
+    turn.canceled().await;
+    Ok(())
+}
+
+fn chatterers() -> [ServerBuilder; 2] {
+    [
+        Server::builder(card(), chatter).store(MemoryStore::default()),
+        Server::builder(card(), chatter).store(stores::sqlite()),
+    ]
+}
+
+/// Reads until all syllables are there; yields how many events it took.
+async fn listen(client: &Client) -> usize {
+    let mut updates = client.stream("talk").await.unwrap();
+    let (mut text, mut events, mut id) = (Vec::new(), 0, None);
+    while text.len() < 100 {
+        let event = updates.next().await.unwrap().unwrap();
+        if let Event::ArtifactUpdate(update) = event {
+            events += 1;
+            text.extend(update.artifact.parts);
+            id = Some(update.task_id);
+        }
+    }
+    let all = (0..100).map(|number| Part::text(number.to_string()));
+    assert_eq!(text, all.collect::<Vec<_>>());
+    let task = client.cancel_task(id.unwrap()).await.unwrap();
+    assert_eq!(task.artifacts[0].parts, text);
+    assert_eq!(task.status.state, TaskState::Canceled);
+    events
+}
+
+#[tokio::test]
+async fn syllables_are_told_together() {
+    for builder in chatterers() {
+        let server = builder.merge_chunks(true);
+        let events = listen(&Client::new(server.build().unwrap())).await;
+        assert!(events < 50, "{events} events");
+    }
+}
+
+/// A chunk is told as soon as the agent waits for its next one: time is paused, and does not pass meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_chunk_waits_for_no_timer() {
+    let agents = Arc::new(Notify::new());
+    let waits = Arc::clone(&agents);
+    let agent = move |turn: Turn| {
+        let waits = Arc::clone(&waits);
+        async move {
+            let mut text = turn.artifact("talk").text("0").send().await?;
+            for number in 1..10 {
+                waits.notified().await;
+                text = text.text(number.to_string()).send().await?;
+            }
+            Ok::<_, Failure>(text.done().await?)
+        }
+    };
+    let server = Server::builder(card(), agent).store(MemoryStore::default());
+    let client = Client::new(server.build().unwrap());
+    let mut updates = client.stream("talk").await.unwrap();
+    let begun = tokio::time::Instant::now();
+    let mut told = 0;
+    while let Some(event) = updates.next().await {
+        if let Event::ArtifactUpdate(update) = event.unwrap() {
+            told += update.artifact.parts.len();
+            agents.notify_one();
+        }
+    }
+    assert_eq!((told, begun.elapsed()), (10, Duration::ZERO));
+}
+
+/// Text that comes after the end of the task is refused, or dropped with a warning, and nothing else happens.
+#[tokio::test]
+async fn text_after_the_end_is_dropped() {
+    let agent = async |turn: Turn| {
+        let text = turn.artifact("talk").text("0").send().await?;
+        turn.complete().await?;
+        let late = text.text("1").send().await?;
+        drop(late.done().await);
+        Ok::<_, Failure>(())
+    };
+    let server = Server::builder(card(), agent).store(MemoryStore::default());
+    let client = Client::new(server.build().unwrap());
+    let done = task(client.send("talk").await.unwrap());
+    assert_eq!(done.status.state, TaskState::Completed);
+    assert_eq!(done.artifacts[0].parts, [Part::text("0")]);
+}
+
+#[tokio::test]
+async fn or_one_by_one() {
+    for builder in chatterers() {
+        let server = builder.merge_chunks(false);
+        assert_eq!(listen(&Client::new(server.build().unwrap())).await, 100);
+    }
+}

@@ -1,0 +1,134 @@
+//! What a caller says of itself reaches the agent, and proves nothing.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+
+use a2a_server::{Authenticator, Denied, Failure, Principal, Server, Transport, Turn};
+use a2a_transport::{BoxFuture, Call, Gateway};
+use a2a_types::{AgentCard, Dialect, GetTaskRequest, Message, Request, SendMessageRequest, TaskId};
+use http::request::Parts;
+use serde_json::{Value, json};
+
+use crate::profile::wire::Caller;
+
+fn request(id: &str, metadata: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": {
+        "kind": "message", "messageId": id, "role": "user",
+        "parts": [{"kind": "text", "text": "who am I?"}], "metadata": metadata,
+    }}})
+}
+
+type Heard = Arc<Mutex<Vec<String>>>;
+
+/// A server that writes down who calls.
+fn server(heard: &Heard) -> Server {
+    let heard = Arc::clone(heard);
+    let agent = move |turn: Turn| {
+        let heard = Arc::clone(&heard);
+        async move {
+            let line = format!(
+                "{:?} {:?} {:?}",
+                turn.principal(),
+                turn.claimed_user_id(),
+                turn.invocation_id(),
+            );
+            heard.lock().unwrap().push(line);
+            turn.artifact("answer").text("somebody").done().await?;
+            Ok::<(), Failure>(())
+        }
+    };
+    Server::builder(AgentCard::new("Who", "Knows who calls"), agent)
+        .build()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_claimed_user_reaches_the_agent_and_is_nobody() {
+    let heard = Heard::default();
+    let server = server(&heard);
+    let caller = Caller::of(server.clone()).await;
+    let said = json!({"user_id": "of-message", "invocation_id": "inv-1", "secret": true});
+    caller
+        .ask_with(&request("1", said.clone()), &[("X-User-ID", "of-header")])
+        .await;
+    caller.ask_with(&request("2", said), &[]).await;
+    caller
+        .ask_with(&request("3", json!({"user_id": 7})), &[])
+        .await;
+    let expected = [
+        r#"(anonymous) Some("of-header") Some("inv-1")"#,
+        r#"(anonymous) Some("of-message") Some("inv-1")"#,
+        "(anonymous) None None",
+    ];
+    assert_eq!(*heard.lock().unwrap(), expected);
+}
+
+/// Whoever shows no credentials is refused, whatever it says; and nobody's claim opens the tasks of
+/// another.
+#[tokio::test]
+async fn a_claim_is_no_authentication() {
+    struct Tokens;
+    impl Authenticator for Tokens {
+        fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
+            let token = head
+                .headers
+                .get("authorization")
+                .and_then(|it| it.to_str().ok());
+            let admitted = match token {
+                Some("Bearer a") => Ok(Principal::named("alice")),
+                Some("Bearer b") => Ok(Principal::named("bob")),
+                _ => Err(Denied::Unauthenticated {
+                    challenge: "Bearer".to_owned(),
+                }),
+            };
+            Box::pin(std::future::ready(admitted))
+        }
+    }
+    let heard = Heard::default();
+    let server = server(&heard);
+    let bound = server
+        .bind("127.0.0.1:0")
+        .await
+        .unwrap()
+        .authenticator(Tokens);
+    let caller = Caller::at(bound.local_addr());
+    tokio::spawn(bound.run(std::future::pending()));
+
+    let refused = caller
+        .ask_with(&request("1", json!({})), &[("X-User-ID", "alice")])
+        .await;
+    assert!(refused[0]["error"].is_object(), "{}", refused[0]);
+    let alices = [("authorization", "Bearer a"), ("X-User-ID", "bob")];
+    let task = caller.ask_with(&request("2", json!({})), &alices).await[0]["result"]["id"].take();
+    assert_eq!(*heard.lock().unwrap(), [r#"alice Some("bob") None"#]);
+
+    let get = json!({"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": {"id": task}});
+    let bobs = [("authorization", "Bearer b"), ("X-User-ID", "alice")];
+    let refused = caller.ask_with(&get, &bobs).await;
+    assert_eq!(refused[0]["error"]["code"], -32001, "{}", refused[0]);
+    assert!(caller.ask_with(&get, &alices).await[0]["result"].is_object());
+
+    // Nor does one in the same process, by the principal that nobody proved.
+    let id: TaskId = task.as_str().unwrap().into();
+    let mut call = Call::new(Request::GetTask(GetTaskRequest {
+        id,
+        ..Default::default()
+    }));
+    call.context.claims.user_id = Some("alice".into());
+    assert!(server.call(call).await.is_err());
+}
+
+/// An agent may believe its gateway whom it claims to act for: no caller's claim goes through.
+#[tokio::test]
+async fn a_gateway_passes_no_claim_on() {
+    let heard = Heard::default();
+    let gateway = Gateway::new(server(&heard), Dialect::V1_0);
+    let message = Message::user("who am I?");
+    let mut call = Call::new(Request::SendMessage(SendMessageRequest {
+        message,
+        ..Default::default()
+    }));
+    call.context.claims.user_id = Some("alice".into());
+    gateway.call(call).await.unwrap();
+    assert_eq!(*heard.lock().unwrap(), ["(anonymous) None None"]);
+}

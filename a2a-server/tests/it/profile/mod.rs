@@ -1,0 +1,140 @@
+//! The profile of trpc-agent-go at the agent's end: who declared it gets steps as its document shows
+//! them, who only shows to be a client of the framework gets the form that it keeps whole, and
+//! everybody else gets plain A2A.
+//!
+//! `golden/*.txt` hold what goes over the wire; `A2A_REWRITE=1` writes them anew.
+
+mod claims;
+mod hidden;
+mod weather;
+mod wire;
+
+use std::path::Path;
+
+use a2a_server::Server;
+use serde_json::json;
+
+use crate::profile::weather::{Weather, card, plain_card};
+use crate::profile::wire::Caller;
+
+/// Everything that the agent can be asked, in every manner, once and as a stream.
+#[tokio::test]
+async fn every_answer_is_as_its_golden_file_says() {
+    let mut failures = Vec::new();
+    for command in [
+        "tool",
+        "parallel",
+        "reasoning",
+        "two calls",
+        "code",
+        "whole",
+        "ask",
+        "reply",
+        "note",
+        "fail",
+    ] {
+        let found = in_every_manner(command).await;
+        let name = command.replace(' ', "-");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(format!("tests/it/profile/golden/{name}.txt"));
+        if std::env::var_os("A2A_REWRITE").is_some() {
+            std::fs::write(&path, &found).unwrap();
+        }
+        let expected = std::fs::read_to_string(&path).unwrap_or_default();
+        if found != expected {
+            failures.push(format!(
+                "{}\nexpected\n{expected}\nfound\n{found}",
+                path.display()
+            ));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+async fn in_every_manner(command: &str) -> String {
+    let mut text = String::new();
+    for (title, declares, agent, hides, declared) in [
+        ("a caller that declared the profile", true, "", false, true),
+        ("steps are hidden", true, "", true, true),
+        (
+            "the card does not declare the profile",
+            true,
+            "",
+            false,
+            false,
+        ),
+        (
+            "a client of the framework that declared nothing",
+            false,
+            "trpc-a2a-go-client/0.1",
+            false,
+            true,
+        ),
+        ("anybody else", false, "", false, true),
+    ] {
+        let card = if declared { card() } else { plain_card() };
+        let server = Server::builder(card, Weather).merge_chunks(false);
+        let server = if hides { server.hide_steps() } else { server };
+        let caller = Caller::of(server.build().unwrap()).await;
+        let mut message = json!({
+            "kind": "message", "messageId": "msg-001", "role": "user", "contextId": "ctx-001",
+            "parts": [{"kind": "text", "text": command}],
+        });
+        if declares {
+            message["metadata"] =
+                json!({"interaction_spec_version": "0.1", "invocation_id": "inv-001"});
+        }
+        for method in ["message/send", "message/stream"] {
+            let request = json!({
+                "jsonrpc": "2.0", "id": "req-001", "method": method, "params": {"message": message},
+            });
+            message["messageId"] = json!("msg-002");
+            let answers = caller.ask(&request, agent).await;
+            text.push_str(&format!("# {title}: {method}\n"));
+            for answer in wire::with_made_up_things_named(answers) {
+                text.push_str(&format!("{answer}\n"));
+            }
+        }
+    }
+    text
+}
+
+/// Another major version is answered in plain A2A, another minor one as ours.
+#[tokio::test]
+async fn a_version_that_is_not_understood_gets_plain_answers() {
+    let caller = Caller::of(Server::builder(card(), Weather).build().unwrap()).await;
+    for (version, kind) in [
+        ("0.1", "message"),
+        ("0.4", "message"),
+        ("1.0", "task"),
+        ("x", "task"),
+    ] {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": {
+            "kind": "message", "messageId": format!("of {version}"), "role": "user",
+            "parts": [{"kind": "text", "text": "reasoning"}],
+            "metadata": {"interaction_spec_version": version},
+        }}});
+        let answer = &caller.ask(&request, "").await[0];
+        assert_eq!(answer["result"]["kind"], kind, "{version}: {answer}");
+    }
+}
+
+/// The profile may be asked for as an extension, too, in either spelling of the header.
+#[tokio::test]
+async fn an_extension_that_is_wanted_is_active_and_named() {
+    let caller = Caller::of(Server::builder(card(), Weather).build().unwrap()).await;
+    for (id, header, kind) in [
+        ("1", "X-A2A-Extensions", "message"),
+        ("2", "A2A-Extensions", "message"),
+        ("3", "X-Something-Else", "task"),
+    ] {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": {
+            "kind": "message", "messageId": id, "role": "user",
+            "parts": [{"kind": "text", "text": "reasoning"}],
+        }}});
+        let answer = &caller
+            .ask_with(&request, &[(header, "urn:x, trpc-a2a-version")])
+            .await[0];
+        assert_eq!(answer["result"]["kind"], kind, "{header}: {answer}");
+    }
+}

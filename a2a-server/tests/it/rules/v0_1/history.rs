@@ -1,0 +1,58 @@
+//! Rules 8 and 9: history.
+
+use serde_json::json;
+
+use super::{say, with};
+use crate::rules::puppet::serve;
+use crate::rules::wire::texts;
+
+#[tokio::test]
+async fn rule_5_1_08_history_is_told_when_it_is_asked_for() {
+    let served = serve().await;
+    served.rpc("tasks/send", say("t", "ask one")).await.unwrap();
+    let all = ["ask one", "one", "ask more"];
+    for (length, kept) in [
+        (json!(null), 0),
+        (json!(0), 0),
+        (json!(2), 2),
+        (json!(3), 3),
+        (json!(99), 3),
+    ] {
+        let again = format!("t{length}");
+        served
+            .rpc("tasks/send", say(&again, "ask one"))
+            .await
+            .unwrap();
+        let params = with(say(&again, "ask more"), json!({"historyLength": length}));
+        let sent = served.rpc("tasks/send", params).await.unwrap();
+        let params = json!({"id": again, "historyLength": length});
+        let read = served.rpc("tasks/get", params).await.unwrap();
+        for task in [sent, read] {
+            assert_eq!(
+                texts(&task["history"]),
+                all[3 - kept..],
+                "{length}: the last, in order"
+            );
+        }
+    }
+    let unasked = served.rpc("tasks/get", json!({"id": "t"})).await.unwrap();
+    assert_eq!(texts(&unasked["history"]), [""; 0]);
+}
+
+#[tokio::test]
+async fn rule_5_1_09_history_has_both_sides() {
+    let served = serve().await;
+    served.rpc("tasks/send", say("t", "ask one")).await.unwrap();
+    let params = with(say("t", "ask more"), json!({"historyLength": 9}));
+    let task = served.rpc("tasks/send", params).await.unwrap();
+    let history = task["history"].as_array().unwrap().iter();
+    let said: Vec<_> = history
+        .map(|message| (message["role"].as_str().unwrap(), texts(message)))
+        .collect();
+    let expected = [
+        ("user", vec!["ask one"]),
+        ("agent", vec!["one"]),
+        ("user", vec!["ask more"]),
+    ];
+    assert_eq!(said, expected);
+}

@@ -1,0 +1,60 @@
+//! Generation 0.2.
+
+mod lifecycle;
+mod offers;
+mod streams;
+
+use a2a_types::{AgentCard, Dialect};
+use serde_json::{Value, json};
+
+use crate::rules::puppet::{Served, card, serve_with};
+use crate::rules::wire::unique;
+
+/// Serves the puppet to callers of 0.2, who say nothing that those of 0.3 do not say.
+async fn serve() -> Served {
+    serve_card(card()).await
+}
+
+async fn serve_card(card: AgentCard) -> Served {
+    serve_with(card, |builder| builder, |bound| bound.prefer(Dialect::V0_2)).await
+}
+
+/// The params of a first message.
+pub(crate) fn say(text: &str) -> Value {
+    json!({"message": {
+        "kind": "message", "messageId": unique(), "role": "user",
+        "parts": [{"kind": "text", "text": text}],
+    }})
+}
+
+/// The params of a message to a task.
+pub(crate) fn say_to(task: &Value, text: &str) -> Value {
+    with(say(text), json!({"taskId": task["id"]}))
+}
+
+/// The same params with further members of the message.
+pub(crate) fn with(mut params: Value, members: Value) -> Value {
+    let Value::Object(members) = members else {
+        panic!("members are an object")
+    };
+    params["message"].as_object_mut().unwrap().extend(members);
+    params
+}
+
+/// The same params with a configuration.
+pub(crate) fn configured(mut params: Value, configuration: Value) -> Value {
+    params["configuration"] = configuration;
+    params
+}
+
+impl Served {
+    /// Sends a text by JSON-RPC as 0.2 and 0.3 do, and yields what comes of it.
+    pub(crate) async fn send(&self, text: &str) -> Value {
+        self.rpc("message/send", say(text)).await.unwrap()
+    }
+}
+
+/// The state of a task or of an update of its status.
+pub(crate) fn state(of: &Value) -> &str {
+    of["status"]["state"].as_str().unwrap_or_default()
+}

@@ -1,0 +1,75 @@
+//! Rules 3, 4 and 5 for the client.
+
+use a2a_client::{Client, Dialect};
+use serde_json::{Value, json};
+
+use crate::rules::puppet::serve;
+use crate::rules::recorder::{Answer, Recorder, ask_everything, client_of};
+use crate::rules::wire::{code, nobody};
+
+fn card(url: &str, transport: &str, additional: Value) -> Value {
+    json!({
+        "name": "n", "description": "d", "version": "1", "protocolVersion": "0.3.0",
+        "capabilities": {}, "skills": [], "defaultInputModes": [], "defaultOutputModes": [],
+        "url": url, "preferredTransport": transport, "additionalInterfaces": additional,
+    })
+}
+
+#[tokio::test]
+async fn rule_5_3_03_the_client_uses_the_url_of_the_transport() {
+    for (preferred, expected) in [
+        ("JSONRPC", "/main"),
+        ("HTTP+JSON", "/main/v1/message:send"),
+        // Not ours: the next one is.
+        ("GRPC", "/other/v1/message:send"),
+    ] {
+        let recorder = Recorder::with_card(move |host| {
+            let at = |path: &str| format!("http://{host}{path}");
+            let other = json!([{"url": at("/other"), "transport": "HTTP+JSON"}]);
+            card(&at("/main"), preferred, other)
+        });
+        let recorder = recorder.await;
+        drop(client_of(&recorder).await.send("x").await);
+        let asked = recorder.asked();
+        let places: Vec<_> = asked.iter().map(|asked| &*asked.path).collect();
+        assert_eq!(places, [expected], "{preferred}");
+    }
+}
+
+#[tokio::test]
+async fn rule_5_3_04_the_client_falls_back_to_another_transport() {
+    let nobody = nobody().await;
+    let recorder = Recorder::with_card(move |host| {
+        let other = json!([{"url": format!("http://{host}/other"), "transport": "HTTP+JSON"}]);
+        card(&format!("http://{nobody}/"), "JSONRPC", other)
+    });
+    let recorder = recorder.await;
+    drop(client_of(&recorder).await.send("x").await);
+    let asked = recorder.asked();
+    let places: Vec<_> = asked.iter().map(|asked| &*asked.path).collect();
+    assert_eq!(places, ["/other/v1/message:send"]);
+}
+
+#[tokio::test]
+async fn rule_5_3_05_methods_are_categories_and_actions() {
+    let recorder = Recorder::new(|_| Answer::nothing()).await;
+    ask_everything(&Client::at(&recorder.url(), Dialect::V0_3).unwrap()).await;
+    let asked = recorder.asked();
+    // A refused subscription is followed by a look at the task.
+    assert_eq!(asked.len(), 12);
+    for asked in asked {
+        let method = asked.body["method"].as_str().unwrap();
+        let words: Vec<_> = method.split('/').collect();
+        let is_word = |word: &&str| {
+            word.starts_with(|first: char| first.is_ascii_lowercase())
+                && word.chars().all(|letter| letter.is_ascii_alphabetic())
+        };
+        assert!(words.len() >= 2 && words.iter().all(is_word), "{method}");
+    }
+    // A method of an extension is in a name space of its own, and not ours.
+    let extension = serve()
+        .await
+        .rpc("example.com/search/find", json!({}))
+        .await;
+    assert_eq!(code(extension), -32601);
+}

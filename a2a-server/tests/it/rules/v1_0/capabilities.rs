@@ -1,0 +1,93 @@
+//! Rule 31: what the card does not promise is refused.
+
+use a2a_types::{AgentCard, AgentExtension};
+use serde_json::{Value, json};
+
+use super::{WAYS, Way, configured, put, say};
+use crate::rules::puppet::{Served, card, plain_card, serve_card, serve_to_names};
+
+/// The same refusal by both bindings: the reason, and the code that JSON-RPC has for it.
+async fn check(served: &Served, method: &str, params: Value, reason: &str, code: i64) {
+    for way in WAYS {
+        let refused = served.ask_as("alice", way, method, params.clone()).await;
+        assert_eq!(refused, Err(reason.to_owned()), "{way:?} {method}");
+    }
+    let (verb, path, body) = put(Way::JsonRpc, method, params);
+    let headers = [("a2a-version", "1.0"), ("authorization", "Bearer alice")];
+    let got = served.http(verb, &path, &headers, body.as_ref()).await;
+    assert_eq!(got.body["error"]["code"], code, "{method}");
+}
+
+#[tokio::test]
+async fn rule_5_4_31_what_is_not_promised_is_refused() {
+    let plain = serve_card(plain_card()).await;
+    let task = plain.task(Way::JsonRpc, "ask which").await;
+    let (id, task_id) = (json!({"id": task["id"]}), json!({"taskId": task["id"]}));
+    let config = json!({"taskId": task["id"], "url": "https://a.example/"});
+    let named = json!({"taskId": task["id"], "id": "c"});
+
+    let reason = "PUSH_NOTIFICATION_NOT_SUPPORTED";
+    for (method, params) in [
+        ("CreateTaskPushNotificationConfig", config),
+        ("GetTaskPushNotificationConfig", named.clone()),
+        ("ListTaskPushNotificationConfigs", task_id),
+        ("DeleteTaskPushNotificationConfig", named),
+    ] {
+        check(&plain, method, params, reason, -32003).await;
+    }
+    let webhook = json!({"taskPushNotificationConfig": {"url": "https://a.example/"}});
+    check(
+        &plain,
+        "SendMessage",
+        configured(say("echo x"), webhook),
+        reason,
+        -32003,
+    )
+    .await;
+
+    let reason = "UNSUPPORTED_OPERATION";
+    check(
+        &plain,
+        "SendStreamingMessage",
+        say("echo x"),
+        reason,
+        -32004,
+    )
+    .await;
+    check(&plain, "SubscribeToTask", id, reason, -32004).await;
+    check(&plain, "GetExtendedAgentCard", json!({}), reason, -32004).await;
+
+    let mut promising = card();
+    promising.capabilities.extended_agent_card = Some(true);
+    let promising = serve_to_names(promising).await;
+    let reason = "EXTENDED_AGENT_CARD_NOT_CONFIGURED";
+    check(
+        &promising,
+        "GetExtendedAgentCard",
+        json!({}),
+        reason,
+        -32007,
+    )
+    .await;
+
+    let demanding = serve_card(requiring("urn:must")).await;
+    let reason = "EXTENSION_SUPPORT_REQUIRED";
+    for (method, params) in [
+        ("SendMessage", say("echo x")),
+        ("SendStreamingMessage", say("echo x")),
+        ("ListTasks", json!({})),
+    ] {
+        check(&demanding, method, params, reason, -32008).await;
+    }
+}
+
+/// A card that requires an extension.
+pub(super) fn requiring(uri: &str) -> AgentCard {
+    let mut card = card();
+    card.capabilities.extensions = vec![AgentExtension {
+        uri: uri.to_owned(),
+        required: true,
+        ..AgentExtension::default()
+    }];
+    card
+}

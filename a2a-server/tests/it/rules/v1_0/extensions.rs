@@ -1,0 +1,77 @@
+//! Rules 38 and 39: extensions.
+
+use a2a_types::AgentExtension;
+use serde_json::{Value, json};
+
+use super::capabilities::requiring;
+use super::{WAYS, Way, put, say, with};
+use crate::rules::puppet::{Served, card, serve, serve_card};
+
+/// The extensions that an answer names as active, and whether it is good.
+async fn active(served: &Served, way: Way, wanted: &str) -> (String, bool) {
+    let (verb, path, body) = put(way, "SendMessage", say("echo x"));
+    let headers = [("a2a-version", "1.0"), ("a2a-extensions", wanted)];
+    let got = served.http(verb, &path, &headers, body.as_ref()).await;
+    let good = got.status == 200 && got.body["error"].is_null();
+    (got.header("a2a-extensions").to_owned(), good)
+}
+
+#[tokio::test]
+async fn rule_5_4_38_extensions_are_opted_into() {
+    let offered = ["urn:one", "urn:two/v1"].map(|uri| AgentExtension {
+        uri: uri.to_owned(),
+        ..AgentExtension::default()
+    });
+    let mut offering = card();
+    offering.capabilities.extensions = offered.into();
+    let offering = serve_card(offering).await;
+    let demanding = serve_card(requiring("urn:must/v1")).await;
+    for way in WAYS {
+        for (wanted, named) in [
+            ("", ""),
+            ("urn:one", "urn:one"),
+            ("urn:unknown, urn:one,urn:two/v1", "urn:one, urn:two/v1"),
+            ("urn:unknown", ""),
+            // Another version is another extension.
+            ("urn:two/v2", ""),
+        ] {
+            let expected = (named.to_owned(), true);
+            assert_eq!(
+                active(&offering, way, wanted).await,
+                expected,
+                "{way:?} {wanted}"
+            );
+        }
+        for (wanted, named, served) in [
+            ("urn:must/v1", "urn:must/v1", true),
+            ("urn:must/v2", "", false),
+            ("", "", false),
+        ] {
+            let expected = (named.to_owned(), served);
+            assert_eq!(
+                active(&demanding, way, wanted).await,
+                expected,
+                "{way:?} {wanted}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn rule_5_4_39_extensions_speak_in_metadata() {
+    for way in WAYS {
+        let served = serve().await;
+        let (metadata, extensions) = (json!({"urn:one": {"urgent": [true]}}), json!(["urn:one"]));
+        let extended = json!({"metadata": metadata, "extensions": extensions, "urgent": true});
+        let sent = served
+            .ask(way, "SendMessage", with(say("extend x"), extended))
+            .await
+            .unwrap();
+        let told = [&sent["task"]["artifacts"][0], &sent["task"]["history"][0]];
+        for object in told {
+            let said = (&object["metadata"], &object["extensions"]);
+            assert_eq!(said, (&metadata, &extensions), "{way:?}: {object}");
+            assert_eq!(object["urgent"], Value::Null, "{way:?}: no new members");
+        }
+    }
+}

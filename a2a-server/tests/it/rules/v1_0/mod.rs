@@ -1,0 +1,239 @@
+//! Generation 1.0: each rule by JSON-RPC and by HTTP+JSON.
+
+mod access;
+mod blocking;
+mod capabilities;
+mod card;
+mod client;
+mod extensions;
+mod lifecycle;
+mod list;
+mod push;
+mod streams;
+mod versions;
+
+use serde_json::{Map, Value, json};
+
+use crate::rules::puppet::Served;
+use crate::rules::wire::{Events, Headers, outcome, request, unique};
+
+/// How a request is put into HTTP.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Way {
+    JsonRpc,
+    HttpJson,
+}
+
+pub(crate) const WAYS: [Way; 2] = [Way::JsonRpc, Way::HttpJson];
+
+/// Verb and path of every operation on HTTP+JSON, specification 1.0 §11.3: a member in braces
+/// stands in the path, not in the body or the query.
+const PLACES: [(&str, &str, &str); 11] = [
+    ("SendMessage", "POST", "/message:send"),
+    ("SendStreamingMessage", "POST", "/message:stream"),
+    ("GetTask", "GET", "/tasks/{id}"),
+    ("ListTasks", "GET", "/tasks"),
+    ("CancelTask", "POST", "/tasks/{id}:cancel"),
+    ("SubscribeToTask", "POST", "/tasks/{id}:subscribe"),
+    (
+        "CreateTaskPushNotificationConfig",
+        "POST",
+        "/tasks/{taskId}/pushNotificationConfigs",
+    ),
+    (
+        "GetTaskPushNotificationConfig",
+        "GET",
+        "/tasks/{taskId}/pushNotificationConfigs/{id}",
+    ),
+    (
+        "ListTaskPushNotificationConfigs",
+        "GET",
+        "/tasks/{taskId}/pushNotificationConfigs",
+    ),
+    (
+        "DeleteTaskPushNotificationConfig",
+        "DELETE",
+        "/tasks/{taskId}/pushNotificationConfigs/{id}",
+    ),
+    ("GetExtendedAgentCard", "GET", "/extendedAgentCard"),
+];
+
+/// A request as HTTP has it: verb, path and body.
+fn put(way: Way, method: &str, params: Value) -> (&'static str, String, Option<Value>) {
+    if way == Way::JsonRpc {
+        return ("POST", "/".to_owned(), Some(request(method, params)));
+    }
+    let (_, verb, template) = PLACES
+        .into_iter()
+        .find(|(name, ..)| *name == method)
+        .unwrap();
+    let Value::Object(mut members) = params else {
+        panic!("params are an object")
+    };
+    let mut path = template.to_owned();
+    for member in ["id", "taskId"] {
+        let place = format!("{{{member}}}");
+        if path.contains(&place) {
+            let value = members.remove(member).unwrap();
+            path = path.replace(&place, value.as_str().unwrap());
+        }
+    }
+    match verb {
+        "POST" => (verb, path, Some(Value::Object(members))),
+        _ => (verb, path + &query(members), None),
+    }
+}
+
+fn query(members: Map<String, Value>) -> String {
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    let pairs = members
+        .iter()
+        .map(|(name, value)| format!("{name}={}", text(value)));
+    let pairs: Vec<_> = pairs.collect();
+    if pairs.is_empty() {
+        String::new()
+    } else {
+        format!("?{}", pairs.join("&"))
+    }
+}
+
+impl Served {
+    /// Asks in 1.0, and yields the answer, or the reason why there is none.
+    pub(crate) async fn ask(&self, way: Way, method: &str, params: Value) -> Result<Value, String> {
+        self.ask_with(&[], way, method, params).await
+    }
+
+    /// Asks in 1.0 in somebody's name.
+    pub(crate) async fn ask_as(
+        &self,
+        who: &str,
+        way: Way,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, String> {
+        let credentials = format!("Bearer {who}");
+        self.ask_with(&[("authorization", &credentials)], way, method, params)
+            .await
+    }
+
+    /// Asks in 1.0 with further headers.
+    pub(crate) async fn ask_with(
+        &self,
+        headers: Headers<'_>,
+        way: Way,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, String> {
+        let (verb, path, body) = put(way, method, params);
+        let headers = [&[("a2a-version", "1.0")], headers].concat();
+        let got = self.http(verb, &path, &headers, body.as_ref()).await;
+        let answer = match way {
+            Way::JsonRpc => outcome(got.body),
+            Way::HttpJson if got.status == 200 => Ok(got.body),
+            Way::HttpJson => Err(got.body["error"].clone()),
+        };
+        answer.map_err(|error| {
+            let details = if way == Way::JsonRpc {
+                &error["data"]
+            } else {
+                &error["details"]
+            };
+            details[0]["reason"]
+                .as_str()
+                .unwrap_or_else(|| panic!("{error}"))
+                .to_owned()
+        })
+    }
+
+    /// Asks for a stream in 1.0.
+    pub(crate) async fn follow(&self, way: Way, method: &str, params: Value) -> Stream {
+        let (verb, path, body) = put(way, method, params);
+        let events = self
+            .stream(verb, &path, &[("a2a-version", "1.0")], body.as_ref())
+            .await;
+        Stream { way, events }
+    }
+
+    /// Sends a text, and yields the task that comes of it.
+    pub(crate) async fn task(&self, way: Way, text: &str) -> Value {
+        self.ask(way, "SendMessage", say(text)).await.unwrap()["task"].take()
+    }
+}
+
+/// The events of a stream in 1.0, each `{task}`, `{message}`, `{statusUpdate}` or `{artifactUpdate}`.
+pub(crate) struct Stream {
+    way: Way,
+    events: Events,
+}
+
+impl Stream {
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        let event = self.events.next().await?;
+        let event = if self.way == Way::JsonRpc {
+            outcome(event).unwrap()
+        } else {
+            event
+        };
+        assert_eq!(event.as_object().map(Map::len), Some(1), "{event}");
+        Some(event)
+    }
+
+    pub(crate) async fn rest(mut self) -> Vec<Value> {
+        let mut events = Vec::new();
+        while let Some(event) = self.next().await {
+            events.push(event);
+        }
+        events
+    }
+
+    /// Reads on until the task is in a state.
+    pub(crate) async fn until(&mut self, state: &str) -> Value {
+        loop {
+            let event = self
+                .next()
+                .await
+                .expect("the stream goes on until that state");
+            if state_of(&event) == state {
+                return event;
+            }
+        }
+    }
+}
+
+/// The state that an event tells, empty if it tells none.
+pub(crate) fn state_of(event: &Value) -> &str {
+    let updates = [&event["task"], &event["statusUpdate"]];
+    let told = updates
+        .into_iter()
+        .find_map(|update| update["status"]["state"].as_str());
+    told.unwrap_or_default()
+}
+
+/// The params of a first message.
+pub(crate) fn say(text: &str) -> Value {
+    json!({"message": {"messageId": unique(), "role": "ROLE_USER", "parts": [{"text": text}]}})
+}
+
+/// The params of a message to a task.
+pub(crate) fn say_to(task: &Value, text: &str) -> Value {
+    with(say(text), json!({"taskId": task["id"]}))
+}
+
+/// The same params with further members of the message.
+pub(crate) fn with(mut params: Value, members: Value) -> Value {
+    let Value::Object(members) = members else {
+        panic!("members are an object")
+    };
+    params["message"].as_object_mut().unwrap().extend(members);
+    params
+}
+
+/// The same params with a configuration.
+pub(crate) fn configured(mut params: Value, configuration: Value) -> Value {
+    params["configuration"] = configuration;
+    params
+}

@@ -1,0 +1,153 @@
+//! Rules 32 to 36: which version is spoken.
+
+use a2a_types::reading::Mode;
+use serde_json::{Value, json};
+
+use super::{WAYS, Way, put, say};
+use crate::rules::puppet::{card, serve, serve_with};
+use crate::rules::wire::{Got, Headers, request, unique};
+
+fn headers<'a>(version: &'a [&'a str]) -> Vec<(&'a str, &'a str)> {
+    version
+        .iter()
+        .map(|version| ("a2a-version", *version))
+        .collect()
+}
+
+/// Whether an answer is one of 1.0.
+fn is_of_1_0(way: Way, got: &Got) -> bool {
+    let result = if way == Way::JsonRpc {
+        &got.body["result"]
+    } else {
+        &got.body
+    };
+    result["task"]["status"]["state"] == "TASK_STATE_COMPLETED"
+}
+
+#[tokio::test]
+async fn rule_5_4_32_a_patch_number_does_not_matter() {
+    let strict = serve_with(card(), |builder| builder, |bound| bound.mode(Mode::Strict)).await;
+    for way in WAYS {
+        for version in ["1.0", "1.0.0", "1.0.7", " 1.0 "] {
+            let (verb, path, body) = put(way, "SendMessage", say("echo x"));
+            let got = strict
+                .http(verb, &path, &headers(&[version]), body.as_ref())
+                .await;
+            assert!(is_of_1_0(way, &got), "{way:?} {version}: {got:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn rule_5_4_33_the_version_may_be_a_request_parameter() {
+    let strict = serve_with(card(), |builder| builder, |bound| bound.mode(Mode::Strict)).await;
+    for way in WAYS {
+        let (verb, path, body) = put(way, "SendMessage", say("echo x"));
+        let path = format!("{path}?A2A-Version=1.0");
+        let got = strict.http(verb, &path, &[], body.as_ref()).await;
+        assert!(is_of_1_0(way, &got), "{way:?}: {got:?}");
+    }
+}
+
+#[tokio::test]
+async fn rule_5_4_34_the_requested_version_is_spoken_or_refused() {
+    let strict = serve_with(card(), |builder| builder, |bound| bound.mode(Mode::Strict)).await;
+    let served = serve().await;
+    for way in WAYS {
+        for version in ["1.1", "2.0", "v1.0", "nonsense"] {
+            let (verb, path, body) = put(way, "SendMessage", say("echo x"));
+            let got = served
+                .http(verb, &path, &headers(&[version]), body.as_ref())
+                .await;
+            let error = &got.body["error"];
+            let (code, status, details) = match way {
+                Way::JsonRpc => (-32009, 200, &error["data"]),
+                Way::HttpJson => (400, 400, &error["details"]),
+            };
+            assert_eq!(
+                (error["code"].as_i64(), got.status),
+                (Some(code), status),
+                "{version}"
+            );
+            assert_eq!(
+                details[0]["reason"], "VERSION_NOT_SUPPORTED",
+                "{way:?} {version}"
+            );
+        }
+        // Nothing, or nothing in it, means 0.3, which has no such method and no such path.
+        for version in [&[][..], &[""], &["0.3"]] {
+            let (verb, path, body) = put(way, "SendMessage", say("echo x"));
+            let got = strict
+                .http(verb, &path, &headers(version), body.as_ref())
+                .await;
+            let refused = match way {
+                Way::JsonRpc => got.body["error"]["code"] == -32601,
+                Way::HttpJson => got.status == 404,
+            };
+            assert!(refused, "{way:?} {version:?}: {got:?}");
+        }
+    }
+    let sends = json!({"message": {
+        "kind": "message", "messageId": unique(), "role": "user",
+        "parts": [{"kind": "text", "text": "echo x"}],
+    }});
+    for version in [&[][..], &[""], &["0.3"], &["0.3.0"]] {
+        for served in [&strict, &served] {
+            let asked = request("message/send", sends.clone());
+            let got = served.post(&headers(version), &asked).await;
+            let state = &got.body["result"]["status"]["state"];
+            assert_eq!(state, "completed", "{version:?}: {got:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn rule_5_4_35_one_url_serves_several_versions() {
+    let served = serve().await;
+    let card = served.card_at("/.well-known/agent-card.json").await;
+    let interfaces = card["supportedInterfaces"].as_array().unwrap();
+    let by_json_rpc = interfaces
+        .iter()
+        .filter(|one| one["protocolBinding"] == "JSONRPC");
+    let (urls, versions): (Vec<_>, Vec<_>) = by_json_rpc
+        .map(|one| (&one["url"], one["protocolVersion"].as_str().unwrap()))
+        .unzip();
+    assert_eq!(versions, ["1.0", "0.3", "0.2", "0.1"]);
+    assert!(urls.iter().all(|url| **url == served.url()), "{urls:?}");
+    assert_eq!(
+        served.task(Way::JsonRpc, "echo x").await["status"]["state"],
+        "TASK_STATE_COMPLETED"
+    );
+    let old = json!({"message": {"kind": "message", "messageId": "m", "role": "user",
+        "parts": [{"kind": "text", "text": "echo x"}]}});
+    let answered = served.rpc("message/send", old).await.unwrap();
+    assert_eq!(
+        (&answered["kind"], &answered["status"]["state"]),
+        (&json!("task"), &json!("completed"))
+    );
+}
+
+#[tokio::test]
+async fn rule_5_4_36_the_card_names_the_latest_minor_of_a_major() {
+    let card = serve().await.card_at("/.well-known/agent-card.json").await;
+    for binding in ["JSONRPC", "HTTP+JSON"] {
+        let interfaces = card["supportedInterfaces"].as_array().unwrap().iter();
+        let own = interfaces.filter(|one| one["protocolBinding"] == binding);
+        let versions = own.map(|one| one["protocolVersion"].as_str().unwrap());
+        let of_1: Vec<_> = versions
+            .filter(|version| version.starts_with("1."))
+            .collect();
+        assert_eq!(of_1, ["1.0"], "{binding}");
+    }
+}
+
+/// Who asks for 1.0 gets the card of 1.0, without what older generations need.
+#[tokio::test]
+async fn rule_5_4_34_the_card_is_of_the_requested_version() {
+    let served = serve().await;
+    let card = async |asked: Headers<'_>| {
+        served.get("/.well-known/agent-card.json", asked).await.body["url"].take()
+    };
+    assert_eq!(card(&[("a2a-version", "1.0")]).await, Value::Null);
+    assert_eq!(card(&[]).await, served.url());
+}

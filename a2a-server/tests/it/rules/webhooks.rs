@@ -1,0 +1,193 @@
+//! Webhooks, in every generation: what they are told, and which there may be.
+
+use a2a_server::{Challenge, ServerBuilder, WebhookPolicy};
+use serde_json::{Value, json};
+
+use crate::receiver::{next, receiver};
+use crate::rules::puppet::{Served, card, serve, serve_with};
+use crate::rules::v1_0::{WAYS, say};
+
+/// Serves the puppet to receivers on this machine.
+async fn at_a_desk(build: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Served {
+    let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1"]);
+    serve_with(
+        card(),
+        |builder| build(builder.webhooks(policy)),
+        |bound| bound,
+    )
+    .await
+}
+
+fn code(outcome: &Result<Value, Value>) -> Option<i64> {
+    outcome.as_ref().err()?["code"].as_i64()
+}
+
+fn say_0_1(id: &str, config: Value) -> Value {
+    let parts = json!([{"type": "text", "text": "echo x"}]);
+    let message = json!({"role": "user", "parts": parts});
+    json!({"id": id, "sessionId": "s", "message": message, "pushNotification": config})
+}
+
+#[tokio::test]
+async fn rule_5_1_18_a_webhook_gets_the_whole_task() {
+    let served = at_a_desk(|builder| builder).await;
+    let (url, mut told) = receiver(false).await;
+    let sent = served
+        .rpc("tasks/send", say_0_1("t", json!({"url": url})))
+        .await;
+    let task = sent.unwrap();
+    loop {
+        let got = next(&mut told).await;
+        let body = got.json();
+        assert_eq!(
+            (&body["id"], &body["sessionId"]),
+            (&json!("t"), &json!("s"))
+        );
+        if body["status"]["state"] == "completed" {
+            assert_eq!(body["artifacts"], task["artifacts"]);
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn rule_5_1_19_a_delivery_shows_credentials_and_the_token() {
+    let served = at_a_desk(|builder| builder).await;
+    let (url, mut told) = receiver(false).await;
+    let authentication = json!({"schemes": ["Bearer"], "credentials": "secret"});
+    let config = json!({"url": url, "token": "abc", "authentication": authentication});
+    served
+        .rpc("tasks/send", say_0_1("t", config))
+        .await
+        .unwrap();
+    let got = next(&mut told).await;
+    assert_eq!(got.header("authorization"), Some("Bearer secret"));
+    assert_eq!(got.header("x-a2a-notification-token"), Some("abc"));
+    assert_eq!(got.header("content-type"), Some("application/json"));
+}
+
+#[tokio::test]
+async fn rule_5_1_20_a_webhook_has_to_repeat_a_token() {
+    let served = at_a_desk(|builder| builder.challenge_webhooks(Challenge::OfOldCallers)).await;
+    for repeats in [true, false] {
+        let (url, mut told) = receiver(repeats).await;
+        let id = format!("t-{repeats}");
+        let sent = served
+            .rpc("tasks/send", say_0_1(&id, json!({"url": url})))
+            .await;
+        assert!(next(&mut told).await.target.contains("validationToken="));
+        match repeats {
+            true => assert_eq!(sent.unwrap()["status"]["state"], "completed"),
+            false => assert_eq!(code(&sent), Some(-32602)),
+        }
+    }
+}
+
+#[tokio::test]
+async fn rule_5_1_22_a_webhook_is_called_by_https_and_not_trusted() {
+    let served = serve().await;
+    for url in [
+        "http://example.com/",
+        "https://localhost/",
+        "https://10.0.0.1/",
+    ] {
+        let sent = served
+            .rpc("tasks/send", say_0_1("t", json!({"url": url})))
+            .await;
+        assert_eq!(code(&sent), Some(-32602), "{url}");
+    }
+}
+
+#[tokio::test]
+async fn rule_5_2_14_each_of_several_webhooks_gets_the_task() {
+    let served = at_a_desk(|builder| builder).await;
+    let message = |text: &str, id: &str| {
+        let parts = json!([{"kind": "text", "text": text}]);
+        json!({"kind": "message", "messageId": id, "role": "user", "parts": parts})
+    };
+    let asked = served
+        .rpc(
+            "message/send",
+            json!({"message": message("ask which", "a")}),
+        )
+        .await;
+    let task = asked.unwrap();
+    let mut receivers = Vec::new();
+    for name in ["one", "two"] {
+        let (url, told) = receiver(false).await;
+        let config = json!({"id": name, "url": url});
+        let params = json!({"taskId": task["id"], "pushNotificationConfig": config});
+        served
+            .rpc("tasks/pushNotificationConfig/set", params)
+            .await
+            .unwrap();
+        receivers.push(told);
+    }
+    let mut answer = message("echo this", "b");
+    answer["taskId"] = task["id"].clone();
+    served
+        .rpc("message/send", json!({"message": answer}))
+        .await
+        .unwrap();
+    for told in &mut receivers {
+        let body = next(told).await.json();
+        assert_eq!((&body["kind"], &body["id"]), (&json!("task"), &task["id"]));
+    }
+}
+
+#[tokio::test]
+async fn rule_5_4_23_a_delivery_is_one_event_with_credentials() {
+    let served = at_a_desk(|builder| builder).await;
+    for way in WAYS {
+        let (url, mut told) = receiver(false).await;
+        let authentication = json!({"scheme": "Bearer", "credentials": "secret"});
+        let mut params = say("echo x");
+        params["configuration"] =
+            json!({"taskPushNotificationConfig": {"url": url, "authentication": authentication}});
+        served.ask(way, "SendMessage", params).await.unwrap();
+        for member in ["artifactUpdate", "statusUpdate"] {
+            let got = next(&mut told).await;
+            assert_eq!(
+                got.header("authorization"),
+                Some("Bearer secret"),
+                "{way:?}"
+            );
+            assert_eq!(got.header("content-type"), Some("application/a2a+json"));
+            let body = got.json();
+            let members: Vec<_> = body.as_object().unwrap().keys().collect();
+            assert_eq!(members, [member], "{way:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn rule_5_4_26_the_token_is_sent_in_a_header() {
+    let served = at_a_desk(|builder| builder).await;
+    let (url, mut told) = receiver(false).await;
+    let mut params = say("echo x");
+    params["configuration"] = json!({"taskPushNotificationConfig": {"url": url, "token": "abc"}});
+    served.ask(WAYS[0], "SendMessage", params).await.unwrap();
+    let got = next(&mut told).await;
+    assert_eq!(got.header("x-a2a-notification-token"), Some("abc"));
+}
+
+#[tokio::test]
+async fn rule_5_4_27_a_webhook_does_not_lead_into_private_networks() {
+    let served = serve().await;
+    for way in WAYS {
+        for host in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.1.1",
+            "[fd00::1]",
+        ] {
+            let mut params = say("echo x");
+            let url = format!("https://{host}/");
+            params["configuration"] = json!({"taskPushNotificationConfig": {"url": url}});
+            let refused = served.ask(way, "SendMessage", params).await;
+            assert_eq!(refused, Err("INVALID_PARAMS".to_owned()), "{way:?} {host}");
+        }
+    }
+}

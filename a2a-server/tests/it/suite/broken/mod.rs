@@ -1,0 +1,220 @@
+//! A store that keeps all promises but one.
+
+mod push;
+mod read;
+mod write;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use a2a_server::{
+    Append, Appended, Listing, MemoryStore, NewTask, Notification, Orphan, Owner, Page, Place,
+    Principal, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError, Tail,
+    TraceContext,
+};
+use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use tokio::sync::watch;
+
+use crate::suite::fault::Fault;
+
+/// The store in memory, with a fault.
+pub(crate) struct Broken {
+    fault: Fault,
+    inner: MemoryStore,
+    notes: Mutex<Notes>,
+}
+
+/// What a fault has to know.
+#[derive(Default)]
+struct Notes {
+    /// Every task, with all who ever held its lease.
+    tasks: BTreeMap<Key, BTreeSet<String>>,
+    /// Who has handed a lease back.
+    given_back: BTreeSet<(Key, String)>,
+    /// What is not there although it should be.
+    gone: BTreeSet<Key>,
+    channels: BTreeMap<Key, watch::Sender<u64>>,
+    messages: BTreeSet<MessageId>,
+    configs: Vec<(Owner, TaskPushNotificationConfig)>,
+    /// Notifications to give out beside those that there are.
+    more: Vec<Notification>,
+    /// The trace of the first notification that was given out.
+    trace: Option<Option<TraceContext>>,
+    /// Where each task stood when it was listed.
+    listed: BTreeMap<Place, usize>,
+    /// Every end of a task.
+    ends: Vec<Key>,
+    count: u64,
+}
+
+type Key = (Owner, TaskId);
+type Answer<T> = Result<T, StoreError>;
+type Pending<'a, T> = std::pin::Pin<Box<dyn Future<Output = Answer<T>> + Send + 'a>>;
+
+impl Broken {
+    pub(crate) fn new(fault: Fault) -> Self {
+        Self {
+            fault,
+            inner: MemoryStore::default(),
+            notes: Mutex::default(),
+        }
+    }
+
+    fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whose it is, as far as this store can tell.
+    fn owner(&self, owner: &Owner) -> Owner {
+        let mut owner = owner.clone();
+        match self.fault {
+            Fault::ForgetsPrincipal => owner.principal = Principal::anonymous(),
+            Fault::ForgetsTenant => owner.tenant = None,
+            Fault::NamesAnonymous if owner.principal == Principal::anonymous() => {
+                owner.principal = Principal::named("");
+            }
+            _ => {}
+        }
+        owner
+    }
+
+    /// The end of a log.
+    async fn generation(&self, owner: &Owner, task: &TaskId) -> Answer<u64> {
+        let snapshot = self.inner.snapshot(owner, task).await?;
+        Ok(snapshot.ok_or(StoreError::NoTask)?.generation)
+    }
+
+    /// The epoch of whoever has the lease.
+    async fn epoch(&self, owner: &Owner, task: &TaskId) -> Answer<u64> {
+        for epoch in 1..1000 {
+            let after = self.generation(owner, task).await?;
+            let probe = Append::held(after, epoch, Vec::new());
+            if self.inner.append(owner, task, probe).await.is_ok() {
+                return Ok(epoch);
+            }
+        }
+        Err(StoreError::failed("no epoch below 1000"))
+    }
+}
+
+impl Store for Broken {
+    fn create<'a>(&'a self, owner: &'a Owner, new: NewTask) -> Pending<'a, ()> {
+        Box::pin(async move { self.create_task(&self.owner(owner), new).await })
+    }
+
+    fn append<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        append: Append,
+    ) -> Pending<'a, Appended> {
+        Box::pin(async move { self.append_to(&self.owner(owner), task, append).await })
+    }
+
+    fn snapshot<'a>(&'a self, owner: &'a Owner, task: &'a TaskId) -> Pending<'a, Option<Snapshot>> {
+        Box::pin(async move { self.look(&self.owner(owner), task).await })
+    }
+
+    fn events_after<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        generation: u64,
+    ) -> Pending<'a, Tail> {
+        Box::pin(async move { self.read(&self.owner(owner), task, generation).await })
+    }
+
+    fn watch<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> Pending<'a, watch::Receiver<u64>> {
+        Box::pin(async move { self.listen(&self.owner(owner), task).await })
+    }
+
+    fn list<'a>(&'a self, owner: &'a Owner, listing: Listing) -> Pending<'a, Page> {
+        Box::pin(async move { self.page(&self.owner(owner), listing).await })
+    }
+
+    fn put_config<'a>(
+        &'a self,
+        owner: &'a Owner,
+        config: TaskPushNotificationConfig,
+        dialect: Dialect,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move { self.keep_webhook(&self.owner(owner), config, dialect).await })
+    }
+
+    fn configs<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> Pending<'a, Vec<TaskPushNotificationConfig>> {
+        Box::pin(async move { self.webhooks(&self.owner(owner), task).await })
+    }
+
+    fn delete_config<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        config: &'a ConfigId,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move { self.drop_webhook(&self.owner(owner), task, config).await })
+    }
+
+    fn received<'a>(
+        &'a self,
+        owner: &'a Owner,
+        message: &'a MessageId,
+    ) -> Pending<'a, Option<Received>> {
+        Box::pin(async move { self.recall(&self.owner(owner), message).await })
+    }
+
+    fn keep_answer<'a>(
+        &'a self,
+        owner: &'a Owner,
+        receipt: Receipt,
+        answer: Message,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move { self.answer(&self.owner(owner), receipt, answer).await })
+    }
+
+    fn notifications(&self, limit: usize, term: Duration) -> Pending<'_, Vec<Notification>> {
+        Box::pin(self.take(limit, term))
+    }
+
+    fn dead_letters(&self, limit: usize) -> Pending<'_, Vec<Notification>> {
+        match self.fault {
+            Fault::HidesDeadLetters => Box::pin(async { Ok(Vec::new()) }),
+            _ => self.inner.dead_letters(limit),
+        }
+    }
+
+    fn undelivered(&self) -> Pending<'_, usize> {
+        match self.fault {
+            Fault::CountsDeadLetters => Box::pin(self.all_letters()),
+            _ => self.inner.undelivered(),
+        }
+    }
+
+    fn settle<'a>(
+        &'a self,
+        notification: &'a Notification,
+        settlement: Settlement,
+    ) -> Pending<'a, ()> {
+        Box::pin(self.conclude(notification, settlement))
+    }
+
+    fn renew<'a>(&'a self, holder: &'a str, term: Duration) -> Pending<'a, ()> {
+        Box::pin(self.prolong(holder, term))
+    }
+
+    fn orphans(&self, limit: usize) -> Pending<'_, Vec<Orphan>> {
+        Box::pin(self.abandoned(limit))
+    }
+
+    fn sweep(&self, retention: Retention) -> Pending<'_, usize> {
+        Box::pin(self.clear(retention))
+    }
+}

@@ -1,0 +1,217 @@
+//! What goes wrong with webhooks and answers.
+
+use std::time::Duration;
+
+use a2a_server::{Append, Notification, Owner, Receipt, Settlement, Store, StoreError};
+use a2a_types::{ConfigId, Dialect, Event, Message, TaskId, TaskPushNotificationConfig};
+
+use super::{Answer, Broken};
+use crate::suite::fault::Fault;
+
+const LONG: Duration = Duration::from_secs(3600);
+
+impl Broken {
+    /// How many letters there are, dead ones too.
+    pub(super) async fn all_letters(&self) -> Answer<usize> {
+        let dead = self.inner.dead_letters(usize::MAX).await?.len();
+        Ok(self.inner.undelivered().await? + dead)
+    }
+
+    pub(super) async fn keep_webhook(
+        &self,
+        owner: &Owner,
+        mut config: TaskPushNotificationConfig,
+        mut dialect: Dialect,
+    ) -> Answer<()> {
+        if self.fault == Fault::LosesWebhooksGeneration {
+            dialect = Dialect::V1_0;
+        }
+        if self.fault == Fault::LosesCredentials {
+            config.authentication = None;
+        }
+        let kept = self.inner.put_config(owner, config.clone(), dialect).await;
+        match (self.fault, kept) {
+            (Fault::HidesConfigLimit, Err(StoreError::TooManyConfigs(_)))
+            | (Fault::HidesConfigSize, Err(StoreError::ConfigTooLong(_)))
+            | (Fault::KeepsWebhookOfNothing, Err(StoreError::NoTask)) => return Ok(()),
+            (_, Err(error)) => return Err(error),
+            (_, Ok(())) => {}
+        }
+        let generation = self.generation(owner, &config.task_id).await?;
+        if self.fault == Fault::TellsThePast && generation > 1 {
+            self.notes().more.push(Notification {
+                owner: owner.clone(),
+                config: config.clone(),
+                dialect: Dialect::V1_0,
+                generation,
+                attempt: 0,
+                trace: None,
+            });
+        }
+        self.notes().configs.push((owner.clone(), config));
+        Ok(())
+    }
+
+    pub(super) async fn webhooks(
+        &self,
+        owner: &Owner,
+        task: &TaskId,
+    ) -> Answer<Vec<TaskPushNotificationConfig>> {
+        let mut configs = match self.inner.configs(owner, task).await {
+            Err(StoreError::NoTask) if self.fault == Fault::LeavesWebhooks => Vec::new(),
+            configs => configs?,
+        };
+        let notes = self.notes();
+        let put = notes.configs.iter().filter(|(of, config)| {
+            of == owner && config.task_id == *task && !configs.contains(config)
+        });
+        match self.fault {
+            Fault::AddsWebhooks => {
+                let replaced: Vec<_> = put.map(|(_, config)| config.clone()).collect();
+                configs.extend(replaced);
+            }
+            Fault::SortsWebhooks => configs.sort_by(|one, other| one.id.cmp(&other.id)),
+            _ => {}
+        }
+        Ok(configs)
+    }
+
+    pub(super) async fn drop_webhook(
+        &self,
+        owner: &Owner,
+        task: &TaskId,
+        config: &ConfigId,
+    ) -> Answer<()> {
+        let tasks = self.notes().tasks.clone();
+        match self.fault {
+            Fault::DeletesNothing => return Ok(()),
+            Fault::DeletesForAll => {
+                for (owner, _) in tasks.keys().filter(|(_, same)| same == task) {
+                    // One that was swept has none.
+                    let _ = self.inner.delete_config(owner, task, config).await;
+                }
+            }
+            _ => {}
+        }
+        self.inner.delete_config(owner, task, config).await
+    }
+
+    pub(super) async fn answer(
+        &self,
+        owner: &Owner,
+        receipt: Receipt,
+        answer: Message,
+    ) -> Answer<()> {
+        let receipt = match self.fault {
+            Fault::RemembersMessages => Receipt {
+                term: LONG,
+                ..receipt
+            },
+            _ => receipt,
+        };
+        let shared = self.fault == Fault::SharesReceipts;
+        if shared && !self.notes().messages.insert(receipt.message.clone()) {
+            return Err(StoreError::Received);
+        }
+        match self.inner.keep_answer(owner, receipt, answer).await {
+            Err(StoreError::Received) if self.fault == Fault::AnswersTwice => Ok(()),
+            kept => kept,
+        }
+    }
+
+    /// Has webhooks told of messages too.
+    pub(super) async fn tell_messages(
+        &self,
+        owner: &Owner,
+        task: &TaskId,
+        append: &Append,
+    ) -> Answer<()> {
+        let configs = self.inner.configs(owner, task).await?;
+        for (generation, event) in (append.after + 1..).zip(&append.events) {
+            if !matches!(event, Event::Message(_)) {
+                continue;
+            }
+            let told = configs.iter().map(|config| Notification {
+                owner: owner.clone(),
+                config: config.clone(),
+                dialect: Dialect::V1_0,
+                generation,
+                attempt: 0,
+                trace: None,
+            });
+            self.notes().more.extend(told);
+        }
+        Ok(())
+    }
+
+    pub(super) async fn take(&self, limit: usize, term: Duration) -> Answer<Vec<Notification>> {
+        let (limit, term) = match self.fault {
+            Fault::TakesEverything => (1000, term),
+            Fault::TakesForNothing => (limit, Duration::ZERO),
+            Fault::TakesForLong => (limit, LONG),
+            _ => (limit, term),
+        };
+        if matches!(self.fault, Fault::TellsAtOnce | Fault::TellsBackwards) {
+            return self.drain().await;
+        }
+        let mut taken = self.inner.notifications(limit, term).await?;
+        taken.append(&mut self.notes().more);
+        match self.fault {
+            Fault::CountsNoAttempts => taken.iter_mut().for_each(|taken| taken.attempt = 0),
+            Fault::LosesTraces => taken.iter_mut().for_each(|taken| taken.trace = None),
+            Fault::KeepsFirstTrace => {
+                for taken in &mut taken {
+                    let trace = &mut self.notes().trace;
+                    taken.trace = trace.get_or_insert_with(|| taken.trace.clone()).clone();
+                }
+            }
+            Fault::TellsOldWebhook => {
+                let notes = self.notes();
+                for taken in &mut taken {
+                    let first = notes.configs.iter().map(|(_, config)| config);
+                    let mut first = first.filter(|first| first.id == taken.config.id);
+                    taken.config = first.next().unwrap_or(&taken.config).clone();
+                }
+            }
+            _ => {}
+        }
+        Ok(taken)
+    }
+
+    /// Takes whatever there is: all of it, or the last of it.
+    async fn drain(&self) -> Answer<Vec<Notification>> {
+        loop {
+            let due = self.inner.notifications(1000, LONG).await?;
+            if due.is_empty() {
+                break;
+            }
+            for notification in &due {
+                let delivered = Settlement::Delivered;
+                self.inner.settle(notification, delivered).await?;
+            }
+            self.notes().more.extend(due);
+        }
+        let mut notes = self.notes();
+        Ok(match self.fault {
+            Fault::TellsBackwards => notes.more.pop().into_iter().collect(),
+            _ => std::mem::take(&mut notes.more),
+        })
+    }
+
+    pub(super) async fn conclude(
+        &self,
+        notification: &Notification,
+        settlement: Settlement,
+    ) -> Answer<()> {
+        let again = Settlement::Later(Duration::ZERO);
+        let settlement = match (self.fault, settlement) {
+            (Fault::TellsTwice, Settlement::Delivered) if notification.attempt == 0 => again,
+            (Fault::DropsWhatIsLater, Settlement::Later(_)) => Settlement::Delivered,
+            (Fault::GivesUpNothing, Settlement::GivenUp) => Settlement::Later(LONG),
+            (Fault::PutsNothingOff, Settlement::Later(_)) => again,
+            (Fault::CountsWhatWasNotTried, Settlement::Untried(pause)) => Settlement::Later(pause),
+            (_, settlement) => settlement,
+        };
+        self.inner.settle(notification, settlement).await
+    }
+}

@@ -1,0 +1,219 @@
+//! What goes wrong when something is read.
+
+use std::sync::Arc;
+
+use a2a_server::{
+    Listing, Logged, Orphan, Outcome, Owner, Page, Place, Received, Snapshot, Store, StoreError,
+    Tail,
+};
+use a2a_types::{MessageId, TaskId};
+use tokio::sync::watch;
+
+use super::{Answer, Broken};
+use crate::suite::fault::Fault;
+
+impl Broken {
+    pub(super) async fn look(&self, owner: &Owner, task: &TaskId) -> Answer<Option<Snapshot>> {
+        if self.notes().gone.contains(&(owner.clone(), task.clone())) {
+            return Ok(None);
+        }
+        let mut snapshot = self.inner.snapshot(owner, task).await?;
+        if self.fault == Fault::LosesSnapshots
+            && let Some(snapshot) = &mut snapshot
+            && snapshot.generation > 64
+        {
+            Arc::make_mut(&mut snapshot.task).artifacts.pop();
+        }
+        Ok(snapshot)
+    }
+
+    pub(super) async fn read(&self, owner: &Owner, task: &TaskId, after: u64) -> Answer<Tail> {
+        let tail = self.inner.events_after(owner, task, after).await?;
+        let Tail::Events(mut events) = tail else {
+            let known = self.fault == Fault::KnowsEveryPlace && after > 0;
+            return Ok(if known {
+                Tail::Events(Vec::new())
+            } else {
+                tail
+            });
+        };
+        match self.fault {
+            Fault::SkipsEvent => events.retain(|logged| logged.generation != 3),
+            Fault::SwapsEvents if events.len() > 1 => {
+                let first = events[0].event.clone();
+                events[0].event = events[1].event.clone();
+                events[1].event = first;
+            }
+            Fault::RepeatsEvent if after > 1 => {
+                return self.inner.events_after(owner, task, after - 1).await;
+            }
+            Fault::ReadsNothing if after.is_multiple_of(10) => events.clear(),
+            Fault::ReadsEverything => {
+                while let Some(last) = events.last() {
+                    let after = last.generation;
+                    let Tail::Events(more) = self.inner.events_after(owner, task, after).await?
+                    else {
+                        break;
+                    };
+                    if more.is_empty() {
+                        break;
+                    }
+                    events.extend(more);
+                }
+            }
+            Fault::RewritesLog if after == 1 => {
+                let snapshot = self.inner.snapshot(owner, task).await?;
+                let is_over = |it: Snapshot| it.task.status.state.is_terminal();
+                let last: Option<Logged> = events.last().cloned();
+                if snapshot.is_some_and(is_over)
+                    && let Some(last) = last
+                {
+                    events[0].event = last.event;
+                }
+            }
+            _ => {}
+        }
+        Ok(Tail::Events(events))
+    }
+
+    pub(super) async fn listen(
+        &self,
+        owner: &Owner,
+        task: &TaskId,
+    ) -> Answer<watch::Receiver<u64>> {
+        let known = self.inner.watch(owner, task).await;
+        let key = (owner.clone(), task.clone());
+        let channel = |begin: u64| {
+            let mut notes = self.notes();
+            let channel = notes.channels.entry(key);
+            channel
+                .or_insert_with(|| watch::Sender::new(begin))
+                .subscribe()
+        };
+        match (self.fault, known) {
+            (Fault::WatchesAnything, Err(StoreError::NoTask)) => Ok(channel(1)),
+            (Fault::WatchesFromStart, Ok(_)) => Ok(watch::Sender::new(1).subscribe()),
+            (Fault::WakesNobody | Fault::WakesFirst | Fault::WakesBackwards, Ok(known)) => {
+                let begin = *known.borrow();
+                Ok(channel(begin))
+            }
+            (_, known) => known,
+        }
+    }
+
+    /// Tells those who watch by a channel of this store's own.
+    pub(super) fn announce(&self, owner: &Owner, task: &TaskId, generation: u64) {
+        let notes = self.notes();
+        if let Some(channel) = notes.channels.get(&(owner.clone(), task.clone())) {
+            channel.send_replace(generation);
+        }
+    }
+
+    pub(super) async fn page(&self, owner: &Owner, mut listing: Listing) -> Answer<Page> {
+        let whole = Listing {
+            after: None,
+            limit: 10_000,
+            ..listing.clone()
+        };
+        match self.fault {
+            Fault::ListsEveryContext => listing.context_id = None,
+            Fault::ListsEveryState => listing.status = None,
+            Fault::ListsEveryTime => listing.since = None,
+            Fault::SkipsAtCursor if listing.after.is_some() => {
+                let next = Listing {
+                    limit: 1,
+                    ..listing.clone()
+                };
+                let next = self.inner.list(owner, next).await?;
+                listing.after = next.tasks.first().map(Place::of).or(listing.after);
+            }
+            Fault::RepeatsAtCursor => {
+                let all = self.inner.list(owner, whole).await?.tasks;
+                let places: Vec<_> = all.iter().map(Place::of).collect();
+                let after = listing.after.take();
+                let before = |place: &&Place| after.as_ref().is_some_and(|after| *place < after);
+                listing.after = places.iter().filter(before).max().cloned();
+            }
+            Fault::CountsToCursor => return self.page_by_count(owner, whole, listing).await,
+            _ => {}
+        }
+        let mut page = self.inner.list(owner, listing).await?;
+        match self.fault {
+            Fault::ListsBackwards => page.tasks.reverse(),
+            Fault::CountsPage => page.total = page.tasks.len(),
+            Fault::PromisesMore => page.more = true,
+            Fault::ListsPartly => {
+                for task in &mut page.tasks {
+                    task.artifacts.clear();
+                }
+            }
+            Fault::SweepsUnfinished | Fault::SweepsLast => {
+                let notes = self.notes();
+                let gone = |id: &TaskId| notes.gone.contains(&(owner.clone(), id.clone()));
+                page.tasks.retain(|task| !gone(&task.id));
+            }
+            _ => {}
+        }
+        Ok(page)
+    }
+
+    async fn page_by_count(&self, owner: &Owner, whole: Listing, listing: Listing) -> Answer<Page> {
+        let all = self.inner.list(owner, whole).await?.tasks;
+        let mut notes = self.notes();
+        let listed = |place: Place| notes.listed.get(&place).map_or(0, |index| index + 1);
+        let begin = listing.after.map_or(0, listed);
+        let places = all.iter().map(Place::of).zip(0..);
+        notes.listed.extend(places);
+        let rest = all[begin.min(all.len())..].to_vec();
+        Ok(Page {
+            total: all.len(),
+            more: rest.len() > listing.limit,
+            tasks: rest.into_iter().take(listing.limit).collect(),
+        })
+    }
+
+    pub(super) async fn recall(
+        &self,
+        owner: &Owner,
+        message: &MessageId,
+    ) -> Answer<Option<Received>> {
+        let received = self.inner.received(owner, message).await?;
+        if self.fault == Fault::ForgetsReceiptsOfSwept
+            && let Some(Outcome::Task(task)) = received.as_ref().map(|it| &it.outcome)
+            && self.inner.snapshot(owner, task).await?.is_none()
+        {
+            return Ok(None);
+        }
+        let guess = Received {
+            digest: [0; 32],
+            outcome: Outcome::Task("t".into()),
+        };
+        let invents = self.fault == Fault::KnowsEveryMessage && message.as_str() == "begin";
+        Ok(received.or(invents.then_some(guess)))
+    }
+
+    pub(super) async fn abandoned(&self, limit: usize) -> Answer<Vec<Orphan>> {
+        let limit = match self.fault {
+            Fault::OrphansUnlimited => 1000,
+            _ => limit,
+        };
+        let mut orphans = self.inner.orphans(limit).await?;
+        let tasks = self.notes().tasks.clone();
+        for (owner, task) in tasks.into_keys() {
+            let Some(snapshot) = self.inner.snapshot(&owner, &task).await? else {
+                continue;
+            };
+            let state = snapshot.task.status.state;
+            let is_one = match self.fault {
+                Fault::OrphansInterrupted => state.is_interrupted(),
+                Fault::OrphansLeased => !state.is_interrupted() && !state.is_terminal(),
+                _ => false,
+            };
+            let orphan = Orphan { owner, task };
+            if is_one && !orphans.contains(&orphan) {
+                orphans.push(orphan);
+            }
+        }
+        Ok(orphans)
+    }
+}

@@ -1,0 +1,109 @@
+//! Peers that hold many connections and ask nothing.
+
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+
+use a2a_transport::http::{HttpService, ServeOptions, serve};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::unbounded_channel;
+
+use crate::edge::{PATIENCE, Talker, is_served, talker};
+
+const GET: &[u8] = b"GET /rest/tasks/t HTTP/1.1\r\nhost: h\r\n\r\n";
+
+/// Asks on a connection and reads the answer, if it is still there.
+async fn ask(stream: &mut TcpStream) -> bool {
+    let asking = async {
+        stream.write_all(GET).await.ok()?;
+        let mut head = [0; 12];
+        stream.read_exact(&mut head).await.ok()?;
+        (head.starts_with(b"HTTP/1.1 404")).then_some(())
+    };
+    tokio::time::timeout(PATIENCE, asking)
+        .await
+        .unwrap()
+        .is_some()
+}
+
+/// Waits until the server closes a connection.
+async fn is_closed(stream: &mut TcpStream) {
+    let closing = async { while let Ok(1..) = stream.read(&mut [0; 1024]).await {} };
+    tokio::time::timeout(PATIENCE, closing).await.unwrap();
+}
+
+#[tokio::test]
+async fn idle_connections_make_room_and_busy_ones_do_not() {
+    let options = ServeOptions {
+        connections: 5,
+        ..ServeOptions::default()
+    };
+    let (address, _left) = talker(options).await;
+    let mut busy = TcpStream::connect(address).await.unwrap();
+    let follow = "GET /rest/tasks/t:subscribe HTTP/1.1\r\nhost: h\r\n\r\n";
+    busy.write_all(follow.as_bytes()).await.unwrap();
+    busy.read_exact(&mut [0; 100]).await.unwrap();
+    let mut idle = Vec::new();
+    for _ in 0..4 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        assert!(ask(&mut stream).await);
+        idle.push(stream);
+    }
+    let mut silent = Vec::new();
+    for _ in 0..20 {
+        silent.push(TcpStream::connect(address).await.unwrap());
+        is_served(address).await;
+    }
+    for stream in &mut idle {
+        is_closed(stream).await;
+    }
+    for _ in 0..1000 {
+        busy.read_exact(&mut [0; 1024]).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_address_with_all_its_connections_keeps_nobody_else_out() {
+    // Another address of this machine than its loopback addresses; nothing is sent to find it.
+    let outward = UdpSocket::bind("0.0.0.0:0").and_then(|socket| {
+        socket.connect("192.0.2.1:9")?;
+        socket.local_addr()
+    });
+    let Some(own) = outward.ok().map(|address| address.ip()) else {
+        return;
+    };
+    for (proxies, limited) in [(vec![], !own.is_loopback()), (vec![own], false)] {
+        let address = listening(proxies).await;
+        let outer = SocketAddr::new(own, address.port());
+        let mut open = Vec::new();
+        let mut closed = 0;
+        for _ in 0..10 {
+            let mut stream = TcpStream::connect(outer).await.unwrap();
+            let follow = "GET /rest/tasks/t:subscribe HTTP/1.1\r\nhost: h\r\n\r\n";
+            // It may be closed by then.
+            let _ = stream.write_all(follow.as_bytes()).await;
+            match stream.read_exact(&mut [0; 100]).await {
+                Ok(_) => open.push(stream),
+                Err(_) => closed += 1,
+            }
+        }
+        let expected = if limited { (3, 7) } else { (10, 0) };
+        assert_eq!((open.len(), closed), expected);
+        is_served(SocketAddr::new([127, 0, 0, 1].into(), address.port())).await;
+    }
+}
+
+/// A server at all addresses, each of which may have three connections.
+async fn listening(proxies: Vec<IpAddr>) -> SocketAddr {
+    let options = ServeOptions {
+        connections_per_address: 3,
+        proxies: proxies.into(),
+        ..ServeOptions::default()
+    };
+    let service = HttpService::new(Talker {
+        left: unbounded_channel().0,
+    });
+    let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(serve(listener, service, options, std::future::pending()));
+    address
+}

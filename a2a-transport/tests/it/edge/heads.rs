@@ -1,0 +1,65 @@
+//! Heads that are too much.
+
+use a2a_transport::http::ServeOptions;
+
+use crate::edge::{exchange, is_served, talker};
+
+/// Which status a head gets.
+#[track_caller]
+fn status(answer: &str) -> &str {
+    answer.split(' ').nth(1).unwrap_or("none")
+}
+
+#[tokio::test]
+async fn the_number_of_headers_is_limited() {
+    let (address, _) = talker(ServeOptions::default()).await;
+    for (count, expected) in [(63, "404"), (64, "404"), (65, "431"), (1000, "431")] {
+        let more: String = (2..count)
+            .map(|number| format!("x-{number}: x\r\n"))
+            .collect();
+        let head = "GET /rest/tasks/t HTTP/1.1\r\nhost: h\r\nconnection: close\r\n";
+        let answer = exchange(address, &format!("{head}{more}\r\n")).await;
+        assert_eq!(status(&answer), expected, "{count}");
+    }
+    is_served(address).await;
+}
+
+#[tokio::test]
+async fn the_size_of_a_head_is_limited() {
+    for limit in [1000, 32 * 1024] {
+        let options = ServeOptions {
+            header_bytes: limit,
+            ..ServeOptions::default()
+        };
+        let (address, _) = talker(options).await;
+        for (size, expected) in [
+            (limit - 1, "404"),
+            (limit, "404"),
+            (limit + 1, "431"),
+            (10 * limit, "431"),
+        ] {
+            let head = "GET /rest/tasks/t HTTP/1.1\r\nhost: h\r\nconnection: close\r\nx: ";
+            let fill = "x".repeat(size - head.len() - "\r\n\r\n".len());
+            let answer = exchange(address, &format!("{head}{fill}\r\n\r\n")).await;
+            // Who says ten times too much may not be listening when it is told so.
+            let unheard = size > 2 * limit && answer.is_empty();
+            assert!(unheard || status(&answer) == expected, "{size}: {answer}");
+        }
+        is_served(address).await;
+    }
+}
+
+#[tokio::test]
+async fn a_request_is_for_exactly_one_host() {
+    let (address, _) = talker(ServeOptions::default()).await;
+    for (host, version, expected) in [
+        ("host: h\r\n", "1.1", "404"),
+        ("", "1.1", "400"),
+        ("host: h\r\nhost: h\r\n", "1.1", "400"),
+        ("", "1.0", "404"),
+    ] {
+        let head = format!("GET /rest/tasks/t HTTP/{version}\r\nconnection: close\r\n{host}\r\n");
+        let answer = exchange(address, &head).await;
+        assert_eq!(status(&answer), expected, "{head}");
+    }
+}

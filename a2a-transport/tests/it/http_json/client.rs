@@ -1,0 +1,209 @@
+//! What our client sends, and how it deals with servers that take something else.
+
+use a2a_transport::http::{HttpService, HttpTransport, ServeOptions, serve};
+use a2a_transport::{Answer, Binding, BoxFuture, Call, Transport};
+use a2a_types::{
+    Dialect, GetTaskRequest, ListTasksRequest, Message, Request, SendMessageRequest,
+    SubscribeToTaskRequest,
+};
+use bytes::Bytes;
+use http::{Method, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+use tokio_stream::StreamExt;
+
+use crate::http_json::{Scripted, task};
+
+/// A request as it came in.
+#[derive(Clone, Debug)]
+struct Came {
+    method: Method,
+    target: String,
+    content_type: Option<String>,
+    version: Option<String>,
+    body: String,
+}
+
+type Log = Arc<Mutex<Vec<Came>>>;
+
+/// Decides about a request before our own service does.
+type Objection = fn(&Came) -> Option<StatusCode>;
+
+/// Our service, behind a wall with habits of its own.
+async fn server(objection: Objection) -> (String, Log) {
+    let log = Log::default();
+    let kept = Arc::clone(&log);
+    let service = HttpService::new(Scripted::default());
+    let service = service_fn(
+        move |request: http::Request<Incoming>| -> BoxFuture<'static, _> {
+            let (service, log) = (service.clone(), Arc::clone(&kept));
+            Box::pin(async move {
+                let (head, body) = request.into_parts();
+                let body = body.collect().await.unwrap().to_bytes();
+                let text = |name: &str| {
+                    head.headers
+                        .get(name)
+                        .map(|value| value.to_str().unwrap().to_owned())
+                };
+                let came = Came {
+                    method: head.method.clone(),
+                    target: head.uri.to_string(),
+                    content_type: text("content-type"),
+                    version: text("a2a-version"),
+                    body: String::from_utf8_lossy(&body).into_owned(),
+                };
+                log.lock().unwrap().push(came.clone());
+                let mut response = match objection(&came) {
+                    Some(status) => {
+                        let mut refusal = Response::new(a2a_transport::http::Body::empty());
+                        *refusal.status_mut() = status;
+                        refusal
+                    }
+                    None => {
+                        let request = http::Request::from_parts(head, Full::<Bytes>::from(body));
+                        service.handle(request).await
+                    }
+                };
+                response.headers_mut().remove("allow");
+                Ok::<_, Infallible>(response)
+            })
+        },
+    );
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/agent", listener.local_addr().unwrap());
+    // The service stands at the origin, so the objections see whole targets.
+    let url = url.trim_end_matches("/agent").to_owned();
+    let options = ServeOptions::default();
+    tokio::spawn(serve(listener, service, options, std::future::pending()));
+    (url, log)
+}
+
+fn transport(url: &str, dialect: Dialect) -> HttpTransport {
+    HttpTransport::new(url, dialect)
+        .unwrap()
+        .binding(Binding::HttpJson)
+}
+
+fn send() -> Request {
+    Request::SendMessage(SendMessageRequest {
+        message: Message::user("hi"),
+        ..SendMessageRequest::default()
+    })
+}
+
+async fn last(answer: Answer) -> usize {
+    let Answer::Stream(mut updates) = answer else {
+        panic!("expected a stream");
+    };
+    let mut count = 0;
+    while let Some(update) = updates.next().await {
+        update.unwrap();
+        count += 1;
+    }
+    count
+}
+
+#[tokio::test]
+async fn what_is_sent() {
+    let (url, log) = server(|_| None).await;
+    let listing = Request::ListTasks(ListTasksRequest {
+        page_size: Some(2),
+        status_timestamp_after: Some("2026-01-02T03:04:05Z".parse().unwrap()),
+        include_artifacts: true,
+        ..ListTasksRequest::default()
+    });
+    for (dialect, tenant, request, method, target) in [
+        (Dialect::V1_0, "", send(), "POST", "/message:send"),
+        (Dialect::V0_3, "", send(), "POST", "/v1/message:send"),
+        (
+            Dialect::V1_0,
+            "acme",
+            listing.clone(),
+            "GET",
+            "/tasks?includeArtifacts=true&pageSize=2&statusTimestampAfter=2026-01-02T03%3A04%3A05.000Z&tenant=acme",
+        ),
+        (
+            Dialect::V0_3,
+            "acme",
+            listing,
+            "GET",
+            "/v1/tasks?includeArtifacts=true&lastUpdatedTime=2026-01-02T03%3A04%3A05.000Z&pageSize=2",
+        ),
+    ] {
+        let transport = transport(&url, dialect).tenant(tenant);
+        transport.call(Call::new(request)).await.unwrap();
+        let came = log.lock().unwrap().pop().unwrap();
+        assert_eq!(
+            (came.method.as_str(), came.target.as_str()),
+            (method, target)
+        );
+        let is_1_0 = dialect == Dialect::V1_0;
+        assert_eq!(came.version.is_some(), is_1_0, "{came:?}");
+        let media_type = if is_1_0 {
+            "application/a2a+json"
+        } else {
+            "application/json"
+        };
+        let expected = (method == "POST").then(|| media_type.to_owned());
+        assert_eq!(came.content_type, expected, "{came:?}");
+    }
+    let tenant = transport(&url, Dialect::V1_0).tenant("acme");
+    tenant.call(Call::new(send())).await.unwrap();
+    let came = log.lock().unwrap().pop().unwrap();
+    assert!(came.body.contains(r#""tenant":"acme""#), "{came:?}");
+}
+
+#[tokio::test]
+async fn a_server_of_1_0_0_takes_plain_json_only() {
+    let (url, log) = server(|came| {
+        let own = came.content_type.as_deref() == Some("application/a2a+json");
+        own.then_some(StatusCode::UNSUPPORTED_MEDIA_TYPE)
+    })
+    .await;
+    let transport = transport(&url, Dialect::V1_0);
+    transport.call(Call::new(send())).await.unwrap();
+    transport.call(Call::new(send())).await.unwrap();
+    assert_eq!(
+        log.lock().unwrap().len(),
+        3,
+        "asked twice once, then it is known"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_is_subscribed_to_by_get() {
+    let (url, _) = server(|came| {
+        let posted = came.method == Method::POST && came.target.ends_with(":subscribe");
+        posted.then_some(StatusCode::METHOD_NOT_ALLOWED)
+    })
+    .await;
+    for dialect in [Dialect::V0_3, Dialect::V1_0] {
+        let request = Request::SubscribeToTask(SubscribeToTaskRequest {
+            id: "t".into(),
+            ..SubscribeToTaskRequest::default()
+        });
+        let reply = transport(&url, dialect)
+            .call(Call::new(request))
+            .await
+            .unwrap();
+        assert_eq!(last(reply.answer).await, 3, "{dialect}");
+    }
+}
+
+#[tokio::test]
+async fn a_url_with_a_query_keeps_it() {
+    let (url, log) = server(|_| None).await;
+    let request = Request::GetTask(GetTaskRequest {
+        id: task().id,
+        history_length: Some(1),
+        ..GetTaskRequest::default()
+    });
+    let transport = transport(&format!("{url}/?key=1"), Dialect::V1_0);
+    transport.call(Call::new(request)).await.unwrap();
+    let came = log.lock().unwrap().pop().unwrap();
+    assert_eq!(came.target, "/tasks/t?historyLength=1&key=1");
+}

@@ -1,0 +1,144 @@
+//! What is refused, and how that is said.
+
+use a2a_transport::http::HttpService;
+use a2a_types::reading::Mode;
+use serde_json::{Value, json};
+
+use crate::http_json::{Got, Scripted, ask};
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+async fn refused(mode: Mode, asked: &str, headers: &[(&str, &str)], body: &str) -> Got {
+    let service = HttpService::new(Scripted::default()).mode(mode);
+    ask(&service, asked, headers, body).await
+}
+
+/// Refused by 1.0: HTTP status, reason, and what the message names.
+#[track_caller]
+fn check(got: &Got, status: u16, reason: &str, named: &str) {
+    assert_eq!(got.status, status, "{}", got.text);
+    let error = &got.json()["error"];
+    assert_eq!(error["code"], status, "{error}");
+    assert_eq!(error["details"][0]["reason"], reason, "{error}");
+    assert_eq!(error["details"][0]["domain"], "a2a-protocol.org", "{error}");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains(named), "{message}");
+}
+
+#[tokio::test]
+async fn by_1_0() {
+    let lenient = |asked, headers, body| refused(Mode::Lenient, asked, headers, body);
+    let got = lenient("GET /nowhere/at/all", &[], "").await;
+    check(&got, 404, "METHOD_NOT_FOUND", "/nowhere/at/all");
+    let got = lenient("GET /message:send", &[], "").await;
+    check(&got, 405, "INVALID_REQUEST", "expected POST");
+    assert_eq!(got.headers["allow"], "POST");
+    let got = lenient("POST /tasks/t/pushNotificationConfigs/p", &[], "{}").await;
+    assert_eq!(got.headers["allow"], "GET, DELETE");
+    let got = lenient("GET /tasks/t", &[("accept", "text/html")], "").await;
+    check(&got, 406, "INVALID_REQUEST", "Accept");
+    let got = lenient(
+        "POST /message:send",
+        &[("content-type", "text/plain")],
+        "hi",
+    )
+    .await;
+    check(&got, 415, "INVALID_REQUEST", "Content-Type");
+    let got = lenient("GET /tasks/t", &[("a2a-version", "99.0")], "").await;
+    check(&got, 400, "VERSION_NOT_SUPPORTED", "99.0");
+    let got = lenient("GET /tasks/t?a2a-version=0.1", &[], "").await;
+    check(&got, 400, "VERSION_NOT_SUPPORTED", "0.1");
+    let got = lenient("POST /message:send", &[JSON], "{").await;
+    check(&got, 400, "JSON_PARSE", "");
+    let got = lenient("POST /message:send", &[JSON], "[]").await;
+    check(&got, 400, "INVALID_PARAMS", "$");
+    let got = lenient("POST /message:send", &[JSON], "").await;
+    check(&got, 400, "INVALID_PARAMS", "message");
+    let got = lenient("GET /tasks?pageSize=many", &[], "").await;
+    check(&got, 400, "INVALID_PARAMS", "query.pageSize");
+    let violation = &got.json()["error"]["details"][1]["fieldViolations"][0];
+    assert_eq!(violation["field"], "query.pageSize");
+    let got = lenient("GET /tasks?status=FLYING", &[], "").await;
+    check(&got, 400, "INVALID_PARAMS", "query.status");
+    let got = lenient("GET /tasks?pageSize=1&pageSize=2", &[], "").await;
+    check(&got, 400, "INVALID_PARAMS", "query.pageSize: given twice");
+    let got = lenient("POST /tasks/t:cancel", &[JSON], r#"{"id":"other"}"#).await;
+    check(
+        &got,
+        400,
+        "INVALID_PARAMS",
+        "$.id: says `other`, but the path",
+    );
+    let said =
+        json!({"tenant": "a", "message": {"messageId": "m", "role": 1, "parts": [{"text": "x"}]}});
+    let got = refused(
+        Mode::Lenient,
+        "POST /b/message:send",
+        &[JSON],
+        &said.to_string(),
+    )
+    .await;
+    check(
+        &got,
+        400,
+        "INVALID_PARAMS",
+        "$.tenant: says `a`, but the path",
+    );
+    let deep = "[".repeat(100_000);
+    let got = refused(Mode::Lenient, "POST /message:send", &[JSON], &deep).await;
+    check(&got, 400, "JSON_PARSE", "");
+}
+
+#[tokio::test]
+async fn by_0_3() {
+    for (asked, body, status, code) in [
+        ("GET /v1/tasks/t:cancel", "", 405, -32600),
+        ("POST /v1/message:send", "{", 400, -32700),
+        ("POST /v1/message:send", r#"{"message":{}}"#, 400, -32602),
+        (
+            "POST /v1/tasks/t:cancel",
+            r#"{"name":"tasks/other"}"#,
+            400,
+            -32602,
+        ),
+    ] {
+        let headers = [("a2a-version", "0.3"), JSON];
+        let got = refused(Mode::Lenient, asked, &headers, body).await;
+        assert_eq!(got.status, status, "{asked}: {}", got.text);
+        if status != 405 {
+            let said: Value = got.json();
+            assert_eq!(said["code"], code, "{asked}: {said}");
+            assert!(said["message"].is_string(), "{asked}: {said}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn strictly_1_0_is_asked_by_name() {
+    let strict = |asked, headers| refused(Mode::Strict, asked, headers, "");
+    assert_eq!(strict("GET /tasks/t", &[]).await.status, 404);
+    assert_eq!(
+        strict("GET /tasks/t", &[("a2a-version", "1.0")])
+            .await
+            .status,
+        200
+    );
+    assert_eq!(strict("GET /v1/tasks/t", &[]).await.status, 200);
+    assert_eq!(
+        strict("GET /tasks/t?A2A-Version=1.0", &[]).await.status,
+        200
+    );
+}
+
+#[tokio::test]
+async fn media_types_of_answers() {
+    let answer = |accept, asked| async move {
+        let got = refused(Mode::Lenient, asked, &[("accept", accept)], "").await;
+        assert_eq!(got.status, 200);
+        got.headers["content-type"].to_str().unwrap().to_owned()
+    };
+    assert_eq!(answer("*/*", "GET /tasks/t").await, "application/json");
+    let both = "application/a2a+json, application/json";
+    assert_eq!(answer(both, "GET /tasks/t").await, "application/a2a+json");
+    assert_eq!(answer(both, "GET /v1/tasks/t").await, "application/json");
+}

@@ -1,0 +1,13 @@
+//! Integration tests of the transport.
+
+mod edge;
+mod envelope;
+mod gateway;
+mod hostile;
+mod http_json;
+mod malformed;
+#[cfg(feature = "opentelemetry")]
+mod otlp;
+mod proxies;
+#[cfg(feature = "tls")]
+mod tls;

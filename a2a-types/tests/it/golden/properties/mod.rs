@@ -1,0 +1,202 @@
+//! What holds for every value: nothing panics, nothing is lost but what the reference says, and what
+//! is written, read and written again is the same text.
+//!
+//! The cases are drawn from a fixed seed, so that a failure is one for everybody.
+
+mod cards;
+mod forget;
+mod requests;
+mod tasks;
+mod values;
+
+use a2a_types::Operation;
+use a2a_types::reading::Mode;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+use serde_json::Value;
+
+use self::forget::{forget, unforeseen};
+use crate::golden::object::{Canonical, Object};
+use crate::golden::spelling::Spelling;
+
+/// Fails at the first of so many values for which `holds` does not hold.
+#[track_caller]
+fn check<T: std::fmt::Debug>(
+    cases: u32,
+    values: impl Strategy<Value = T>,
+    holds: impl Fn(T) -> Result<(), TestCaseError>,
+) {
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(SEED),
+        ..Config::default()
+    };
+    if let Err(failure) = TestRunner::new(config).run(&values, holds) {
+        panic!("{failure}");
+    }
+}
+
+const SEED: u64 = 2025;
+
+/// Every object that a document can be, with values of it.
+fn objects() -> BoxedStrategy<(Object, Canonical)> {
+    prop_oneof![
+        tasks::message().prop_map(|message| (Object::Message, Canonical::Message(message))),
+        tasks::status().prop_map(|status| (Object::TaskStatus, Canonical::TaskStatus(status))),
+        tasks::event().prop_map(|event| (Object::Event, Canonical::Events(vec![event]))),
+        cards::card().prop_map(|card| (Object::AgentCard, Canonical::AgentCard(card))),
+        requests::request().prop_map(|request| {
+            (
+                Object::Request(request.operation()),
+                Canonical::Request(request),
+            )
+        }),
+        requests::response().prop_map(|response| {
+            (
+                Object::Response(response.operation()),
+                Canonical::Response(response),
+            )
+        }),
+    ]
+    .boxed()
+}
+
+#[test]
+fn nothing_is_lost_but_what_may_be() {
+    check(1_000, objects(), |(object, canonical)| {
+        for &spelling in Spelling::ALL {
+            let Some(text) = object.write(spelling, canonical.clone()) else {
+                continue;
+            };
+            let Some(expected) = forget(spelling, canonical.clone()) else {
+                continue;
+            };
+            let read = object.read(spelling, &text);
+            let read = read.map_err(|problem| fail(spelling, &text, problem))?;
+            let read = unforeseen(spelling, read);
+            let expected = unforeseen(spelling, expected);
+            prop_assert_eq!(&read, &expected, "{} {}", spelling, text);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn what_is_written_and_read_is_written_so_again() {
+    check(1_000, objects(), |(object, canonical)| {
+        for &spelling in Spelling::ALL {
+            let Some(text) = object.write(spelling, canonical.clone()) else {
+                continue;
+            };
+            let read = object.read(spelling, &text);
+            let read = read.map_err(|problem| fail(spelling, &text, problem))?;
+            prop_assert_eq!(object.write(spelling, read), Some(text), "{}", spelling);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn no_reader_panics_at_any_json() {
+    check(400, values::json(), |value| {
+        for object in all_objects() {
+            read_every_way(object, &value);
+        }
+        Ok(())
+    });
+}
+
+/// A message of which one place is something else is the most likely to be half understood.
+#[test]
+fn no_reader_panics_at_a_spoiled_message() {
+    let spoiled = (objects(), any::<prop::sample::Index>(), values::json());
+    check(400, spoiled, |((object, canonical), place, other)| {
+        for &spelling in Spelling::ALL {
+            let Some(mut text) = object.write(spelling, canonical.clone()) else {
+                continue;
+            };
+            let place = place.index(places(&text));
+            spoil(&mut text, place, &other);
+            read_every_way(object, &text);
+        }
+        Ok(())
+    });
+}
+
+/// In every spelling and mode; what is understood is written in every spelling.
+fn read_every_way(object: Object, value: &Value) {
+    for &spelling in Spelling::ALL {
+        for mode in [Mode::Strict, Mode::Lenient] {
+            let Ok(read) = object.read_as(spelling, mode, value) else {
+                continue;
+            };
+            for &other in Spelling::ALL {
+                let _ = object.write(other, read.clone());
+            }
+        }
+    }
+}
+
+fn all_objects() -> impl Iterator<Item = Object> {
+    let operations = Operation::ALL.iter().copied();
+    let requests = operations.clone().map(Object::Request);
+    let others = [
+        Object::Message,
+        Object::TaskStatus,
+        Object::AgentCard,
+        Object::Event,
+    ];
+    let responses = operations.map(Object::Response);
+    others.into_iter().chain(requests).chain(responses)
+}
+
+/// How many values there are in a value, itself included.
+fn places(value: &Value) -> usize {
+    1 + match value {
+        Value::Object(members) => members.values().map(places).sum(),
+        Value::Array(items) => items.iter().map(places).sum(),
+        _ => 0,
+    }
+}
+
+/// Puts another value in one of the places, counted from the outside in.
+fn spoil(value: &mut Value, place: usize, other: &Value) {
+    if place == 0 {
+        value.clone_from(other);
+        return;
+    }
+    let mut left = place - 1;
+    let mut inside = |inner: &mut Value| {
+        let inner_places = places(inner);
+        let is_there = left < inner_places;
+        if is_there {
+            spoil(inner, left, other);
+        } else {
+            left -= inner_places;
+        }
+        is_there
+    };
+    let _ = match value {
+        Value::Object(members) => members.values_mut().any(&mut inside),
+        Value::Array(items) => items.iter_mut().any(&mut inside),
+        _ => false,
+    };
+}
+
+fn fail(spelling: Spelling, text: &Value, problem: String) -> TestCaseError {
+    TestCaseError::fail(format!("{spelling} {problem} in {text}"))
+}
+
+#[test]
+fn every_place_can_be_spoiled() {
+    let value = serde_json::json!({"a": [1, {"b": 2}], "c": 3});
+    assert_eq!(places(&value), 6);
+    let mut seen = std::collections::BTreeSet::new();
+    for place in 0..6 {
+        let mut spoiled = value.clone();
+        spoil(&mut spoiled, place, &Value::Null);
+        seen.insert(spoiled.to_string());
+    }
+    assert_eq!(seen.len(), 6);
+}

@@ -1,0 +1,14 @@
+//! Integration tests of the wire types.
+
+mod cards;
+mod conversions;
+mod everything;
+mod fold;
+mod golden;
+mod hybrid;
+mod proto_0_3;
+mod protojson;
+mod reading;
+#[cfg(feature = "schema")]
+mod schema;
+mod trpc;

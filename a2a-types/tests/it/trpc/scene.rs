@@ -1,0 +1,211 @@
+//! One scene: what stands in a log, or what a peer sends, and all that comes of it.
+
+use a2a_types::extension::trpc::{
+    Beginning, Collapse, LlmResponse, LlmResponses, Reader, StreamWriter, write_task,
+};
+use a2a_types::reading::{Hints, Mode};
+use a2a_types::{ArtifactId, Dialect, Event, Operation, Response, SendMessageResponse, Task, v0_2};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::trpc::framework::Framework;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Scene {
+    /// What is shown.
+    #[serde(rename = "about")]
+    _about: String,
+    /// What must be kept once by whoever is told.
+    #[serde(default)]
+    pub(crate) words: Vec<String>,
+    /// The message that a stream answers; without it the stream begins with the task.
+    asked: Option<String>,
+    #[serde(default)]
+    hides_steps: bool,
+    /// The canonical events of our log: a stream is written.
+    stored: Option<Vec<Value>>,
+    /// A canonical task: an answer is written.
+    task: Option<Value>,
+    /// The caller wants the task.
+    #[serde(default)]
+    wants_task: bool,
+    /// The stream breaks off in the end.
+    #[serde(default)]
+    breaks_off: bool,
+    /// Results that a peer streams.
+    streamed: Option<Vec<Value>>,
+    /// The result that a peer answers by.
+    answered: Option<Value>,
+}
+
+impl Scene {
+    /// Everything that comes of it, for the golden file.
+    pub(crate) fn play(&self) -> String {
+        let mut golden = String::new();
+        let mut section = |title: &str, lines: Vec<String>| {
+            golden.push_str(&format!("# {title}\n"));
+            for line in lines {
+                golden.push_str(&line);
+                golden.push('\n');
+            }
+        };
+        let lines = |values: &[Value]| values.iter().map(Value::to_string).collect();
+        let wire = self.wire();
+        if self.streamed.is_none() && self.answered.is_none() {
+            section("written", lines(&wire));
+        }
+        let read = self.read(&wire);
+        if let Read::Streamed(events) = &read {
+            let events: Vec<_> = events.iter().map(|event| json!(event)).collect();
+            section("read", lines(&events));
+        }
+        section("responses", shown(&read.responses()));
+        section("framework", vec![self.framework(&wire).to_string()]);
+        golden
+    }
+
+    /// What our reader and the framework's client keep.
+    pub(crate) fn kept(&self) -> Vec<(&'static str, String)> {
+        let wire = self.wire();
+        let ours = shown(&self.read(&wire).responses());
+        let mut kept = vec![("our client", ours.concat())];
+        // What a client of the framework makes of its own agents is not in our hands.
+        if self.streamed.is_none() && self.answered.is_none() {
+            kept.push(("the framework's client", self.framework(&wire).to_string()));
+        }
+        kept
+    }
+
+    fn streams(&self) -> bool {
+        self.stored.is_some() || self.streamed.is_some()
+    }
+
+    fn wire(&self) -> Vec<Value> {
+        if let Some(streamed) = &self.streamed {
+            return streamed.clone();
+        }
+        if let Some(answered) = &self.answered {
+            return vec![answered.clone()];
+        }
+        if let Some(task) = &self.task {
+            let task = Task::deserialize(task).unwrap();
+            let collapse = match self.wants_task {
+                true => Collapse::Never,
+                false => Collapse::One,
+            };
+            let answer = write_task(task, !self.hides_steps, collapse);
+            let response = v0_2::write_response(Response::SendMessage(answer), Dialect::V0_2);
+            return vec![json!(response.unwrap())];
+        }
+        let beginning = match &self.asked {
+            Some(asked) => Beginning::Message(asked.as_str().into()),
+            None => Beginning::Task,
+        };
+        let mut writer = StreamWriter::new(beginning, !self.hides_steps);
+        let stored = self.stored.iter().flatten();
+        let stored = stored.map(|event| Event::deserialize(event).unwrap());
+        let mut told: Vec<_> = stored.flat_map(|event| writer.write(event)).collect();
+        if self.breaks_off {
+            told.extend(writer.break_off("The stream broke off."));
+        }
+        told.into_iter()
+            .map(|event| without_made_up(json!(v0_2::write_event(event))))
+            .collect()
+    }
+
+    fn read(&self, wire: &[Value]) -> Read {
+        if !self.streams() {
+            let text = wire[0].to_string();
+            let read = v0_2::read_response(
+                Operation::SendMessage,
+                &text,
+                Mode::Lenient,
+                &Hints::at("$"),
+            );
+            return match read.unwrap().value {
+                Response::SendMessage(answer) => Read::Answered(Box::new(answer)),
+                other => panic!("{other:?}"),
+            };
+        }
+        let mut reader = Reader::default();
+        let mut artifact: Option<ArtifactId> = None;
+        let mut events = Vec::new();
+        for event in wire {
+            let hints = Hints {
+                artifact: artifact.as_ref(),
+                ..Hints::at("$")
+            };
+            let read = v0_2::read_event(&event.to_string(), Mode::Lenient, &hints).unwrap();
+            if let Event::ArtifactUpdate(update) = &read.value.event {
+                artifact = Some(update.artifact.artifact_id.clone());
+            }
+            events.extend(reader.read(read.value.event));
+        }
+        Read::Streamed(events)
+    }
+
+    fn framework(&self, wire: &[Value]) -> Framework {
+        match self.streams() {
+            true => Framework::streamed(wire),
+            false => Framework::answered(&wire[0]),
+        }
+    }
+}
+
+enum Read {
+    Answered(Box<SendMessageResponse>),
+    Streamed(Vec<Event>),
+}
+
+impl Read {
+    fn responses(&self) -> LlmResponses {
+        match self {
+            Self::Answered(answer) => LlmResponses::of_answer(answer),
+            Self::Streamed(events) => {
+                let mut responses = LlmResponses::default();
+                events.iter().for_each(|event| responses.hear(event));
+                responses
+            }
+        }
+    }
+}
+
+fn shown(responses: &LlmResponses) -> Vec<String> {
+    let failure = responses
+        .failure()
+        .map(|reason| format!("failed {reason:?}"));
+    responses.iter().map(shown_one).chain(failure).collect()
+}
+
+fn shown_one(response: &LlmResponse) -> String {
+    let LlmResponse {
+        id,
+        reasoning,
+        text,
+        steps,
+        others,
+    } = response;
+    let mut line = format!("{id}:");
+    if !reasoning.is_empty() {
+        line.push_str(&format!(" thought {reasoning:?}"));
+    }
+    if !text.is_empty() {
+        line.push_str(&format!(" said {text:?}"));
+    }
+    for step in steps {
+        line.push_str(&format!(" {step:?}"));
+    }
+    for part in others {
+        line.push_str(&format!(" {}", json!(part)));
+    }
+    line
+}
+
+/// The message that a writer makes up has a random id.
+fn without_made_up(mut event: Value) -> Value {
+    if event["status"]["message"]["parts"][0]["text"] == "The stream broke off." {
+        event["status"]["message"]["messageId"] = json!("(made up)");
+    }
+    event
+}

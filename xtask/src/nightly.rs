@@ -1,0 +1,346 @@
+//! `cargo xtask nightly`: the exhaustive checks and the experiments, for the night or before a release.
+//!
+//! Each is tried, whatever became of the others. Their figures are written to `xtask/nightly.md` with the
+//! date, the machine and the commit.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::{Failure, console, harness, workspace};
+
+/// The checks and experiments, in this order: name, command. A command that begins with `xtask` is a task
+/// of this program; `a2a-conformance` is the suite.
+const JOBS: &[(&str, &str)] = &[
+    ("all mutants", "a2a-conformance self-test"),
+    (
+        "all slips",
+        "cargo test -p a2a-conformance --test it -- slips --nocapture",
+    ),
+    ("crash", "xtask crash"),
+    ("cuts", "xtask cuts"),
+    ("cuts of the client", "xtask cuts --client"),
+    ("followers", "xtask followers"),
+    ("twins", "xtask twins"),
+    ("webhooks", "xtask webhooks"),
+    ("cost of the client", "xtask client"),
+    ("edge", "xtask edge readers heads bodies descriptors"),
+    ("memory", "xtask edge memory"),
+    ("instructions", "xtask bench count"),
+    ("dependencies", "cargo deny check"),
+    ("oldest compiler", MSRV),
+];
+
+/// Replaced by a build with the `rust-version` of the workspace.
+const MSRV: &str = "cargo check --workspace --all-features with the oldest compiler";
+
+/// Which jobs run, and whether their figures are kept.
+#[derive(Args)]
+pub(crate) struct NightlyArgs {
+    /// Only the jobs with one of these words in their names.
+    only: Vec<String>,
+    /// Name the jobs and their commands, and run none.
+    #[arg(long)]
+    list: bool,
+    /// Write the figures to xtask/nightly.md.
+    #[arg(long)]
+    write: bool,
+}
+
+/// Runs the jobs; fails if one of them did, after the last of them.
+pub(crate) fn nightly(args: &NightlyArgs) -> Result<(), Failure> {
+    let jobs = jobs()?;
+    let chosen = jobs.iter().filter(|job| args.chooses(job));
+    if args.list {
+        chosen.for_each(|job| println!("{:40} {}", job.name, job.command));
+        return Ok(());
+    }
+    let results: Vec<_> = chosen.map(Job::run).collect();
+    if results.is_empty() {
+        return Err(format!("no job has {:?} in its name", args.only));
+    }
+    println!("{}", table(&results));
+    if args.write {
+        let page = page(&results)?;
+        std::fs::write(kept_at(), page).map_err(|error| error.to_string())?;
+    }
+    let failed = results
+        .iter()
+        .filter(|result| result.outcome == Outcome::Failed);
+    let failed: Vec<_> = failed.map(|result| result.job.name.as_str()).collect();
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(format!("failed: {}", failed.join(", "))),
+    }
+}
+
+impl NightlyArgs {
+    fn chooses(&self, job: &Job) -> bool {
+        self.only.is_empty()
+            || self
+                .only
+                .iter()
+                .any(|word| job.name.contains(word.as_str()))
+    }
+}
+
+/// A command, and the name that its figures stand under.
+struct Job {
+    name: String,
+    command: String,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Outcome {
+    Passed,
+    Failed,
+    /// A tool that it needs is not installed here.
+    Skipped,
+}
+
+struct JobResult<'j> {
+    job: &'j Job,
+    outcome: Outcome,
+    seconds: u64,
+    output: String,
+}
+
+/// All jobs: the fixed ones, and one for each feature of each crate.
+fn jobs() -> Result<Vec<Job>, Failure> {
+    let metadata = metadata()?;
+    let fixed = JOBS.iter().map(|&(name, command)| Job {
+        name: name.to_owned(),
+        command: match command {
+            MSRV => format!(
+                "cargo +{} check --workspace --all-features",
+                rust_version(&metadata)
+            ),
+            command => command.to_owned(),
+        },
+    });
+    Ok(fixed.chain(features(&metadata)).collect())
+}
+
+/// One build for each feature by itself.
+fn features(metadata: &Value) -> Vec<Job> {
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let packages = packages.filter(|package| package["name"] != "xtask");
+    let pairs = packages.flat_map(|package| {
+        let name = package["name"].as_str().unwrap_or_default();
+        let features = package["features"].as_object().into_iter().flatten();
+        features.map(move |(feature, _)| (name, feature))
+    });
+    let alone = pairs.map(|(package, feature)| Job {
+        name: format!("feature {feature} of {package}"),
+        command: format!("cargo check -p {package} --no-default-features --features {feature}"),
+    });
+    alone.collect()
+}
+
+fn metadata() -> Result<Value, Failure> {
+    let mut cargo = workspace::cargo();
+    cargo.args(["metadata", "--no-deps", "--format-version=1"]);
+    let output = cargo.output().map_err(|error| error.to_string())?;
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))
+}
+
+fn rust_version(metadata: &Value) -> &str {
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let mut versions = packages.filter_map(|package| package["rust_version"].as_str());
+    versions.next().unwrap_or("stable")
+}
+
+impl Job {
+    fn run(&self) -> JobResult<'_> {
+        console::heading(&format!("== {}: {}", self.name, self.command));
+        let begun = Instant::now();
+        let (outcome, output) = match self.missing() {
+            Some(tool) => (Outcome::Skipped, format!("{tool} is not installed here\n")),
+            None => self.output(),
+        };
+        print!("{output}");
+        JobResult {
+            job: self,
+            outcome,
+            seconds: begun.elapsed().as_secs(),
+            output,
+        }
+    }
+
+    /// The tool that the job needs and that is not there.
+    fn missing(&self) -> Option<&str> {
+        let mut words = self.command.split(' ').skip(1);
+        let tool = words.next()?;
+        let mut probe = Command::new("cargo");
+        match tool {
+            "deny" => probe.args(["deny", "--version"]),
+            "bench" => {
+                probe = Command::new("valgrind");
+                probe.arg("--version")
+            }
+            oldest if oldest.starts_with('+') => probe.args([oldest, "--version"]),
+            _ => return None,
+        };
+        let there = probe.output().is_ok_and(|output| output.status.success());
+        (!there).then_some(match tool {
+            "deny" => "cargo-deny",
+            "bench" => "valgrind",
+            oldest => oldest,
+        })
+    }
+
+    fn output(&self) -> (Outcome, String) {
+        let mut words = self.command.split(' ');
+        let mut command = match words.next() {
+            Some("xtask") => {
+                let this = std::env::current_exe().unwrap_or_else(|_| "xtask".into());
+                Command::new(this)
+            }
+            Some("a2a-conformance") => {
+                let mut cargo = workspace::cargo();
+                cargo.args([
+                    "run",
+                    "--quiet",
+                    harness::PROFILE,
+                    "-p",
+                    "a2a-conformance",
+                    "--",
+                ]);
+                cargo
+            }
+            // `+1.89` is an argument of rustup's `cargo`.
+            _ => Command::new("cargo"),
+        };
+        command.args(words).current_dir(workspace::root());
+        command.env("A2A_ALL_SLIPS", "1").env("NO_COLOR", "1");
+        match command.stderr(std::process::Stdio::inherit()).output() {
+            Ok(output) => {
+                let text = String::from_utf8_lossy(&output.stdout).into_owned();
+                let outcome = match output.status.success() {
+                    true => Outcome::Passed,
+                    false => Outcome::Failed,
+                };
+                (outcome, text)
+            }
+            Err(error) => (Outcome::Failed, format!("{error}\n")),
+        }
+    }
+}
+
+/// A line for each job.
+fn table(results: &[JobResult<'_>]) -> String {
+    let mut table = "| job | result | seconds |\n|---|---|---|\n".to_owned();
+    for JobResult {
+        job,
+        outcome,
+        seconds,
+        ..
+    } in results
+    {
+        let outcome = format!("{outcome:?}").to_lowercase();
+        writeln!(table, "| {} | {outcome} | {seconds} |", job.name).expect("a String takes it");
+    }
+    table
+}
+
+/// The page that is kept: where it was measured, the table, and what each job printed.
+fn page(results: &[JobResult<'_>]) -> Result<String, Failure> {
+    let mut page = format!(
+        "# Figures of the last nightly run\n\n\
+         Written by `cargo xtask nightly --write` on {} at commit {}, on {}.\n\n{}",
+        told_by("date", &["-u", "+%F"])?,
+        told_by("git", &["rev-parse", "--short", "HEAD"])?,
+        machine()?,
+        table(results)
+    );
+    for result in results
+        .iter()
+        .filter(|result| !result.output.trim().is_empty())
+    {
+        let (name, command) = (&result.job.name, &result.job.command);
+        let output = shortened(result.output.trim_end());
+        write!(
+            page,
+            "\n## {name}\n\n`{command}`\n\n```text\n{output}\n```\n"
+        )
+        .expect("a String takes it");
+    }
+    Ok(page)
+}
+
+/// The end of a text, where the figures are.
+fn shortened(output: &str) -> String {
+    let lines: Vec<_> = output.lines().collect();
+    lines[lines.len().saturating_sub(MAX_LINES)..].join("\n")
+}
+
+/// Lines of a job's output that are kept.
+const MAX_LINES: usize = 130;
+
+/// Processors and memory.
+fn machine() -> Result<String, Failure> {
+    let cores = std::thread::available_parallelism().map_err(|error| error.to_string())?;
+    let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kib = memory
+        .split_whitespace()
+        .nth(1)
+        .and_then(|kib| kib.parse::<u64>().ok());
+    let memory = kib.map_or(String::new(), |kib| {
+        format!(", {} GiB of memory", kib >> 20)
+    });
+    let system = told_by("uname", &["-sm"])?;
+    Ok(format!("{cores} processors{memory}, {system}"))
+}
+
+fn told_by(program: &str, arguments: &[&str]) -> Result<String, Failure> {
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(workspace::root())
+        .output();
+    let output = output.map_err(|error| format!("{program}: {error}"))?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn kept_at() -> PathBuf {
+    workspace::root().join("xtask/nightly.md")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_feature_is_built_by_itself() {
+        let jobs = jobs().expect("cargo tells of the workspace");
+        let commands: Vec<_> = jobs.iter().map(|job| job.command.as_str()).collect();
+        let sqlite = "cargo check -p a2a-server --no-default-features --features sqlite";
+        assert!(commands.contains(&sqlite), "{commands:?}");
+    }
+
+    #[test]
+    fn a_failed_job_does_not_hide_the_others() {
+        let job = |command: &str| Job {
+            name: command.to_owned(),
+            command: command.to_owned(),
+        };
+        let [failed, passed] = [job("cargo no-such-command"), job("cargo --version")];
+        let results = [failed.run(), passed.run()];
+        let outcomes = results.each_ref().map(|result| result.outcome);
+        assert_eq!(outcomes, [Outcome::Failed, Outcome::Passed]);
+        assert!(table(&results).contains("| cargo no-such-command | failed |"));
+        assert!(results[1].output.starts_with("cargo "));
+    }
+
+    #[test]
+    fn a_tool_that_is_not_there_is_told() {
+        let job = Job {
+            name: "old".to_owned(),
+            command: "cargo +0.0.1 check".to_owned(),
+        };
+        assert_eq!(job.run().outcome, Outcome::Skipped);
+    }
+}
