@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: what has to hold and no compiler checks.
 
 mod dependencies;
+mod links;
 mod manifests;
 mod metadata;
 mod sources;
@@ -47,6 +48,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "every package builds with the oldest Rust that we promise", run: dependencies::rust_versions },
     Check { rule: "manifests say nothing twice", run: manifests::inherited },
     Check { rule: "no file is too long to read at a sitting", run: sources::lengths },
+    Check { rule: "links between documents lead somewhere", run: links::relative },
     Check { rule: "old spellings live in one place", run: words::old_spellings },
     Check { rule: "no word that does not belong in the source", run: words::forbidden },
 ];

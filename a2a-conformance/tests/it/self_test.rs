@@ -1,15 +1,19 @@
 //! The suite finds what it has to find, and nothing else. `a2a-conformance self-test` proves it in every
-//! generation and binding.
+//! generation and binding, for every mutant; here it is a sample, for a mutant or control in three.
 
 use a2a_conformance::mutant::agent::{PLACES, mutations, try_out};
 use a2a_conformance::mutant::{Extent, Subject, prove_all};
+
+/// Of how many mutants and controls one is tested.
+const ONE_OF: usize = 3;
 
 /// How many are tested at once: much of the time is waiting.
 const AT_ONCE: usize = 6;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mutants_are_caught_and_controls_are_green() {
-    let proofs = prove_all(&Subject::all(), Extent::Brief, AT_ONCE, |_, _| {}).await;
+    let sample: Vec<_> = Subject::all().into_iter().step_by(ONE_OF).collect();
+    let proofs = prove_all(&sample, Extent::Brief, AT_ONCE, |_, _| {}).await;
     let proofs = proofs.unwrap();
     let wrong: Vec<_> = proofs.iter().filter(|proof| !proof.holds()).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
