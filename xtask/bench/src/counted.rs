@@ -22,7 +22,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let bound = ours::bind(None, None).await?;
+        let bound = ours::bind(None, None, false).await?;
         let address = bound.local_addr();
         tokio::spawn(bound.run(std::future::pending()));
         let mut connection = Connection::open(address).await?;

@@ -158,6 +158,27 @@ impl Connection {
         }
     }
 
+    /// Reads the rest of an answer, and gives whole lines of it to `read` as they come.
+    pub(crate) async fn finish_by_lines(
+        &mut self,
+        mut read: impl FnMut(&[u8]),
+    ) -> Result<(), Failure> {
+        let (length, mut done) = (self.length()?, self.body);
+        loop {
+            let rest = &self.answer[done..];
+            if let Some(end) = memchr::memrchr(b'\n', rest) {
+                read(&rest[..=end]);
+                done += end + 1;
+            }
+            if self.is_whole(length) {
+                return Ok(());
+            }
+            if self.stream.read_buf(&mut self.answer).await? == 0 {
+                return Err(CLOSED.into());
+            }
+        }
+    }
+
     /// The id of the task that an answer, or the first event of a stream, tells of.
     pub(crate) fn task(&self) -> Option<String> {
         let body = self.answer.get(self.body..)?;

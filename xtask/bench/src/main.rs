@@ -19,6 +19,7 @@ mod peers;
 mod process;
 mod scenario;
 mod serve;
+mod stamp;
 mod statistics;
 mod table;
 

@@ -4,6 +4,7 @@ mod contest;
 mod exchange;
 mod memory;
 mod streams;
+mod tokens;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,6 +36,8 @@ pub(crate) enum Scenario {
     Http2,
     /// Streams of 10,000 and of 100,000 chunks; the ceiling is hyper that writes event by event.
     Chunks,
+    /// Streams of 100 chunks a second: how late each arrives.
+    Tokens,
     /// 1,000 and 10,000 streams on which nothing happens.
     Idle,
     /// 100 streams of one task.
@@ -74,6 +77,7 @@ impl Scenario {
             Self::Sizes => exchange::sizes(plan).await,
             Self::Http2 => exchange::http2(plan).await,
             Self::Chunks => streams::chunks(plan).await,
+            Self::Tokens => tokens::tokens(plan).await,
             Self::Idle => streams::idle(plan).await,
             Self::Crowd => streams::crowd(plan).await,
             Self::Memory => memory::memory(plan).await,

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+pub(crate) use self::agent::{CHUNK, TOKENS_PER_SECOND};
 use crate::{Failure, machine};
 
 /// Which server to be, and what it is to say.
@@ -34,6 +35,9 @@ pub(crate) struct Settings {
     /// How many ended tasks ours keeps, if not as many as servers do.
     #[arg(long)]
     pub(crate) kept: Option<usize>,
+    /// Whether ours merges chunks.
+    #[arg(long)]
+    pub(crate) merges: bool,
     /// The other version of HTTP.
     #[arg(long)]
     pub(crate) http2: bool,
@@ -73,6 +77,7 @@ impl Settings {
             events: 0,
             pace: Pace::Ready,
             kept: None,
+            merges: false,
             http2: false,
         }
     }
@@ -101,6 +106,7 @@ impl Settings {
         };
         arguments.push(format!("--pace={pace}"));
         arguments.extend(self.kept.map(|kept| format!("--kept={kept}")));
+        arguments.extend(self.merges.then(|| "--merges".to_owned()));
         arguments.extend(self.http2.then(|| "--http2".to_owned()));
         arguments
     }

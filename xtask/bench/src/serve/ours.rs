@@ -10,18 +10,26 @@ use super::agent::Echo;
 use crate::Failure;
 
 pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
-    let bound = bind(settings.directory.as_deref(), settings.kept).await?;
+    let bound = bind(
+        settings.directory.as_deref(),
+        settings.kept,
+        settings.merges,
+    )
+    .await?;
     println!("{}", bound.local_addr());
     Ok(bound.run(std::future::pending()).await?)
 }
 
 /// With tasks in that directory, or in memory; so many of those that ended, or as many as servers
-/// keep.
-pub(crate) async fn bind(directory: Option<&Path>, kept: Option<usize>) -> Result<Bound, Failure> {
+/// keep. Unless chunks are merged, each is an event of its own.
+pub(crate) async fn bind(
+    directory: Option<&Path>,
+    kept: Option<usize>,
+    merges: bool,
+) -> Result<Bound, Failure> {
     let mut card = AgentCard::new("Echo", "Says back what it is told");
     card.capabilities.streaming = Some(true);
-    // Each chunk is an event of its own: events are what is counted.
-    let mut builder = Server::builder(card, Echo::new()).merge_chunks(false);
+    let mut builder = Server::builder(card, Echo::new()).merge_chunks(merges);
     if let Some(directory) = directory {
         builder = stored(builder, directory)?;
     }
