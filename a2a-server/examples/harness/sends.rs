@@ -85,13 +85,13 @@ pub(crate) async fn run(options: Options, _dice: Rng) -> Result<Report, Failure>
     let (cpu, own_cpu) = (server.cpu() - cpu, cpu_of("self") - own_cpu);
     server.kill().await?;
 
-    let part = (period / 10).min(PART);
     let count_between = |from: Duration, to: Duration| {
         let answered = sent.iter().map(|sent| sent.answered - begun);
         answered.filter(|at| (from..to).contains(at)).count() as f64 / (to - from).as_secs_f64()
     };
-    let first = count_between(Duration::ZERO, part);
-    let last = count_between(period - part, period);
+    let tenths: Vec<_> = (0..10)
+        .map(|tenth| count_between(period * tenth / 10, period * (tenth + 1) / 10))
+        .collect();
     let mut times: Vec<_> = sent.iter().map(|sent| sent.took).collect();
     times.sort_unstable();
     let millis = |part: f64| {
@@ -108,9 +108,10 @@ pub(crate) async fn run(options: Options, _dice: Rng) -> Result<Report, Failure>
         count / took,
     );
     report.tell("sends", count);
-    report.tell("sends per second, first tenth", first);
-    report.tell("sends per second, last tenth", last);
-    report.at_least("last tenth ÷ first tenth", 0.9, last / first);
+    for (tenth, rate) in (1..).zip(&tenths) {
+        report.tell(format!("sends per second, tenth {tenth}"), *rate);
+    }
+    report.at_least("last tenth ÷ first tenth", 0.9, tenths[9] / tenths[0]);
     report.tell("median, ms", millis(0.5));
     report.tell("99th percentile, ms", millis(0.99));
     report.tell("slowest, ms", millis(1.0 - f64::EPSILON));
@@ -149,8 +150,6 @@ fn tell_file(report: &mut Report, db: &Path) -> Result<(), Failure> {
 }
 
 const MIB: f64 = (1 << 20) as f64;
-/// Over which part of the time the first and the last sends are counted, at most.
-const PART: Duration = Duration::from_secs(10);
 
 /// An answered message.
 struct Sent {
