@@ -149,6 +149,7 @@ impl Spoken {
             Ok(answer) => Ok(Reply {
                 answer,
                 created_in: None,
+                held: None,
             }),
             Err(_) => reply,
         }

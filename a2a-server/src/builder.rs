@@ -15,7 +15,7 @@ use crate::health::Health;
 use crate::ledger::Ledger;
 use crate::letters::Letters;
 use crate::server::{Inner, Server};
-use crate::store::{MemoryStore, Retention, Store, Timed};
+use crate::store::{MemoryStore, Retention, Store, TaskBudget, Timed};
 use crate::turns::Turns;
 use crate::upkeep::{Recovery, Upkeep};
 #[cfg(feature = "push")]
@@ -286,6 +286,7 @@ impl ServerBuilder {
                     keeps_steps,
                     notify,
                 )),
+                copies: TaskBudget::default(),
                 turns: Arc::new(Turns::new(self.agent, self.cancel_grace)),
                 gate: Gate::new(self.turns),
                 health: Health::default(),

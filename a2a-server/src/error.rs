@@ -10,6 +10,7 @@ impl From<StoreError> for A2aError {
         match error {
             StoreError::NoTask => ErrorKind::TaskNotFound.into(),
             StoreError::Full => ErrorKind::Unavailable.into(),
+            StoreError::Busy => Self::new(ErrorKind::Unavailable, error.to_string()),
             StoreError::TooManyMessages(_)
             | StoreError::TooLong(_)
             | StoreError::TooManyArtifacts(_) => {

@@ -96,7 +96,7 @@ pub use crate::store::suite;
 pub use crate::store::{
     Append, Appended, Lease, Listing, Logged, MemoryStore, NewTask, Notification, Orphan, Outcome,
     Owner, Page, Place, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError,
-    Tail,
+    Tail, TaskShare,
 };
 #[cfg(feature = "sqlite")]
 pub use crate::store::{SqliteOptions, SqliteReport, SqliteStore};

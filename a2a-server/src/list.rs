@@ -9,7 +9,8 @@ use a2a_types::{
 use serde_json::json;
 
 use crate::server::Inner;
-use crate::store::{Listing, Owner, Place};
+use crate::store::limits::size_of_task;
+use crate::store::{Listing, Owner, Page, Place, StoreError, TaskBudget};
 
 /// How many tasks to a page, if the caller does not say. Specification 1.0 §3.1.4.
 const USUAL_PAGE: u32 = 50;
@@ -43,11 +44,7 @@ impl Inner {
             after,
             limit: usize::try_from(page_size).unwrap_or(usize::MAX),
         };
-        let page = self
-            .ledger
-            .store
-            .list(&Owner::of(&context), listing)
-            .await?;
+        let page = self.page_to_copy(&Owner::of(&context), listing).await?;
         let last = page.tasks.last().filter(|_| page.more).map(Place::of);
         let mut tasks = page.tasks;
         for task in &mut tasks {
@@ -56,12 +53,27 @@ impl Inner {
                 task.artifacts.clear();
             }
         }
-        Ok(Reply::once(Response::ListTasks(ListTasksResponse {
+        let response = Response::ListTasks(ListTasksResponse {
             tasks,
             next_page_token: last.as_ref().map(write_token).unwrap_or_default(),
             page_size,
             total_size: u32::try_from(page.total).unwrap_or(u32::MAX),
-        })))
+        });
+        Ok(Reply::once(response).holding(page.share.held()))
+    }
+
+    /// A page that an answer has: one of large tasks waits until those of others have been written.
+    async fn page_to_copy(&self, owner: &Owner, listing: Listing) -> Result<Page, StoreError> {
+        let store = &self.ledger.store;
+        let page = store.list(owner, listing.clone()).await?;
+        let bytes = page.tasks.iter().map(size_of_task).sum();
+        if bytes <= TaskBudget::SMALL || !page.share.is_empty() {
+            return Ok(page);
+        }
+        drop(page);
+        let share = self.copies.take(bytes).await?;
+        let page = store.list(owner, listing).await?;
+        Ok(Page { share, ..page })
     }
 }
 

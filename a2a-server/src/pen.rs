@@ -192,6 +192,7 @@ impl Pen {
             return self.write_pending(account).await;
         }
         let append = self.stroke(account, *entry);
+        let ends = append.ends();
         match self.append(account, append).await {
             Ok(()) => {
                 self.pending = None;
@@ -201,6 +202,11 @@ impl Pen {
                 // The text may be legal, and then does not go with what is not.
                 self.write_pending(account).await?;
                 Err(StoreError::Illegal(illegal))
+            }
+            Err(StoreError::TooLong(limit)) if ends => {
+                // The text is not to keep the task from its end.
+                self.pending = None;
+                Err(StoreError::TooLong(limit))
             }
             Err(error) => Err(error),
         }

@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
     use crate::ledger::Ledger;
-    use crate::store::{MemoryStore, Snapshot};
+    use crate::store::{MemoryStore, Snapshot, TaskShare};
 
     #[test]
     fn a_run_that_begins_when_all_are_stopped_is_stopped_too() {
@@ -123,6 +123,7 @@ mod tests {
             generation: 1,
             dialect: Dialect::V1_0,
             checkpoint: None,
+            share: TaskShare::default(),
         };
         let owner = Owner::from(Principal::named("ada"));
         let runner = Arc::new(Runner::for_known(ledger.into(), owner, &known));

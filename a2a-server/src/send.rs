@@ -66,13 +66,14 @@ impl Inner {
                     return Err(stuck(failure));
                 }
             }
-            let task = self.snapshot(&from.task, &context).await?.task;
+            let snapshot = self.snapshot_to_copy(&from.task, &context).await?;
             if !context.dialect.rules().history_when_not_asked {
                 wanted.history_length.get_or_insert(0);
             }
-            let task = Arc::unwrap_or_clone(task);
+            let task = Arc::unwrap_or_clone(snapshot.task);
             let response = Response::SendMessage(manner.answer(task, wanted));
-            Ok(Reply::once(response).about_task_of(from.dialect))
+            let reply = Reply::once(response).holding(snapshot.share.held());
+            Ok(reply.about_task_of(from.dialect))
         }
     }
 

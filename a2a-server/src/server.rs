@@ -22,7 +22,8 @@ use crate::ledger::Ledger;
 use crate::letters::Letters;
 use crate::manner::Manner;
 use crate::runner::Runner;
-use crate::store::{Owner, Snapshot, StoreError};
+use crate::store::limits::size_of_task;
+use crate::store::{Owner, Snapshot, StoreError, TaskBudget, TaskShare};
 use crate::turn::UpdateError;
 use crate::turns::Turns;
 use crate::upkeep::Upkeep;
@@ -41,6 +42,8 @@ pub(crate) struct Inner {
     pub(crate) extended_card: Option<AgentCard>,
     pub(crate) tenants: Tenants,
     pub(crate) ledger: Arc<Ledger>,
+    /// Large tasks that are copied for answers.
+    pub(crate) copies: TaskBudget,
     pub(crate) turns: Arc<Turns>,
     pub(crate) gate: Gate,
     pub(crate) health: Health,
@@ -138,11 +141,12 @@ impl Inner {
     }
 
     async fn get(&self, params: GetTaskRequest, context: Context) -> Result<Reply, A2aError> {
-        let snapshot = self.snapshot(&params.id, &context).await?;
+        let snapshot = self.snapshot_to_copy(&params.id, &context).await?;
         let context = settled(context, &snapshot);
         let mut task = Arc::unwrap_or_clone(snapshot.task);
         self.present(&mut task, params.history_length, &context);
-        Ok(Reply::once(Response::GetTask(task)).about_task_of(snapshot.dialect))
+        let reply = Reply::once(Response::GetTask(task)).holding(snapshot.share.held());
+        Ok(reply.about_task_of(snapshot.dialect))
     }
 
     async fn cancel(&self, params: CancelTaskRequest, context: Context) -> Result<Reply, A2aError> {
@@ -173,10 +177,13 @@ impl Inner {
             }
             snapshot = self.snapshot(&params.id, &context).await?;
         }
+        drop(snapshot);
+        let snapshot = self.snapshot_to_copy(&params.id, &context).await?;
         let context = settled(context, &snapshot);
         let mut task = Arc::unwrap_or_clone(snapshot.task);
         self.present(&mut task, None, &context);
-        Ok(Reply::once(Response::CancelTask(task)).about_task_of(snapshot.dialect))
+        let reply = Reply::once(Response::CancelTask(task)).holding(snapshot.share.held());
+        Ok(reply.about_task_of(snapshot.dialect))
     }
 
     async fn subscribe(
@@ -297,11 +304,36 @@ impl Inner {
         task: &TaskId,
         context: &Context,
     ) -> Result<Option<Snapshot>, A2aError> {
-        Ok(self
-            .ledger
-            .store
-            .snapshot(&Owner::of(context), task)
-            .await?)
+        let found = self.read(task, context).await?;
+        // It is not known for how long it is used: that of one which counts for answers is.
+        Ok(found.map(|snapshot| Snapshot {
+            share: TaskShare::default(),
+            ..snapshot
+        }))
+    }
+
+    async fn read(&self, task: &TaskId, context: &Context) -> Result<Option<Snapshot>, StoreError> {
+        let owner = Owner::of(context);
+        self.ledger.store.snapshot(&owner, task).await
+    }
+
+    /// A task of which an answer has a copy: a large one waits until the copies of others have been written.
+    pub(crate) async fn snapshot_to_copy(
+        &self,
+        task: &TaskId,
+        context: &Context,
+    ) -> Result<Snapshot, A2aError> {
+        let snapshot = self.read(task, context).await?;
+        let snapshot = snapshot.ok_or_else(|| A2aError::from(ErrorKind::TaskNotFound))?;
+        let bytes = size_of_task(&snapshot.task);
+        if bytes <= TaskBudget::SMALL || !snapshot.share.is_empty() {
+            return Ok(snapshot);
+        }
+        // It goes on changing meanwhile: who waits holds nothing.
+        drop(snapshot);
+        let share = self.copies.take(bytes).await?;
+        let snapshot = self.snapshot(task, context).await?;
+        Ok(Snapshot { share, ..snapshot })
     }
 
     pub(crate) async fn snapshot(

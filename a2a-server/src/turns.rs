@@ -443,6 +443,14 @@ pub(crate) async fn close(
     match runner.status(state, text.map(Message::agent), None).await {
         // Somebody else was faster.
         Err(_) if settled(runner.task().await?.status.state) => Ok(()),
+        Err(UpdateError::Store(StoreError::TooLong(_))) => {
+            // What was to be said last does not fit.
+            let state = match state {
+                TaskState::Completed => TaskState::Failed,
+                other => other,
+            };
+            runner.status(state, None, None).await
+        }
         closed => closed,
     }
 }

@@ -108,7 +108,7 @@ async fn unread_answers_cost_little_memory() {
     assert_eq!(connection.post(b"{}").await.status, 200);
 }
 
-/// Tasks of 5 MiB are listed a few at a time, and none is left out.
+/// Tasks of 3 MiB are listed a few at a time, and none is left out.
 async fn a_page_of_large_tasks_is_short() {
     for address in [
         large_tasks(MemoryStore::default()).await,
@@ -118,7 +118,7 @@ async fn a_page_of_large_tasks_is_short() {
         let mut connection = Connection::to(address).await;
         for id in 0..5 {
             let message =
-                json!({"messageId": id.to_string(), "role": "ROLE_USER", "parts": [{"text": "5"}]});
+                json!({"messageId": id.to_string(), "role": "ROLE_USER", "parts": [{"text": "3"}]});
             ask(&mut connection, "SendMessage", json!({"message": message})).await;
         }
         let (mut token, mut pages) = (json!(""), Vec::new());

@@ -110,6 +110,8 @@ pub struct Reply {
     /// The generation in which the task was created: `tasks/get` and its like are spelled alike in
     /// three generations, and are answered in this one.
     pub created_in: Option<Dialect>,
+    /// Kept until the answer is written: a share of a budget of memory, for instance.
+    pub held: Option<Arc<dyn Send + Sync>>,
 }
 
 /// One answer or a stream of events.
@@ -138,6 +140,7 @@ impl Reply {
         Self {
             answer: Answer::Once(response),
             created_in: None,
+            held: None,
         }
     }
 
@@ -146,7 +149,14 @@ impl Reply {
         Self {
             answer: Answer::Stream(Box::pin(updates)),
             created_in: None,
+            held: None,
         }
+    }
+
+    /// The same reply, which keeps this until the answer is written.
+    pub fn holding(mut self, held: Option<Arc<dyn Send + Sync>>) -> Self {
+        self.held = held;
+        self
     }
 
     /// The same reply, about a task that was created in `dialect`.

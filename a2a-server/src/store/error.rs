@@ -27,6 +27,9 @@ pub enum StoreError {
     /// There is no room for more, and nothing that has ended could make some.
     #[error("the store has no room for more")]
     Full,
+    /// Too many large tasks are being read at once.
+    #[error("too many large tasks are being read: ask again later")]
+    Busy,
     /// The task holds as many messages of its caller as it may.
     #[error("the task has taken {0} messages and takes no more")]
     TooManyMessages(usize),

@@ -21,6 +21,9 @@ pub(crate) const ARTIFACTS: usize = 10_000;
 /// How many bytes the events of a task may hold, measured roughly.
 const LOG: usize = 64 << 20;
 
+/// How many bytes the events that end a task may have beyond that.
+const LAST: usize = 1 << 20;
+
 /// How many events a reader gets at once, and how many bytes: one that is far behind does not hold
 /// them all.
 const BATCH: usize = 32;
@@ -43,7 +46,7 @@ pub(crate) fn admit_config(config: &TaskPushNotificationConfig) -> Result<usize,
 }
 
 /// How many messages and bytes a task holds with what is added, if it may have that much. A task
-/// can always end.
+/// can always end by a small event.
 pub(crate) fn admit(
     messages: usize,
     bytes: usize,
@@ -104,8 +107,12 @@ impl Growth {
         if self.messages > 0 && messages > MESSAGES {
             return Err(StoreError::TooManyMessages(MESSAGES));
         }
-        if bytes > LOG && !self.ends {
-            return Err(StoreError::TooLong(LOG));
+        let limit = match self.ends {
+            true => LOG + LAST,
+            false => LOG,
+        };
+        if bytes > limit {
+            return Err(StoreError::TooLong(limit));
         }
         Ok((messages, bytes))
     }
@@ -142,21 +149,26 @@ impl Batch {
 }
 
 /// How many bytes the tasks of a page hold.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct PageSize(usize);
 
 impl PageSize {
-    /// The bytes after which a page ends, however few tasks it has.
+    /// The bytes of all tasks of a page that has more than one.
     const LIMIT: usize = 8 << 20;
 
-    /// Counts a task.
-    pub(crate) fn add(&mut self, task: &Task) {
-        self.0 += size_of_task(task);
+    /// Counts a task of so many bytes, if there is room for it. The first has room in any case.
+    pub(crate) fn admit(&mut self, bytes: usize) -> bool {
+        let whole = self.0.saturating_add(bytes);
+        let fits = self.0 == 0 || whole <= Self::LIMIT;
+        if fits {
+            self.0 = whole;
+        }
+        fits
     }
 
-    /// Whether no more tasks should follow.
-    pub(crate) fn is_full(&self) -> bool {
-        self.0 > Self::LIMIT
+    /// How many bytes were counted.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0
     }
 }
 

@@ -3,6 +3,7 @@
 //! A [`Store`] keeps logs; [`MemoryStore`] until the process ends, [`SqliteStore`] for good. A store of
 //! your own shows that it keeps its promises by passing [`suite`].
 
+mod budget;
 mod error;
 pub(crate) mod limits;
 mod memory;
@@ -21,6 +22,8 @@ use a2a_transport::BoxFuture;
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
 
+pub(crate) use budget::TaskBudget;
+pub use budget::TaskShare;
 pub use error::StoreError;
 pub(crate) use limits::size;
 pub use memory::MemoryStore;
@@ -41,7 +44,7 @@ pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement
 ///
 /// What is asked of a store about one task is done in the order in which it is asked: if the future of
 /// a method is dropped, it may be done or not, but not after what is asked later. A task holds at most
-/// 1,000 messages of its caller, 64 MiB of events and 16 webhooks of 64 KiB.
+/// 1,000 messages of its caller, 64 MiB of events, 1 MiB more of those that end it, and 16 webhooks of 64 KiB.
 pub trait Store: Send + Sync + 'static {
     /// Begins the log of a new task with the task itself, generation 1, and what has happened to it
     /// since, and leases it: epoch 1. All of that or nothing.

@@ -9,7 +9,7 @@ use a2a_types::{
     TaskStatus, Timestamp,
 };
 
-use super::Owner;
+use super::{Owner, TaskShare};
 
 /// A task as it stood at a generation.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub struct Snapshot {
     pub dialect: Dialect,
     /// What the agent wrote down for the case that it has to go on after a crash.
     pub checkpoint: Option<Object>,
+    /// What a store that had to read a large task counts for it: kept for as long as the task is.
+    pub share: TaskShare,
 }
 
 /// What a log holds after a generation.
@@ -101,6 +103,8 @@ pub struct Page {
     pub total: usize,
     /// Whether more come after these.
     pub more: bool,
+    /// What a store that had to read large tasks counts for them: kept for as long as they are.
+    pub share: TaskShare,
 }
 
 /// A task that nobody works on although somebody should.

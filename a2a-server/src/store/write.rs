@@ -7,7 +7,7 @@ use a2a_transport::TraceContext;
 use a2a_types::extension::trpc::is_step;
 use a2a_types::{Dialect, Event, MessageId, Object, Task, TaskPushNotificationConfig, TaskState};
 
-use super::{Snapshot, limits};
+use super::{Snapshot, TaskShare, limits};
 
 /// A task to be kept.
 #[derive(Clone, Debug)]
@@ -42,6 +42,7 @@ impl NewTask {
             generation: 1,
             dialect: self.dialect,
             checkpoint: None,
+            share: TaskShare::default(),
         }
     }
 

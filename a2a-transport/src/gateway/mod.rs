@@ -181,6 +181,7 @@ impl<T: Transport> Gateway<T> {
         Ok(Reply {
             answer,
             created_in: asked.known.map(|known| known.dialect),
+            held: reply.held,
         })
     }
 

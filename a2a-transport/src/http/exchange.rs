@@ -282,8 +282,10 @@ impl<T: Transport> HttpService<T> {
         told: HowTold,
         mut manner: Manner,
     ) -> Response<Body> {
+        let mut held = None;
         let outcome = match reply {
             Ok(reply) => {
+                held = reply.held;
                 let offer = self.settings.reading().offer;
                 let is_offered = |dialect: &Dialect| offer.has(envelope.binding, *dialect);
                 envelope.settle(reply.created_in.filter(is_offered));
@@ -326,6 +328,7 @@ impl<T: Transport> HttpService<T> {
             }
             Err(error) => written(write_reply(&envelope, Err(error)), manner.media_type),
         };
+        drop(held);
         extensions::echo(&told.active, envelope.dialect, &mut response);
         response
     }

@@ -71,6 +71,7 @@ impl Transport for Agent {
             Ok(Reply {
                 answer,
                 created_in: None,
+                held: None,
             })
         })
     }

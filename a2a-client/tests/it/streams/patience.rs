@@ -53,6 +53,7 @@ impl Transport for Scripted {
             Ok(Reply {
                 answer: answer?,
                 created_in: None,
+                held: None,
             })
         })
     }

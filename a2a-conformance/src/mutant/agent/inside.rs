@@ -129,7 +129,7 @@ impl Inside {
             Ok(reply) => reply,
             Err(error) => return self.after_error(bug, asked, error).await,
         };
-        let created_in = reply.created_in;
+        let (created_in, held) = (reply.created_in, reply.held);
         let answer = match reply.answer {
             Answer::Once(mut response) => {
                 self.spoil(bug, &owner, &mut response);
@@ -149,7 +149,11 @@ impl Inside {
                 Answer::Stream(self.stream(bug, &asked, Box::pin(updates)).await)
             }
         };
-        Ok(Reply { answer, created_in })
+        Ok(Reply {
+            answer,
+            created_in,
+            held,
+        })
     }
 
     async fn after_error(&self, bug: Bug, asked: Call, error: Error) -> Result<Reply, Error> {

@@ -19,7 +19,7 @@ use self::received::Inbox;
 use self::shelf::{Capacity, Forgotten, Key, Record, Shelf};
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page, Place, Receipt,
-    Received, Retention, Settlement, Snapshot, Store, StoreError, Tail, limits,
+    Received, Retention, Settlement, Snapshot, Store, StoreError, Tail, TaskShare, limits,
 };
 
 /// Keeps tasks in memory; those that ended first make room for new ones.
@@ -220,17 +220,19 @@ impl MemoryStore {
         let rest = &places[begin..];
         let (mut tasks, mut size, mut read) = (Vec::new(), limits::PageSize::default(), 0);
         for (_, record) in rest {
-            if tasks.len() == listing.limit || size.is_full() {
+            if tasks.len() == listing.limit {
                 break;
             }
-            read += 1;
             let mut log = lock(&record.log);
             if log.place(listing).is_some() {
                 let task = log.task();
                 drop(log);
-                size.add(&task);
+                if !size.admit(limits::size_of_task(&task)) {
+                    break;
+                }
                 tasks.push(Arc::unwrap_or_clone(task));
             }
+            read += 1;
         }
         // Some may have changed since.
         tasks.sort_by_cached_key(Place::of);
@@ -238,6 +240,7 @@ impl MemoryStore {
             tasks,
             total,
             more: rest.len() > read,
+            share: TaskShare::default(),
         }
     }
 
@@ -331,6 +334,7 @@ impl Store for MemoryStore {
                 generation: log.generation(),
                 dialect: record.dialect,
                 checkpoint: log.checkpoint.clone(),
+                share: TaskShare::default(),
             }
         });
         done(Ok(snapshot))

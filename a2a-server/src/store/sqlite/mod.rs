@@ -29,11 +29,12 @@ use self::log::Sheet;
 use self::readers::Readers;
 use self::schema::owner_text;
 use self::seen::Seen;
-use self::shared::{Key, Shared};
+use self::shared::{Folded, Key, Shared};
+use self::tables::Bounded;
 use self::writer::Writer;
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
-    Retention, Settlement, Snapshot, Store, StoreError, Tail,
+    Retention, Settlement, Snapshot, Store, StoreError, Tail, TaskBudget,
 };
 
 /// Keeps tasks in a SQLite file, which any tool for SQLite can read.
@@ -51,6 +52,8 @@ pub struct SqliteStore {
     readers: Readers,
     writer: Writer,
     shared: Arc<Shared>,
+    /// Large tasks that were read from the file and are still used.
+    loaded: TaskBudget,
     unfinished: i64,
     _lock: File,
 }
@@ -96,6 +99,7 @@ impl SqliteStore {
             writer: Writer::start(connection, Arc::clone(&shared), options.receipts)?,
             readers: Readers::new(path.to_owned()),
             shared,
+            loaded: TaskBudget::default(),
             unfinished: options.unfinished.try_into().unwrap_or(i64::MAX),
             _lock: lock,
         })
@@ -108,6 +112,30 @@ impl SqliteStore {
     /// Errors: the file cannot be opened.
     pub fn check(path: impl AsRef<Path>) -> Result<SqliteReport, StoreError> {
         check::check(path.as_ref())
+    }
+
+    /// Reads a task that is not among the recent ones, if it has at most so many bytes.
+    async fn load(
+        &self,
+        owner: &Owner,
+        task: &TaskId,
+        limit: usize,
+    ) -> Result<Option<Bounded<Folded>>, StoreError> {
+        let (of, task) = (owner_text(owner), task.clone());
+        let read = move |connection: &_| tables::load_bounded(connection, &of, &task, limit);
+        self.readers.run(read).await
+    }
+
+    /// Reads a page whose tasks have at most so many bytes.
+    async fn page(
+        &self,
+        of: &str,
+        listing: &Listing,
+        limit: usize,
+    ) -> Result<Bounded<Page>, StoreError> {
+        let (of, listing) = (of.to_owned(), listing.clone());
+        let read = move |connection: &_| tables::page(connection, &of, &listing, limit);
+        self.readers.run(read).await
     }
 
     async fn read<T: Send + 'static>(
@@ -182,8 +210,23 @@ impl Store for SqliteStore {
             if let Some(snapshot) = self.shared.snapshot(&key(owner, task)) {
                 return Ok(Some(snapshot));
             }
-            let folded = self.read(owner, task, tables::load).await?;
-            Ok(folded.map(Snapshot::from))
+            let large = match self.load(owner, task, TaskBudget::SMALL).await? {
+                None => return Ok(None),
+                Some(Bounded::Whole(folded)) => return Ok(Some(folded.into())),
+                Some(Bounded::Larger(bytes)) => bytes,
+            };
+            let share = self.loaded.take(large).await?;
+            // Others who waited may have brought it back.
+            if let Some(snapshot) = self.shared.snapshot(&key(owner, task)) {
+                return Ok(Some(snapshot));
+            }
+            match self.load(owner, task, usize::MAX).await? {
+                Some(Bounded::Whole(folded)) => {
+                    let snapshot = Snapshot::from(folded);
+                    Ok(Some(Snapshot { share, ..snapshot }))
+                }
+                _ => Ok(None),
+            }
         })
     }
 
@@ -230,8 +273,17 @@ impl Store for SqliteStore {
         listing: Listing,
     ) -> BoxFuture<'a, Result<Page, StoreError>> {
         let of = owner_text(owner);
-        let read = move |connection: &_| tables::page(connection, &of, &listing);
-        Box::pin(self.readers.run(read))
+        Box::pin(async move {
+            let large = match self.page(&of, &listing, TaskBudget::SMALL).await? {
+                Bounded::Whole(page) => return Ok(page),
+                Bounded::Larger(bytes) => bytes,
+            };
+            let share = self.loaded.take(large).await?;
+            match self.page(&of, &listing, usize::MAX).await? {
+                Bounded::Whole(page) => Ok(Page { share, ..page }),
+                Bounded::Larger(_) => Err(StoreError::Busy),
+            }
+        })
     }
 
     fn put_config<'a>(

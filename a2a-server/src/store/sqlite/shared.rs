@@ -111,6 +111,22 @@ impl Folded {
         if self.unfolded().count() > SHORT {
             self.fold();
         }
+        self.shorten();
+    }
+
+    /// Folds the events of a large task, and lets go of all but the last of them: they would hold as much again.
+    pub(super) fn shorten(&mut self) {
+        if self.bytes <= TAIL_BYTES {
+            return;
+        }
+        self.fold();
+        let mut bytes = 0;
+        let fits = |logged: &&Logged| {
+            bytes += limits::size(&logged.event);
+            bytes <= TAIL_BYTES
+        };
+        let kept = self.tail.iter().rev().take_while(fits).count();
+        self.tail.drain(..self.tail.len() - kept);
     }
 
     /// What comes after a generation, if that is known here.
@@ -257,8 +273,9 @@ fn apply<'e>(task: &mut Arc<Task>, events: impl Iterator<Item = &'e Logged>) {
     }
 }
 
-/// How many events are kept beside a task.
+/// How many events are kept beside a task, and how many bytes they have if the task is large.
 const TAIL: usize = 64;
+const TAIL_BYTES: usize = 1 << 20;
 /// How many events are folded anew for whoever asks for the task.
 pub(super) const SHORT: usize = 16;
 /// How many tasks are kept, and how much they hold together.

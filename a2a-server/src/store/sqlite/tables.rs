@@ -15,11 +15,18 @@ use serde::de::DeserializeOwned;
 
 use super::super::{
     Listing, Logged, Notification, Orphan, Outcome, Owner, Page, Received, Snapshot, StoreError,
-    Tail, limits,
+    Tail, TaskShare, limits,
 };
 use super::log;
 use super::schema::{failed, read_owner};
 use super::shared::{Folded, Key};
+
+/// What was read, unless it is larger than it may be.
+pub(super) enum Bounded<T> {
+    Whole(T),
+    /// It has so many bytes, and was not read.
+    Larger(usize),
+}
 
 /// A task as the fold of its log: the last time that it was written down, and what came since.
 pub(super) fn load(
@@ -27,6 +34,19 @@ pub(super) fn load(
     of: &str,
     task: &TaskId,
 ) -> Result<Option<Folded>, StoreError> {
+    match load_bounded(connection, of, task, usize::MAX)? {
+        Some(Bounded::Whole(folded)) => Ok(Some(folded)),
+        Some(Bounded::Larger(_)) | None => Ok(None),
+    }
+}
+
+/// The same, if the task has at most so many bytes.
+pub(super) fn load_bounded(
+    connection: &Connection,
+    of: &str,
+    task: &TaskId,
+    limit: usize,
+) -> Result<Option<Bounded<Folded>>, StoreError> {
     let sql = "select seq, dialect, task.generation, messages, bytes, lease_epoch,
                  task_doc.generation, task_doc.body, task_checkpoint.body,
                  task_doc.body is not null, task_checkpoint.body is not null,
@@ -41,6 +61,10 @@ pub(super) fn load(
     let Some(row) = rows.next().map_err(failed)? else {
         return Ok(None);
     };
+    let bytes = count(row, 4)?;
+    if bytes > limit {
+        return Ok(Some(Bounded::Larger(bytes)));
+    }
     let seq = get(row, 0)?;
     let dialect = dialect(row, 1)?;
     let checkpoint: Option<Object> = match get::<bool>(row, 10)? {
@@ -70,7 +94,7 @@ pub(super) fn load(
     let lost = || StoreError::failed("a task has neither a document nor a log");
     let (written, task) = whole.ok_or_else(lost)?;
     let generation = count(row, 2)? as u64;
-    Ok(Some(Folded {
+    let mut folded = Folded {
         seq,
         state: task.status.state,
         base: Arc::new(task),
@@ -80,11 +104,13 @@ pub(super) fn load(
         checkpoint: checkpoint.map(Arc::new),
         epoch: count(row, 5)? as u64,
         messages: count(row, 3)?,
-        bytes: count(row, 4)?,
+        bytes,
         written,
         has_configs: get(row, 11)?,
         tail,
-    }))
+    };
+    folded.shorten();
+    Ok(Some(Bounded::Whole(folded)))
 }
 
 impl From<Folded> for Snapshot {
@@ -95,6 +121,7 @@ impl From<Folded> for Snapshot {
             generation: folded.generation,
             dialect: folded.dialect,
             checkpoint: folded.checkpoint.map(Arc::unwrap_or_clone),
+            share: TaskShare::default(),
         }
     }
 }
@@ -164,12 +191,13 @@ pub(super) fn place(
     place.map_err(failed)
 }
 
-/// One page of an owner's tasks.
+/// One page of an owner's tasks, if they have at most so many bytes.
 pub(super) fn page(
     connection: &Connection,
     of: &str,
     listing: &Listing,
-) -> Result<Page, StoreError> {
+    limit: usize,
+) -> Result<Bounded<Page>, StoreError> {
     let context = listing.context_id.as_ref().map(ContextId::as_str);
     let state = listing.status.map(|state| state.as_str());
     let since = listing.since.map(Timestamp::as_millis);
@@ -179,7 +207,8 @@ pub(super) fn page(
         .query_row(params![of, context, state, since], |row| row.get(0))
         .map_err(failed)?;
     let page_sql = format!(
-        "select id, status_time {IDLE} {LATER} union all select id, status_time {ACTIVE} {LATER}
+        "select id, status_time, bytes {IDLE} {LATER}
+         union all select id, status_time, bytes {ACTIVE} {LATER}
          order by status_time desc, id limit ?7"
     );
     let mut statement = connection.prepare_cached(&page_sql).map_err(failed)?;
@@ -188,25 +217,29 @@ pub(super) fn page(
     let one_more = most(listing.limit).saturating_add(1);
     let values = params![of, context, state, since, time, id, one_more];
     let mut rows = statement.query(values).map_err(failed)?;
-    let mut ids = Vec::new();
+    let (mut ids, mut size, mut more) = (Vec::new(), limits::PageSize::default(), false);
     while let Some(row) = rows.next().map_err(failed)? {
-        ids.push(TaskId::from(get::<String>(row, 0)?));
-    }
-    let found = ids.len();
-    ids.truncate(listing.limit);
-    let (mut tasks, mut size) = (Vec::new(), limits::PageSize::default());
-    for id in ids {
-        if size.is_full() {
+        more = ids.len() == listing.limit || !size.admit(count(row, 2)?);
+        if more {
             break;
         }
-        let folded = load(connection, of, &id)?.ok_or(StoreError::NoTask)?;
-        let task = Snapshot::from(folded).task;
-        size.add(&task);
-        tasks.push(Arc::unwrap_or_clone(task));
+        ids.push(TaskId::from(get::<String>(row, 0)?));
     }
-    let more = found > tasks.len();
-    let total = total as usize;
-    Ok(Page { tasks, total, more })
+    drop(rows);
+    if size.bytes() > limit {
+        return Ok(Bounded::Larger(size.bytes()));
+    }
+    let load = |id: TaskId| {
+        let folded = load(connection, of, &id)?.ok_or(StoreError::NoTask)?;
+        Ok(Arc::unwrap_or_clone(Snapshot::from(folded).task))
+    };
+    let tasks: Result<_, StoreError> = ids.into_iter().map(load).collect();
+    Ok(Bounded::Whole(Page {
+        tasks: tasks?,
+        total: total as usize,
+        more,
+        share: TaskShare::default(),
+    }))
 }
 
 /// Which tasks a listing is about, of those that nobody works on.

@@ -258,7 +258,7 @@ async fn so_many_artifacts(bench: Bench) -> Checked {
 
 async fn so_many_bytes(bench: Bench) -> Checked {
     let mut writer = bench.begin("t").await?;
-    let huge = "x".repeat(65 << 20);
+    let huge = "x".repeat(66 << 20);
     for in_parts in [true, false] {
         let Event::ArtifactUpdate(mut update) = chunk(&writer.task, "a", "", false) else {
             return Ok(());
@@ -281,6 +281,15 @@ async fn so_many_bytes(bench: Bench) -> Checked {
         epoch: writer.epoch,
     };
     same("the log", (generation, epoch), (1, 1))?;
+    let Event::StatusUpdate(mut last) = status(&writer.task, TaskState::Failed) else {
+        return Ok(());
+    };
+    last.metadata = Some([("noted".to_owned(), huge.into())].into_iter().collect());
+    let append = writer.held(vec![Event::StatusUpdate(last)]);
+    match writer.append(append).await {
+        Err(StoreError::TooLong(_)) => {}
+        other => same("whether a long end is too long", other.is_ok(), false)?,
+    }
     writer.become_(TaskState::Failed).await
 }
 

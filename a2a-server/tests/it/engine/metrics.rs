@@ -220,15 +220,15 @@ impl<T: Transport> Transport for Cuts<T> {
         let cuts = call.request.operation().name() == "SendStreamingMessage";
         let reply = self.0.call(call);
         Box::pin(async move {
-            let Reply { answer, created_in } = reply.await?;
-            let answer = match answer {
+            let mut reply = reply.await?;
+            reply.answer = match reply.answer {
                 Answer::Stream(updates) if cuts => {
                     let cut = tokio_stream::once(Err(Error::Unfinished));
                     Answer::Stream(Box::pin(updates.take(1).chain(cut)))
                 }
                 answer => answer,
             };
-            Ok(Reply { answer, created_in })
+            Ok(reply)
         })
     }
 }

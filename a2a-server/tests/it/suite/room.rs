@@ -1,11 +1,12 @@
 //! How much a store holds, and that what is gone makes room.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_server::{
-    Append, MemoryStore, NewTask, Outcome, Owner, Principal, Receipt, Retention, Settlement,
-    SqliteOptions, SqliteStore, Store, StoreError,
+    Append, Listing, MemoryStore, NewTask, Outcome, Owner, Principal, Receipt, Retention,
+    Settlement, SqliteOptions, SqliteStore, Store, StoreError,
 };
 use a2a_types::{
     AuthenticationInfo, Dialect, Event, Message, Task, TaskPushNotificationConfig, TaskState,
@@ -48,6 +49,40 @@ async fn webhooks_are_counted_in_memory() {
     let large = webhook("1", "y", 60 << 10);
     store.put_config(&ada, large, Dialect::V1_0).await.unwrap();
     assert!(store.snapshot(&ada, &task).await.unwrap().is_none());
+}
+
+/// Large tasks that are not among the recent ones are read from the file one after another, each when the one
+/// before is not used any more.
+#[tokio::test]
+async fn large_tasks_in_a_file_are_read_one_after_another() {
+    let path = stores::new_file();
+    let store = SqliteStore::open(&path).unwrap();
+    for id in ["0", "1"] {
+        let mut new = new(id);
+        let task = Arc::make_mut(&mut new.task);
+        task.history = vec![Message::user("x".repeat(40 << 20))];
+        store.create(&ada(), new).await.unwrap();
+    }
+    drop(store);
+    let store = SqliteStore::open(&path).unwrap();
+    let (ada, id) = (ada(), "0".into());
+    let listing = || Listing {
+        limit: 2,
+        ..Listing::default()
+    };
+    let page = store.list(&ada, listing()).await.unwrap();
+    assert_eq!((page.tasks.len(), page.total, page.more), (1, 2, true));
+    tokio::time::pause();
+    let other = store.list(&ada, listing()).await;
+    assert!(matches!(other, Err(StoreError::Busy)), "{other:?}");
+    let task = store.snapshot(&ada, &id).await;
+    assert!(matches!(task, Err(StoreError::Busy)), "{task:?}");
+    drop(page);
+    let task = store.snapshot(&ada, &id).await.unwrap();
+    let other = store.list(&ada, listing()).await;
+    assert!(matches!(other, Err(StoreError::Busy)), "{other:?}");
+    drop(task);
+    assert!(store.list(&ada, listing()).await.is_ok());
 }
 
 #[tokio::test]

@@ -169,6 +169,7 @@ impl Broken {
             total: all.len(),
             more: rest.len() > listing.limit,
             tasks: rest.into_iter().take(listing.limit).collect(),
+            ..Page::default()
         })
     }
 
