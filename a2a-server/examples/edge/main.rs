@@ -86,41 +86,65 @@ async fn main() -> ExitCode {
 
 /// Makes the trials; whether every figure is met.
 async fn measure(options: &Options) -> Result<bool, Failure> {
-    let mut figures = Vec::new();
+    let mut report = Report {
+        is_json: options.json,
+        figures: Vec::new(),
+    };
     for trial in Trial::value_variants() {
         if !options.trials.is_empty() && !options.trials.contains(trial) {
             continue;
         }
-        figures.extend(match trial {
+        let figures = match trial {
             Trial::Heads => trials::heads().await?,
             Trial::Bodies => trials::bodies().await?,
             Trial::Readers => trials::readers().await?,
             Trial::Descriptors => trials::descriptors().await?,
-            Trial::Memory => memory::attacks(options.count, options.only.as_deref()).await?,
-        });
+            Trial::Memory => {
+                memory::attacks(options.count, options.only.as_deref(), &mut report).await?;
+                continue;
+            }
+        };
+        figures.into_iter().for_each(|figure| report.add(figure));
     }
-    let all_met = figures.iter().all(Figure::is_met);
+    let all_met = report.figures.iter().all(Figure::is_met);
     if options.json {
-        let rows: Vec<_> = figures.iter().map(row).collect();
+        let rows: Vec<_> = report.figures.iter().map(row).collect();
         println!("{}", json!({"met": all_met, "figures": rows}));
-        return Ok(all_met);
     }
-    for figure in &figures {
-        let Figure {
+    Ok(all_met)
+}
+
+/// The figures so far: each is printed when it is there, unless they are wanted as JSON.
+struct Report {
+    is_json: bool,
+    figures: Vec<Figure>,
+}
+
+impl Report {
+    fn add(&mut self, figure: Figure) {
+        if !self.is_json {
+            figure.print();
+        }
+        self.figures.push(figure);
+    }
+}
+
+impl Figure {
+    fn print(&self) {
+        let Self {
             trial,
             what,
             unit,
             measured,
             ..
-        } = figure;
-        let (at_most, verdict) = match figure.at_most {
-            Some(at_most) if figure.is_met() => (format!("<= {at_most:.1} {unit}"), "ok"),
+        } = self;
+        let (at_most, verdict) = match self.at_most {
+            Some(at_most) if self.is_met() => (format!("<= {at_most:.1} {unit}"), "ok"),
             Some(at_most) => (format!("<= {at_most:.1} {unit}"), "MISSED"),
             None => (String::new(), ""),
         };
         println!("{trial:12} {what:90} {measured:>9.1} {unit:3} {at_most:>13} {verdict}");
     }
-    Ok(all_met)
 }
 
 fn row(figure: &Figure) -> serde_json::Value {

@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 use crate::Failure;
 
 /// A field of a request, to be filled with as much as fits into one body.
-#[derive(Clone)]
 pub(super) struct Field {
     pub(super) method: String,
     /// The members that lead to it, from `params` on; a number is a place in an array.
@@ -96,8 +95,20 @@ impl Field {
         format!("{} {}{filling}", self.method, self.path.join("."))
     }
 
-    /// Builds the body of a request in which the field holds about so many bytes, different for each number.
-    pub(super) fn body(&self, number: usize, bytes: usize, task: &str) -> Vec<u8> {
+    /// Builds the bodies of requests in which the field holds about so many bytes.
+    pub(super) fn bodies(&self, bytes: usize, task: &str) -> Bodies {
+        let first = self.body(Bodies::FIRST, bytes, task);
+        let number = Bodies::FIRST.to_string();
+        let digits = number.as_bytes();
+        let places = first.windows(digits.len()).enumerate();
+        let places = places.filter(|(_, word)| *word == digits);
+        Bodies {
+            places: places.map(|(place, _)| place).collect(),
+            first,
+        }
+    }
+
+    fn body(&self, number: usize, bytes: usize, task: &str) -> Vec<u8> {
         let mut params = base(&self.method, number, task);
         if self.path.iter().any(|name| name == "0")
             && self.path.last().is_some_and(|name| is_content(name))
@@ -116,6 +127,27 @@ impl Field {
         let request =
             json!({"jsonrpc": "2.0", "id": number, "method": self.method, "params": params});
         request.to_string().into_bytes()
+    }
+}
+
+/// The bodies of requests that are alike but for a number in their names.
+pub(super) struct Bodies {
+    first: Vec<u8>,
+    /// Where the number stands.
+    places: Vec<usize>,
+}
+
+impl Bodies {
+    /// The smallest number: all have as many digits.
+    const FIRST: usize = 1_000_000;
+
+    pub(super) fn get(&self, number: usize) -> Vec<u8> {
+        let digits = (Self::FIRST + number).to_string();
+        let mut body = self.first.clone();
+        for place in &self.places {
+            body[*place..][..digits.len()].copy_from_slice(digits.as_bytes());
+        }
+        body
     }
 }
 

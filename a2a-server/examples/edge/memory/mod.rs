@@ -3,26 +3,35 @@
 mod fields;
 mod peers;
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use crate::agent::{Running, StoreKind};
-use crate::{Failure, Figure, progress};
+use crate::{Failure, Figure, Report, progress};
 use fields::Field;
 
 /// Makes every attack on a server of each store, and reports the peak of its memory.
-pub(crate) async fn attacks(count: usize, only: Option<&str>) -> Result<Vec<Figure>, Failure> {
-    let mut figures = Vec::new();
+pub(crate) async fn attacks(
+    count: usize,
+    only: Option<&str>,
+    report: &mut Report,
+) -> Result<(), Failure> {
     for store in StoreKind::ALL {
         for field in fields::all()? {
             let attack = Attack::Field(field);
-            figures.extend(attack.measured(store, count, only).await?);
+            if let Some(figure) = attack.measured(store, count, only).await? {
+                report.add(figure);
+            }
         }
         for scene in peers::Scene::ALL {
             let attack = Attack::Scene(*scene);
-            figures.extend(attack.measured(store, count, only).await?);
+            if let Some(figure) = attack.measured(store, count, only).await? {
+                report.add(figure);
+            }
         }
     }
-    Ok(figures)
+    Ok(())
 }
 
 enum Attack {
@@ -66,11 +75,20 @@ impl Attack {
 /// Sends requests with a full field, several at a time; returns how many of them were accepted.
 async fn fill(server: &Running, field: &Field, count: usize) -> Result<String, Failure> {
     let task = peers::begun(server.address).await?;
-    let (address, field) = (server.address, field.clone());
-    let bodies = move |number: usize| field.body(number, LARGEST, &task);
-    let answers = peers::post_all(address, count, bodies).await?;
-    let accepted = answers.iter().filter(|answer| is_accepted(answer)).count();
-    Ok(format!("{accepted} of {count} accepted"))
+    let bodies = Arc::new(field.bodies(LARGEST, &task));
+    let (mut sent, mut accepted) = (0, 0);
+    // Of a field that is refused each time nothing is kept: more requests show no more.
+    for number in [count.min(FIRST), count.saturating_sub(FIRST)] {
+        let (bodies, before) = (Arc::clone(&bodies), sent);
+        let body = move |number: usize| bodies.get(before + number);
+        let answers = peers::post_all(server.address, number, body).await?;
+        sent += number;
+        accepted += answers.iter().filter(|answer| is_accepted(answer)).count();
+        if accepted == 0 {
+            break;
+        }
+    }
+    Ok(format!("{accepted} of {sent} accepted"))
 }
 
 fn is_accepted(answer: &[u8]) -> bool {
@@ -81,6 +99,8 @@ fn is_accepted(answer: &[u8]) -> bool {
     }
 }
 
+/// How many requests show whether a field is refused each time.
+const FIRST: usize = 100;
 /// How many MiB a server may hold, whatever its peers do.
 const MAX_RESIDENT: f64 = 600.0;
 /// How many bytes of a field fit into a body of 4 MiB.
