@@ -3,6 +3,9 @@
 
 #[path = "../src/serve/agent.rs"]
 mod agent;
+#[allow(dead_code, reason = "no age of a chunk is measured here")]
+#[path = "../src/stamp.rs"]
+mod stamp;
 
 use std::hint::black_box;
 
