@@ -34,10 +34,10 @@ const DIGITS: usize = 20;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn a_stamp_is_found_in_whatever_is_around_it() {
+        use super::{ages, stamp};
+
         let document = format!("{{\"text\":\"{}\"}},\"{}\"", stamp(), stamp());
         assert_eq!(ages(document.as_bytes()).count(), 2);
         assert_eq!(ages(b"told@123").count(), 0);
