@@ -167,6 +167,7 @@ impl PageSize {
     }
 
     /// How many bytes were counted.
+    #[cfg(feature = "sqlite")]
     pub(crate) fn bytes(&self) -> usize {
         self.0
     }
