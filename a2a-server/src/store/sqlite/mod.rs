@@ -1,6 +1,7 @@
 //! Tasks in a SQLite file: what was acknowledged is on the disk.
 
 mod check;
+mod columns;
 mod desk;
 mod entries;
 mod errands;

@@ -3,22 +3,20 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use a2a_transport::TraceContext;
-use a2a_types::reading::without_values;
 use a2a_types::{
-    ContextId, Dialect, Event, Message, MessageId, Object, Task, TaskId,
-    TaskPushNotificationConfig, Timestamp,
+    ContextId, Event, Message, MessageId, Object, Task, TaskId, TaskPushNotificationConfig,
+    Timestamp,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::super::{
-    Listing, Logged, Notification, Orphan, Outcome, Owner, Page, Received, Snapshot, StoreError,
-    Tail, TaskShare, limits,
+    Listing, Logged, Notification, Orphan, Outcome, Page, Received, Snapshot, StoreError, Tail,
+    TaskShare, limits,
 };
+use super::columns::{body, count, dialect, key, most, parse, trace};
+pub(super) use super::columns::{get, write};
 use super::log;
-use super::schema::{failed, read_owner};
+use super::schema::failed;
 use super::shared::{Folded, Key};
 
 /// What was read, unless it is larger than it may be.
@@ -459,54 +457,4 @@ pub(super) fn waiting(
         waiting.push((get(row, 0)?, key(row, 1, 2)?));
     }
     Ok(waiting)
-}
-
-fn key(row: &Row<'_>, owner: usize, task: usize) -> Result<Key, StoreError> {
-    let owner: Owner = read_owner(&get::<String>(row, owner)?)?;
-    Ok((owner, get::<String>(row, task)?.into()))
-}
-
-pub(super) fn get<T: rusqlite::types::FromSql>(
-    row: &Row<'_>,
-    column: usize,
-) -> Result<T, StoreError> {
-    row.get(column).map_err(failed)
-}
-
-/// A generation of the protocol.
-fn dialect(row: &Row<'_>, column: usize) -> Result<Dialect, StoreError> {
-    let version: String = get(row, column)?;
-    let unknown = || StoreError::failed(format!("there is no generation `{version}`"));
-    Dialect::from_version(&version).ok_or_else(unknown)
-}
-
-/// A trace; one that cannot be read is none.
-fn trace(row: &Row<'_>, parent: usize, state: usize) -> Result<Option<TraceContext>, StoreError> {
-    let (parent, state): (Option<String>, Option<String>) = (get(row, parent)?, get(row, state)?);
-    Ok(parent.and_then(|parent| TraceContext::parse(&parent, state.as_deref())))
-}
-
-/// A number that is never negative.
-fn count(row: &Row<'_>, column: usize) -> Result<usize, StoreError> {
-    usize::try_from(get::<i64>(row, column)?).map_err(StoreError::failed)
-}
-
-/// How many rows at most.
-fn most(limit: usize) -> i64 {
-    i64::try_from(limit).unwrap_or(i64::MAX)
-}
-
-/// Something that was written as JSON.
-fn body<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<T, StoreError> {
-    let body = row.get_ref(column).map_err(failed)?;
-    parse(body.as_blob().map_err(StoreError::failed)?)
-}
-
-fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, StoreError> {
-    serde_json::from_slice(body).map_err(|error| StoreError::failed(without_values(&error)))
-}
-
-/// How tasks, events and webhooks are written: the JSON of the canonical model.
-pub(super) fn write(value: &impl Serialize) -> Result<Vec<u8>, StoreError> {
-    serde_json::to_vec(value).map_err(StoreError::failed)
 }

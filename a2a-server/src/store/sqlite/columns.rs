@@ -1,0 +1,66 @@
+//! Columns of rows, read and written as the types of the canonical model.
+
+use a2a_transport::TraceContext;
+use a2a_types::Dialect;
+use a2a_types::reading::without_values;
+use rusqlite::Row;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::super::{Owner, StoreError};
+use super::schema::{failed, read_owner};
+use super::shared::Key;
+
+pub(super) fn key(row: &Row<'_>, owner: usize, task: usize) -> Result<Key, StoreError> {
+    let owner: Owner = read_owner(&get::<String>(row, owner)?)?;
+    Ok((owner, get::<String>(row, task)?.into()))
+}
+
+pub(super) fn get<T: rusqlite::types::FromSql>(
+    row: &Row<'_>,
+    column: usize,
+) -> Result<T, StoreError> {
+    row.get(column).map_err(failed)
+}
+
+/// A generation of the protocol.
+pub(super) fn dialect(row: &Row<'_>, column: usize) -> Result<Dialect, StoreError> {
+    let version: String = get(row, column)?;
+    let unknown = || StoreError::failed(format!("there is no generation `{version}`"));
+    Dialect::from_version(&version).ok_or_else(unknown)
+}
+
+/// A trace; one that cannot be read is none.
+pub(super) fn trace(
+    row: &Row<'_>,
+    parent: usize,
+    state: usize,
+) -> Result<Option<TraceContext>, StoreError> {
+    let (parent, state): (Option<String>, Option<String>) = (get(row, parent)?, get(row, state)?);
+    Ok(parent.and_then(|parent| TraceContext::parse(&parent, state.as_deref())))
+}
+
+/// A number that is never negative.
+pub(super) fn count(row: &Row<'_>, column: usize) -> Result<usize, StoreError> {
+    usize::try_from(get::<i64>(row, column)?).map_err(StoreError::failed)
+}
+
+/// How many rows at most.
+pub(super) fn most(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+/// Something that was written as JSON.
+pub(super) fn body<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<T, StoreError> {
+    let body = row.get_ref(column).map_err(failed)?;
+    parse(body.as_blob().map_err(StoreError::failed)?)
+}
+
+pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, StoreError> {
+    serde_json::from_slice(body).map_err(|error| StoreError::failed(without_values(&error)))
+}
+
+/// How tasks, events and webhooks are written: the JSON of the canonical model.
+pub(super) fn write(value: &impl Serialize) -> Result<Vec<u8>, StoreError> {
+    serde_json::to_vec(value).map_err(StoreError::failed)
+}
