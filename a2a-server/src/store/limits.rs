@@ -293,12 +293,15 @@ fn part(part: &Part) -> usize {
     PART + content + texts.map(String::len).sum::<usize>() + object(part.metadata.as_ref())
 }
 
-/// In the heap, where it takes more than it is long.
+/// The heap that a value takes: an array that has just grown is half empty, and so are the nodes of a map.
 fn value(value: &Value) -> usize {
     let inner = match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-        Value::String(text) => text.len(),
-        Value::Array(values) => values.iter().map(self::value).sum(),
+        Value::String(text) => ALLOCATION + text.len(),
+        Value::Array(values) => {
+            let room = values.len() * size_of::<Value>();
+            room + values.iter().map(self::value).sum::<usize>()
+        }
         Value::Object(members) => object(Some(members)),
     };
     size_of::<Value>() + inner
@@ -307,7 +310,7 @@ fn value(value: &Value) -> usize {
 fn object(object: Option<&Object>) -> usize {
     let members = object.into_iter().flatten();
     members
-        .map(|(name, member)| text(name) + value(member))
+        .map(|(name, member)| MEMBER + ALLOCATION + name.len() + value(member))
         .sum()
 }
 
@@ -319,5 +322,10 @@ fn text(text: &str) -> usize {
 const FRAME: usize = 256;
 /// What a notification costs beside the state of its trace.
 const NOTIFICATION: usize = 256;
+/// What a member of a map costs beside its value and the text of its name: its name's handle, and the
+/// empty place beside it.
+const MEMBER: usize = 2 * size_of::<String>() + size_of::<Value>();
+/// What a text on the heap costs beside its content.
+const ALLOCATION: usize = 16;
 /// What a part costs beside its content.
 const PART: usize = 64;
