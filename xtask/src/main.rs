@@ -29,10 +29,10 @@ enum Task {
     Schema(SchemaArgs),
     /// Check what no compiler checks: arrows between crates, manifests, words.
     Tidy,
-    /// Run every check there is, stopping at the first that fails.
-    Test,
+    /// Run every check there is.
+    Test(test::TestArgs),
     /// What the continuous integration runs: the same as `test`.
-    Ci,
+    Ci(test::TestArgs),
     /// Run the exhaustive checks and the experiments, before a release.
     Nightly(nightly::NightlyArgs),
     #[command(flatten)]
@@ -74,7 +74,7 @@ fn main() -> ExitCode {
         }) => compare::compare(&directory),
         Task::Schema(_) => schema::write(),
         Task::Tidy => tidy::tidy(),
-        Task::Test | Task::Ci => test::test(),
+        Task::Test(args) | Task::Ci(args) => test::test(&args),
         Task::Nightly(args) => nightly::nightly(&args),
         Task::Experiment(harness::Experiment::Bench(given)) if given.begins_with("count") => {
             count::count(given.has("--write"))

@@ -1,0 +1,188 @@
+//! The programs of the tests: Cargo builds them, this runs them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Instant, SystemTime};
+
+use serde_json::Value;
+
+use super::passed::Passed;
+use super::tally::Tally;
+use crate::{Failure, console, workspace};
+
+/// How many programs run at the same time, each with a thread for each processor.
+const PROGRAMS_AT_ONCE: usize = 2;
+
+/// One program of tests.
+#[derive(Debug)]
+pub(super) struct Program {
+    /// Where its package is: tests run there.
+    package: PathBuf,
+    target: String,
+    path: PathBuf,
+}
+
+impl Program {
+    fn name(&self) -> String {
+        let package = self.package.file_name().unwrap_or_default();
+        format!("{} {}", package.to_string_lossy(), self.target)
+    }
+
+    fn of(artifact: &Value) -> Option<Self> {
+        let is_test = artifact["profile"]["test"].as_bool()?;
+        let path = artifact["executable"].as_str().filter(|_| is_test)?;
+        Some(Self {
+            package: Path::new(artifact["manifest_path"].as_str()?)
+                .parent()?
+                .to_owned(),
+            target: artifact["target"]["name"].as_str()?.to_owned(),
+            path: path.into(),
+        })
+    }
+}
+
+/// Builds the tests of the workspace.
+pub(super) fn build() -> Result<Vec<Program>, Failure> {
+    let mut cargo = super::cargo(
+        "test --workspace --all-features --tests --no-run --message-format=json-render-diagnostics",
+    );
+    let output = cargo.stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        return Err(output.status.to_string());
+    }
+    let lines = String::from_utf8_lossy(&output.stdout);
+    let messages = lines
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    let programs: Vec<_> = messages
+        .filter_map(|message| Program::of(&message))
+        .collect();
+    match programs.is_empty() {
+        true => Err("Cargo built no test".to_owned()),
+        false => Ok(programs),
+    }
+}
+
+/// Runs the programs, and counts their tests; prints what a program said only if it failed.
+pub(super) fn run(programs: &[Program], all: bool, tally: &mut Tally) -> Result<(), Failure> {
+    let begun = SystemTime::now();
+    let mut passed = Passed::read(workspace::root());
+    let (waiting, unchanged): (Vec<_>, Vec<_>) = programs
+        .iter()
+        .partition(|it| all || !passed.holds(&it.package, &it.path));
+    for program in unchanged {
+        println!("{}: unchanged since it passed", program.name());
+    }
+    let queue = Mutex::new(waiting.into_iter());
+    let next = || queue.lock().expect("no thread panics").next();
+    let results = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..PROGRAMS_AT_ONCE {
+            scope.spawn(|| {
+                while let Some(program) = next() {
+                    let result = run_one(program);
+                    results
+                        .lock()
+                        .expect("no thread panics")
+                        .push((program, result));
+                }
+            });
+        }
+    });
+    let mut failed = Vec::new();
+    for (program, result) in results.into_inner().expect("no thread panics") {
+        match result {
+            Ok(result) => {
+                tally.add(result);
+                passed.keep(&program.path, begun);
+            }
+            Err(result) => {
+                tally.add(result);
+                failed.push(program.name());
+            }
+        }
+    }
+    passed.write()?;
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(format!("tests failed: {}", failed.join(", "))),
+    }
+}
+
+/// Runs one program. Its tests are counted whether they passed or not.
+fn run_one(program: &Program) -> Result<Tally, Tally> {
+    let begun = Instant::now();
+    let output = Command::new(&program.path)
+        .current_dir(&program.package)
+        .env("CARGO_MANIFEST_DIR", &program.package)
+        .output();
+    let name = program.name();
+    let (well, text) = match output {
+        Ok(output) => {
+            let text = [&output.stdout[..], &output.stderr].concat();
+            // A test may print what is no UTF-8.
+            let text = String::from_utf8_lossy(&text).into_owned();
+            (output.status.success(), text)
+        }
+        Err(error) => (false, error.to_string()),
+    };
+    let tally = Tally::of(&text);
+    let seconds = begun.elapsed().as_secs_f64();
+    if well {
+        println!("{name}: {} passed, {seconds:.0} s", tally.passed);
+        return Ok(tally);
+    }
+    let mut said = String::new();
+    for line in text.lines().filter(|line| !line.ends_with(" ... ok")) {
+        said.push_str(line);
+        said.push('\n');
+    }
+    console::heading(&format!("== {name} failed after {seconds:.0} s"));
+    println!("{said}");
+    // A program that died before it counted has failed, too.
+    Err(Tally {
+        failed: tally.failed.max(1),
+        ..tally
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn program(path: &str) -> Program {
+        Program {
+            package: workspace::root().to_owned(),
+            target: "it".to_owned(),
+            path: path.into(),
+        }
+    }
+
+    #[test]
+    fn a_program_that_fails_without_a_count_has_failed() {
+        let failed = Tally {
+            passed: 0,
+            failed: 1,
+        };
+        assert_eq!(run_one(&program("false")), Err(failed));
+        assert_eq!(run_one(&program("no-such-program")), Err(failed));
+    }
+
+    #[test]
+    fn only_tests_are_programs_of_tests() {
+        let artifact = |test: bool| {
+            json!({
+                "reason": "compiler-artifact", "manifest_path": "/w/a2a-types/Cargo.toml",
+                "target": {"name": "it"}, "profile": {"test": test}, "executable": "/w/target/it",
+            })
+        };
+        let program = Program::of(&artifact(true)).expect("it is a test");
+        assert_eq!(program.name(), "a2a-types it");
+        assert!(Program::of(&artifact(false)).is_none());
+        assert!(Program::of(&json!({"reason": "build-finished"})).is_none());
+    }
+}
