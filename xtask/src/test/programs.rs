@@ -43,10 +43,11 @@ impl Program {
     }
 }
 
-/// Builds the tests of the workspace.
+/// Builds the tests of the workspace, and the one example that a test runs.
 pub(super) fn build() -> Result<Vec<Program>, Failure> {
     let mut cargo = super::cargo(
-        "test --workspace --all-features --tests --no-run --message-format=json-render-diagnostics",
+        "test --workspace --all-features --tests --example harness --no-run \
+         --message-format=json-render-diagnostics",
     );
     let output = cargo.stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| error.to_string())?;
