@@ -43,11 +43,10 @@ impl Program {
     }
 }
 
-/// Builds the tests of the workspace, and the one example that a test runs.
+/// Builds the tests of the workspace, and the examples: a test runs one of them.
 pub(super) fn build() -> Result<Vec<Program>, Failure> {
     let mut cargo = super::cargo(
-        "test --workspace --all-features --tests --example harness --no-run \
-         --message-format=json-render-diagnostics",
+        "test --workspace --all-features --no-run --message-format=json-render-diagnostics",
     );
     let output = cargo.stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| error.to_string())?;
