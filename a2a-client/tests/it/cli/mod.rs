@@ -451,18 +451,17 @@ fn a_stream_survives_its_agent() {
     agent.process.wait().unwrap();
     let agent = Agent::begin(&["reference", "--address", &address, "--db", db]);
     check(&["cancel", &agent.url, &id], 0, &["● canceled"]);
-    let last = std::iter::from_fn(|| events.next())
-        .last()
-        .unwrap()
-        .unwrap();
-    let last: Value = serde_json::from_str(&last).unwrap();
+    let last = std::iter::from_fn(|| events.next()).last();
+    let ended = follower.wait_with_output().unwrap();
+    let said = text(&ended.stderr);
+    let last = last.unwrap_or_else(|| panic!("no event came after the agent's return: {said}"));
+    let last: Value = serde_json::from_str(&last.unwrap()).unwrap();
     assert_eq!(
         last["statusUpdate"]["status"]["state"], "TASK_STATE_CANCELED",
         "{last}"
     );
-    let ended = follower.wait_with_output().unwrap();
-    assert_eq!(ended.status.code(), Some(1), "{}", text(&ended.stderr));
-    assert!(text(&ended.stderr).contains("the connection broke, and was made again"));
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("the connection broke, and was made again"));
 }
 
 #[test]
