@@ -65,7 +65,6 @@ mod scan;
 
 mod fault;
 mod heap;
-mod keys;
 mod path;
 mod text;
 

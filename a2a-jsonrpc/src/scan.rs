@@ -1,12 +1,12 @@
 //! One walk over a document that keeps nothing, so that what is read afterwards is known to be bounded.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::glance::is_plain;
 use crate::heap::{Heap, Spent};
-use crate::keys::Keys;
 use crate::path::{Path, clip};
 use crate::text::Text;
 use crate::{Fault, Limits, Reason};
@@ -188,7 +188,7 @@ impl<'de> Visitor<'de> for Probe<'_, '_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         let Self { scan, here } = self;
         scan.enter()?;
-        let mut keys = Keys::default();
+        let mut keys = HashSet::new();
         while let Some(Text(key)) = members.next_key()? {
             if keys.contains(&key) {
                 return Err(scan.refuse(Reason::DuplicateKey(clip(&key))));
