@@ -10,14 +10,8 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 ///
 /// It identifies nothing that anybody may do, and nobody is refused for a bad one: what cannot be
 /// read is not there.
-///
-/// It goes along with all that happens for a request, most of which has none: to clone it is cheap.
 #[derive(Clone, Eq, PartialEq)]
-pub struct TraceContext(Arc<Said>);
-
-/// What is said of a trace.
-#[derive(Clone, Eq, PartialEq)]
-struct Said {
+pub struct TraceContext {
     trace_id: [u8; 16],
     parent_id: [u8; 8],
     flags: u8,
@@ -28,8 +22,7 @@ impl TraceContext {
     /// A span of a trace, of which nothing is said but whether it is recorded; none if one of the ids
     /// is zero, which is none.
     pub fn new(trace_id: [u8; 16], parent_id: [u8; 8], is_sampled: bool) -> Option<Self> {
-        let flags = u8::from(is_sampled) * SAMPLED;
-        Said::new(trace_id, parent_id, flags).map(Self::from)
+        Self::with_flags(trace_id, parent_id, u8::from(is_sampled) * SAMPLED)
     }
 
     /// What the headers of a request say; nothing if `traceparent` is missing, bad, or there twice. A
@@ -39,21 +32,21 @@ impl TraceContext {
         let (parent, None) = (parents.next()?, parents.next()) else {
             return None;
         };
-        let mut said = Said::read(parent.to_str().ok()?)?;
-        said.state = joined(headers).and_then(|state| read_state(&state));
-        Some(said.into())
+        let mut trace = Self::read_parent(parent.to_str().ok()?)?;
+        trace.state = joined(headers).and_then(|state| read_state(&state));
+        Some(trace)
     }
 
     /// What the values of the two headers say, as [`read`](Self::read) does.
     pub fn parse(traceparent: &str, tracestate: Option<&str>) -> Option<Self> {
-        let mut said = Said::read(traceparent)?;
-        said.state = tracestate.and_then(read_state);
-        Some(said.into())
+        let mut trace = Self::read_parent(traceparent)?;
+        trace.state = tracestate.and_then(read_state);
+        Some(trace)
     }
 
     /// The same with another `tracestate`: the one given, or none if it is bad.
     pub fn with_state(mut self, tracestate: &str) -> Self {
-        Arc::make_mut(&mut self.0).state = read_state(tracestate);
+        self.state = read_state(tracestate);
         self
     }
 
@@ -72,41 +65,33 @@ impl TraceContext {
 
     /// The value of the header `traceparent`, in version 00.
     pub fn traceparent(&self) -> String {
-        let mut text = String::with_capacity(LENGTH);
-        text.push_str("00");
-        for part in [&self.0.trace_id[..], &self.0.parent_id, &[self.0.flags]] {
-            text.push('-');
-            for byte in part {
-                text.extend([byte >> 4, byte & 15].map(digit));
-            }
-        }
-        text
+        let trace_id = u128::from_be_bytes(self.trace_id);
+        let parent_id = u64::from_be_bytes(self.parent_id);
+        format!("00-{trace_id:032x}-{parent_id:016x}-{:02x}", self.flags)
     }
 
     /// The value of the header `tracestate`: what the systems on the way want to be told again.
     pub fn tracestate(&self) -> Option<&str> {
-        self.0.state.as_deref()
+        self.state.as_deref()
     }
 
     /// The trace.
     pub fn trace_id(&self) -> [u8; 16] {
-        self.0.trace_id
+        self.trace_id
     }
 
     /// The span that sent the request.
     pub fn parent_id(&self) -> [u8; 8] {
-        self.0.parent_id
+        self.parent_id
     }
 
     /// Whether the sender may have recorded the span.
     pub fn is_sampled(&self) -> bool {
-        self.0.flags & SAMPLED != 0
+        self.flags & SAMPLED != 0
     }
-}
 
-impl Said {
     /// An id that is zero is none.
-    fn new(trace_id: [u8; 16], parent_id: [u8; 8], flags: u8) -> Option<Self> {
+    fn with_flags(trace_id: [u8; 16], parent_id: [u8; 8], flags: u8) -> Option<Self> {
         let is_one = trace_id != [0; 16] && parent_id != [0; 8];
         is_one.then_some(Self {
             trace_id,
@@ -117,31 +102,21 @@ impl Said {
     }
 
     /// §3.2 and, of later versions, §4.3: they begin like this one, and may go on behind a dash.
-    fn read(text: &str) -> Option<Self> {
-        let text = text.trim_matches(WHITE).as_bytes();
-        let (head, rest) = text.split_at_checked(LENGTH)?;
-        let [version @ .., b'-'] = head.get(..3)? else {
-            return None;
+    fn read_parent(text: &str) -> Option<Self> {
+        let mut fields = text.trim_matches(WHITE).splitn(5, '-');
+        let version = number(fields.next()?, 2)?;
+        let trace_id = number(fields.next()?, 32)?.to_be_bytes();
+        let parent_id = u64::try_from(number(fields.next()?, 16)?)
+            .ok()?
+            .to_be_bytes();
+        let flags = u8::try_from(number(fields.next()?, 2)?).ok()?;
+        let known = match (version, fields.next()) {
+            (0, None) => u8::MAX,
+            (0, Some(_)) | (255, _) => return None,
+            // What the others mean in a later version is not known, and it is not that one we write.
+            _ => SAMPLED,
         };
-        let [version] = bytes(version)?;
-        let is_whole = match version {
-            0 => rest.is_empty(),
-            255 => false,
-            _ => matches!(rest, [] | [b'-', ..]),
-        };
-        let (b'-', b'-', true) = (head[35], head[52], is_whole) else {
-            return None;
-        };
-        let [flags] = bytes(&head[53..])?;
-        // What the others mean in a later version is not known, and it is not that one we write.
-        let known = if version == 0 { 255 } else { SAMPLED };
-        Self::new(bytes(&head[3..35])?, bytes(&head[36..52])?, flags & known)
-    }
-}
-
-impl From<Said> for TraceContext {
-    fn from(said: Said) -> Self {
-        Self(Arc::new(said))
+        Self::with_flags(trace_id, parent_id, flags & known)
     }
 }
 
@@ -211,35 +186,11 @@ fn is_value(value: &str) -> bool {
     (1..=LONGEST).contains(&value.len()) && value.bytes().all(allowed)
 }
 
-/// Pairs of lower-case hexadecimal digits, exactly as many as are wanted.
-fn bytes<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
-    let (pairs, []) = text.as_chunks::<2>() else {
-        return None;
-    };
-    let mut read = [0; N];
-    if pairs.len() != N {
-        return None;
-    }
-    for (byte, [high, low]) in read.iter_mut().zip(pairs) {
-        *byte = value(*high)? << 4 | value(*low)?;
-    }
-    Some(read)
-}
-
-fn value(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
-    }
-}
-
-fn digit(value: u8) -> char {
-    char::from(if value < 10 {
-        b'0' + value
-    } else {
-        b'a' + value - 10
-    })
+/// The number of so many lower-case hexadecimal digits.
+fn number(digits: &str, count: usize) -> Option<u128> {
+    let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let is_number = digits.len() == count && digits.bytes().all(is_digit);
+    is_number.then(|| u128::from_str_radix(digits, 16).ok())?
 }
 
 static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
@@ -248,8 +199,6 @@ static TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 /// What may stand around values and members.
 const WHITE: [char; 2] = [' ', '\t'];
 
-/// How long a `traceparent` is in version 00.
-const LENGTH: usize = 55;
 /// The flag that the caller may have recorded the span.
 const SAMPLED: u8 = 1;
 
