@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, ready};
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,10 +12,9 @@ use http::header::HOST;
 use http::{Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
-use hyper::service::Service;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulConnection;
-use pin_project_lite::pin_project;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
@@ -26,18 +25,14 @@ use super::wire::Wire;
 
 /// Answers the requests of a connection until it ends: by itself, because its peer takes too long,
 /// or, once its requests are answered, because it is told to stop. What is `held` is let go with it.
-///
-/// Not an `async fn`: that would keep room for what it is given beside what it makes of it, once for each
-/// connection.
-pub(super) fn tend<I, S, B>(
+pub(super) async fn tend<I, S, B>(
     stream: I,
     service: S,
     options: Arc<ServeOptions>,
     pulse: Arc<Pulse>,
     mut stop: watch::Receiver<bool>,
     held: impl Sized,
-) -> impl Future<Output = ()>
-where
+) where
     I: AsyncRead + AsyncWrite + Send + 'static,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + 'static,
     S::Future: Send + 'static,
@@ -45,36 +40,30 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let mut wire = Wire::new(stream, options.write_timeout, Arc::clone(&pulse));
-    let service = Counting {
-        inner: service,
-        options,
-        pulse: Arc::clone(&pulse),
-    };
-    async move {
-        let version = tokio::select! {
-            biased;
-            version = wire.version() => version,
-            // When nobody can tell it to stop any more, it should.
-            _ = stop.wait_for(|stop| *stop) => return,
-            _ = pulse.is_late() => {
-                tracing::debug!("a connection brought no request in time");
-                return;
-            }
-        };
-        let wire = TokioIo::new(wire);
-        match version {
-            Ok(Version::HTTP_2) => {
-                let connection = http2(&service.options).serve_connection(wire, service);
-                run(Box::pin(connection), &pulse, &mut stop).await;
-            }
-            Ok(_) => {
-                let connection = http1(&service.options).serve_connection(wire, service);
-                run(Box::pin(connection), &pulse, &mut stop).await;
-            }
-            Err(error) => tracing::debug!(%error, "a connection ended with an error"),
+    let counted = counted(service, Arc::clone(&options), Arc::clone(&pulse));
+    let version = tokio::select! {
+        biased;
+        version = wire.version() => version,
+        // When nobody can tell it to stop any more, it should.
+        _ = stop.wait_for(|stop| *stop) => return,
+        _ = pulse.is_late() => {
+            tracing::debug!("a connection brought no request in time");
+            return;
         }
-        drop(held);
+    };
+    let wire = TokioIo::new(wire);
+    match version {
+        Ok(Version::HTTP_2) => {
+            let connection = http2(&options).serve_connection(wire, counted);
+            run(Box::pin(connection), &pulse, &mut stop).await;
+        }
+        Ok(_) => {
+            let connection = http1(&options).serve_connection(wire, counted);
+            run(Box::pin(connection), &pulse, &mut stop).await;
+        }
+        Err(error) => tracing::debug!(%error, "a connection ended with an error"),
     }
+    drop(held);
 }
 
 /// Runs a connection until it ends. It comes in a box, for it is large, and would be there as often as
@@ -180,7 +169,7 @@ pub(super) enum Late {
 /// What the peer of a connection is about, and since when.
 pub(super) struct Pulse {
     state: Mutex<State>,
-    /// Wakes whom the answer to the last request leaves with a deadline.
+    /// Wakes the connection when its deadline changes.
     waker: AtomicWaker,
     header_timeout: Duration,
     idle_timeout: Duration,
@@ -191,8 +180,6 @@ struct State {
     since: Instant,
     /// In HTTP/2 the connection itself has things to say and hear, which are nobody's request.
     is_http2: bool,
-    /// When somebody looks whether it takes too long, whatever happens until then.
-    looked_at: Option<Instant>,
 }
 
 impl Pulse {
@@ -202,7 +189,6 @@ impl Pulse {
                 phase: Phase::Head,
                 since: Instant::now(),
                 is_http2: false,
-                looked_at: None,
             }),
             waker: AtomicWaker::new(),
             header_timeout: options.header_timeout,
@@ -258,7 +244,8 @@ impl Pulse {
     }
 
     /// What will take too long, and from when on.
-    fn deadline(&self, state: &State) -> Option<(Instant, Late)> {
+    fn deadline(&self) -> Option<(Instant, Late)> {
+        let state = self.state();
         match state.phase {
             Phase::Asked(_) => None,
             Phase::Head => Some((state.since + self.header_timeout, Late::Head)),
@@ -268,33 +255,17 @@ impl Pulse {
     }
 
     /// Resolves when something takes too long.
-    ///
-    /// Nearly every request moves the deadline further away. The sleep is left as it is then, ends too
-    /// early, and goes on: that is one more look at a connection that is idle, and none for a request.
     pub(super) async fn is_late(&self) -> Late {
         let mut sleep = pin!(sleep_until(Instant::now()));
-        self.state().looked_at = None;
         std::future::poll_fn(|cx| {
             self.waker.register(cx.waker());
-            loop {
-                let mut state = self.state();
-                let deadline = self.deadline(&state);
-                if let Some((at, _)) = deadline
-                    && state.looked_at.is_none_or(|looked_at| at < looked_at)
-                {
-                    state.looked_at = Some(at);
-                    sleep.as_mut().reset(at);
-                }
-                if state.looked_at.is_none() {
-                    return Poll::Pending;
-                }
-                drop(state);
-                ready!(sleep.as_mut().poll(cx));
-                match deadline {
-                    Some((at, late)) if at <= sleep.deadline() => return Poll::Ready(late),
-                    _ => self.state().looked_at = None,
-                }
+            let Some((at, late)) = self.deadline() else {
+                return Poll::Pending;
+            };
+            if sleep.deadline() != at {
+                sleep.as_mut().reset(at);
             }
+            sleep.as_mut().poll(cx).map(|()| late)
         })
         .await
     }
@@ -311,84 +282,43 @@ impl Drop for Open {
             _ => {
                 state.phase = Phase::Idle;
                 state.since = Instant::now();
-                let deadline = state.since + self.0.idle_timeout;
-                let is_seen = state
-                    .looked_at
-                    .is_some_and(|looked_at| looked_at <= deadline);
                 drop(state);
-                if !is_seen {
-                    self.0.waker.wake();
-                }
+                self.0.waker.wake();
             }
         }
     }
 }
 
 /// Counts the requests of a connection, and refuses those that are wrong whatever they ask.
-struct Counting<S> {
-    inner: S,
+fn counted<S, B>(
+    service: S,
     options: Arc<ServeOptions>,
     pulse: Arc<Pulse>,
-}
-
-impl<S, B> Service<Request<Incoming>> for Counting<S>
+) -> impl Service<
+    Request<Incoming>,
+    Response = Response<Outgoing<B>>,
+    Error = Infallible,
+    Future: Send + 'static,
+>
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
     S::Future: Send + 'static,
     B: http_body::Body<Data = Bytes> + Send + 'static,
 {
-    type Response = Response<Outgoing<B>>;
-    type Error = Infallible;
-    type Future = Answering<S::Future>;
-
-    fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let open = Some(self.pulse.asked(request.version()));
-        match check(&request, &self.options) {
-            Ok(()) => Answering::Asked {
-                answer: self.inner.call(request),
-                open,
-            },
-            Err(status) => Answering::Refused { status, open },
+    service_fn(move |request: Request<Incoming>| {
+        let open = pulse.asked(request.version());
+        let answer = check(&request, &options).map(|()| service.call(request));
+        async move {
+            match answer {
+                Ok(answer) => Ok(answer.await?.map(|body| Outgoing::new(body, open))),
+                Err(status) => {
+                    let mut refusal = Response::new(Outgoing::empty(open));
+                    *refusal.status_mut() = status;
+                    Ok(refusal)
+                }
+            }
         }
-    }
-}
-
-pin_project! {
-    /// An answer that is not there yet, and its request, which stays open until it is sent.
-    #[project = AnsweringNow]
-    enum Answering<F> {
-        Asked {
-            #[pin]
-            answer: F,
-            open: Option<Open>,
-        },
-        Refused {
-            status: StatusCode,
-            open: Option<Open>,
-        },
-    }
-}
-
-impl<F, B> Future for Answering<F>
-where
-    F: Future<Output = Result<Response<B>, Infallible>>,
-{
-    type Output = Result<Response<Outgoing<B>>, Infallible>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Poll::Ready(Ok(match self.project() {
-            AnsweringNow::Asked { answer, open } => {
-                let answer = ready!(answer.poll(cx))?;
-                let open = open.take();
-                answer.map(|body| Outgoing::new(body, open))
-            }
-            AnsweringNow::Refused { status, open } => {
-                let mut refusal = Response::new(Outgoing::empty(open.take()));
-                *refusal.status_mut() = *status;
-                refusal
-            }
-        }))
-    }
+    })
 }
 
 fn check(request: &Request<Incoming>, options: &ServeOptions) -> Result<(), StatusCode> {

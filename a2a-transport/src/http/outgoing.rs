@@ -22,13 +22,13 @@ pin_project! {
         rest: Bytes,
         // Where the stream of HTTP/2 that carries it looks.
         taking: Option<Arc<Taking>>,
-        open: Option<Open>,
+        open: Open,
     }
 }
 
 impl<B> Outgoing<B> {
     /// The body of the answer that this task sends.
-    pub(super) fn new(body: B, open: Option<Open>) -> Self {
+    pub(super) fn new(body: B, open: Open) -> Self {
         Self {
             body: Some(body),
             rest: Bytes::new(),
@@ -38,7 +38,7 @@ impl<B> Outgoing<B> {
     }
 
     /// No body.
-    pub(super) fn empty(open: Option<Open>) -> Self {
+    pub(super) fn empty(open: Open) -> Self {
         Self {
             body: None,
             rest: Bytes::new(),
