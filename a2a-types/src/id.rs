@@ -4,21 +4,21 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::de::{self, Deserialize, Deserializer, Visitor};
-use serde::ser::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+        #[derive(Clone, Debug, Default, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+        #[serde(transparent)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline, transparent))]
         pub struct $name(Arc<str>);
 
         impl $name {
             /// A new, unguessable identifier (UUID version 4).
             pub fn random() -> Self {
-                Self(written(Uuid::new_v4()))
+                Self(Uuid::new_v4().to_string().into())
             }
 
             /// The identifier as it stands on the wire.
@@ -61,18 +61,6 @@ macro_rules! ids {
                 f.write_str(&self.0)
             }
         }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.0)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str(Text).map(Self)
-            }
-        }
     )*};
 }
 
@@ -94,10 +82,8 @@ impl MessageId {
     /// from a task: the same place in the same task always yields the same identifier.
     pub fn derived(task: &TaskId, ordinal: usize) -> Self {
         let place = format!("{task}/{ordinal}");
-        Self(written(Uuid::new_v5(
-            &Uuid::NAMESPACE_OID,
-            place.as_bytes(),
-        )))
+        let id = Uuid::new_v5(&Uuid::NAMESPACE_OID, place.as_bytes());
+        Self(id.to_string().into())
     }
 }
 
@@ -105,26 +91,6 @@ impl ConfigId {
     /// The webhook of a task whose caller's generation knows but one.
     pub fn only() -> Self {
         Self("default".into())
-    }
-}
-
-fn written(id: Uuid) -> Arc<str> {
-    let mut text = Uuid::encode_buffer();
-    Arc::from(&*id.hyphenated().encode_lower(&mut text))
-}
-
-/// Reads a string to where it stays: identifiers are in many places at once, so they are shared.
-struct Text;
-
-impl Visitor<'_> for Text {
-    type Value = Arc<str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(text.into())
     }
 }
 
