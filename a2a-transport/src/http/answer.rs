@@ -4,7 +4,7 @@ use a2a_jsonrpc::Id;
 use a2a_types::Dialect;
 use bytes::Bytes;
 use http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use http::{Response, StatusCode};
 
@@ -49,8 +49,6 @@ pub(super) fn not_allowed(allowed: &'static str) -> Response<Body> {
 pub(super) fn event_stream(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
-    // hyper keeps the map for as long as the stream lasts: it has no room for more than these.
-    *headers = HeaderMap::with_capacity(3);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     // Proxies like nginx would collect the events into one block.

@@ -30,12 +30,12 @@ use crate::{
 
 impl<T: Transport> HttpService<T> {
     /// Answers a question by JSON-RPC.
-    pub(super) fn json_rpc<B>(
+    pub(super) async fn json_rpc<B>(
         &self,
         head: &Parts,
         body: Pin<&mut B>,
         observed: Observed,
-    ) -> impl Future<Output = Response<Body>> + Send
+    ) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -48,15 +48,13 @@ impl<T: Transport> HttpService<T> {
             media_type: JSON,
             observed,
         };
-        async move {
-            let read = |body: &[u8]| jsonrpc::read_call(body, said.version().as_deref(), &reading);
-            let asked = match self.read(head, &said, body, &mut manner, read).await {
-                Ok((principal, question)) => self.ask(said, principal, question, &mut manner),
-                Err(refusal) => return refusal,
-            };
-            let reply = self.introduce(head, asked.reply.await);
-            self.respond(reply, asked.envelope, asked.told, manner)
-        }
+        let read = |body: &[u8]| jsonrpc::read_call(body, said.version().as_deref(), &reading);
+        let asked = match self.read(head, &said, body, &mut manner, read).await {
+            Ok((principal, question)) => self.ask(said, principal, question, &mut manner),
+            Err(refusal) => return refusal,
+        };
+        let reply = self.introduce(head, asked.reply.await);
+        self.respond(reply, asked.envelope, asked.told, manner)
     }
 
     /// Answers a question by HTTP+JSON, asked at a path below ours.

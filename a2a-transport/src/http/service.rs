@@ -218,8 +218,6 @@ impl<T: Transport> HttpService<T> {
 }
 
 impl<T: Transport> HttpService<T> {
-    /// Every request has room for the largest of these futures that is not in a box of its own: it is
-    /// that of JSON-RPC, which nearly all ask by.
     async fn answer<B>(&self, head: &Parts, body: Pin<&mut B>) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Send,
@@ -227,7 +225,7 @@ impl<T: Transport> HttpService<T> {
     {
         let (settings, path) = (&*self.settings, head.uri.path());
         if let Some(probe) = settings.probe(path) {
-            return Box::pin(probe.answer(head, &*settings.readiness)).await;
+            return probe.answer(head, &*settings.readiness).await;
         }
         if let Err(refusal) = settings.hosts.check(head) {
             return refusal;
@@ -239,7 +237,7 @@ impl<T: Transport> HttpService<T> {
             }
             Place::Endpoint => not_allowed("POST"),
             Place::Below(path) => {
-                let answering = |observed| Box::pin(self.http_json(head, path, body, observed));
+                let answering = |observed| self.http_json(head, path, body, observed);
                 Observed::over(Binding::HttpJson, &head.headers, answering).await
             }
             Place::Card | Place::ExtendedCard | Place::Keys
@@ -249,7 +247,7 @@ impl<T: Transport> HttpService<T> {
             }
             Place::Card => settings.public_card(head),
             Place::Keys => settings.public_keys(),
-            Place::ExtendedCard => Box::pin(self.extended_card(head)).await,
+            Place::ExtendedCard => self.extended_card(head).await,
             Place::Elsewhere => plain(StatusCode::NOT_FOUND, "there is nothing here"),
         }
     }
