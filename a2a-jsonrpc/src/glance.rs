@@ -1,4 +1,6 @@
 //! A quick look at a message, which is all that nearly every one needs.
+//!
+//! Without it, a send takes 8 % more instructions and a get 9 % more (`cargo xtask bench count`).
 
 use crate::Limits;
 use crate::heap::Heap;

@@ -1,4 +1,7 @@
 //! An event, shared by everyone who is told of it.
+//!
+//! Its JSON is written once: without that, a stream of 50 chunks takes 7 % more instructions, and 20
+//! followers of one task take 60 % more.
 
 use std::fmt;
 use std::ops::Deref;

@@ -1,4 +1,7 @@
 //! JSON text as typed values, and where it does not fit.
+//!
+//! The place is only looked for in text that does not fit, by a second reading: to follow it in every
+//! reading takes 4 % of a send.
 
 use serde::de::DeserializeOwned;
 

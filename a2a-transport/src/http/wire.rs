@@ -1,4 +1,7 @@
 //! The socket of a connection.
+//!
+//! It finds out the version of HTTP itself: with `hyper_util::server::conn::auto`, an idle stream takes 23 %
+//! more memory.
 
 use std::io;
 use std::pin::Pin;
