@@ -1,8 +1,6 @@
 //! The public card: one document for callers of every generation, and how it is cached.
 
-use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use a2a_types::{AgentCard, AgentInterface, Dialect};
@@ -24,9 +22,8 @@ use super::origin::origin;
 #[derive(Clone, Debug)]
 pub(super) struct PublicCard {
     card: AgentCard,
-    /// The documents of the last origins, the latest last; of a card that names its interfaces they
-    /// are the same for every origin.
-    documents: Arc<Mutex<VecDeque<(String, Documents)>>>,
+    /// The documents of a card that names its interfaces: they are the same for every origin.
+    documents: Option<Documents>,
     modified: HeaderValue,
 }
 
@@ -50,7 +47,7 @@ impl PublicCard {
         let now = httpdate::fmt_http_date(SystemTime::now());
         Self {
             card: card.clone(),
-            documents: Arc::default(),
+            documents: (!card.supported_interfaces.is_empty()).then(|| Documents::new(card)),
             modified: HeaderValue::from_str(&now).unwrap_or(HeaderValue::from_static("")),
         }
     }
@@ -83,32 +80,15 @@ impl PublicCard {
     }
 
     fn names_interfaces(&self) -> bool {
-        !self.card.supported_interfaces.is_empty()
+        self.documents.is_some()
     }
 
     fn documents(&self, head: &Parts, path: &str) -> Option<Documents> {
-        let url = match self.names_interfaces() {
-            true => String::new(),
-            false => origin(head)? + path,
-        };
-        let known = || {
-            self.documents
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
-        if let Some((_, documents)) = known().iter().find(|(known, _)| *known == url) {
+        if let Some(documents) = &self.documents {
             return Some(documents.clone());
         }
-        let documents = match self.names_interfaces() {
-            true => Documents::new(&self.card),
-            false => Documents::new(&self.card.clone().at(&url)),
-        };
-        let mut known = known();
-        if known.len() >= MAX_ORIGINS {
-            known.pop_front();
-        }
-        known.push_back((url, documents.clone()));
-        Some(documents)
+        let url = origin(head)? + path;
+        Some(Documents::new(&self.card.clone().at(url)))
     }
 
     fn document(&self, documents: &Documents, asked: &HeaderMap) -> Response<Body> {
@@ -155,9 +135,6 @@ impl PublicCard {
         matches!((modified, since), (Some(modified), Some(since)) if modified <= since)
     }
 }
-
-/// The number of origins whose documents are kept: a caller can name any, if any host is allowed.
-const MAX_ORIGINS: usize = 16;
 
 impl Documents {
     fn new(card: &AgentCard) -> Self {
@@ -275,9 +252,5 @@ mod tests {
         let answer = card.answer(&head("localhost:8080"), "/a");
         assert_eq!(answer.headers()[VARY], "A2A-Version, Host");
         assert_eq!(card.answer(&head(""), "/a").status(), 400);
-        for port in 1..=2 * MAX_ORIGINS {
-            url(&format!("h:{port}"));
-        }
-        assert_eq!(card.documents.lock().unwrap().len(), MAX_ORIGINS);
     }
 }
