@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: what has to hold and no compiler checks.
 
 mod dependencies;
+mod imports;
 mod links;
 mod manifests;
 mod metadata;
@@ -48,6 +49,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "every package builds with the oldest Rust that we promise", run: dependencies::rust_versions },
     Check { rule: "manifests say nothing twice", run: manifests::inherited },
     Check { rule: "no file is too long to read at a sitting", run: sources::lengths },
+    Check { rule: "imports between the files of a crate run one way", run: imports::circles },
     Check { rule: "links between documents lead somewhere", run: links::relative },
     Check { rule: "old spellings live in one place", run: words::old_spellings },
     Check { rule: "no word that does not belong in the source", run: words::forbidden },
@@ -134,6 +136,11 @@ mod tests {
     #[test]
     fn no_file_is_too_long() {
         holds(sources::lengths);
+    }
+
+    #[test]
+    fn imports_run_one_way() {
+        holds(imports::circles);
     }
 
     #[test]
