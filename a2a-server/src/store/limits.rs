@@ -92,7 +92,7 @@ impl Growth {
         let heard = |event: &&Event| matches!(event, Event::Message(it) if it.role != Role::Agent);
         Self {
             messages: append.events.iter().filter(heard).count(),
-            bytes: append.size(),
+            bytes: size_of_append(append),
             ends: append.ends(),
         }
     }
@@ -186,6 +186,11 @@ pub(crate) fn size(event: &Event) -> usize {
         }
     };
     FRAME + content
+}
+
+/// Roughly how many bytes an append adds.
+pub(crate) fn size_of_append(append: &Append) -> usize {
+    append.events.iter().map(size).sum()
 }
 
 /// Roughly how many bytes a task holds.

@@ -7,7 +7,7 @@ use a2a_transport::TraceContext;
 use a2a_types::extension::trpc::is_step;
 use a2a_types::{Dialect, Event, MessageId, Object, Task, TaskPushNotificationConfig, TaskState};
 
-use super::{Snapshot, TaskShare, limits};
+use super::{Snapshot, TaskShare};
 
 /// A task to be kept.
 #[derive(Clone, Debug)]
@@ -103,11 +103,6 @@ impl Append {
             .rev()
             .find_map(state)
             .is_some_and(TaskState::is_terminal)
-    }
-
-    /// Roughly how many bytes this adds.
-    pub(crate) fn size(&self) -> usize {
-        self.events.iter().map(limits::size).sum()
     }
 
     /// The generations of which webhooks are to be told.

@@ -9,7 +9,6 @@ use a2a_types::{
 use tokio::time::Instant;
 
 use super::super::{Append, Lease, Listing, Logged, Place, StoreError, Tail, limits};
-use super::shelf::End;
 
 /// The log of a task, and everything else that belongs to it.
 #[derive(Debug)]
@@ -40,6 +39,9 @@ pub(super) struct Log {
     /// Since when the task waits for its caller.
     pub(super) waits: Option<Instant>,
 }
+
+/// When a task ended, and which end that was of those that were noted.
+pub(super) type End = (Instant, u64);
 
 impl Log {
     pub(super) fn new(

@@ -5,7 +5,7 @@ mod outbox;
 mod received;
 mod shelf;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use a2a_transport::{BoxFuture, TraceContext};
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use self::log::{Log, Tenure};
 use self::outbox::{Letter, Outbox};
 use self::received::Inbox;
-use self::shelf::{Capacity, Forgotten, Key, Record, Shelf};
+use self::shelf::{Capacity, Forgotten, Key, Record, Shelf, lock};
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page, Place, Receipt,
     Received, Retention, Settlement, Snapshot, Store, StoreError, Tail, TaskShare, limits,
@@ -135,7 +135,7 @@ impl MemoryStore {
         append: &Append,
         told: &[u64],
     ) -> Result<(Arc<Record>, Forgotten), StoreError> {
-        let bytes = (!append.ends()).then(|| append.size());
+        let bytes = (!append.ends()).then(|| limits::size_of_append(&append));
         let mut shelf = lock(&self.shelf);
         let record = Arc::clone(shelf.find(owner, task).ok_or(StoreError::NoTask)?);
         let Some(bytes) = bytes else {
@@ -293,11 +293,6 @@ impl MemoryStore {
 /// Roughly how many bytes notifications hold that so many webhooks are told of.
 fn size_of_told(webhooks: usize, told: &[u64], trace: &Option<TraceContext>) -> usize {
     webhooks * told.len() * limits::size_of_notification(trace.as_ref())
-}
-
-/// Nothing that is done under these locks can panic half-way.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn done<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {

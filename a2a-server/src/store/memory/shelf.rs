@@ -1,7 +1,7 @@
 //! Where the logs stand, and which of them may go.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use a2a_types::{Dialect, TaskId};
 use ahash::RandomState;
@@ -10,8 +10,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::super::{Owner, Retention, StoreError};
-use super::lock;
-use super::log::Log;
+use super::log::{End, Log};
 use super::outbox::Outbox;
 
 pub(super) type Key = (Owner, TaskId);
@@ -28,9 +27,6 @@ pub(super) struct Shelf {
     /// How much all logs hold, as far as it is noted.
     bytes: usize,
 }
-
-/// When a task ended, and which end that was of those that were noted.
-pub(super) type End = (Instant, u64);
 
 /// A log, and who waits for it to grow.
 #[derive(Debug)]
@@ -191,4 +187,9 @@ impl Shelf {
             true
         })
     }
+}
+
+/// Nothing that is done under these locks can panic half-way.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

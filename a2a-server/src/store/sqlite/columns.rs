@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::super::{Owner, StoreError};
+use super::folded::Key;
 use super::schema::{failed, read_owner};
-use super::shared::Key;
 
 pub(super) fn key(row: &Row<'_>, owner: usize, task: usize) -> Result<Key, StoreError> {
     let owner: Owner = read_owner(&get::<String>(row, owner)?)?;

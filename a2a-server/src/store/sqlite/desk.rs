@@ -7,8 +7,9 @@ use ahash::HashMap;
 use rusqlite::Connection;
 
 use super::super::StoreError;
+use super::folded::{Folded, Key};
 use super::seen::Row;
-use super::shared::{Folded, Key, Shared};
+use super::shared::Shared;
 use super::statements::Statements;
 use super::tables;
 
@@ -207,4 +208,9 @@ fn text(error: rusqlite::Error) -> String {
 pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     i64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A term of that clock.
+pub(super) fn millis(term: Duration) -> i64 {
+    i64::try_from(term.as_millis()).unwrap_or(i64::MAX)
 }

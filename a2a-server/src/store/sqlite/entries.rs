@@ -9,11 +9,11 @@ use a2a_types::{Message, TaskId, TaskState, TaskStatus, Timestamp};
 use rusqlite::{ToSql, params};
 
 use super::super::{Append, Appended, Lease, Logged, NewTask, Owner, Receipt, StoreError, limits};
-use super::desk::Desk;
+use super::desk::{Desk, millis};
 use super::errands::BEHIND;
+use super::folded::{Folded, Key, SHORT};
 use super::log::Sheet;
 use super::schema::{failed, owner_text};
-use super::shared::{Folded, Key, SHORT};
 use super::tables;
 
 // Whatever can be refused is refused before anything is changed: what was changed cannot be taken back
@@ -347,8 +347,4 @@ fn is_active(state: TaskState) -> bool {
 
 fn time(status: &TaskStatus) -> i64 {
     status.timestamp.map_or(i64::MIN, Timestamp::as_millis)
-}
-
-pub(super) fn millis(term: Duration) -> i64 {
-    i64::try_from(term.as_millis()).unwrap_or(i64::MAX)
 }

@@ -7,10 +7,9 @@ use a2a_types::{ConfigId, Dialect, TaskId, TaskPushNotificationConfig};
 use rusqlite::{OptionalExtension, params};
 
 use super::super::{Notification, Owner, Retention, Settlement, StoreError, limits};
-use super::desk::Desk;
-use super::entries::millis;
+use super::desk::{Desk, millis};
+use super::folded::Key;
 use super::schema::{failed, owner_text};
-use super::shared::Key;
 use super::tables;
 
 /// What was forgotten at once.

@@ -5,6 +5,7 @@ mod columns;
 mod desk;
 mod entries;
 mod errands;
+mod folded;
 mod log;
 mod readers;
 mod schema;
@@ -26,11 +27,12 @@ use tokio::sync::watch;
 
 pub use self::check::SqliteReport;
 use self::desk::Desk;
+use self::folded::{Folded, Key};
 use self::log::Sheet;
 use self::readers::Readers;
 use self::schema::owner_text;
 use self::seen::Seen;
-use self::shared::{Folded, Key, Shared};
+use self::shared::Shared;
 use self::tables::Bounded;
 use self::writer::Writer;
 use super::{

@@ -15,9 +15,9 @@ use super::super::{
 };
 use super::columns::{body, count, dialect, key, most, parse, trace};
 pub(super) use super::columns::{get, write};
+use super::folded::{Folded, Key};
 use super::log;
 use super::schema::failed;
-use super::shared::{Folded, Key};
 
 /// What was read, unless it is larger than it may be.
 pub(super) enum Bounded<T> {

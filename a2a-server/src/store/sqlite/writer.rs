@@ -9,8 +9,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::super::StoreError;
 use super::desk::{Counts, Desk};
+use super::folded::Folded;
 use super::schema::failed;
-use super::shared::{Folded, Shared};
+use super::shared::Shared;
 
 /// A handle to the thread that writes. Whatever was handed in while it committed is committed next,
 /// together: the disk is waited for once for all of it.

@@ -2,7 +2,6 @@
 
 use a2a_types::{Event, Task, TaskState, Timestamp};
 
-use super::random::STATES;
 use super::sample::{chunk, said, status_at, tells, time};
 
 /// Numbers that look random and are the same for everybody: splitmix64.
@@ -63,3 +62,16 @@ impl Dice {
         events
     }
 }
+
+/// States that a task is given, some more often than others.
+pub(super) const STATES: [TaskState; 9] = [
+    TaskState::Working,
+    TaskState::Working,
+    TaskState::Working,
+    TaskState::InputRequired,
+    TaskState::InputRequired,
+    TaskState::AuthRequired,
+    TaskState::Completed,
+    TaskState::Submitted,
+    TaskState::Unspecified,
+];

@@ -8,7 +8,7 @@ use super::super::{
     Append, Lease, Listing, NewTask, Notification, Outcome, Owner, Place, Settlement,
 };
 use super::bench::Bench;
-use super::dice::Dice;
+use super::dice::{Dice, STATES};
 use super::model::{Key, Model, agrees};
 use super::sample::{
     LONG, NONE, config, object, owner, receipt, seized, taken, task, time, within,
@@ -61,17 +61,6 @@ const MESSAGES: [&str; 8] = ["1", "2", "3", "4", "5", "6", "7", "8"];
 const WEBHOOKS: [&str; 3] = ["x", "y", "z"];
 const HOLDERS: [&str; 2] = ["h", "i"];
 const CONTEXTS: [&str; 2] = ["one", "two"];
-pub(super) const STATES: [TaskState; 9] = [
-    TaskState::Working,
-    TaskState::Working,
-    TaskState::Working,
-    TaskState::InputRequired,
-    TaskState::InputRequired,
-    TaskState::AuthRequired,
-    TaskState::Completed,
-    TaskState::Submitted,
-    TaskState::Unspecified,
-];
 
 impl Round {
     fn begin(&mut self, seed: u64) {

@@ -1,0 +1,141 @@
+//! A task of a SQLite store as the fold of its log.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use a2a_transport::SharedEvent;
+use a2a_types::{Dialect, Object, Task, TaskId, TaskState};
+
+use super::super::{Logged, Owner, StoreError, Tail, limits};
+
+pub(super) type Key = (Owner, TaskId);
+
+/// A task as the fold of its log, as far as that is folded, and the end of the log.
+#[derive(Clone, Debug)]
+pub(super) struct Folded {
+    /// The task's number in the tables.
+    pub(super) seq: i64,
+    /// The task after the first so many entries of its log. It is shared with whoever has asked for it.
+    pub(super) base: Arc<Task>,
+    pub(super) folded: u64,
+    pub(super) generation: u64,
+    pub(super) state: TaskState,
+    pub(super) dialect: Dialect,
+    pub(super) checkpoint: Option<Arc<Object>>,
+    pub(super) epoch: u64,
+    pub(super) messages: usize,
+    pub(super) bytes: usize,
+    /// At which generation the task was last written down as a whole.
+    pub(super) written: u64,
+    pub(super) has_configs: bool,
+    /// The last events: all that are not folded, and some before.
+    pub(super) tail: VecDeque<Logged>,
+}
+
+impl Folded {
+    /// Notes an event that was written.
+    pub(super) fn remember(&mut self, logged: Logged) {
+        if self.tail.len() >= TAIL {
+            if self.unfolded().count() == self.tail.len() {
+                self.fold();
+            }
+            self.tail.pop_front();
+        }
+        self.tail.push_back(logged);
+    }
+
+    /// Folds what is not folded.
+    pub(super) fn fold(&mut self) {
+        let folded = self.folded;
+        let later = |logged: &&Logged| logged.generation > folded;
+        apply(&mut self.base, self.tail.iter().filter(later));
+        self.folded = self.tail.back().map_or(folded, |last| last.generation);
+    }
+
+    /// Refuses events that give the task more artifacts than it may have.
+    pub(super) fn admit_artifacts(&self, events: &[SharedEvent]) -> Result<(), StoreError> {
+        let added = self.unfolded().map(|logged| &*logged.event);
+        let added = added.chain(events.iter().map(|event| &**event));
+        limits::admit_artifacts(&self.base, added)
+    }
+
+    fn unfolded(&self) -> impl Iterator<Item = &Logged> + Clone {
+        let folded = self.folded;
+        let later = move |logged: &&Logged| logged.generation > folded;
+        self.tail.iter().filter(later)
+    }
+
+    /// As much of it as the writer needs, and nothing that is copied with effort.
+    pub(super) fn draft(&self) -> Self {
+        Self {
+            base: Arc::clone(&self.base),
+            checkpoint: self.checkpoint.clone(),
+            tail: self.unfolded().cloned().collect(),
+            ..*self
+        }
+    }
+
+    /// Becomes what the writer has made of a draft of it.
+    pub(super) fn succeed(&mut self, later: Self) {
+        let (known, mut tail) = (self.generation, std::mem::take(&mut self.tail));
+        let first = later.tail.iter().find(|logged| logged.generation > known);
+        if first.is_none_or(|first| first.generation > known + 1) && later.generation > known {
+            // Too many at once to have them all.
+            tail.clear();
+        }
+        let added = later.tail;
+        *self = Self { tail, ..later };
+        for logged in added.into_iter().filter(|logged| logged.generation > known) {
+            self.remember(logged);
+        }
+        if self.unfolded().count() > SHORT {
+            self.fold();
+        }
+        self.shorten();
+    }
+
+    /// Folds the events of a large task, and lets go of all but the last of them: they would hold as much again.
+    pub(super) fn shorten(&mut self) {
+        if self.bytes <= TAIL_BYTES {
+            return;
+        }
+        self.fold();
+        let mut bytes = 0;
+        let fits = |logged: &&Logged| {
+            bytes += limits::size(&logged.event);
+            bytes <= TAIL_BYTES
+        };
+        let kept = self.tail.iter().rev().take_while(fits).count();
+        self.tail.drain(..self.tail.len() - kept);
+    }
+
+    /// What comes after a generation, if that is known here.
+    pub(super) fn after(&self, generation: u64) -> Option<Tail> {
+        if generation == 0 || generation > self.generation {
+            return Some(Tail::Unknown);
+        }
+        let first = self
+            .tail
+            .front()
+            .map_or(self.generation + 1, |first| first.generation);
+        let later = self
+            .tail
+            .iter()
+            .filter(|logged| logged.generation > generation);
+        (first <= generation + 1).then(|| limits::Batch::of(later.cloned()))
+    }
+}
+
+fn apply<'e>(task: &mut Arc<Task>, events: impl Iterator<Item = &'e Logged>) {
+    let mut events = events.peekable();
+    if events.peek().is_some() {
+        // Each was legal when it came.
+        Arc::make_mut(task).fold(events.map(|logged| &*logged.event));
+    }
+}
+
+/// How many events are kept beside a task, and how many bytes they have if the task is large.
+const TAIL: usize = 64;
+const TAIL_BYTES: usize = 1 << 20;
+/// How many events are folded anew for whoever asks for the task.
+pub(super) const SHORT: usize = 16;
