@@ -1,6 +1,7 @@
 //! How a server is put together.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use a2a_transport::http::Tenants;
@@ -254,12 +255,15 @@ impl ServerBuilder {
         };
         #[cfg(feature = "push")]
         let webhooks = match self.card.capabilities.push_notifications {
-            Some(true) => Some(Webhooks::new(
-                self.webhooks.unwrap_or_default(),
-                self.challenge.unwrap_or_default(),
-                self.keys,
-                self.pauses.unwrap_or_else(|| Arc::new(PAUSES)),
-            )?),
+            Some(true) => {
+                let webhooks = Webhooks::new(
+                    self.webhooks.unwrap_or_default(),
+                    self.challenge.unwrap_or_default(),
+                    self.keys,
+                    self.pauses.unwrap_or_else(|| Arc::new(PAUSES)),
+                );
+                Some(webhooks.map_err(|_| BuildError::NoAuthorities)?)
+            }
             _ => None,
         };
         #[cfg(feature = "push")]
@@ -274,28 +278,42 @@ impl ServerBuilder {
             );
             Arc::new(MemoryStore::default())
         });
+        let ledger = Arc::new(Ledger::new(
+            store,
+            self.lease,
+            self.merges_chunks,
+            keeps_steps,
+            notify,
+        ));
+        let turns = Arc::new(Turns::new(self.agent, self.cancel_grace));
+        let gate = Arc::new(Gate::new(self.turns));
+        let (closing, closed) = (CancellationToken::new(), CancellationToken::new());
+        let upkeep = Upkeep {
+            ledger: Arc::clone(&ledger),
+            turns: Arc::clone(&turns),
+            gate: Arc::clone(&gate),
+            recovery: self.recovery,
+            retention: self.retention,
+            closing: closing.clone(),
+            closed: closed.clone(),
+            begun: AtomicBool::new(false),
+        };
         let server = Server {
             inner: Arc::new(Inner {
                 card: self.card,
                 extended_card: self.extended_card,
                 tenants,
-                ledger: Arc::new(Ledger::new(
-                    store,
-                    self.lease,
-                    self.merges_chunks,
-                    keeps_steps,
-                    notify,
-                )),
+                ledger,
                 copies: TaskBudget::default(),
-                turns: Arc::new(Turns::new(self.agent, self.cancel_grace)),
-                gate: Gate::new(self.turns),
+                turns,
+                gate,
                 health: Health::default(),
                 letters: Letters::new(self.remember),
-                upkeep: Upkeep::new(self.recovery, self.retention),
+                upkeep: Arc::new(upkeep),
                 #[cfg(feature = "push")]
                 webhooks,
-                closing: CancellationToken::new(),
-                closed: CancellationToken::new(),
+                closing,
+                closed,
                 max_wait: self.max_wait,
                 first_event: self.first_event,
             }),

@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use a2a_transport::http::Readiness;
-use a2a_transport::{BoxFuture, Principal};
+use a2a_transport::Principal;
 use a2a_types::{ConfigId, Message, MessageId, TaskId};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::ledger::Ledger;
-use crate::server::Server;
 use crate::store::{Owner, Receipt, StoreError};
 
 /// What is known of a server's readiness.
@@ -22,28 +20,21 @@ pub(crate) struct Health {
     store: Mutex<Option<(Instant, bool)>>,
 }
 
-impl Readiness for Server {
-    fn ready(&self) -> BoxFuture<'_, Result<(), &'static str>> {
-        let (health, ledger) = (&self.inner.health, &*self.inner.ledger);
-        Box::pin(async move {
-            match health.draining.is_cancelled() {
-                true => Err("shutting down"),
-                false if health.store_answers(ledger).await => Ok(()),
-                false => Err("store unavailable"),
-            }
-        })
-    }
-}
-
-impl Server {
-    /// Says from now on that it is not [ready](Readiness), and answers as before: so that those who
-    /// choose among servers choose others, before it is [shut down](Self::shutdown).
-    pub fn drain(&self) {
-        self.inner.health.draining.cancel();
-    }
-}
-
 impl Health {
+    /// Refuses further requests from now on, in what it says.
+    pub(crate) fn drain(&self) {
+        self.draining.cancel();
+    }
+
+    /// Fails with the reason if the server is not ready.
+    pub(crate) async fn check(&self, ledger: &Ledger) -> Result<(), &'static str> {
+        match self.draining.is_cancelled() {
+            true => Err("shutting down"),
+            false if self.store_answers(ledger).await => Ok(()),
+            false => Err("store unavailable"),
+        }
+    }
+
     /// Whether the store answers, as of a second ago at most: anyone may ask, and has it asked once
     /// a second and not more.
     async fn store_answers(&self, ledger: &Ledger) -> bool {

@@ -267,7 +267,7 @@ impl Inner {
                 // Its process may have ended in the middle of a turn: what becomes of that comes first.
                 looked_after = true;
                 let (owner, task) = (owner.clone(), id.clone());
-                self.recover(Orphan { owner, task }).await;
+                self.upkeep.recover(Orphan { owner, task }).await;
                 continue;
             }
             check_message(&heard.request.message, &snapshot, context)?;

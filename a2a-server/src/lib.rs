@@ -56,6 +56,8 @@ mod bound;
 mod builder;
 mod chunk_buffer;
 mod claim;
+#[cfg(feature = "push")]
+mod dead_letters;
 #[cfg(feature = "demo")]
 pub mod demo;
 mod digest;

@@ -13,7 +13,7 @@ use a2a_types::{
 };
 use futures_util::{Stream, StreamExt, stream};
 
-use crate::server::Inner;
+use crate::ledger::Ledger;
 
 /// In which manner a caller is answered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -24,15 +24,15 @@ pub(crate) enum Manner {
     Profile { shows_steps: bool },
 }
 
-impl Inner {
+impl Manner {
     /// How the sender of a message is answered.
     ///
     /// Callers declare the profile in their message, or as an extension that they want active. Who
     /// only shows to be a client of the framework gets the form that it keeps whole, and no steps.
-    pub(crate) fn manner(&self, context: &Context, message: Option<&Message>) -> Manner {
+    pub(crate) fn of_sender(context: &Context, message: Option<&Message>, ledger: &Ledger) -> Self {
         // Its streams have a form of their own.
         if context.dialect == Dialect::V0_1 {
-            return Manner::Plain;
+            return Self::Plain;
         }
         let declared = match message.and_then(Version::of_message) {
             None => context.extensions.iter().any(|uri| uri == URI),
@@ -41,22 +41,21 @@ impl Inner {
         let agent = context.claims.user_agent.as_deref();
         let of_framework = agent.is_some_and(|agent| agent.starts_with(CLIENT));
         match declared || of_framework {
-            true => Manner::Profile {
-                shows_steps: declared && self.ledger.keeps_steps,
+            true => Self::Profile {
+                shows_steps: declared && ledger.keeps_steps,
             },
-            false => Manner::Plain,
+            false => Self::Plain,
         }
     }
 
     /// How whoever asks for a task is told of it: only messages have a place to declare the profile
     /// in, so the last one that was sent to the task counts.
-    pub(crate) fn manner_of(&self, context: &Context, task: &Task) -> Manner {
+    pub(crate) fn of_reader(context: &Context, task: &Task, ledger: &Ledger) -> Self {
         let mut said = task.history.iter().rev();
-        self.manner(context, said.find(|message| message.role == Role::User))
+        let last = said.find(|message| message.role == Role::User);
+        Self::of_sender(context, last, ledger)
     }
-}
 
-impl Manner {
     /// A task as the caller may see it.
     pub(crate) fn present(self, task: &mut Task) {
         match self {

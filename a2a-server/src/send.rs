@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::follow::stuck;
 use crate::intake::{Accepted, Begun, LogPosition, Outcome};
-use crate::manner::Wanted;
+use crate::manner::{Manner, Wanted};
 use crate::server::Inner;
 use crate::stage::{Progress, Stage};
 use crate::turns::{FirstStep, Heard};
@@ -27,7 +27,7 @@ impl Inner {
         context: Context,
     ) -> impl Future<Output = Result<Reply, A2aError>> + Send {
         let (manner, mut wanted) = (
-            self.manner(&context, Some(&params.message)),
+            Manner::of_sender(&context, Some(&params.message), &self.ledger),
             Wanted::of(&params),
         );
         let configuration = params.configuration.as_ref();
@@ -85,7 +85,7 @@ impl Inner {
     ) -> impl Future<Output = Result<Reply, A2aError>> + Send {
         let configuration = params.configuration.as_ref();
         let history_length = configuration.and_then(|configuration| configuration.history_length);
-        let manner = self.manner(&context, Some(&params.message));
+        let manner = Manner::of_sender(&context, Some(&params.message), &self.ledger);
         let beginning = Beginning::Message(params.message.message_id.clone());
         let heard = Box::new(Heard::new(params, context.clone()));
         async move {

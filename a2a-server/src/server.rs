@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_transport::http::Tenants;
+use a2a_transport::http::{Readiness, Tenants};
 use a2a_transport::{BoxFuture, Call, Context, Error, Reply, Transport, Update, spans};
 use a2a_types::extension::trpc::{Beginning, hide_steps};
 use a2a_types::{
@@ -45,10 +45,10 @@ pub(crate) struct Inner {
     /// Large tasks that are copied for answers.
     pub(crate) copies: TaskBudget,
     pub(crate) turns: Arc<Turns>,
-    pub(crate) gate: Gate,
+    pub(crate) gate: Arc<Gate>,
     pub(crate) health: Health,
     pub(crate) letters: Letters,
-    pub(crate) upkeep: Upkeep,
+    pub(crate) upkeep: Arc<Upkeep>,
     #[cfg(feature = "push")]
     pub(crate) webhooks: Option<Webhooks>,
     /// No more messages are taken.
@@ -75,6 +75,12 @@ impl Server {
         &self.inner.tenants
     }
 
+    /// Says from now on that it is not [ready](Readiness), and answers as before: so that those who
+    /// choose among servers choose others, before it is [shut down](Self::shutdown).
+    pub fn drain(&self) {
+        self.inner.health.drain();
+    }
+
     /// Ends the server's work: takes no more messages, lets turns come to their end for as long as
     /// `grace`, gives back the tasks of those that did not, and ends streams. Whoever followed goes on
     /// where it stopped, here after a restart or at another process of the same store.
@@ -93,6 +99,13 @@ impl Server {
     }
 }
 
+impl Readiness for Server {
+    fn ready(&self) -> BoxFuture<'_, Result<(), &'static str>> {
+        let Inner { health, ledger, .. } = &*self.inner;
+        Box::pin(health.check(ledger))
+    }
+}
+
 impl Transport for Server {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         self.inner.begin_upkeep();
@@ -101,6 +114,17 @@ impl Transport for Server {
 }
 
 impl Inner {
+    /// Begins what is done in the background, unless that has been done.
+    pub(crate) fn begin_upkeep(self: &Arc<Self>) {
+        let begins = self.upkeep.begin();
+        #[cfg(feature = "push")]
+        if let Some(webhooks) = self.webhooks.as_ref().filter(|_| begins) {
+            webhooks.begin(&self.ledger, self.closed.clone(), Arc::downgrade(self));
+        }
+        #[cfg(not(feature = "push"))]
+        let _ = begins;
+    }
+
     /// Each operation has a box of its own: none is to carry about what the others need.
     fn answer(self: &Arc<Self>, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         let mut context = call.context;
@@ -194,7 +218,7 @@ impl Inner {
         self.require_streaming()?;
         let snapshot = self.snapshot(&params.id, &context).await?;
         let context = settled(context, &snapshot);
-        let manner = self.manner_of(&context, &snapshot.task);
+        let manner = Manner::of_reader(&context, &snapshot.task, &self.ledger);
         let (state, rules) = (snapshot.task.status.state, context.dialect.rules());
         let ends = match rules.follows_waiting_tasks {
             true => TaskState::is_terminal,
@@ -348,7 +372,7 @@ impl Inner {
 
     /// A task as its caller may see it, with as much of the history as was asked for.
     pub(crate) fn present(&self, task: &mut Task, length: Option<u32>, context: &Context) {
-        self.manner_of(context, task).present(task);
+        Manner::of_reader(context, task, &self.ledger).present(task);
         self.trim(task, length, context);
     }
 

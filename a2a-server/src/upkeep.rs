@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use a2a_transport::Context;
 use a2a_types::{Role, SendMessageRequest, TaskState};
+use tokio_util::sync::CancellationToken;
 
+use crate::gate::Gate;
+use crate::ledger::Ledger;
 use crate::runner::Runner;
-use crate::server::Inner;
 use crate::store::{Orphan, Retention, Snapshot, StoreError};
 use crate::turn::{Resumed, UpdateError};
-use crate::turns::{FirstStep, Heard, close};
+use crate::turns::{FirstStep, Heard, Turns, close};
 
 /// What becomes of tasks whose process ended before they did.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -25,49 +27,42 @@ pub enum Recovery {
 
 /// What is to be done from time to time, and whether that has begun.
 pub(crate) struct Upkeep {
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) turns: Arc<Turns>,
+    pub(crate) gate: Arc<Gate>,
     pub(crate) recovery: Recovery,
     pub(crate) retention: Retention,
-    begun: AtomicBool,
+    /// No more turns begin.
+    pub(crate) closing: CancellationToken,
+    pub(crate) closed: CancellationToken,
+    pub(crate) begun: AtomicBool,
 }
 
 impl Upkeep {
-    pub(crate) fn new(recovery: Recovery, retention: Retention) -> Self {
-        Self {
-            recovery,
-            retention,
-            begun: AtomicBool::new(false),
-        }
-    }
-}
-
-impl Inner {
-    /// Begins it, unless that has been done. It ends when the server is dropped.
-    pub(crate) fn begin_upkeep(self: &Arc<Self>) {
-        if self.upkeep.begun.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        #[cfg(feature = "push")]
-        if let Some(webhooks) = &self.webhooks {
-            webhooks.begin(self);
+    /// Begins it, unless that has been done; whether it begins now. It ends when the server is dropped.
+    pub(crate) fn begin(self: &Arc<Self>) -> bool {
+        if self.begun.swap(true, Ordering::Relaxed) {
+            return false;
         }
         let sweeping = Arc::downgrade(self);
         tokio::spawn(async move {
-            while let Some(inner) = sweeping.upgrade().filter(|it| !it.closed.is_cancelled()) {
-                inner.forget_old_tasks().await;
-                drop(inner);
+            while let Some(upkeep) = sweeping.upgrade().filter(|it| !it.closed.is_cancelled()) {
+                upkeep.forget_old_tasks().await;
+                drop(upkeep);
                 tokio::time::sleep(SWEEP_EVERY).await;
             }
         });
-        let inner = Arc::downgrade(self);
+        let renewing = Arc::downgrade(self);
         // Three times before a lease runs out: one may be late.
         let period = (self.ledger.term / 3).max(Duration::from_millis(10));
         tokio::spawn(async move {
-            while let Some(inner) = inner.upgrade().filter(|inner| !inner.closed.is_cancelled()) {
-                inner.keep_leases().await;
-                drop(inner);
+            while let Some(upkeep) = renewing.upgrade().filter(|it| !it.closed.is_cancelled()) {
+                upkeep.keep_leases().await;
+                drop(upkeep);
                 tokio::time::sleep(period).await;
             }
         });
+        true
     }
 
     async fn keep_leases(self: &Arc<Self>) {
@@ -89,7 +84,7 @@ impl Inner {
     }
 
     async fn forget_old_tasks(&self) {
-        match self.ledger.store.sweep(self.upkeep.retention).await {
+        match self.ledger.store.sweep(self.retention).await {
             Ok(0) => {}
             Ok(count) => tracing::debug!(count, "forgot old tasks"),
             Err(error) => warn(&error, "could not forget old tasks"),
@@ -120,14 +115,14 @@ impl Inner {
         };
         match runner.take_over().await {
             Ok(()) => {
-                tracing::info!(task = %orphan.task, recovery = ?self.upkeep.recovery, "found an abandoned task")
+                tracing::info!(task = %orphan.task, recovery = ?self.recovery, "found an abandoned task")
             }
             Err(error) => {
                 // Somebody else was faster.
                 return tracing::debug!(task = %orphan.task, %error, "did not take an abandoned task");
             }
         }
-        match self.upkeep.recovery {
+        match self.recovery {
             Recovery::Fail => {
                 let text = "The agent's process ended before it had answered, and the task was not resumed.";
                 let failed = close(&runner, TaskState::Failed, Some(text)).await;
@@ -136,10 +131,10 @@ impl Inner {
                 }
             }
             Recovery::Resume => {
-                let inner = Arc::clone(self);
+                let upkeep = Arc::clone(self);
                 // It may take long until there is room for another turn.
                 tokio::spawn(async move {
-                    let pass = inner.gate.wait(None).await;
+                    let pass = upkeep.gate.wait(None).await;
                     let heard = Arc::new(resumed(orphan, snapshot));
                     claim.start(heard, FirstStep::Apart, pass);
                 });

@@ -9,7 +9,6 @@
 
 mod attempt;
 mod challenge;
-mod dead;
 mod deliver;
 mod dial;
 mod exchange;
@@ -29,16 +28,16 @@ pub use self::keys::WebhookKeys;
 pub(crate) use self::outbox::PAUSES;
 pub use self::refusal::Refusal;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use a2a_types::{Dialect, TaskPushNotificationConfig};
+use tokio_util::sync::CancellationToken;
 
-use self::deliver::Courier;
+use self::deliver::{Courier, NoAuthorities};
 use self::headers::headers_for;
 use self::outbox::Outbox;
-use crate::builder::BuildError;
-use crate::server::Inner;
+use crate::ledger::Ledger;
 
 /// Whether a webhook has to repeat a random text before it is registered, as 0.1 would have it: only
 /// its owner can have it do so.
@@ -68,8 +67,8 @@ impl Webhooks {
         challenge: Challenge,
         keys: Option<WebhookKeys>,
         pauses: Arc<[Duration]>,
-    ) -> Result<Self, BuildError> {
-        let courier = Courier::new(policy.clone()).map_err(|_| BuildError::NoAuthorities)?;
+    ) -> Result<Self, NoAuthorities> {
+        let courier = Courier::new(policy.clone())?;
         Ok(Self {
             policy,
             challenge,
@@ -100,17 +99,21 @@ impl Webhooks {
         self.keys.clone()
     }
 
-    /// Tells them what the server's store has for them, for as long as the server lives.
-    pub(crate) fn begin(&self, server: &Arc<Inner>) {
-        let ledger = &server.ledger;
+    /// Tells them what the store has for them, until the server is closed or dropped.
+    pub(crate) fn begin(
+        &self,
+        ledger: &Ledger,
+        closed: CancellationToken,
+        server: Weak<impl Send + Sync + 'static>,
+    ) {
         let outbox = Outbox::new(
             Arc::clone(&ledger.store),
             Arc::clone(&self.courier) as Arc<_>,
             self.keys.clone(),
             Arc::clone(&self.pauses),
             Arc::clone(&ledger.filled),
-            server.closed.clone(),
+            closed,
         );
-        tokio::spawn(outbox.run(Arc::downgrade(server)));
+        tokio::spawn(outbox.run(server));
     }
 }
