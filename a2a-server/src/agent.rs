@@ -1,11 +1,15 @@
-//! What a user of this crate implements.
+//! The trait that a user of this crate implements.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use a2a_transport::BoxFuture;
 use futures_util::FutureExt;
 
-use crate::Turn;
+use crate::erased_agent::{ErasedAgent, Failure, TurnResult};
+use crate::pending_message::Heard;
+use crate::runner::Runner;
+use crate::turn::Turn;
 
 /// The user's code.
 ///
@@ -35,35 +39,9 @@ where
     }
 }
 
-/// Why a turn failed. Made from any error by `?`; callers never see what it says.
-#[derive(Debug)]
-pub struct Failure(Box<dyn std::error::Error + Send + Sync>);
-
-impl Failure {
-    /// A failure for this reason.
-    pub fn new(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self(reason.into())
-    }
-
-    pub(crate) fn reason(&self) -> &(dyn std::error::Error + 'static) {
-        &*self.0
-    }
-}
-
-impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for Failure {
-    fn from(reason: E) -> Self {
-        Self::new(reason)
-    }
-}
-
-/// [`Agent`] for use as `dyn`.
-pub(crate) trait ErasedAgent: Send + Sync + 'static {
-    /// Takes one turn; fails if the agent panics.
-    fn run(&self, turn: Turn) -> BoxFuture<'_, std::thread::Result<Result<(), Failure>>>;
-}
-
 impl<A: Agent> ErasedAgent for A {
-    fn run(&self, turn: Turn) -> BoxFuture<'_, std::thread::Result<Result<(), Failure>>> {
+    fn run(&self, runner: Arc<Runner>, heard: Arc<Heard>) -> BoxFuture<'_, TurnResult> {
+        let turn = Turn::new(runner, heard);
         // A function may panic before there is a future.
         let run = async { Agent::run(self, turn).await };
         Box::pin(AssertUnwindSafe(run).catch_unwind())

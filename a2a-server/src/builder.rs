@@ -10,7 +10,8 @@ use a2a_types::extension::trpc::Version;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{Agent, ErasedAgent};
+use crate::agent::Agent;
+use crate::erased_agent::ErasedAgent;
 use crate::gate::{Gate, TurnLimits};
 use crate::health::Health;
 use crate::ledger::Ledger;

@@ -10,9 +10,9 @@ use tracing::Span;
 use tracing::field::Empty;
 
 use crate::gate::Pass;
-use crate::runner::Runner;
-use crate::turn::Turn;
-use crate::turns::{FirstStep, Heard, Left, Turns};
+use crate::pending_message::Heard;
+use crate::runner::{FirstStep, Runner};
+use crate::turns::{Left, Turns};
 
 /// The right to be the one that works on a task. However it is let go, be it that a store panics, nobody
 /// waits for its runner any more, and the next message finds the task free.
@@ -26,20 +26,22 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    pub(crate) fn new(turns: Arc<Turns>, runner: Arc<Runner>) -> Self {
-        Self {
-            turns,
-            runner,
+    /// Claims the task of `runner`; if another runner has it, yields that instead.
+    pub(crate) fn of(turns: &Arc<Turns>, runner: &Arc<Runner>) -> Result<Self, Arc<Runner>> {
+        turns.active.claim(runner)?;
+        Ok(Self {
+            turns: Arc::clone(turns),
+            runner: Arc::clone(runner),
             counts: false,
             has_left: false,
-        }
+        })
     }
 
     /// Runs a turn, and further turns for messages that came meanwhile; the pass, if one was needed, is
     /// given back after the last one.
     pub(crate) fn start(mut self, first: Arc<Heard>, first_step: FirstStep, pass: Option<Pass>) {
         self.runner.begin(first_step);
-        self.turns.count_in();
+        self.turns.active.count_in();
         self.counts = true;
         let running = metric::RUNNING_TURNS.raise([]);
         // In a box of its own: a task moves what it runs several times.
@@ -61,8 +63,8 @@ impl Claim {
             // Open until what came of the message is written down, however long the agent keeps the turn.
             let letter = Arc::make_mut(&mut heard).letter.take();
             // It needs more room than the agent's turn does, and not for long.
-            let (turn, span) = Box::pin(begin(&self.runner, heard)).await;
-            let left = self.turns.run(&self.runner, turn, &span).await;
+            let (heard, span) = Box::pin(begin(&self.runner, heard)).await;
+            let left = self.turns.run(&self.runner, heard, &span).await;
             span.record(OUTCOME, left.as_str());
             if let Left::Failed(_) = left {
                 span.record(OTEL_STATUS, "ERROR");
@@ -78,11 +80,11 @@ impl Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         if !self.has_left {
-            self.turns.forget(&self.runner);
+            self.turns.active.forget(&self.runner);
         }
         self.runner.end();
         if self.counts {
-            self.turns.count_out();
+            self.turns.active.count_out();
         }
         if std::thread::panicking()
             && let Ok(runtime) = Handle::try_current()
@@ -94,8 +96,8 @@ impl Drop for Claim {
     }
 }
 
-/// A turn, and its span: what comes of it belongs to the trace of the message.
-async fn begin(runner: &Arc<Runner>, mut heard: Arc<Heard>) -> (Turn, Span) {
+/// Opens the span of a turn: what comes of the turn belongs to the trace of the message.
+async fn begin(runner: &Runner, mut heard: Arc<Heard>) -> (Arc<Heard>, Span) {
     let span = tracing::info_span!(
         parent: None,
         AGENT_TURN,
@@ -107,5 +109,5 @@ async fn begin(runner: &Arc<Runner>, mut heard: Arc<Heard>) -> (Turn, Span) {
     let trace = spans::join_apart(&span, heard.context.trace.clone());
     Arc::make_mut(&mut heard).context.trace.clone_from(&trace);
     runner.belong_to(trace).await;
-    (Turn::new(Arc::clone(runner), heard), span)
+    (heard, span)
 }

@@ -3,7 +3,7 @@
 use a2a_types::{Error as A2aError, ErrorKind};
 
 use crate::store::StoreError;
-use crate::turn::UpdateError;
+use crate::update::UpdateError;
 
 impl From<StoreError> for A2aError {
     fn from(error: StoreError) -> Self {

@@ -10,61 +10,20 @@ use a2a_types::{
 };
 use futures_util::FutureExt;
 
+use crate::claim::Claim;
 use crate::gate::Pass;
 use crate::letters::Letter;
 use crate::new_task::new_task;
+use crate::outcome::{Begun, LogPosition, Outcome};
 use crate::output_modes::check_output_modes;
+use crate::pending_message::Heard;
 use crate::push::with_id;
-use crate::runner::Runner;
+use crate::runner::{FirstStep, Runner};
+use crate::runs::NoPlace;
 use crate::server::Inner;
 use crate::store::{self, Orphan, Owner, Receipt, Snapshot, StoreError, limits};
-use crate::turn::UpdateError;
-use crate::turns::{FirstStep, Heard, NoPlace, woken};
-
-/// What has been made of a message. It is kept for as long as the message is being answered, which may be
-/// long, so it holds no task: only where in its log the message stands.
-#[derive(Clone)]
-pub(crate) enum Begun {
-    /// The agent has been given it.
-    Run {
-        runner: Arc<Runner>,
-        /// Where the log of a known task ended after the message; a new task has no log before the agent
-        /// acts.
-        from: Option<LogPosition>,
-        /// How often the agent had let waiting callers go before the message came.
-        detached: u64,
-    },
-    /// It was sent before: this is what has become of it.
-    Known(Arc<Outcome>),
-}
-
-/// What came of a message, as far as it is known.
-#[derive(Clone)]
-pub(crate) enum Outcome {
-    Task(LogPosition),
-    Message(Message),
-}
-
-/// A task, and a place in its log.
-#[derive(Clone, Debug)]
-pub(crate) struct LogPosition {
-    pub(crate) task: TaskId,
-    pub(crate) generation: u64,
-    pub(crate) dialect: Dialect,
-    /// Whether the task was settled there.
-    pub(crate) is_settled: bool,
-}
-
-impl From<&Snapshot> for LogPosition {
-    fn from(snapshot: &Snapshot) -> Self {
-        Self {
-            task: snapshot.task.id.clone(),
-            generation: snapshot.generation,
-            dialect: snapshot.dialect,
-            is_settled: snapshot.task.status.state.is_settled(),
-        }
-    }
-}
+use crate::turns::woken;
+use crate::update::UpdateError;
 
 /// A message that the agent has been given, for the caller who sent it.
 pub(crate) struct Accepted {
@@ -188,7 +147,7 @@ impl Inner {
         );
         let snapshot = first_step.is_followed().then(|| new.snapshot());
         let runner = Arc::new(Runner::for_new(Arc::clone(&self.ledger), owner, new));
-        let claim = match self.turns.claim(&runner) {
+        let claim = match Claim::of(&self.turns, &runner) {
             Ok(claim) => claim,
             Err(busy) => {
                 // Two first messages to a task that its caller names: the second finds it begun.
@@ -233,7 +192,7 @@ impl Inner {
             store::Outcome::Task(task) => {
                 let from = self.find(&task, context).await?;
                 let from = LogPosition::from(&from.ok_or_else(|| removed(&task))?);
-                match self.turns.running(&owner, &task) {
+                match self.turns.active.running(&owner, &task) {
                     Some(runner) if !from.is_settled => Begun::Run {
                         // It came before now, and is let go with those whom the agent has let go.
                         detached: 0,
@@ -263,7 +222,7 @@ impl Inner {
             let context = &heard.context;
             let snapshot = self.snapshot(&id, context).await?;
             let is_idle = snapshot.task.status.state.is_settled();
-            if !is_idle && !looked_after && self.turns.running(&owner, &id).is_none() {
+            if !is_idle && !looked_after && self.turns.active.running(&owner, &id).is_none() {
                 // Its process may have ended in the middle of a turn: what becomes of that comes first.
                 looked_after = true;
                 let (owner, task) = (owner.clone(), id.clone());
@@ -280,7 +239,7 @@ impl Inner {
                     .await?;
             }
             let receipt = receipt.clone();
-            let placed = match self.turns.running(&owner, &id) {
+            let placed = match self.turns.active.running(&owner, &id) {
                 Some(busy) => {
                     let (state, dialect) = (snapshot.task.status.state, snapshot.dialect);
                     // It may have to wait: a copy of the task for each message that does would be too much.
@@ -309,7 +268,7 @@ impl Inner {
         drop(known);
         let pass = self.enter(&owner).await?;
         let runner = Arc::new(runner);
-        let Ok(claim) = self.turns.claim(&runner) else {
+        let Ok(claim) = Claim::of(&self.turns, &runner) else {
             return Ok(Placed::TooLate(heard));
         };
         runner.place(&mut Arc::make_mut(&mut heard).request.message);
@@ -355,7 +314,7 @@ impl Inner {
         }
         busy.place(&mut Arc::make_mut(&mut heard).request.message);
         let detached = busy.board().is(|stage| stage.detached);
-        let ticket = match self.turns.queue(&busy, Arc::clone(&heard)) {
+        let ticket = match self.turns.active.queue(&busy, Arc::clone(&heard)) {
             Ok(ticket) => ticket,
             Err(NoPlace::RunIsOver) => return Ok(Placed::TooLate(heard)),
             Err(NoPlace::Crowded) => {

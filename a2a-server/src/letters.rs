@@ -10,7 +10,7 @@ use hashbrown::HashTable;
 use tokio::sync::OnceCell;
 
 use crate::digest::{digest, digest_of_0_1_0};
-use crate::intake::Begun;
+use crate::outcome::Begun;
 use crate::store::{Owner, Receipt};
 
 /// The messages that are being answered, as they came to this process: whoever sends one of them again

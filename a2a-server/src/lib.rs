@@ -61,6 +61,7 @@ mod dead_letters;
 #[cfg(feature = "demo")]
 pub mod demo;
 mod digest;
+mod erased_agent;
 mod error;
 mod follow;
 mod gate;
@@ -72,8 +73,10 @@ mod list;
 mod llm_response;
 mod manner;
 mod new_task;
+mod outcome;
 mod output_modes;
 mod pen;
+mod pending_message;
 mod push;
 mod runner;
 mod runs;
@@ -83,15 +86,18 @@ mod stage;
 mod store;
 mod turn;
 mod turns;
+mod update;
 mod upkeep;
 #[cfg(feature = "push")]
 mod webhook;
 
-pub use crate::agent::{Agent, Failure};
+pub use crate::agent::Agent;
 pub use crate::bound::Bound;
 pub use crate::builder::{BuildError, ServerBuilder};
+pub use crate::erased_agent::Failure;
 pub use crate::gate::TurnLimits;
 pub use crate::llm_response::LlmResponse;
+pub use crate::pending_message::Resumed;
 pub use crate::server::Server;
 #[cfg(feature = "suite")]
 pub use crate::store::suite;
@@ -102,7 +108,8 @@ pub use crate::store::{
 };
 #[cfg(feature = "sqlite")]
 pub use crate::store::{SqliteOptions, SqliteReport, SqliteStore};
-pub use crate::turn::{ArtifactDraft, ArtifactUpdate, Resumed, Turn, UpdateError};
+pub use crate::turn::{ArtifactDraft, Turn};
+pub use crate::update::{ArtifactUpdate, UpdateError};
 pub use crate::upkeep::Recovery;
 #[cfg(feature = "push")]
 pub use crate::webhook::{Challenge, Refusal, WebhookKeys, WebhookPolicy};

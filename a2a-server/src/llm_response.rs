@@ -43,15 +43,19 @@ pub struct LlmResponse<'t> {
     begun: Vec<ArtifactId>,
 }
 
-impl<'t> LlmResponse<'t> {
-    pub(crate) fn new(turn: &'t Turn, id: String) -> Self {
-        Self {
-            turn,
-            id,
+impl Turn {
+    /// Tells what one response of the model thinks, says and has done, under the id that the model's
+    /// service gave it.
+    pub fn llm_response(&self, id: impl Into<String>) -> LlmResponse<'_> {
+        LlmResponse {
+            turn: self,
+            id: id.into(),
             begun: Vec::new(),
         }
     }
+}
 
+impl LlmResponse<'_> {
     /// Says something more.
     pub async fn delta(&mut self, text: impl Into<String> + Send) -> Result<(), UpdateError> {
         let artifact = self.said(text);

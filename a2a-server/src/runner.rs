@@ -2,6 +2,8 @@
 
 mod signals;
 
+pub(crate) use self::signals::FirstStep;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
@@ -19,7 +21,7 @@ use crate::ledger::{Account, Ledger};
 use crate::pen::{Entry, Pen, leaves_idle};
 use crate::stage::{Board, Progress};
 use crate::store::{NewTask, Owner, Receipt, Snapshot, StoreError};
-use crate::turn::{ArtifactUpdate, UpdateError};
+use crate::update::{ArtifactUpdate, UpdateError};
 
 /// Writes the log of one task.
 ///

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use a2a_transport::{Context, Reply, Update};
 use a2a_types::extension::trpc::Beginning;
 use a2a_types::{
-    Error as A2aError, ErrorKind, Event, Message, Response, SendMessageRequest,
-    SendMessageResponse, TaskState,
+    Error as A2aError, Event, Response, SendMessageRequest, SendMessageResponse, TaskState,
 };
 use tokio::time::{Instant, timeout_at};
 use tokio_stream::StreamExt;
-use uuid::Uuid;
 
 use crate::follow::stuck;
-use crate::intake::{Accepted, Begun, LogPosition, Outcome};
+use crate::intake::Accepted;
 use crate::manner::{Manner, Wanted};
+use crate::outcome::{Begun, LogPosition, Outcome};
+use crate::pending_message::Heard;
+use crate::runner::FirstStep;
 use crate::server::Inner;
-use crate::stage::{Progress, Stage};
-use crate::turns::{FirstStep, Heard};
+use crate::stage::Stage;
 
 impl Inner {
     /// Answers when the task has ended or is interrupted, or sooner if the caller wants that.
@@ -146,64 +146,5 @@ impl Inner {
             }
         }
         Ok(())
-    }
-}
-
-impl Begun {
-    /// Whether the work that it began is so far.
-    fn is(&self, so_far: impl Fn(&Stage) -> bool) -> bool {
-        matches!(self, Self::Run { runner, .. } if runner.board().is(so_far))
-    }
-
-    /// Returns the correlation id of the failure that keeps the end of its turn from being stored.
-    fn stuck(&self) -> Option<Uuid> {
-        match self {
-            Self::Run { runner, .. } => runner.board().is(|stage| stage.stuck),
-            Self::Known(_) => None,
-        }
-    }
-
-    /// Whether the agent has let those go who waited when the message came.
-    fn lets_go(&self, stage: &Stage) -> bool {
-        matches!(self, Self::Run { detached, .. } if stage.detached > *detached)
-    }
-
-    /// Waits until there is a task of which enough is known, or an answer without one. An agent that does
-    /// neither for so long gets a task: its caller has to be told something.
-    async fn outcome(
-        &self,
-        until: Instant,
-        enough: impl Fn(&Stage) -> bool,
-    ) -> Result<Outcome, A2aError> {
-        let runner = match self {
-            Self::Known(outcome) => return Ok(Outcome::clone(outcome)),
-            Self::Run {
-                from: Some(from), ..
-            } => return Ok(Outcome::Task(from.clone())),
-            Self::Run { runner, .. } => runner,
-        };
-        let known = |stage: &Stage| match stage.progress {
-            _ if stage.ended || stage.stuck.is_some() => true,
-            Progress::Pending => false,
-            Progress::Open(_) => enough(stage),
-            Progress::Answered(_) => true,
-        };
-        if !runner.board().is(known) {
-            let known = runner.board().until(known);
-            if timeout_at(until, Box::pin(known)).await.is_err() {
-                runner.open().await?;
-            }
-        }
-        match runner.board().is(|stage| stage.progress.clone()) {
-            Progress::Open(dialect) => Ok(Outcome::Task(LogPosition {
-                task: runner.task_id().clone(),
-                generation: 1,
-                dialect,
-                is_settled: false,
-            })),
-            Progress::Answered(message) => Ok(Outcome::Message(Message::clone(&message))),
-            // The task could not even be stored.
-            Progress::Pending => Err(ErrorKind::Unavailable.into()),
-        }
     }
 }

@@ -24,8 +24,8 @@ use crate::manner::Manner;
 use crate::runner::Runner;
 use crate::store::limits::size_of_task;
 use crate::store::{Owner, Snapshot, StoreError, TaskBudget, TaskShare};
-use crate::turn::UpdateError;
 use crate::turns::Turns;
+use crate::update::UpdateError;
 use crate::upkeep::Upkeep;
 #[cfg(feature = "push")]
 use crate::webhook::Webhooks;
@@ -88,12 +88,12 @@ impl Server {
         let inner = &self.inner;
         self.drain();
         inner.closing.cancel();
-        if tokio::time::timeout(grace, inner.turns.idle())
+        if tokio::time::timeout(grace, inner.turns.active.idle())
             .await
             .is_err()
         {
-            inner.turns.stop();
-            inner.turns.idle().await;
+            inner.turns.active.stop();
+            inner.turns.active.idle().await;
         }
         inner.closed.cancel();
     }
@@ -183,7 +183,7 @@ impl Inner {
         }
         // Whatever the agent makes of it, the task has ended in the end.
         while !snapshot.task.status.state.is_terminal() {
-            match self.turns.running(&owner, &params.id) {
+            match self.turns.active.running(&owner, &params.id) {
                 Some(runner) => {
                     runner.cancel();
                     runner.ended().await;
@@ -297,7 +297,7 @@ impl Inner {
     ) -> Result<impl Stream<Item = Result<Update, Error>> + Send + 'static, A2aError> {
         let store = Arc::clone(&self.ledger.store);
         let owner = Owner::of(context);
-        let running = self.turns.running(&owner, &task);
+        let running = self.turns.active.running(&owner, &task);
         if let Some(failure) = running.and_then(|runner| runner.board().is(|stage| stage.stuck)) {
             return Err(stuck(failure));
         }

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use a2a_transport::{BoxFuture, Principal, TraceContext};
 use a2a_types::{
-    Artifact, ArtifactId, ContextId, IllegalEvent, Message, Object, Part, Role, SendMessageRequest,
-    Task, TaskId, TaskState,
+    Artifact, ArtifactId, ContextId, Message, Object, Part, Role, SendMessageRequest, Task, TaskId,
+    TaskState,
 };
 
-use crate::StoreError;
-use crate::llm_response::LlmResponse;
+use crate::pending_message::{Heard, Resumed};
 use crate::runner::Runner;
-use crate::turns::Heard;
+use crate::update::{ArtifactUpdate, UpdateError};
 
 /// One turn of a conversation: the message that the agent got, and the ways to answer it.
 ///
@@ -22,30 +21,6 @@ use crate::turns::Heard;
 pub struct Turn {
     runner: Arc<Runner>,
     heard: Arc<Heard>,
-}
-
-/// An update was refused; nothing of it was stored or told.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum UpdateError {
-    /// It cannot happen to the task as it stands; after a cancellation nothing can.
-    #[error(transparent)]
-    Illegal(#[from] IllegalEvent),
-    /// The turn was answered by a message, so there is no task.
-    #[error("the turn was answered by a message, there is no task to update")]
-    Answered,
-    /// It could not be stored.
-    #[error("the update could not be stored")]
-    Store(#[source] StoreError),
-}
-
-impl From<StoreError> for UpdateError {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Illegal(illegal) => Self::Illegal(illegal),
-            other => Self::Store(other),
-        }
-    }
 }
 
 impl Turn {
@@ -172,12 +147,6 @@ impl Turn {
         }
     }
 
-    /// Tells what one response of the model thinks, says and has done, under the id that the model's
-    /// service gave it.
-    pub fn llm_response(&self, id: impl Into<String>) -> LlmResponse<'_> {
-        LlmResponse::new(self, id.into())
-    }
-
     pub(crate) async fn step(&self, step: Message) -> Result<(), UpdateError> {
         self.runner.step(step).await
     }
@@ -252,26 +221,6 @@ fn boxed<'t>(
     writing: impl Future<Output = Result<(), UpdateError>> + Send + 't,
 ) -> BoxFuture<'t, Result<(), UpdateError>> {
     Box::pin(writing)
-}
-
-/// What a turn begins with that another process has left.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Resumed {
-    /// The last [checkpoint](Turn::checkpoint).
-    pub checkpoint: Option<Object>,
-}
-
-/// An artifact, or a chunk of one, on its way to the task's log.
-#[derive(Clone, Debug, Default)]
-pub struct ArtifactUpdate {
-    /// The artifact, with the parts that are new.
-    pub artifact: Artifact,
-    /// Whether the parts are added to the artifact of that id, instead of replacing it.
-    pub append: bool,
-    /// Whether the artifact is complete.
-    pub last_chunk: bool,
-    /// Told with this event only.
-    pub metadata: Option<Object>,
 }
 
 /// An artifact that is being put together: nothing of it is sent before [`ArtifactDraft::send`],

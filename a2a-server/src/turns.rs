@@ -3,105 +3,27 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{self, Poll};
 use std::time::Duration;
 
-use a2a_transport::{BoxFuture, Context};
-use a2a_types::{Message, SendMessageRequest, TaskId, TaskState};
-use tokio::sync::{oneshot, watch};
+use a2a_transport::BoxFuture;
+use a2a_types::{Message, TaskState};
 use tokio::time::timeout;
 use tracing::Span;
 
-use crate::agent::{ErasedAgent, Failure};
-use crate::claim::Claim;
-use crate::gate::HeldBytes;
-use crate::letters::Letter;
+use crate::erased_agent::{ErasedAgent, Failure};
+use crate::pending_message::Heard;
 use crate::runner::Runner;
-use crate::runs::{Runs, Waiting};
-use crate::store::{Owner, StoreError};
-use crate::turn::{Resumed, Turn, UpdateError};
+use crate::runs::ActiveTasks;
+use crate::store::StoreError;
+use crate::update::UpdateError;
 
 /// Runs the agent's turns, apart from any caller: nobody's disconnecting stops one.
 pub(crate) struct Turns {
     agent: Arc<dyn ErasedAgent>,
     cancel_grace: Duration,
-    running: Mutex<Runs>,
-    /// How many runs are in progress; tells when there is none.
-    count: watch::Sender<usize>,
-}
-
-/// A request whose message is in the task's history.
-#[derive(Clone, Debug)]
-pub(crate) struct Heard {
-    pub(crate) request: SendMessageRequest,
-    pub(crate) context: Context,
-    /// If the message was being answered before, by a process that is gone.
-    pub(crate) resumed: Option<Box<Resumed>>,
-    /// The message as its sender may send it again: open until it is answered.
-    pub(crate) letter: Option<Arc<Letter>>,
-    /// Its share of what all messages may hold that are being answered.
-    pub(crate) held: Option<Arc<HeldBytes>>,
-}
-
-impl Heard {
-    pub(crate) fn new(request: SendMessageRequest, context: Context) -> Self {
-        Self {
-            request,
-            context,
-            resumed: None,
-            letter: None,
-            held: None,
-        }
-    }
-}
-
-/// Who takes the first step of a run, up to where the agent waits for something. All others are taken
-/// by a task of its own.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum FirstStep {
-    /// Whoever starts it, who would do nothing but wait: agents that have their answer at once need
-    /// no task.
-    Here,
-    /// Whoever starts it, for a few events: an agent that has its answer at once has it told at once, and
-    /// of one that goes on they are told before it does.
-    UntilTold,
-    /// That task.
-    Apart,
-}
-
-impl FirstStep {
-    /// Whether the caller follows the task from the message on.
-    pub(crate) fn is_followed(self) -> bool {
-        self == Self::UntilTold
-    }
-
-    /// Who takes it if there is a task already.
-    pub(crate) fn of_known(self) -> Self {
-        match self {
-            Self::Here => Self::Here,
-            Self::UntilTold | Self::Apart => Self::Apart,
-        }
-    }
-}
-
-/// A place in the queue of a busy task; given up unless it is confirmed.
-pub(crate) struct Ticket(oneshot::Sender<()>);
-
-impl Ticket {
-    /// The message is in the history now.
-    pub(crate) fn confirm(self) {
-        // A run that is over has no use for it.
-        let _ = self.0.send(());
-    }
-}
-
-/// Why a message cannot wait for its turn.
-pub(crate) enum NoPlace {
-    /// The run ended in between.
-    RunIsOver,
-    /// Too many wait already.
-    Crowded,
+    pub(crate) active: ActiveTasks,
 }
 
 /// How the agent's code left a turn.
@@ -129,66 +51,14 @@ impl Turns {
         Self {
             agent,
             cancel_grace,
-            running: Mutex::default(),
-            count: watch::Sender::new(0),
+            active: ActiveTasks::default(),
         }
-    }
-
-    /// Resolves when no run is in progress.
-    pub(crate) async fn idle(&self) {
-        // The sender is ours.
-        drop(self.count.subscribe().wait_for(|count| *count == 0).await);
-    }
-
-    /// Stops every run where it stands, and those to come; their tasks are left to whoever comes next.
-    pub(crate) fn stop(&self) {
-        self.lock().stop();
-    }
-
-    /// The runner of the task, if a run is in progress.
-    pub(crate) fn running(&self, owner: &Owner, task: &TaskId) -> Option<Arc<Runner>> {
-        self.lock().find(owner, task).cloned()
-    }
-
-    /// Makes `runner` the one of its task; if there is one already, yields that instead.
-    pub(crate) fn claim(self: &Arc<Self>, runner: &Arc<Runner>) -> Result<Claim, Arc<Runner>> {
-        self.lock().claim(runner)?;
-        Ok(Claim::new(Arc::clone(self), Arc::clone(runner)))
-    }
-
-    /// Takes a place for a message in the queue of a busy task: the run does not end before the
-    /// ticket is confirmed or dropped.
-    pub(crate) fn queue(&self, runner: &Runner, heard: Arc<Heard>) -> Result<Ticket, NoPlace> {
-        let mut running = self.lock();
-        let busy = running.of(runner).ok_or(NoPlace::RunIsOver)?;
-        if busy.waiting.len() >= MOST_WAITING {
-            return Err(NoPlace::Crowded);
-        }
-        let (confirmed, ticket) = oneshot::channel();
-        busy.waiting.push_back(Waiting { heard, ticket });
-        Ok(Ticket(confirmed))
-    }
-
-    /// One more run is in progress.
-    pub(crate) fn count_in(&self) {
-        self.count.send_if_modified(|count| {
-            *count += 1;
-            false
-        });
-    }
-
-    /// One less is.
-    pub(crate) fn count_out(&self) {
-        self.count.send_if_modified(|count| {
-            *count -= 1;
-            *count == 0 && self.count.receiver_count() > 0
-        });
     }
 
     /// The agent's code, until it returns, panics, or does not stop when it should.
-    pub(crate) async fn run(&self, runner: &Runner, turn: Turn, span: &Span) -> Left {
+    pub(crate) async fn run(&self, runner: &Arc<Runner>, heard: Arc<Heard>, span: &Span) -> Left {
         let mut run = Run {
-            run: Some(self.agent.run(turn)),
+            run: Some(self.agent.run(Arc::clone(runner), heard)),
             span,
         };
         let is_over = async {
@@ -230,7 +100,7 @@ impl Turns {
                 Left::Lost => {
                     // Unless somebody has taken the lease: then there is nothing to give back.
                     drop(runner.hand_back().await);
-                    self.forget(runner);
+                    self.active.forget(runner);
                     return None;
                 }
                 Left::Done => self.complete(runner).await,
@@ -243,7 +113,7 @@ impl Turns {
             if let Err(error) = closed {
                 tracing::error!(task = %runner.task_id(), error = &error as &dyn std::error::Error, "could not end a turn");
             }
-            if self.leave(runner) {
+            if self.active.leave(runner) {
                 return None;
             }
             next = self.next_turn(runner).await;
@@ -253,7 +123,7 @@ impl Turns {
     /// The message that the next turn is for, once the task is ready for that turn; how the run is left
     /// instead, if it cannot be made so.
     async fn next_turn(&self, runner: &Runner) -> Result<Option<Arc<Heard>>, Left> {
-        let Some(heard) = self.next(runner).await else {
+        let Some(heard) = self.active.next(runner).await else {
             return Ok(None);
         };
         match begin_next(runner, &heard).await {
@@ -268,43 +138,12 @@ impl Turns {
     async fn complete(&self, runner: &Runner) -> Result<(), UpdateError> {
         let step = || async {
             let state = runner.state().await?;
-            match state.is_settled() || self.is_awaited(runner) {
+            match state.is_settled() || self.active.is_awaited(runner) {
                 true => Ok(()),
                 false => close(runner, TaskState::Completed, None).await,
             }
         };
         persist(runner, step).await
-    }
-
-    /// Whether a message waits for the next turn.
-    fn is_awaited(&self, runner: &Runner) -> bool {
-        let mut running = self.lock();
-        running.of(runner).is_some_and(|it| !it.waiting.is_empty())
-    }
-
-    /// Ends a run, whoever waits for its next turn: they are in the history.
-    pub(crate) fn forget(&self, runner: &Runner) {
-        self.lock().end(runner, |_| true);
-    }
-
-    /// The first message that waits and is in the history.
-    async fn next(&self, runner: &Runner) -> Option<Arc<Heard>> {
-        loop {
-            let first = self.lock().of(runner)?.waiting.pop_front()?;
-            if first.ticket.await.is_ok() {
-                return Some(first.heard);
-            }
-        }
-    }
-
-    /// Ends the run, unless a message came in between.
-    fn leave(&self, runner: &Runner) -> bool {
-        self.lock().end(runner, |run| run.waiting.is_empty())
-    }
-
-    /// Nothing that is done under the lock can panic half-way.
-    fn lock(&self) -> MutexGuard<'_, Runs> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -348,9 +187,6 @@ impl Panic {
         Self(text.unwrap_or("(not a text)").to_owned())
     }
 }
-
-/// How many messages may wait for a task's next turn.
-const MOST_WAITING: usize = 64;
 
 /// Makes a task ready for the next turn, if it can have one: a task that ended meanwhile is
 /// submitted again where the caller's generation does that.

@@ -8,12 +8,14 @@ use a2a_transport::Context;
 use a2a_types::{Role, SendMessageRequest, TaskState};
 use tokio_util::sync::CancellationToken;
 
+use crate::claim::Claim;
 use crate::gate::Gate;
 use crate::ledger::Ledger;
-use crate::runner::Runner;
+use crate::pending_message::{Heard, Resumed};
+use crate::runner::{FirstStep, Runner};
 use crate::store::{Orphan, Retention, Snapshot, StoreError};
-use crate::turn::{Resumed, UpdateError};
-use crate::turns::{FirstStep, Heard, Turns, close};
+use crate::turns::{Turns, close};
+use crate::update::UpdateError;
 
 /// What becomes of tasks whose process ended before they did.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -94,7 +96,12 @@ impl Upkeep {
     /// Takes in a task that nobody works on, if that is so.
     pub(crate) async fn recover(self: &Arc<Self>, orphan: Orphan) {
         // Its lease ran out while we were not looking: it is worked on here all the same.
-        if self.turns.running(&orphan.owner, &orphan.task).is_some() {
+        if self
+            .turns
+            .active
+            .running(&orphan.owner, &orphan.task)
+            .is_some()
+        {
             return;
         }
         let snapshot = match self
@@ -110,7 +117,7 @@ impl Upkeep {
         };
         let ledger = Arc::clone(&self.ledger);
         let runner = Arc::new(Runner::for_known(ledger, orphan.owner.clone(), &snapshot));
-        let Ok(claim) = self.turns.claim(&runner) else {
+        let Ok(claim) = Claim::of(&self.turns, &runner) else {
             return;
         };
         match runner.take_over().await {

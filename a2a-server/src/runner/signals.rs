@@ -3,7 +3,6 @@
 use std::sync::atomic::Ordering;
 
 use super::Runner;
-use crate::turns::FirstStep;
 
 impl Runner {
     /// Asks the agent to stop.
@@ -72,3 +71,32 @@ impl Runner {
 /// How many updates an agent gives at once before the first of them are told. Most have ended by then, or
 /// wait for something; others would keep those who follow from what is there already.
 const AT_ONCE: u8 = 3;
+
+/// Who takes the first step of a run, up to where the agent waits for something. All others are taken
+/// by a task of its own.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum FirstStep {
+    /// Whoever starts it, who would do nothing but wait: agents that have their answer at once need
+    /// no task.
+    Here,
+    /// Whoever starts it, for a few events: an agent that has its answer at once has it told at once, and
+    /// of one that goes on they are told before it does.
+    UntilTold,
+    /// That task.
+    Apart,
+}
+
+impl FirstStep {
+    /// Whether the caller follows the task from the message on.
+    pub(crate) fn is_followed(self) -> bool {
+        self == Self::UntilTold
+    }
+
+    /// Who takes it if there is a task already.
+    pub(crate) fn of_known(self) -> Self {
+        match self {
+            Self::Here => Self::Here,
+            Self::UntilTold | Self::Apart => Self::Apart,
+        }
+    }
+}

@@ -135,7 +135,7 @@ impl MemoryStore {
         append: &Append,
         told: &[u64],
     ) -> Result<(Arc<Record>, Forgotten), StoreError> {
-        let bytes = (!append.ends()).then(|| limits::size_of_append(&append));
+        let bytes = (!append.ends()).then(|| limits::size_of_append(append));
         let mut shelf = lock(&self.shelf);
         let record = Arc::clone(shelf.find(owner, task).ok_or(StoreError::NoTask)?);
         let Some(bytes) = bytes else {

@@ -7,7 +7,6 @@ use a2a_types::{Dialect, TaskId};
 use ahash::RandomState;
 use hashbrown::HashTable;
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 use super::super::{Owner, Retention, StoreError};
 use super::log::{End, Log};

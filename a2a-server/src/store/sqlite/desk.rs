@@ -1,6 +1,6 @@
 //! What the writer works with: one transaction, and tasks as they will be when it is committed.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use a2a_types::TaskState;
 use ahash::HashMap;

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use a2a_types::{ContextId, Dialect, Message, Task, TaskState, Timestamp};
+use a2a_types::{ContextId, Dialect, Message, Task, Timestamp};
 
 use super::super::{
     Append, Lease, Listing, NewTask, Notification, Outcome, Owner, Place, Settlement,

@@ -261,7 +261,7 @@ struct Trees<'t, 'a> {
 impl<'a> Trees<'_, 'a> {
     fn read(&mut self, prefix: &[&'a str], is_public: bool, imports: &mut Vec<Import<'a>>) {
         let mut path = prefix.to_vec();
-        let mut name = "";
+        let mut name;
         loop {
             match self.next() {
                 "{" => {
@@ -318,18 +318,15 @@ fn is_test(tokens: &[&str]) -> bool {
 /// The index after the item that begins at `at` with its attributes.
 fn after_item(tokens: &[&str], mut at: usize) -> usize {
     let mut depth = 0;
-    let mut in_attribute = false;
     while let Some(token) = tokens.get(at) {
         at += 1;
         match *token {
-            "#" if depth == 0 => in_attribute = true,
             "(" | "[" | "{" => depth += 1,
             ")" | "]" | "}" => {
                 depth -= 1;
                 if depth == 0 && *token == "}" {
                     break;
                 }
-                in_attribute &= depth > 0;
             }
             ";" if depth == 0 => break,
             _ => {}

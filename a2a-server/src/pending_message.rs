@@ -1,0 +1,41 @@
+//! A message on its way to the agent.
+
+use std::sync::Arc;
+
+use a2a_transport::Context;
+use a2a_types::{Object, SendMessageRequest};
+
+use crate::gate::HeldBytes;
+use crate::letters::Letter;
+
+/// A request whose message is in the task's history.
+#[derive(Clone, Debug)]
+pub(crate) struct Heard {
+    pub(crate) request: SendMessageRequest,
+    pub(crate) context: Context,
+    /// If the message was being answered before, by a process that is gone.
+    pub(crate) resumed: Option<Box<Resumed>>,
+    /// The message as its sender may send it again: open until it is answered.
+    pub(crate) letter: Option<Arc<Letter>>,
+    /// Its share of what all messages may hold that are being answered.
+    pub(crate) held: Option<Arc<HeldBytes>>,
+}
+
+impl Heard {
+    pub(crate) fn new(request: SendMessageRequest, context: Context) -> Self {
+        Self {
+            request,
+            context,
+            resumed: None,
+            letter: None,
+            held: None,
+        }
+    }
+}
+
+/// What a turn begins with that another process has left.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Resumed {
+    /// The last [checkpoint](crate::Turn::checkpoint).
+    pub checkpoint: Option<Object>,
+}

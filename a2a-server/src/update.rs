@@ -1,0 +1,42 @@
+//! An update of a task by its agent, and the reasons to refuse one.
+
+use a2a_types::{Artifact, IllegalEvent, Object};
+
+use crate::store::StoreError;
+
+/// An artifact, or a chunk of one, on its way to the task's log.
+#[derive(Clone, Debug, Default)]
+pub struct ArtifactUpdate {
+    /// The artifact, with the parts that are new.
+    pub artifact: Artifact,
+    /// Whether the parts are added to the artifact of that id, instead of replacing it.
+    pub append: bool,
+    /// Whether the artifact is complete.
+    pub last_chunk: bool,
+    /// Told with this event only.
+    pub metadata: Option<Object>,
+}
+
+/// An update was refused; nothing of it was stored or told.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UpdateError {
+    /// It cannot happen to the task as it stands; after a cancellation nothing can.
+    #[error(transparent)]
+    Illegal(#[from] IllegalEvent),
+    /// The turn was answered by a message, so there is no task.
+    #[error("the turn was answered by a message, there is no task to update")]
+    Answered,
+    /// It could not be stored.
+    #[error("the update could not be stored")]
+    Store(#[source] StoreError),
+}
+
+impl From<StoreError> for UpdateError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Illegal(illegal) => Self::Illegal(illegal),
+            other => Self::Store(other),
+        }
+    }
+}
