@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::Agent;
+use crate::engine::Engine;
 use crate::erased_agent::ErasedAgent;
 use crate::gate::{Gate, TurnLimits};
 use crate::health::Health;
@@ -299,24 +300,27 @@ impl ServerBuilder {
             closed: closed.clone(),
             begun: AtomicBool::new(false),
         };
+        let engine = Engine {
+            ledger,
+            copies: TaskBudget::default(),
+            turns,
+            gate,
+            letters: Letters::new(self.remember),
+            upkeep: Arc::new(upkeep),
+            closing,
+            closed,
+            max_wait: self.max_wait,
+            first_event: self.first_event,
+        };
         let server = Server {
             inner: Arc::new(Inner {
                 card: self.card,
                 extended_card: self.extended_card,
                 tenants,
-                ledger,
-                copies: TaskBudget::default(),
-                turns,
-                gate,
+                engine: Arc::new(engine),
                 health: Health::default(),
-                letters: Letters::new(self.remember),
-                upkeep: Arc::new(upkeep),
                 #[cfg(feature = "push")]
                 webhooks,
-                closing,
-                closed,
-                max_wait: self.max_wait,
-                first_event: self.first_event,
             }),
         };
         if Handle::try_current().is_ok() {

@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
-use crate::Server;
+use crate::server::Server;
 use crate::store::{Notification, Settlement, StoreError};
 
 impl Server {
     /// Notifications that were given up, after the last attempt that there is to be: the first first,
     /// at most so many. They are kept for as long as their task and their webhook.
     pub async fn dead_letters(&self, limit: usize) -> Result<Vec<Notification>, StoreError> {
-        self.inner.ledger.store.dead_letters(limit).await
+        self.inner.engine.ledger.store.dead_letters(limit).await
     }
 
     /// Has a dead letter delivered once more; it is a dead letter again if that fails. Its webhook may
     /// have been told of later events in the meantime.
     pub async fn redeliver(&self, letter: &Notification) -> Result<(), StoreError> {
-        let ledger = &self.inner.ledger;
+        let ledger = &self.inner.engine.ledger;
         let at_once = Settlement::Later(Duration::ZERO);
         ledger.store.settle(letter, at_once).await?;
         ledger.filled.notify_one();
@@ -24,7 +24,7 @@ impl Server {
 
     /// Forgets a dead letter.
     pub async fn discard(&self, letter: &Notification) -> Result<(), StoreError> {
-        let store = &self.inner.ledger.store;
+        let store = &self.inner.engine.ledger.store;
         store.settle(letter, Settlement::Delivered).await
     }
 }

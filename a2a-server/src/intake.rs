@@ -11,16 +11,14 @@ use a2a_types::{
 use futures_util::FutureExt;
 
 use crate::claim::Claim;
+use crate::engine::Engine;
 use crate::gate::Pass;
 use crate::letters::Letter;
-use crate::new_task::new_task;
+use crate::new_task::{new_task, with_id};
 use crate::outcome::{Begun, LogPosition, Outcome};
-use crate::output_modes::check_output_modes;
 use crate::pending_message::Heard;
-use crate::push::with_id;
 use crate::runner::{FirstStep, Runner};
 use crate::runs::NoPlace;
-use crate::server::Inner;
 use crate::store::{self, Orphan, Owner, Receipt, Snapshot, StoreError, limits};
 use crate::turns::woken;
 use crate::update::UpdateError;
@@ -49,7 +47,7 @@ enum Placed {
     TooLate(Arc<Heard>),
 }
 
-impl Inner {
+impl Engine {
     /// Gives a message to the agent, unless it has it already. The caller may leave meanwhile: what has
     /// begun is brought to its end.
     pub(crate) async fn begin(
@@ -57,19 +55,19 @@ impl Inner {
         mut heard: Box<Heard>,
         first_step: FirstStep,
     ) -> Result<Accepted, A2aError> {
-        self.check(&heard.request, &heard.context).await?;
+        self.check_open()?;
         let letter = self.letters.open(&heard.request, &heard.context)?;
         heard.letter.clone_from(&letter);
         let size = limits::request(&heard.request);
         heard.held = Some(Arc::new(self.gate.hold(size)?));
-        let inner = Arc::clone(self);
+        let engine = Arc::clone(self);
         let begun = to_its_end(async move {
             let Some(letter) = letter else {
-                return inner.take_in(heard, first_step).await;
+                return engine.take_in(heard, first_step).await;
             };
             let mut snapshot = None;
             let take_in = async || {
-                let accepted = inner.take_in(heard, first_step).await?;
+                let accepted = engine.take_in(heard, first_step).await?;
                 snapshot = accepted.snapshot;
                 Ok::<_, A2aError>(accepted.begun)
             };
@@ -79,18 +77,6 @@ impl Inner {
         begun
             .await
             .unwrap_or_else(|| Err(ErrorKind::Internal.into()))
-    }
-
-    /// What can be said without looking at any task.
-    async fn check(&self, request: &SendMessageRequest, context: &Context) -> Result<(), A2aError> {
-        if let Some(configuration) = &request.configuration {
-            check_output_modes(&self.card, configuration)?;
-            if let Some(config) = &configuration.task_push_notification_config {
-                self.require_push()?;
-                Box::pin(self.check_webhook(config, context)).await?;
-            }
-        }
-        self.check_open()
     }
 
     /// No more messages are taken once the server closes.

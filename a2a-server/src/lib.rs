@@ -61,6 +61,7 @@ mod dead_letters;
 #[cfg(feature = "demo")]
 pub mod demo;
 mod digest;
+mod engine;
 mod erased_agent;
 mod error;
 mod follow;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2a_transport::Context;
-use a2a_types::{ContextId, Message, Task, TaskId, TaskPushNotificationConfig};
+use a2a_types::{ConfigId, ContextId, Dialect, Message, Task, TaskId, TaskPushNotificationConfig};
 use uuid::{NoContext, Uuid};
 
 use crate::ledger::Ledger;
@@ -56,4 +56,20 @@ fn unguessable() -> TaskId {
     let id = Uuid::new_v7(uuid::Timestamp::now(NoContext));
     let mut room = Uuid::encode_buffer();
     TaskId::from(&*id.hyphenated().encode_lower(&mut room))
+}
+
+/// A webhook without an id gets one. Until 0.3 a caller could not tell several apart without ids, so
+/// there it is always the same: the next one without an id replaces it.
+pub(crate) fn with_id(
+    config: TaskPushNotificationConfig,
+    context: &Context,
+) -> TaskPushNotificationConfig {
+    if !config.id.is_empty() {
+        return config;
+    }
+    let id = match context.dialect {
+        Dialect::V0_1 | Dialect::V0_2 | Dialect::V0_3 => ConfigId::only(),
+        Dialect::V1_0 => ConfigId::random(),
+    };
+    TaskPushNotificationConfig { id, ..config }
 }

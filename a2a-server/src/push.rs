@@ -2,11 +2,12 @@
 
 use a2a_transport::{Context, Reply};
 use a2a_types::{
-    ConfigId, DeleteTaskPushNotificationConfigRequest, Dialect, Error as A2aError, ErrorKind,
+    DeleteTaskPushNotificationConfigRequest, Error as A2aError, ErrorKind,
     GetTaskPushNotificationConfigRequest, ListTaskPushNotificationConfigsRequest,
     ListTaskPushNotificationConfigsResponse, Response, TaskId, TaskPushNotificationConfig,
 };
 
+use crate::new_task::with_id;
 use crate::server::Inner;
 use crate::store::{Owner, Snapshot};
 
@@ -19,7 +20,8 @@ impl Inner {
         let snapshot = self.pushable(&config.task_id, &context).await?;
         self.check_webhook(&config, &context).await?;
         let config = with_id(config, &context);
-        self.ledger
+        self.engine
+            .ledger
             .store
             .put_config(&Owner::of(&context), config.clone(), context.dialect)
             .await?;
@@ -36,6 +38,7 @@ impl Inner {
     ) -> Result<Reply, A2aError> {
         let snapshot = self.pushable(&params.task_id, &context).await?;
         let configs = self
+            .engine
             .ledger
             .store
             .configs(&Owner::of(&context), &params.task_id)
@@ -58,7 +61,12 @@ impl Inner {
     ) -> Result<Reply, A2aError> {
         let snapshot = self.pushable(&params.task_id, &context).await?;
         let owner = Owner::of(&context);
-        let configs = self.ledger.store.configs(&owner, &params.task_id).await?;
+        let configs = self
+            .engine
+            .ledger
+            .store
+            .configs(&owner, &params.task_id)
+            .await?;
         let list = ListTaskPushNotificationConfigsResponse {
             configs: configs.into_iter().map(masked).collect(),
             next_page_token: String::new(),
@@ -73,7 +81,8 @@ impl Inner {
         context: Context,
     ) -> Result<Reply, A2aError> {
         let snapshot = self.pushable(&params.task_id, &context).await?;
-        self.ledger
+        self.engine
+            .ledger
             .store
             .delete_config(&Owner::of(&context), &params.task_id, &params.id)
             .await?;
@@ -119,7 +128,7 @@ impl Inner {
     /// A task of the caller's, of an agent that has webhooks.
     async fn pushable(&self, task: &TaskId, context: &Context) -> Result<Snapshot, A2aError> {
         self.require_push()?;
-        self.snapshot(task, context).await
+        self.engine.snapshot(task, context).await
     }
 }
 
@@ -130,20 +139,4 @@ fn masked(mut config: TaskPushNotificationConfig) -> TaskPushNotificationConfig 
         authentication.credentials = None;
     }
     config
-}
-
-/// A webhook without an id gets one. Until 0.3 a caller could not tell several apart without ids, so
-/// there it is always the same: the next one without an id replaces it.
-pub(crate) fn with_id(
-    config: TaskPushNotificationConfig,
-    context: &Context,
-) -> TaskPushNotificationConfig {
-    if !config.id.is_empty() {
-        return config;
-    }
-    let id = match context.dialect {
-        Dialect::V0_1 | Dialect::V0_2 | Dialect::V0_3 => ConfigId::only(),
-        Dialect::V1_0 => ConfigId::random(),
-    };
-    TaskPushNotificationConfig { id, ..config }
 }

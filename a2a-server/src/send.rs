@@ -8,12 +8,12 @@ use a2a_types::{
     Error as A2aError, Event, Response, SendMessageRequest, SendMessageResponse, TaskState,
 };
 use tokio::time::{Instant, timeout_at};
-use tokio_stream::StreamExt;
 
 use crate::follow::stuck;
 use crate::intake::Accepted;
 use crate::manner::{Manner, Wanted};
-use crate::outcome::{Begun, LogPosition, Outcome};
+use crate::outcome::Outcome;
+use crate::output_modes::check_output_modes;
 use crate::pending_message::Heard;
 use crate::runner::FirstStep;
 use crate::server::Inner;
@@ -22,12 +22,12 @@ use crate::stage::Stage;
 impl Inner {
     /// Answers when the task has ended or is interrupted, or sooner if the caller wants that.
     pub(crate) fn send(
-        self: &Arc<Self>,
+        &self,
         params: SendMessageRequest,
         context: Context,
     ) -> impl Future<Output = Result<Reply, A2aError>> + Send {
         let (manner, mut wanted) = (
-            Manner::of_sender(&context, Some(&params.message), &self.ledger),
+            Manner::of_sender(&context, Some(&params.message), &self.engine.ledger),
             Wanted::of(&params),
         );
         let configuration = params.configuration.as_ref();
@@ -38,12 +38,13 @@ impl Inner {
                 true => FirstStep::Apart,
                 false => FirstStep::Here,
             };
-            let Accepted { begun, .. } = self.begin(heard, first_step).await?;
+            self.check(&heard.request, &heard.context).await?;
+            let Accepted { begun, .. } = self.engine.begin(heard, first_step).await?;
             // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
             let until = Instant::now()
                 + match soon {
-                    true => self.first_event,
-                    false => self.max_wait,
+                    true => self.engine.first_event,
+                    false => self.engine.max_wait,
                 };
             let rules = context.dialect.rules();
             let enough = |stage: &Stage, since: u64| {
@@ -59,14 +60,14 @@ impl Inner {
             };
             let enough = |stage: &Stage| enough(stage, from.generation);
             if !soon && !begun.is(enough) {
-                let waited = Box::pin(self.wait(&begun, &from, &context, enough));
+                let waited = Box::pin(self.engine.wait(&begun, &from, &context, enough));
                 // However that goes, the task says where it stands.
                 drop(timeout_at(until, waited).await);
                 if let Some(failure) = begun.stuck() {
                     return Err(stuck(failure));
                 }
             }
-            let snapshot = self.snapshot_to_copy(&from.task, &context).await?;
+            let snapshot = self.engine.snapshot_to_copy(&from.task, &context).await?;
             if !context.dialect.rules().history_when_not_asked {
                 wanted.history_length.get_or_insert(0);
             }
@@ -79,23 +80,25 @@ impl Inner {
 
     /// Tells everything that happens from the message on.
     pub(crate) fn send_streaming(
-        self: &Arc<Self>,
+        &self,
         params: SendMessageRequest,
         context: Context,
     ) -> impl Future<Output = Result<Reply, A2aError>> + Send {
         let configuration = params.configuration.as_ref();
         let history_length = configuration.and_then(|configuration| configuration.history_length);
-        let manner = Manner::of_sender(&context, Some(&params.message), &self.ledger);
+        let manner = Manner::of_sender(&context, Some(&params.message), &self.engine.ledger);
         let beginning = Beginning::Message(params.message.message_id.clone());
         let heard = Box::new(Heard::new(params, context.clone()));
         async move {
             self.require_streaming()?;
-            let Accepted { begun, snapshot } = self.begin(heard, FirstStep::UntilTold).await?;
-            let until = Instant::now() + self.first_event;
+            self.check(&heard.request, &heard.context).await?;
+            let Accepted { begun, snapshot } =
+                self.engine.begin(heard, FirstStep::UntilTold).await?;
+            let until = Instant::now() + self.engine.first_event;
             let from = match begun.outcome(until, |_| true).await? {
                 Outcome::Task(from) => match snapshot {
                     Some(snapshot) => snapshot,
-                    None => self.snapshot(&from.task, &context).await?,
+                    None => self.engine.snapshot(&from.task, &context).await?,
                 },
                 Outcome::Message(message) => {
                     let told = Update {
@@ -111,38 +114,13 @@ impl Inner {
         }
     }
 
-    /// Waits until that is enough, here or, if the task is somebody else's by then, in its log.
-    async fn wait(
-        &self,
-        begun: &Begun,
-        from: &LogPosition,
-        context: &Context,
-        enough: impl Fn(&Stage) -> bool,
-    ) -> Result<(), A2aError> {
-        match begun {
-            Begun::Run { runner, .. } => {
-                let board = runner.board();
-                let over = |stage: &Stage| enough(stage) || stage.ended || stage.stuck.is_some();
-                board.until(over).await;
-                if begun.stuck().is_some() {
-                    return Ok(());
-                }
-                if board.is(enough) {
-                    return Ok(());
-                }
-            }
-            Begun::Known(_) if from.is_settled => return Ok(()),
-            Begun::Known(_) => {}
-        }
-        let id = from.task.clone();
-        let updates = self
-            .follow(id, None, from.generation, context, TaskState::is_settled)
-            .await?;
-        let mut updates = std::pin::pin!(updates);
-        while let Some(Ok(update)) = updates.next().await {
-            let state = update.event.status().map(|status| status.state);
-            if state.is_some_and(TaskState::is_settled) {
-                break;
+    /// Checks a message as far as that needs no task.
+    async fn check(&self, request: &SendMessageRequest, context: &Context) -> Result<(), A2aError> {
+        if let Some(configuration) = &request.configuration {
+            check_output_modes(&self.card, configuration)?;
+            if let Some(config) = &configuration.task_push_notification_config {
+                self.require_push()?;
+                Box::pin(self.check_webhook(config, context)).await?;
             }
         }
         Ok(())

@@ -8,25 +8,16 @@ use a2a_transport::{BoxFuture, Call, Context, Error, Reply, Transport, Update, s
 use a2a_types::extension::trpc::{Beginning, hide_steps};
 use a2a_types::{
     AgentCard, CancelTaskRequest, Dialect, Error as A2aError, ErrorKind, Event, GetTaskRequest,
-    Request, Response, SubscribeToTaskRequest, Task, TaskId, TaskState, TaskStatusUpdateEvent,
+    Request, Response, SubscribeToTaskRequest, Task, TaskState, TaskStatusUpdateEvent,
 };
 use futures_util::{TryFutureExt, stream};
 use serde_json::json;
-use tokio_stream::Stream;
-use tokio_util::sync::CancellationToken;
 
-use crate::follow::{First, follow, stuck};
-use crate::gate::Gate;
+use crate::engine::Engine;
+use crate::follow::First;
 use crate::health::Health;
-use crate::ledger::Ledger;
-use crate::letters::Letters;
 use crate::manner::Manner;
-use crate::runner::Runner;
-use crate::store::limits::size_of_task;
-use crate::store::{Owner, Snapshot, StoreError, TaskBudget, TaskShare};
-use crate::turns::Turns;
-use crate::update::UpdateError;
-use crate::upkeep::Upkeep;
+use crate::store::Snapshot;
 #[cfg(feature = "push")]
 use crate::webhook::Webhooks;
 
@@ -41,22 +32,10 @@ pub(crate) struct Inner {
     pub(crate) card: AgentCard,
     pub(crate) extended_card: Option<AgentCard>,
     pub(crate) tenants: Tenants,
-    pub(crate) ledger: Arc<Ledger>,
-    /// Large tasks that are copied for answers.
-    pub(crate) copies: TaskBudget,
-    pub(crate) turns: Arc<Turns>,
-    pub(crate) gate: Arc<Gate>,
+    pub(crate) engine: Arc<Engine>,
     pub(crate) health: Health,
-    pub(crate) letters: Letters,
-    pub(crate) upkeep: Arc<Upkeep>,
     #[cfg(feature = "push")]
     pub(crate) webhooks: Option<Webhooks>,
-    /// No more messages are taken.
-    pub(crate) closing: CancellationToken,
-    /// Streams end.
-    pub(crate) closed: CancellationToken,
-    pub(crate) max_wait: Duration,
-    pub(crate) first_event: Duration,
 }
 
 impl Server {
@@ -85,24 +64,24 @@ impl Server {
     /// `grace`, gives back the tasks of those that did not, and ends streams. Whoever followed goes on
     /// where it stopped, here after a restart or at another process of the same store.
     pub async fn shutdown(&self, grace: Duration) {
-        let inner = &self.inner;
+        let engine = &self.inner.engine;
         self.drain();
-        inner.closing.cancel();
-        if tokio::time::timeout(grace, inner.turns.active.idle())
+        engine.closing.cancel();
+        if tokio::time::timeout(grace, engine.turns.active.idle())
             .await
             .is_err()
         {
-            inner.turns.active.stop();
-            inner.turns.active.idle().await;
+            engine.turns.active.stop();
+            engine.turns.active.idle().await;
         }
-        inner.closed.cancel();
+        engine.closed.cancel();
     }
 }
 
 impl Readiness for Server {
     fn ready(&self) -> BoxFuture<'_, Result<(), &'static str>> {
-        let Inner { health, ledger, .. } = &*self.inner;
-        Box::pin(health.check(ledger))
+        let Inner { health, engine, .. } = &*self.inner;
+        Box::pin(health.check(&engine.ledger))
     }
 }
 
@@ -115,18 +94,22 @@ impl Transport for Server {
 
 impl Inner {
     /// Begins what is done in the background, unless that has been done.
-    pub(crate) fn begin_upkeep(self: &Arc<Self>) {
-        let begins = self.upkeep.begin();
+    pub(crate) fn begin_upkeep(&self) {
+        let begins = self.engine.upkeep.begin();
         #[cfg(feature = "push")]
         if let Some(webhooks) = self.webhooks.as_ref().filter(|_| begins) {
-            webhooks.begin(&self.ledger, self.closed.clone(), Arc::downgrade(self));
+            webhooks.begin(
+                &self.engine.ledger,
+                self.engine.closed.clone(),
+                Arc::downgrade(&self.engine),
+            );
         }
         #[cfg(not(feature = "push"))]
         let _ = begins;
     }
 
     /// Each operation has a box of its own: none is to carry about what the others need.
-    fn answer(self: &Arc<Self>, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn answer(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         let mut context = call.context;
         let tenant = call.request.tenant().filter(|tenant| !tenant.is_empty());
         if let Some(error) = tenant.and_then(|tenant| self.refused_tenant(tenant)) {
@@ -165,7 +148,7 @@ impl Inner {
     }
 
     async fn get(&self, params: GetTaskRequest, context: Context) -> Result<Reply, A2aError> {
-        let snapshot = self.snapshot_to_copy(&params.id, &context).await?;
+        let snapshot = self.engine.snapshot_to_copy(&params.id, &context).await?;
         let context = settled(context, &snapshot);
         let mut task = Arc::unwrap_or_clone(snapshot.task);
         self.present(&mut task, params.history_length, &context);
@@ -174,35 +157,8 @@ impl Inner {
     }
 
     async fn cancel(&self, params: CancelTaskRequest, context: Context) -> Result<Reply, A2aError> {
-        let owner = Owner::of(&context);
-        let mut snapshot = self.snapshot(&params.id, &context).await?;
-        let state = snapshot.task.status.state;
-        if state.is_terminal() {
-            let text = format!("a task that is {} cannot be canceled", state.as_str());
-            return Err(A2aError::new(ErrorKind::TaskNotCancelable, text));
-        }
-        // Whatever the agent makes of it, the task has ended in the end.
-        while !snapshot.task.status.state.is_terminal() {
-            match self.turns.active.running(&owner, &params.id) {
-                Some(runner) => {
-                    runner.cancel();
-                    runner.ended().await;
-                }
-                None => {
-                    let ledger = Arc::clone(&self.ledger);
-                    let runner = Runner::for_known(ledger, owner.clone(), &snapshot);
-                    runner.belong_to(context.trace.clone()).await;
-                    match runner.seize(TaskState::Canceled).await {
-                        // It changed in between: looked at again.
-                        Ok(()) | Err(UpdateError::Store(StoreError::Behind(_))) => {}
-                        Err(error) => return Err(error.into()),
-                    }
-                }
-            }
-            snapshot = self.snapshot(&params.id, &context).await?;
-        }
-        drop(snapshot);
-        let snapshot = self.snapshot_to_copy(&params.id, &context).await?;
+        self.engine.cancel(&params.id, &context).await?;
+        let snapshot = self.engine.snapshot_to_copy(&params.id, &context).await?;
         let context = settled(context, &snapshot);
         let mut task = Arc::unwrap_or_clone(snapshot.task);
         self.present(&mut task, None, &context);
@@ -216,9 +172,9 @@ impl Inner {
         context: Context,
     ) -> Result<Reply, A2aError> {
         self.require_streaming()?;
-        let snapshot = self.snapshot(&params.id, &context).await?;
+        let snapshot = self.engine.snapshot(&params.id, &context).await?;
         let context = settled(context, &snapshot);
-        let manner = Manner::of_reader(&context, &snapshot.task, &self.ledger);
+        let manner = Manner::of_reader(&context, &snapshot.task, &self.engine.ledger);
         let (state, rules) = (snapshot.task.status.state, context.dialect.rules());
         let ends = match rules.follows_waiting_tasks {
             true => TaskState::is_terminal,
@@ -229,7 +185,7 @@ impl Inner {
         {
             // Whoever was cut off hears the rest, be the task ended or not.
             let task = snapshot.task.id.clone();
-            let later = self.follow(task, None, seen, &context, ends).await?;
+            let later = self.engine.follow(task, None, seen, &context, ends).await?;
             let told = manner.tell(Beginning::Task, later);
             return Ok(Reply::stream(told).about_task_of(snapshot.dialect));
         }
@@ -278,33 +234,13 @@ impl Inner {
             false => {
                 let first: First = Box::new(first);
                 let all = self
+                    .engine
                     .follow(id, Some(first), generation, &context, ends)
                     .await?;
                 manner.tell(beginning, all)
             }
         };
         Ok(Reply::stream(told).about_task_of(dialect))
-    }
-
-    /// What is said first, and then everything that happens to a task after a generation.
-    pub(crate) async fn follow(
-        &self,
-        task: TaskId,
-        first: Option<First>,
-        after: u64,
-        context: &Context,
-        ends: fn(TaskState) -> bool,
-    ) -> Result<impl Stream<Item = Result<Update, Error>> + Send + 'static, A2aError> {
-        let store = Arc::clone(&self.ledger.store);
-        let owner = Owner::of(context);
-        let running = self.turns.active.running(&owner, &task);
-        if let Some(failure) = running.and_then(|runner| runner.board().is(|stage| stage.stuck)) {
-            return Err(stuck(failure));
-        }
-        let changes = store.watch(&owner, &task).await?;
-        let audience = self.ledger.audiences.join(owner, task, &changes);
-        let closed = self.closed.clone();
-        Ok(follow(store, audience, changes, first, after, ends, closed))
     }
 
     fn extended_card(&self, context: &Context) -> Result<Reply, A2aError> {
@@ -323,56 +259,9 @@ impl Inner {
         }
     }
 
-    pub(crate) async fn find(
-        &self,
-        task: &TaskId,
-        context: &Context,
-    ) -> Result<Option<Snapshot>, A2aError> {
-        let found = self.read(task, context).await?;
-        // It is not known for how long it is used: that of one which counts for answers is.
-        Ok(found.map(|snapshot| Snapshot {
-            share: TaskShare::default(),
-            ..snapshot
-        }))
-    }
-
-    async fn read(&self, task: &TaskId, context: &Context) -> Result<Option<Snapshot>, StoreError> {
-        let owner = Owner::of(context);
-        self.ledger.store.snapshot(&owner, task).await
-    }
-
-    /// A task of which an answer has a copy: a large one waits until the copies of others have been written.
-    pub(crate) async fn snapshot_to_copy(
-        &self,
-        task: &TaskId,
-        context: &Context,
-    ) -> Result<Snapshot, A2aError> {
-        let snapshot = self.read(task, context).await?;
-        let snapshot = snapshot.ok_or_else(|| A2aError::from(ErrorKind::TaskNotFound))?;
-        let bytes = size_of_task(&snapshot.task);
-        if bytes <= TaskBudget::SMALL || !snapshot.share.is_empty() {
-            return Ok(snapshot);
-        }
-        // It goes on changing meanwhile: who waits holds nothing.
-        drop(snapshot);
-        let share = self.copies.take(bytes).await?;
-        let snapshot = self.snapshot(task, context).await?;
-        Ok(Snapshot { share, ..snapshot })
-    }
-
-    pub(crate) async fn snapshot(
-        &self,
-        task: &TaskId,
-        context: &Context,
-    ) -> Result<Snapshot, A2aError> {
-        self.find(task, context)
-            .await?
-            .ok_or_else(|| ErrorKind::TaskNotFound.into())
-    }
-
     /// A task as its caller may see it, with as much of the history as was asked for.
     pub(crate) fn present(&self, task: &mut Task, length: Option<u32>, context: &Context) {
-        Manner::of_reader(context, task, &self.ledger).present(task);
+        Manner::of_reader(context, task, &self.engine.ledger).present(task);
         self.trim(task, length, context);
     }
 

@@ -104,7 +104,7 @@ impl Webhooks {
         &self,
         ledger: &Ledger,
         closed: CancellationToken,
-        server: Weak<impl Send + Sync + 'static>,
+        engine: Weak<impl Send + Sync + 'static>,
     ) {
         let outbox = Outbox::new(
             Arc::clone(&ledger.store),
@@ -114,6 +114,6 @@ impl Webhooks {
             Arc::clone(&ledger.filled),
             closed,
         );
-        tokio::spawn(outbox.run(server));
+        tokio::spawn(outbox.run(engine));
     }
 }

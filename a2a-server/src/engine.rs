@@ -1,0 +1,178 @@
+//! The engine: tasks on their way from a message to an end, whoever calls.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_transport::{Context, Error, Update};
+use a2a_types::{Error as A2aError, ErrorKind, TaskId, TaskState};
+use tokio_stream::{Stream, StreamExt};
+use tokio_util::sync::CancellationToken;
+
+use crate::follow::{First, follow, stuck};
+use crate::gate::Gate;
+use crate::ledger::Ledger;
+use crate::letters::Letters;
+use crate::outcome::{Begun, LogPosition};
+use crate::runner::Runner;
+use crate::stage::Stage;
+use crate::store::limits::size_of_task;
+use crate::store::{Owner, Snapshot, StoreError, TaskBudget, TaskShare};
+use crate::turns::Turns;
+use crate::update::UpdateError;
+use crate::upkeep::Upkeep;
+
+/// The parts of the engine, and how long it waits.
+pub(crate) struct Engine {
+    pub(crate) ledger: Arc<Ledger>,
+    /// Large tasks that are copied for answers.
+    pub(crate) copies: TaskBudget,
+    pub(crate) turns: Arc<Turns>,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) letters: Letters,
+    pub(crate) upkeep: Arc<Upkeep>,
+    /// No more messages are taken.
+    pub(crate) closing: CancellationToken,
+    /// Streams end.
+    pub(crate) closed: CancellationToken,
+    pub(crate) max_wait: Duration,
+    pub(crate) first_event: Duration,
+}
+
+impl Engine {
+    pub(crate) async fn find(
+        &self,
+        task: &TaskId,
+        context: &Context,
+    ) -> Result<Option<Snapshot>, A2aError> {
+        let found = self.read(task, context).await?;
+        // It is not known for how long it is used: that of one which counts for answers is.
+        Ok(found.map(|snapshot| Snapshot {
+            share: TaskShare::default(),
+            ..snapshot
+        }))
+    }
+
+    async fn read(&self, task: &TaskId, context: &Context) -> Result<Option<Snapshot>, StoreError> {
+        let owner = Owner::of(context);
+        self.ledger.store.snapshot(&owner, task).await
+    }
+
+    /// A task of which an answer has a copy: a large one waits until the copies of others have been written.
+    pub(crate) async fn snapshot_to_copy(
+        &self,
+        task: &TaskId,
+        context: &Context,
+    ) -> Result<Snapshot, A2aError> {
+        let snapshot = self.read(task, context).await?;
+        let snapshot = snapshot.ok_or_else(|| A2aError::from(ErrorKind::TaskNotFound))?;
+        let bytes = size_of_task(&snapshot.task);
+        if bytes <= TaskBudget::SMALL || !snapshot.share.is_empty() {
+            return Ok(snapshot);
+        }
+        // It goes on changing meanwhile: who waits holds nothing.
+        drop(snapshot);
+        let share = self.copies.take(bytes).await?;
+        let snapshot = self.snapshot(task, context).await?;
+        Ok(Snapshot { share, ..snapshot })
+    }
+
+    pub(crate) async fn snapshot(
+        &self,
+        task: &TaskId,
+        context: &Context,
+    ) -> Result<Snapshot, A2aError> {
+        self.find(task, context)
+            .await?
+            .ok_or_else(|| ErrorKind::TaskNotFound.into())
+    }
+
+    /// Cancels a task; returns when it has ended.
+    pub(crate) async fn cancel(&self, task: &TaskId, context: &Context) -> Result<(), A2aError> {
+        let owner = Owner::of(context);
+        let mut snapshot = self.snapshot(task, context).await?;
+        let state = snapshot.task.status.state;
+        if state.is_terminal() {
+            let text = format!("a task that is {} cannot be canceled", state.as_str());
+            return Err(A2aError::new(ErrorKind::TaskNotCancelable, text));
+        }
+        // Whatever the agent makes of it, the task has ended in the end.
+        while !snapshot.task.status.state.is_terminal() {
+            match self.turns.active.running(&owner, task) {
+                Some(runner) => {
+                    runner.cancel();
+                    runner.ended().await;
+                }
+                None => {
+                    let ledger = Arc::clone(&self.ledger);
+                    let runner = Runner::for_known(ledger, owner.clone(), &snapshot);
+                    runner.belong_to(context.trace.clone()).await;
+                    match runner.seize(TaskState::Canceled).await {
+                        // It changed in between: looked at again.
+                        Ok(()) | Err(UpdateError::Store(StoreError::Behind(_))) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+            }
+            snapshot = self.snapshot(task, context).await?;
+        }
+        Ok(())
+    }
+
+    /// What is said first, and then everything that happens to a task after a generation.
+    pub(crate) async fn follow(
+        &self,
+        task: TaskId,
+        first: Option<First>,
+        after: u64,
+        context: &Context,
+        ends: fn(TaskState) -> bool,
+    ) -> Result<impl Stream<Item = Result<Update, Error>> + Send + 'static, A2aError> {
+        let store = Arc::clone(&self.ledger.store);
+        let owner = Owner::of(context);
+        let running = self.turns.active.running(&owner, &task);
+        if let Some(failure) = running.and_then(|runner| runner.board().is(|stage| stage.stuck)) {
+            return Err(stuck(failure));
+        }
+        let changes = store.watch(&owner, &task).await?;
+        let audience = self.ledger.audiences.join(owner, task, &changes);
+        let closed = self.closed.clone();
+        Ok(follow(store, audience, changes, first, after, ends, closed))
+    }
+
+    /// Waits until that is enough, here or, if the task is somebody else's by then, in its log.
+    pub(crate) async fn wait(
+        &self,
+        begun: &Begun,
+        from: &LogPosition,
+        context: &Context,
+        enough: impl Fn(&Stage) -> bool,
+    ) -> Result<(), A2aError> {
+        match begun {
+            Begun::Run { runner, .. } => {
+                let board = runner.board();
+                let over = |stage: &Stage| enough(stage) || stage.ended || stage.stuck.is_some();
+                board.until(over).await;
+                if begun.stuck().is_some() {
+                    return Ok(());
+                }
+                if board.is(enough) {
+                    return Ok(());
+                }
+            }
+            Begun::Known(_) if from.is_settled => return Ok(()),
+            Begun::Known(_) => {}
+        }
+        let id = from.task.clone();
+        let updates = self
+            .follow(id, None, from.generation, context, TaskState::is_settled)
+            .await?;
+        let mut updates = std::pin::pin!(updates);
+        while let Some(Ok(update)) = updates.next().await {
+            let state = update.event.status().map(|status| status.state);
+            if state.is_some_and(TaskState::is_settled) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
