@@ -6,9 +6,9 @@ use std::sync::Arc;
 use a2a_transport::BoxFuture;
 use futures_util::FutureExt;
 
-use crate::erased_agent::{ErasedAgent, Failure, TurnResult};
-use crate::pending_message::Heard;
-use crate::runner::Runner;
+use crate::engine::erased_agent::{ErasedAgent, Failure, TurnResult};
+use crate::engine::pending_message::Heard;
+use crate::engine::task_writer::Runner;
 use crate::turn::Turn;
 
 /// The user's code.

@@ -12,15 +12,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::Agent;
 use crate::engine::Engine;
-use crate::erased_agent::ErasedAgent;
-use crate::gate::{Gate, TurnLimits};
+use crate::engine::erased_agent::ErasedAgent;
+use crate::engine::idempotency::Letters;
+use crate::engine::limiter::{Gate, TurnLimits};
+use crate::engine::maintenance::{Recovery, Upkeep};
+use crate::engine::store_handle::Ledger;
+use crate::engine::turn_scheduler::Turns;
 use crate::health::Health;
-use crate::ledger::Ledger;
-use crate::letters::Letters;
 use crate::server::{Inner, Server};
 use crate::store::{MemoryStore, Retention, Store, TaskBudget, Timed};
-use crate::turns::Turns;
-use crate::upkeep::{Recovery, Upkeep};
 #[cfg(feature = "push")]
 use crate::webhook::{Challenge, PAUSES, WebhookKeys, WebhookPolicy, Webhooks};
 

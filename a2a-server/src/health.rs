@@ -8,7 +8,7 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::ledger::Ledger;
+use crate::engine::store_handle::Ledger;
 use crate::store::{Owner, Receipt, StoreError};
 
 /// What is known of a server's readiness.

@@ -51,54 +51,34 @@
 //! nothing is broadcast: every reader has a cursor on the task's log.
 
 mod agent;
-mod audience;
-mod bound;
 mod builder;
-mod chunk_buffer;
-mod claim;
 #[cfg(feature = "push")]
 mod dead_letters;
 #[cfg(feature = "demo")]
 pub mod demo;
-mod digest;
 mod engine;
-mod erased_agent;
-mod error;
-mod follow;
-mod gate;
 mod health;
-mod intake;
-mod ledger;
-mod letters;
+mod http_server;
 mod list;
 mod llm_response;
-mod manner;
-mod new_task;
-mod outcome;
 mod output_modes;
-mod pen;
-mod pending_message;
 mod push;
-mod runner;
-mod runs;
 mod send;
 mod server;
-mod stage;
 mod store;
 mod turn;
-mod turns;
-mod update;
-mod upkeep;
 #[cfg(feature = "push")]
 mod webhook;
 
 pub use crate::agent::Agent;
-pub use crate::bound::Bound;
 pub use crate::builder::{BuildError, ServerBuilder};
-pub use crate::erased_agent::Failure;
-pub use crate::gate::TurnLimits;
+pub use crate::engine::erased_agent::Failure;
+pub use crate::engine::limiter::TurnLimits;
+pub use crate::engine::maintenance::Recovery;
+pub use crate::engine::pending_message::Resumed;
+pub use crate::engine::update::{ArtifactUpdate, UpdateError};
+pub use crate::http_server::Bound;
 pub use crate::llm_response::LlmResponse;
-pub use crate::pending_message::Resumed;
 pub use crate::server::Server;
 #[cfg(feature = "suite")]
 pub use crate::store::suite;
@@ -110,8 +90,6 @@ pub use crate::store::{
 #[cfg(feature = "sqlite")]
 pub use crate::store::{SqliteOptions, SqliteReport, SqliteStore};
 pub use crate::turn::{ArtifactDraft, Turn};
-pub use crate::update::{ArtifactUpdate, UpdateError};
-pub use crate::upkeep::Recovery;
 #[cfg(feature = "push")]
 pub use crate::webhook::{Challenge, Refusal, WebhookKeys, WebhookPolicy};
 pub use a2a_transport::http::{Anyone, Authenticator, Denied, Probes, Readiness};

@@ -7,7 +7,7 @@ use a2a_types::{
     ListTaskPushNotificationConfigsResponse, Response, TaskId, TaskPushNotificationConfig,
 };
 
-use crate::new_task::with_id;
+use crate::engine::new_task::with_id;
 use crate::server::Inner;
 use crate::store::{Owner, Snapshot};
 

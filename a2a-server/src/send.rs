@@ -9,15 +9,15 @@ use a2a_types::{
 };
 use tokio::time::{Instant, timeout_at};
 
-use crate::follow::stuck;
-use crate::intake::Accepted;
-use crate::manner::{Manner, Wanted};
-use crate::outcome::Outcome;
+use crate::engine::admission::Accepted;
+use crate::engine::follower::stuck;
+use crate::engine::outcome::Outcome;
+use crate::engine::pending_message::Heard;
+use crate::engine::reply_format::{Manner, Wanted};
+use crate::engine::run_state::Stage;
+use crate::engine::task_writer::FirstStep;
 use crate::output_modes::check_output_modes;
-use crate::pending_message::Heard;
-use crate::runner::FirstStep;
 use crate::server::Inner;
-use crate::stage::Stage;
 
 impl Inner {
     /// Answers when the task has ended or is interrupted, or sooner if the caller wants that.

@@ -14,9 +14,9 @@ use futures_util::{TryFutureExt, stream};
 use serde_json::json;
 
 use crate::engine::Engine;
-use crate::follow::First;
+use crate::engine::follower::First;
+use crate::engine::reply_format::Manner;
 use crate::health::Health;
-use crate::manner::Manner;
 use crate::store::Snapshot;
 #[cfg(feature = "push")]
 use crate::webhook::Webhooks;

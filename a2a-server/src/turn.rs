@@ -8,9 +8,9 @@ use a2a_types::{
     TaskState,
 };
 
-use crate::pending_message::{Heard, Resumed};
-use crate::runner::Runner;
-use crate::update::{ArtifactUpdate, UpdateError};
+use crate::engine::pending_message::{Heard, Resumed};
+use crate::engine::task_writer::Runner;
+use crate::engine::update::{ArtifactUpdate, UpdateError};
 
 /// One turn of a conversation: the message that the agent got, and the ways to answer it.
 ///

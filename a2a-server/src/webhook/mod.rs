@@ -37,7 +37,7 @@ use tokio_util::sync::CancellationToken;
 use self::deliver::{Courier, NoAuthorities};
 use self::headers::headers_for;
 use self::outbox::Outbox;
-use crate::ledger::Ledger;
+use crate::engine::store_handle::Ledger;
 
 /// Whether a webhook has to repeat a random text before it is registered, as 0.1 would have it: only
 /// its owner can have it do so.

@@ -120,17 +120,17 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "an agent that is slow on purpose",
     },
     Exception {
-        path: "a2a-server/src/bound.rs",
+        path: "a2a-server/src/http_server.rs",
         word: "sleep",
         reason: "nothing tells when load balancers have noticed that a server is shutting down",
     },
     Exception {
-        path: "a2a-server/src/upkeep.rs",
+        path: "a2a-server/src/engine/maintenance.rs",
         word: "sleep",
         reason: "what has to be done from time to time",
     },
     Exception {
-        path: "a2a-server/src/turns.rs",
+        path: "a2a-server/src/engine/turn_scheduler.rs",
         word: "sleep",
         reason: "arms of selects: how long a canceled agent may take, how soon a store is tried again",
     },

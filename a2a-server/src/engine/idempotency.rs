@@ -9,8 +9,8 @@ use ahash::RandomState;
 use hashbrown::HashTable;
 use tokio::sync::OnceCell;
 
-use crate::digest::{digest, digest_of_0_1_0};
-use crate::outcome::Begun;
+use crate::engine::message_digest::{digest, digest_of_0_1_0};
+use crate::engine::outcome::Begun;
 use crate::store::{Owner, Receipt};
 
 /// The messages that are being answered, as they came to this process: whoever sends one of them again

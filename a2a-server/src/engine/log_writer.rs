@@ -5,8 +5,8 @@ use std::sync::Arc;
 use a2a_transport::TraceContext;
 use a2a_types::{Dialect, Event, Object, Task, TaskArtifactUpdateEvent, TaskState};
 
-use crate::chunk_buffer::ChunkBuffer;
-use crate::ledger::Account;
+use crate::engine::chunk_buffer::ChunkBuffer;
+use crate::engine::store_handle::Account;
 use crate::store::{Append, Lease, NewTask, Receipt, StoreError};
 
 /// Writes to the log of one task.

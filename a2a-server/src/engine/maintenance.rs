@@ -8,14 +8,14 @@ use a2a_transport::Context;
 use a2a_types::{Role, SendMessageRequest, TaskState};
 use tokio_util::sync::CancellationToken;
 
-use crate::claim::Claim;
-use crate::gate::Gate;
-use crate::ledger::Ledger;
-use crate::pending_message::{Heard, Resumed};
-use crate::runner::{FirstStep, Runner};
+use crate::engine::limiter::Gate;
+use crate::engine::pending_message::{Heard, Resumed};
+use crate::engine::store_handle::Ledger;
+use crate::engine::task_guard::Claim;
+use crate::engine::task_writer::{FirstStep, Runner};
+use crate::engine::turn_scheduler::{Turns, close};
+use crate::engine::update::UpdateError;
 use crate::store::{Orphan, Retention, Snapshot, StoreError};
-use crate::turns::{Turns, close};
-use crate::update::UpdateError;
 
 /// What becomes of tasks whose process ended before they did.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -12,12 +12,12 @@ use a2a_types::{Message, TaskState};
 use tokio::time::timeout;
 use tracing::Span;
 
-use crate::erased_agent::{ErasedAgent, Failure};
-use crate::pending_message::Heard;
-use crate::runner::Runner;
-use crate::runs::ActiveTasks;
+use crate::engine::active_tasks::ActiveTasks;
+use crate::engine::erased_agent::{ErasedAgent, Failure};
+use crate::engine::pending_message::Heard;
+use crate::engine::task_writer::Runner;
+use crate::engine::update::UpdateError;
 use crate::store::StoreError;
-use crate::update::UpdateError;
 
 /// Runs the agent's turns, apart from any caller: nobody's disconnecting stops one.
 pub(crate) struct Turns {

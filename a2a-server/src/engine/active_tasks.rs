@@ -9,8 +9,8 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use tokio::sync::{oneshot, watch};
 
-use crate::pending_message::Heard;
-use crate::runner::Runner;
+use crate::engine::pending_message::Heard;
+use crate::engine::task_writer::Runner;
 use crate::store::Owner;
 
 /// The runs in progress, and how many there are.
@@ -224,7 +224,7 @@ mod tests {
     use a2a_types::{Dialect, Task};
 
     use super::*;
-    use crate::ledger::Ledger;
+    use crate::engine::store_handle::Ledger;
     use crate::store::{MemoryStore, Snapshot, TaskShare};
 
     #[test]

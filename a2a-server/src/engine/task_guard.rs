@@ -9,10 +9,10 @@ use tokio::runtime::Handle;
 use tracing::Span;
 use tracing::field::Empty;
 
-use crate::gate::Pass;
-use crate::pending_message::Heard;
-use crate::runner::{FirstStep, Runner};
-use crate::turns::{Left, Turns};
+use crate::engine::limiter::Pass;
+use crate::engine::pending_message::Heard;
+use crate::engine::task_writer::{FirstStep, Runner};
+use crate::engine::turn_scheduler::{Left, Turns};
 
 /// The right to be the one that works on a task. However it is let go, be it that a store panics, nobody
 /// waits for its runner any more, and the next message finds the task free.

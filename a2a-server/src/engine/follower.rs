@@ -12,7 +12,7 @@ use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::audience::Audience;
+use crate::engine::fanout::Audience;
 use crate::store::{Logged, Store, StoreError, Tail};
 
 /// What is said first, and then every event of a task's log after a generation, in order, none left out
@@ -164,7 +164,7 @@ mod tests {
     use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 
     use super::*;
-    use crate::audience::Audiences;
+    use crate::engine::fanout::Audiences;
     use crate::store::{Append, MemoryStore, NewTask, Owner};
 
     fn status(state: TaskState) -> Event {

@@ -2,8 +2,8 @@
 
 use a2a_types::{Error as A2aError, ErrorKind};
 
+use crate::engine::update::UpdateError;
 use crate::store::StoreError;
-use crate::update::UpdateError;
 
 impl From<StoreError> for A2aError {
     fn from(error: StoreError) -> Self {

@@ -10,18 +10,18 @@ use a2a_types::{
 };
 use futures_util::FutureExt;
 
-use crate::claim::Claim;
 use crate::engine::Engine;
-use crate::gate::Pass;
-use crate::letters::Letter;
-use crate::new_task::{new_task, with_id};
-use crate::outcome::{Begun, LogPosition, Outcome};
-use crate::pending_message::Heard;
-use crate::runner::{FirstStep, Runner};
-use crate::runs::NoPlace;
+use crate::engine::active_tasks::NoPlace;
+use crate::engine::idempotency::Letter;
+use crate::engine::limiter::Pass;
+use crate::engine::new_task::{new_task, with_id};
+use crate::engine::outcome::{Begun, LogPosition, Outcome};
+use crate::engine::pending_message::Heard;
+use crate::engine::task_guard::Claim;
+use crate::engine::task_writer::{FirstStep, Runner};
+use crate::engine::turn_scheduler::woken;
+use crate::engine::update::UpdateError;
 use crate::store::{self, Orphan, Owner, Receipt, Snapshot, StoreError, limits};
-use crate::turns::woken;
-use crate::update::UpdateError;
 
 /// A message that the agent has been given, for the caller who sent it.
 pub(crate) struct Accepted {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use a2a_transport::BoxFuture;
 
-use crate::pending_message::Heard;
-use crate::runner::Runner;
+use crate::engine::pending_message::Heard;
+use crate::engine::task_writer::Runner;
 
 /// An [`Agent`](crate::Agent) for use as `dyn`.
 pub(crate) trait ErasedAgent: Send + Sync + 'static {

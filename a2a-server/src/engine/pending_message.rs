@@ -5,8 +5,8 @@ use std::sync::Arc;
 use a2a_transport::Context;
 use a2a_types::{Object, SendMessageRequest};
 
-use crate::gate::HeldBytes;
-use crate::letters::Letter;
+use crate::engine::idempotency::Letter;
+use crate::engine::limiter::HeldBytes;
 
 /// A request whose message is in the task's history.
 #[derive(Clone, Debug)]

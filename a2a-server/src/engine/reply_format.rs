@@ -13,7 +13,7 @@ use a2a_types::{
 };
 use futures_util::{Stream, StreamExt, stream};
 
-use crate::ledger::Ledger;
+use crate::engine::store_handle::Ledger;
 
 /// In which manner a caller is answered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

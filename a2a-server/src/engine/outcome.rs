@@ -6,8 +6,8 @@ use a2a_types::{Dialect, Error as A2aError, ErrorKind, Message, TaskId};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
-use crate::runner::Runner;
-use crate::stage::{Progress, Stage};
+use crate::engine::run_state::{Progress, Stage};
+use crate::engine::task_writer::Runner;
 use crate::store::Snapshot;
 
 /// What has been made of a message. It is kept for as long as the message is being answered, which may be

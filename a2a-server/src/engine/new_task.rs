@@ -6,7 +6,7 @@ use a2a_transport::Context;
 use a2a_types::{ConfigId, ContextId, Dialect, Message, Task, TaskId, TaskPushNotificationConfig};
 use uuid::{NoContext, Uuid};
 
-use crate::ledger::Ledger;
+use crate::engine::store_handle::Ledger;
 use crate::store::{NewTask, Receipt};
 
 /// A task that a message begins, and the message as it stands in it.

@@ -1,5 +1,28 @@
 //! The engine: tasks on their way from a message to an end, whoever calls.
 
+pub(crate) mod active_tasks;
+pub(crate) mod admission;
+pub(crate) mod chunk_buffer;
+pub(crate) mod erased_agent;
+mod error;
+pub(crate) mod fanout;
+pub(crate) mod follower;
+pub(crate) mod idempotency;
+pub(crate) mod limiter;
+pub(crate) mod log_writer;
+pub(crate) mod maintenance;
+pub(crate) mod message_digest;
+pub(crate) mod new_task;
+pub(crate) mod outcome;
+pub(crate) mod pending_message;
+pub(crate) mod reply_format;
+pub(crate) mod run_state;
+pub(crate) mod store_handle;
+pub(crate) mod task_guard;
+pub(crate) mod task_writer;
+pub(crate) mod turn_scheduler;
+pub(crate) mod update;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,18 +31,18 @@ use a2a_types::{Error as A2aError, ErrorKind, TaskId, TaskState};
 use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 
-use crate::follow::{First, follow, stuck};
-use crate::gate::Gate;
-use crate::ledger::Ledger;
-use crate::letters::Letters;
-use crate::outcome::{Begun, LogPosition};
-use crate::runner::Runner;
-use crate::stage::Stage;
+use crate::engine::follower::{First, follow, stuck};
+use crate::engine::idempotency::Letters;
+use crate::engine::limiter::Gate;
+use crate::engine::maintenance::Upkeep;
+use crate::engine::outcome::{Begun, LogPosition};
+use crate::engine::run_state::Stage;
+use crate::engine::store_handle::Ledger;
+use crate::engine::task_writer::Runner;
+use crate::engine::turn_scheduler::Turns;
+use crate::engine::update::UpdateError;
 use crate::store::limits::size_of_task;
 use crate::store::{Owner, Snapshot, StoreError, TaskBudget, TaskShare};
-use crate::turns::Turns;
-use crate::update::UpdateError;
-use crate::upkeep::Upkeep;
 
 /// The parts of the engine, and how long it waits.
 pub(crate) struct Engine {

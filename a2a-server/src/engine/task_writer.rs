@@ -16,12 +16,12 @@ use futures_util::future::Either;
 use tokio::sync::{Mutex, MutexGuard};
 use uuid::Uuid;
 
-use crate::chunk_buffer::{ChunkBuffer, Pushed, is_mere_text};
-use crate::ledger::{Account, Ledger};
-use crate::pen::{Entry, Pen, leaves_idle};
-use crate::stage::{Board, Progress};
+use crate::engine::chunk_buffer::{ChunkBuffer, Pushed, is_mere_text};
+use crate::engine::log_writer::{Entry, Pen, leaves_idle};
+use crate::engine::run_state::{Board, Progress};
+use crate::engine::store_handle::{Account, Ledger};
+use crate::engine::update::{ArtifactUpdate, UpdateError};
 use crate::store::{NewTask, Owner, Receipt, Snapshot, StoreError};
-use crate::update::{ArtifactUpdate, UpdateError};
 
 /// Writes the log of one task.
 ///

@@ -7,7 +7,7 @@ use std::time::Duration;
 use a2a_types::TaskId;
 use tokio::sync::Notify;
 
-use crate::audience::Audiences;
+use crate::engine::fanout::Audiences;
 use crate::store::{Append, Appended, Lease, Owner, Snapshot, Store, StoreError};
 
 /// The store, and under which name and for how long this server writes to a task.
