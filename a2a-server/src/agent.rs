@@ -7,8 +7,8 @@ use a2a_transport::BoxFuture;
 use futures_util::FutureExt;
 
 use crate::engine::erased_agent::{ErasedAgent, Failure, TurnResult};
-use crate::engine::pending_message::Heard;
-use crate::engine::task_writer::Runner;
+use crate::engine::pending_message::PendingMessage;
+use crate::engine::task_writer::TaskWriter;
 use crate::turn::Turn;
 
 /// The user's code.
@@ -40,8 +40,12 @@ where
 }
 
 impl<A: Agent> ErasedAgent for A {
-    fn run(&self, runner: Arc<Runner>, heard: Arc<Heard>) -> BoxFuture<'_, TurnResult> {
-        let turn = Turn::new(runner, heard);
+    fn run(
+        &self,
+        writer: Arc<TaskWriter>,
+        pending: Arc<PendingMessage>,
+    ) -> BoxFuture<'_, TurnResult> {
+        let turn = Turn::new(writer, pending);
         // A function may panic before there is a future.
         let run = async { Agent::run(self, turn).await };
         Box::pin(AssertUnwindSafe(run).catch_unwind())

@@ -1,4 +1,4 @@
-//! How a server is put together.
+//! Builder of a server.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,11 +13,11 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::Agent;
 use crate::engine::Engine;
 use crate::engine::erased_agent::ErasedAgent;
-use crate::engine::idempotency::Letters;
-use crate::engine::limiter::{Gate, TurnLimits};
-use crate::engine::maintenance::{Recovery, Upkeep};
-use crate::engine::store_handle::Ledger;
-use crate::engine::turn_scheduler::Turns;
+use crate::engine::idempotency::InFlightSends;
+use crate::engine::limiter::{Limiter, TurnLimits};
+use crate::engine::maintenance::{Maintenance, Recovery};
+use crate::engine::store_handle::StoreHandle;
+use crate::engine::turn_scheduler::TurnScheduler;
 use crate::health::Health;
 use crate::server::{Inner, Server};
 use crate::store::{MemoryStore, Retention, Store, TaskBudget, Timed};
@@ -280,20 +280,20 @@ impl ServerBuilder {
             );
             Arc::new(MemoryStore::default())
         });
-        let ledger = Arc::new(Ledger::new(
+        let store_handle = Arc::new(StoreHandle::new(
             store,
             self.lease,
             self.merges_chunks,
             keeps_steps,
             notify,
         ));
-        let turns = Arc::new(Turns::new(self.agent, self.cancel_grace));
-        let gate = Arc::new(Gate::new(self.turns));
+        let scheduler = Arc::new(TurnScheduler::new(self.agent, self.cancel_grace));
+        let limiter = Arc::new(Limiter::new(self.turns));
         let (closing, closed) = (CancellationToken::new(), CancellationToken::new());
-        let upkeep = Upkeep {
-            ledger: Arc::clone(&ledger),
-            turns: Arc::clone(&turns),
-            gate: Arc::clone(&gate),
+        let maintenance = Maintenance {
+            store_handle: Arc::clone(&store_handle),
+            scheduler: Arc::clone(&scheduler),
+            limiter: Arc::clone(&limiter),
             recovery: self.recovery,
             retention: self.retention,
             closing: closing.clone(),
@@ -301,12 +301,12 @@ impl ServerBuilder {
             begun: AtomicBool::new(false),
         };
         let engine = Engine {
-            ledger,
+            store_handle,
             copies: TaskBudget::default(),
-            turns,
-            gate,
-            letters: Letters::new(self.remember),
-            upkeep: Arc::new(upkeep),
+            scheduler,
+            limiter,
+            in_flight_sends: InFlightSends::new(self.remember),
+            maintenance: Arc::new(maintenance),
             closing,
             closed,
             max_wait: self.max_wait,
@@ -324,7 +324,7 @@ impl ServerBuilder {
             }),
         };
         if Handle::try_current().is_ok() {
-            server.inner.begin_upkeep();
+            server.inner.begin_maintenance();
         }
         Ok(server)
     }

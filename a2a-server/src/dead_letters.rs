@@ -1,4 +1,4 @@
-//! What webhooks could not be told.
+//! Dead letters: notifications that were given up.
 
 use std::time::Duration;
 
@@ -9,22 +9,27 @@ impl Server {
     /// Notifications that were given up, after the last attempt that there is to be: the first first,
     /// at most so many. They are kept for as long as their task and their webhook.
     pub async fn dead_letters(&self, limit: usize) -> Result<Vec<Notification>, StoreError> {
-        self.inner.engine.ledger.store.dead_letters(limit).await
+        self.inner
+            .engine
+            .store_handle
+            .store
+            .dead_letters(limit)
+            .await
     }
 
     /// Has a dead letter delivered once more; it is a dead letter again if that fails. Its webhook may
     /// have been told of later events in the meantime.
     pub async fn redeliver(&self, letter: &Notification) -> Result<(), StoreError> {
-        let ledger = &self.inner.engine.ledger;
+        let store_handle = &self.inner.engine.store_handle;
         let at_once = Settlement::Later(Duration::ZERO);
-        ledger.store.settle(letter, at_once).await?;
-        ledger.filled.notify_one();
+        store_handle.store.settle(letter, at_once).await?;
+        store_handle.filled.notify_one();
         Ok(())
     }
 
     /// Forgets a dead letter.
     pub async fn discard(&self, letter: &Notification) -> Result<(), StoreError> {
-        let store = &self.inner.engine.ledger.store;
+        let store = &self.inner.engine.store_handle.store;
         store.settle(letter, Settlement::Delivered).await
     }
 }

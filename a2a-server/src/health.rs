@@ -1,4 +1,4 @@
-//! Whether a server is ready for requests.
+//! Readiness of a server.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::store_handle::Ledger;
+use crate::engine::store_handle::StoreHandle;
 use crate::store::{Owner, Receipt, StoreError};
 
 /// What is known of a server's readiness.
@@ -27,25 +27,25 @@ impl Health {
     }
 
     /// Fails with the reason if the server is not ready.
-    pub(crate) async fn check(&self, ledger: &Ledger) -> Result<(), &'static str> {
+    pub(crate) async fn check(&self, store_handle: &StoreHandle) -> Result<(), &'static str> {
         match self.draining.is_cancelled() {
             true => Err("shutting down"),
-            false if self.store_answers(ledger).await => Ok(()),
+            false if self.store_answers(store_handle).await => Ok(()),
             false => Err("store unavailable"),
         }
     }
 
     /// Whether the store answers, as of a second ago at most: anyone may ask, and has it asked once
     /// a second and not more.
-    async fn store_answers(&self, ledger: &Ledger) -> bool {
+    async fn store_answers(&self, store_handle: &StoreHandle) -> bool {
         let mut last = self.store.lock().await;
         if let Some((asked, answers)) = *last
             && asked.elapsed() < FRESH
-            && !(answers && ledger.is_failing())
+            && !(answers && store_handle.is_failing())
         {
             return answers;
         }
-        let answers = match timeout(PATIENCE, ask(ledger)).await {
+        let answers = match timeout(PATIENCE, ask(store_handle)).await {
             Ok(Ok(())) => true,
             Ok(Err(error)) => {
                 let error = &error as &dyn std::error::Error;
@@ -65,11 +65,11 @@ impl Health {
 /// Asks for a task that is not there, and has its webhook deleted: that goes through all that reading
 /// and writing go through, and neither finds nor changes anything. A store that could not write the last
 /// time has to show that it can: it writes an answer that it may forget after a second.
-async fn ask(ledger: &Ledger) -> Result<(), StoreError> {
-    let store = &ledger.store;
+async fn ask(store_handle: &StoreHandle) -> Result<(), StoreError> {
+    let store = &store_handle.store;
     let (owner, nothing) = (Owner::from(Principal::anonymous()), TaskId::random());
     store.snapshot(&owner, &nothing).await?;
-    if ledger.is_failing() {
+    if store_handle.is_failing() {
         let receipt = Receipt {
             message: MessageId::random(),
             digest: [0; 32],
@@ -78,7 +78,7 @@ async fn ask(ledger: &Ledger) -> Result<(), StoreError> {
         let written = store
             .keep_answer(&owner, receipt, Message::agent("ready"))
             .await;
-        ledger.note_written(&written);
+        store_handle.note_written(&written);
         written?;
     }
     match store
@@ -110,11 +110,11 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = { runtime }.enable_all().start_paused(true).build().unwrap();
         let store = Arc::new(Timed(MemoryStore::default()));
-        let ledger = Ledger::new(store, Duration::ZERO, false, false, false);
+        let store_handle = StoreHandle::new(store, Duration::ZERO, false, false, false);
         let health = Health::default();
         let asked = async |times: usize| {
             for _ in 0..times {
-                assert!(health.store_answers(&ledger).await);
+                assert!(health.store_answers(&store_handle).await);
             }
             // One answer each of what is read and of what is written.
             let told = recorder.snapshotter().snapshot().into_vec().into_iter();

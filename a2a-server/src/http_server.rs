@@ -1,4 +1,4 @@
-//! How a server is reached.
+//! A server bound to an address.
 
 use std::io;
 use std::net::SocketAddr;
@@ -319,7 +319,7 @@ impl Bound {
         self.warn();
         let service = self.service();
         let (server, stopping) = (self.server.clone(), CancellationToken::new());
-        server.inner.begin_upkeep();
+        server.inner.begin_maintenance();
         let grace = self.options.grace;
         let options = ServeOptions {
             // For what is still to be said when the last turn was stopped.

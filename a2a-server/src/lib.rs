@@ -6,13 +6,13 @@
 //!
 //! ```text
 //! HttpService ─► Server ─ GetTask, ListTasks, push configs … ──► Store ─────► Reply::Once
-//!                       ─ CancelTask ── its runner, or Store ────────────────► Reply::Once
-//!                       ─ SubscribeToTask ── follow(log) ────────────────────► Reply::Stream
-//!                       ─ SendMessage ── sent before? ── room for a turn? ── Runner ── agent.run(Turn)
-//!                            updates ─► Pen ─► Store::append: applied, stored, then followers wake
-//!                            SendMessage = follow to the end ────────────────► Reply::Once
-//!                            SendStreamingMessage = follow ──────────────────► Reply::Stream
-//! Upkeep: leases prolonged, abandoned tasks found, old ones forgotten
+//!                       ─ CancelTask ── its TaskWriter, or Store ────────────► Reply::Once
+//!                       ─ SubscribeToTask ── follower ───────────────────────► Reply::Stream
+//!                       ─ SendMessage ── idempotency ── limiter ── TaskGuard ── agent.run(Turn)
+//!                            updates ─► LogWriter ─► Store::append: applied, stored, then followers wake
+//!                            SendMessage = outcome ──────────────────────────► Reply::Once
+//!                            SendStreamingMessage = follower ────────────────► Reply::Stream
+//! Maintenance: leases renewed, orphans recovered, old tasks removed
 //! ```
 //!
 //! ```

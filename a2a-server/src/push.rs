@@ -1,4 +1,4 @@
-//! The webhooks of tasks: which there are, and what they are told.
+//! Operations on the webhooks of tasks.
 
 use a2a_transport::{Context, Reply};
 use a2a_types::{
@@ -21,7 +21,7 @@ impl Inner {
         self.check_webhook(&config, &context).await?;
         let config = with_id(config, &context);
         self.engine
-            .ledger
+            .store_handle
             .store
             .put_config(&Owner::of(&context), config.clone(), context.dialect)
             .await?;
@@ -39,7 +39,7 @@ impl Inner {
         let snapshot = self.pushable(&params.task_id, &context).await?;
         let configs = self
             .engine
-            .ledger
+            .store_handle
             .store
             .configs(&Owner::of(&context), &params.task_id)
             .await?;
@@ -63,7 +63,7 @@ impl Inner {
         let owner = Owner::of(&context);
         let configs = self
             .engine
-            .ledger
+            .store_handle
             .store
             .configs(&owner, &params.task_id)
             .await?;
@@ -82,7 +82,7 @@ impl Inner {
     ) -> Result<Reply, A2aError> {
         let snapshot = self.pushable(&params.task_id, &context).await?;
         self.engine
-            .ledger
+            .store_handle
             .store
             .delete_config(&Owner::of(&context), &params.task_id, &params.id)
             .await?;

@@ -1,4 +1,4 @@
-//! What becomes of a message.
+//! Operations that send a message.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use a2a_types::{
 };
 use tokio::time::{Instant, timeout_at};
 
-use crate::engine::admission::Accepted;
+use crate::engine::admission::Admitted;
 use crate::engine::follower::stuck;
 use crate::engine::outcome::Outcome;
-use crate::engine::pending_message::Heard;
-use crate::engine::reply_format::{Manner, Wanted};
-use crate::engine::run_state::Stage;
+use crate::engine::pending_message::PendingMessage;
+use crate::engine::reply_format::{ReplyFormat, ReplyOptions};
+use crate::engine::run_state::RunState;
 use crate::engine::task_writer::FirstStep;
 use crate::output_modes::check_output_modes;
 use crate::server::Inner;
@@ -26,20 +26,20 @@ impl Inner {
         params: SendMessageRequest,
         context: Context,
     ) -> impl Future<Output = Result<Reply, A2aError>> + Send {
-        let (manner, mut wanted) = (
-            Manner::of_sender(&context, Some(&params.message), &self.engine.ledger),
-            Wanted::of(&params),
+        let (format, mut options) = (
+            ReplyFormat::of_sender(&context, Some(&params.message), &self.engine.store_handle),
+            ReplyOptions::of(&params),
         );
         let configuration = params.configuration.as_ref();
         let soon = configuration.is_some_and(|configuration| configuration.return_immediately);
-        let heard = Box::new(Heard::new(params, context.clone()));
+        let pending = Box::new(PendingMessage::new(params, context.clone()));
         async move {
             let first_step = match soon {
                 true => FirstStep::Apart,
                 false => FirstStep::Here,
             };
-            self.check(&heard.request, &heard.context).await?;
-            let Accepted { begun, .. } = self.engine.begin(heard, first_step).await?;
+            self.check(&pending.request, &pending.context).await?;
+            let Admitted { accepted, .. } = self.engine.begin(pending, first_step).await?;
             // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
             let until = Instant::now()
                 + match soon {
@@ -47,32 +47,32 @@ impl Inner {
                     false => self.engine.max_wait,
                 };
             let rules = context.dialect.rules();
-            let enough = |stage: &Stage, since: u64| {
-                soon || stage.settled > since || rules.may_stop_waiting && begun.lets_go(stage)
+            let enough = |run: &RunState, since: u64| {
+                soon || run.settled > since || rules.may_stop_waiting && accepted.lets_go(run)
             };
-            let outcome = begun.outcome(until, |stage| enough(stage, 1)).await?;
+            let outcome = accepted.outcome(until, |run| enough(run, 1)).await?;
             let from = match outcome {
                 Outcome::Task(from) => from,
                 Outcome::Message(message) => {
-                    let message = SendMessageResponse::Message(manner.message(message));
+                    let message = SendMessageResponse::Message(format.message(message));
                     return Ok(Reply::once(Response::SendMessage(message)));
                 }
             };
-            let enough = |stage: &Stage| enough(stage, from.generation);
-            if !soon && !begun.is(enough) {
-                let waited = Box::pin(self.engine.wait(&begun, &from, &context, enough));
+            let enough = |run: &RunState| enough(run, from.generation);
+            if !soon && !accepted.is(enough) {
+                let waited = Box::pin(self.engine.wait(&accepted, &from, &context, enough));
                 // However that goes, the task says where it stands.
                 drop(timeout_at(until, waited).await);
-                if let Some(failure) = begun.stuck() {
+                if let Some(failure) = accepted.stuck() {
                     return Err(stuck(failure));
                 }
             }
             let snapshot = self.engine.snapshot_to_copy(&from.task, &context).await?;
             if !context.dialect.rules().history_when_not_asked {
-                wanted.history_length.get_or_insert(0);
+                options.history_length.get_or_insert(0);
             }
             let task = Arc::unwrap_or_clone(snapshot.task);
-            let response = Response::SendMessage(manner.answer(task, wanted));
+            let response = Response::SendMessage(format.answer(task, options));
             let reply = Reply::once(response).holding(snapshot.share.held());
             Ok(reply.about_task_of(from.dialect))
         }
@@ -86,30 +86,31 @@ impl Inner {
     ) -> impl Future<Output = Result<Reply, A2aError>> + Send {
         let configuration = params.configuration.as_ref();
         let history_length = configuration.and_then(|configuration| configuration.history_length);
-        let manner = Manner::of_sender(&context, Some(&params.message), &self.engine.ledger);
+        let format =
+            ReplyFormat::of_sender(&context, Some(&params.message), &self.engine.store_handle);
         let beginning = Beginning::Message(params.message.message_id.clone());
-        let heard = Box::new(Heard::new(params, context.clone()));
+        let pending = Box::new(PendingMessage::new(params, context.clone()));
         async move {
             self.require_streaming()?;
-            self.check(&heard.request, &heard.context).await?;
-            let Accepted { begun, snapshot } =
-                self.engine.begin(heard, FirstStep::UntilTold).await?;
+            self.check(&pending.request, &pending.context).await?;
+            let Admitted { accepted, snapshot } =
+                self.engine.begin(pending, FirstStep::UntilTold).await?;
             let until = Instant::now() + self.engine.first_event;
-            let from = match begun.outcome(until, |_| true).await? {
+            let from = match accepted.outcome(until, |_| true).await? {
                 Outcome::Task(from) => match snapshot {
                     Some(snapshot) => snapshot,
                     None => self.engine.snapshot(&from.task, &context).await?,
                 },
                 Outcome::Message(message) => {
                     let told = Update {
-                        event: Event::Message(manner.message(message)).into(),
+                        event: Event::Message(format.message(message)).into(),
                         generation: None,
                     };
                     return Ok(Reply::stream(tokio_stream::once(Ok(told))));
                 }
             };
             let ends = TaskState::ends_stream;
-            self.stream(from, history_length, context, (manner, beginning), ends)
+            self.stream(from, history_length, context, (format, beginning), ends)
                 .await
         }
     }

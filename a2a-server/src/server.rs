@@ -1,4 +1,4 @@
-//! The agent's side of the protocol: what every operation does.
+//! The server: dispatch of operations, and those on one task.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::engine::Engine;
 use crate::engine::follower::First;
-use crate::engine::reply_format::Manner;
+use crate::engine::reply_format::ReplyFormat;
 use crate::health::Health;
 use crate::store::Snapshot;
 #[cfg(feature = "push")]
@@ -67,12 +67,12 @@ impl Server {
         let engine = &self.inner.engine;
         self.drain();
         engine.closing.cancel();
-        if tokio::time::timeout(grace, engine.turns.active.idle())
+        if tokio::time::timeout(grace, engine.scheduler.active.idle())
             .await
             .is_err()
         {
-            engine.turns.active.stop();
-            engine.turns.active.idle().await;
+            engine.scheduler.active.stop();
+            engine.scheduler.active.idle().await;
         }
         engine.closed.cancel();
     }
@@ -81,25 +81,25 @@ impl Server {
 impl Readiness for Server {
     fn ready(&self) -> BoxFuture<'_, Result<(), &'static str>> {
         let Inner { health, engine, .. } = &*self.inner;
-        Box::pin(health.check(&engine.ledger))
+        Box::pin(health.check(&engine.store_handle))
     }
 }
 
 impl Transport for Server {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
-        self.inner.begin_upkeep();
+        self.inner.begin_maintenance();
         self.inner.answer(call)
     }
 }
 
 impl Inner {
     /// Begins what is done in the background, unless that has been done.
-    pub(crate) fn begin_upkeep(&self) {
-        let begins = self.engine.upkeep.begin();
+    pub(crate) fn begin_maintenance(&self) {
+        let begins = self.engine.maintenance.begin();
         #[cfg(feature = "push")]
         if let Some(webhooks) = self.webhooks.as_ref().filter(|_| begins) {
             webhooks.begin(
-                &self.engine.ledger,
+                &self.engine.store_handle,
                 self.engine.closed.clone(),
                 Arc::downgrade(&self.engine),
             );
@@ -174,7 +174,7 @@ impl Inner {
         self.require_streaming()?;
         let snapshot = self.engine.snapshot(&params.id, &context).await?;
         let context = settled(context, &snapshot);
-        let manner = Manner::of_reader(&context, &snapshot.task, &self.engine.ledger);
+        let format = ReplyFormat::of_reader(&context, &snapshot.task, &self.engine.store_handle);
         let (state, rules) = (snapshot.task.status.state, context.dialect.rules());
         let ends = match rules.follows_waiting_tasks {
             true => TaskState::is_terminal,
@@ -186,7 +186,7 @@ impl Inner {
             // Whoever was cut off hears the rest, be the task ended or not.
             let task = snapshot.task.id.clone();
             let later = self.engine.follow(task, None, seen, &context, ends).await?;
-            let told = manner.tell(Beginning::Task, later);
+            let told = format.tell(Beginning::Task, later);
             return Ok(Reply::stream(told).about_task_of(snapshot.dialect));
         }
         if state.is_terminal() && !rules.subscribes_to_ended_tasks {
@@ -201,7 +201,7 @@ impl Inner {
             let last = tokio_stream::once(Ok(last));
             return Ok(Reply::stream(last).about_task_of(snapshot.dialect));
         }
-        self.stream(snapshot, None, context, (manner, Beginning::Task), ends)
+        self.stream(snapshot, None, context, (format, Beginning::Task), ends)
             .await
     }
 
@@ -211,7 +211,7 @@ impl Inner {
         snapshot: Snapshot,
         history_length: Option<u32>,
         context: Context,
-        (manner, beginning): (Manner, Beginning),
+        (format, beginning): (ReplyFormat, Beginning),
         ends: fn(TaskState) -> bool,
     ) -> Result<Reply, A2aError> {
         let (generation, dialect) = (snapshot.generation, snapshot.dialect);
@@ -220,7 +220,7 @@ impl Inner {
         let history_length = history_length.or_else(|| unasked(&context));
         let first = move || {
             let mut task = Arc::unwrap_or_clone(task);
-            if manner == Manner::Plain {
+            if format == ReplyFormat::Plain {
                 hide_steps(&mut task);
                 task.trim_history(history_length);
             }
@@ -230,14 +230,14 @@ impl Inner {
             }
         };
         let told = match ended {
-            true => manner.tell(beginning, stream::once(async move { Ok(first()) })),
+            true => format.tell(beginning, stream::once(async move { Ok(first()) })),
             false => {
                 let first: First = Box::new(first);
                 let all = self
                     .engine
                     .follow(id, Some(first), generation, &context, ends)
                     .await?;
-                manner.tell(beginning, all)
+                format.tell(beginning, all)
             }
         };
         Ok(Reply::stream(told).about_task_of(dialect))
@@ -261,7 +261,7 @@ impl Inner {
 
     /// A task as its caller may see it, with as much of the history as was asked for.
     pub(crate) fn present(&self, task: &mut Task, length: Option<u32>, context: &Context) {
-        Manner::of_reader(context, task, &self.engine.ledger).present(task);
+        ReplyFormat::of_reader(context, task, &self.engine.store_handle).present(task);
         self.trim(task, length, context);
     }
 

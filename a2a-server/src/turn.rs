@@ -8,8 +8,8 @@ use a2a_types::{
     TaskState,
 };
 
-use crate::engine::pending_message::{Heard, Resumed};
-use crate::engine::task_writer::Runner;
+use crate::engine::pending_message::{PendingMessage, Resumed};
+use crate::engine::task_writer::TaskWriter;
 use crate::engine::update::{ArtifactUpdate, UpdateError};
 
 /// One turn of a conversation: the message that the agent got, and the ways to answer it.
@@ -19,18 +19,18 @@ use crate::engine::update::{ArtifactUpdate, UpdateError};
 /// artifact may be collected for a moment.
 #[derive(Clone, Debug)]
 pub struct Turn {
-    runner: Arc<Runner>,
-    heard: Arc<Heard>,
+    writer: Arc<TaskWriter>,
+    pending: Arc<PendingMessage>,
 }
 
 impl Turn {
-    pub(crate) fn new(runner: Arc<Runner>, heard: Arc<Heard>) -> Self {
-        Self { runner, heard }
+    pub(crate) fn new(writer: Arc<TaskWriter>, pending: Arc<PendingMessage>) -> Self {
+        Self { writer, pending }
     }
 
     /// The message to answer.
     pub fn message(&self) -> &Message {
-        &self.heard.request.message
+        &self.pending.request.message
     }
 
     /// The text of the message to answer.
@@ -41,18 +41,18 @@ impl Turn {
     /// Everything that was asked: beside the message its metadata, and how the caller wants to be
     /// answered.
     pub fn request(&self) -> &SendMessageRequest {
-        &self.heard.request
+        &self.pending.request
     }
 
     /// Who asks.
     pub fn principal(&self) -> &Principal {
-        &self.heard.context.principal
+        &self.pending.context.principal
     }
 
     /// The user that the caller says that it acts for. Nothing proves it: who asks is the
     /// [`principal`](Self::principal).
     pub fn claimed_user_id(&self) -> Option<&str> {
-        let header = self.heard.context.claims.user_id.as_deref();
+        let header = self.pending.context.claims.user_id.as_deref();
         header.or_else(|| self.said("user_id"))
     }
 
@@ -68,28 +68,28 @@ impl Turn {
 
     /// The tenant that the caller named, of those that the card offers.
     pub fn tenant(&self) -> Option<&str> {
-        self.heard.context.tenant.as_deref()
+        self.pending.context.tenant.as_deref()
     }
 
     /// The trace that the turn belongs to: other agents that are called on the way go on with it, by
     /// `trace` of a client's `Sending`.
     pub fn trace(&self) -> Option<&TraceContext> {
-        self.heard.context.trace.as_ref()
+        self.pending.context.trace.as_ref()
     }
 
     /// The task that is being worked on, or would be.
     pub fn task_id(&self) -> &TaskId {
-        self.runner.task_id()
+        self.writer.task_id()
     }
 
     /// The conversation.
     pub fn context_id(&self) -> &ContextId {
-        self.runner.context_id()
+        self.writer.context_id()
     }
 
     /// The task as it stands, with its whole history: what was said before this turn, too.
     pub async fn task(&self) -> Result<Task, UpdateError> {
-        Ok(Arc::unwrap_or_clone(self.runner.task().await?))
+        Ok(Arc::unwrap_or_clone(self.writer.task().await?))
     }
 
     /// Tells that work goes on.
@@ -121,7 +121,7 @@ impl Turn {
         state: TaskState,
         message: Option<Message>,
     ) -> impl Future<Output = Result<(), UpdateError>> + Send {
-        boxed(self.runner.status(state, message, None))
+        boxed(self.writer.status(state, message, None))
     }
 
     /// Gives the task a status, and tells more about it in the event's metadata.
@@ -131,7 +131,7 @@ impl Turn {
         message: Option<Message>,
         metadata: Object,
     ) -> impl Future<Output = Result<(), UpdateError>> + Send {
-        boxed(self.runner.status(state, message, Some(metadata)))
+        boxed(self.writer.status(state, message, Some(metadata)))
     }
 
     /// Begins an artifact.
@@ -148,11 +148,11 @@ impl Turn {
     }
 
     pub(crate) async fn step(&self, step: Message) -> Result<(), UpdateError> {
-        self.runner.step(step).await
+        self.writer.step(step).await
     }
 
     pub(crate) fn keeps_steps(&self) -> bool {
-        self.runner.keeps_steps()
+        self.writer.keeps_steps()
     }
 
     /// Gives the task an artifact or a chunk of one: [`Turn::artifact`] is the comfortable way.
@@ -160,7 +160,7 @@ impl Turn {
         &self,
         update: ArtifactUpdate,
     ) -> impl Future<Output = Result<(), UpdateError>> + Send {
-        boxed(self.runner.artifact(update))
+        boxed(self.writer.artifact(update))
     }
 
     /// Answers with a message.
@@ -170,31 +170,31 @@ impl Turn {
     /// with the message.
     pub fn reply(&self, message: Message) -> impl Future<Output = Result<(), UpdateError>> + Send {
         let role = Role::Agent;
-        boxed(self.runner.reply(Message { role, ..message }))
+        boxed(self.writer.reply(Message { role, ..message }))
     }
 
     /// Lets callers who wait have the task as it stands, because this will take long. Callers of
     /// 1.0 go on waiting: their specification (§3.2.2) promises them an ended or interrupted task.
     pub async fn detach(&self) -> Result<(), UpdateError> {
-        self.runner.detach().await
+        self.writer.detach().await
     }
 
     /// Resolves when the caller wants the task canceled. Return soon then; after a while the turn
     /// is dropped wherever it stands.
     pub async fn canceled(&self) {
-        self.runner.canceled().await;
+        self.writer.canceled().await;
     }
 
     /// Keeps what the agent wants to know if it has to go on after a crash, in place of what it kept
     /// before: [`Turn::resumed`] gives it back.
     pub async fn checkpoint(&self, checkpoint: Object) -> Result<(), UpdateError> {
-        self.runner.checkpoint(checkpoint).await
+        self.writer.checkpoint(checkpoint).await
     }
 
     /// If the message was being answered before, by a process that ended in the middle: what the agent
     /// had written down for that case. What it had done and told is in the task.
     pub fn resumed(&self) -> Option<&Resumed> {
-        self.heard.resumed.as_deref()
+        self.pending.resumed.as_deref()
     }
 
     /// The tasks that the message refers to, those that its sender may see, each once: the first 100.
@@ -202,7 +202,7 @@ impl Turn {
         let mut tasks: Vec<Task> = Vec::new();
         for id in &self.message().reference_task_ids {
             if tasks.len() < MOST_REFERENCES && !tasks.iter().any(|task| task.id == *id) {
-                tasks.extend(self.runner.other(id).await?);
+                tasks.extend(self.writer.other(id).await?);
             }
         }
         Ok(tasks)
@@ -210,7 +210,7 @@ impl Turn {
 
     /// Whether the caller wants the task canceled.
     pub fn is_canceled(&self) -> bool {
-        self.runner.is_canceled()
+        self.writer.is_canceled()
     }
 }
 
@@ -258,7 +258,7 @@ impl<'t> ArtifactDraft<'t> {
     /// Sends what was added since the last time, and goes on.
     pub fn send(mut self) -> impl Future<Output = Result<Self, UpdateError>> + Send {
         let chunk = self.chunk(false);
-        let sent = boxed(self.turn.runner.artifact(chunk));
+        let sent = boxed(self.turn.writer.artifact(chunk));
         async move {
             sent.await?;
             Ok(self)
@@ -269,7 +269,7 @@ impl<'t> ArtifactDraft<'t> {
     /// nothing is sent: no generation allows a chunk without parts.
     pub fn done(mut self) -> impl Future<Output = Result<(), UpdateError>> + Send {
         let rest = self.rest();
-        let rest = rest.map(|rest| boxed(self.turn.runner.artifact(rest)));
+        let rest = rest.map(|rest| boxed(self.turn.writer.artifact(rest)));
         async move {
             match rest {
                 Some(rest) => rest.await,
@@ -278,12 +278,12 @@ impl<'t> ArtifactDraft<'t> {
         }
     }
 
-    /// Sends what was added since the last time, and completes the task with it: in one stroke, which is
+    /// Sends what was added since the last time, and completes the task with it: in one append, which is
     /// quicker than two, and after which there is either all of that or nothing.
     pub fn complete(mut self) -> impl Future<Output = Result<(), UpdateError>> + Send {
         match self.rest() {
-            Some(rest) => boxed(self.turn.runner.complete_with(rest)),
-            None => boxed(self.turn.runner.status(TaskState::Completed, None, None)),
+            Some(rest) => boxed(self.turn.writer.complete_with(rest)),
+            None => boxed(self.turn.writer.status(TaskState::Completed, None, None)),
         }
     }
 

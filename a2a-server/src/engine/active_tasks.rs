@@ -1,4 +1,4 @@
-//! Tasks that are being worked on, and the messages that wait for their next turn.
+//! Registry of active tasks, with the messages that wait for their next turn.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,14 +9,14 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use tokio::sync::{oneshot, watch};
 
-use crate::engine::pending_message::Heard;
-use crate::engine::task_writer::Runner;
+use crate::engine::pending_message::PendingMessage;
+use crate::engine::task_writer::TaskWriter;
 use crate::store::Owner;
 
 /// The runs in progress, and how many there are.
 #[derive(Default)]
 pub(crate) struct ActiveTasks {
-    running: Mutex<Runs>,
+    running: Mutex<Table>,
     /// How many runs are in progress; tells when there is none.
     count: watch::Sender<usize>,
 }
@@ -33,26 +33,30 @@ impl ActiveTasks {
         self.lock().stop();
     }
 
-    /// The runner of the task, if a run is in progress.
-    pub(crate) fn running(&self, owner: &Owner, task: &TaskId) -> Option<Arc<Runner>> {
+    /// The writer of the task, if a run is in progress.
+    pub(crate) fn running(&self, owner: &Owner, task: &TaskId) -> Option<Arc<TaskWriter>> {
         self.lock().find(owner, task).cloned()
     }
 
-    /// Makes `runner` the one of its task; if there is one already, yields that instead.
-    pub(crate) fn claim(&self, runner: &Arc<Runner>) -> Result<(), Arc<Runner>> {
-        self.lock().claim(runner)
+    /// Makes `writer` the one of its task; if there is one already, yields that instead.
+    pub(crate) fn claim(&self, writer: &Arc<TaskWriter>) -> Result<(), Arc<TaskWriter>> {
+        self.lock().claim(writer)
     }
 
     /// Takes a place for a message in the queue of a busy task: the run does not end before the
     /// ticket is confirmed or dropped.
-    pub(crate) fn queue(&self, runner: &Runner, heard: Arc<Heard>) -> Result<Ticket, NoPlace> {
+    pub(crate) fn queue(
+        &self,
+        writer: &TaskWriter,
+        pending: Arc<PendingMessage>,
+    ) -> Result<Ticket, NoPlace> {
         let mut running = self.lock();
-        let busy = running.of(runner).ok_or(NoPlace::RunIsOver)?;
+        let busy = running.of(writer).ok_or(NoPlace::RunIsOver)?;
         if busy.waiting.len() >= MOST_WAITING {
             return Err(NoPlace::Crowded);
         }
         let (confirmed, ticket) = oneshot::channel();
-        busy.waiting.push_back(Waiting { heard, ticket });
+        busy.waiting.push_back(Waiting { pending, ticket });
         Ok(Ticket(confirmed))
     }
 
@@ -73,33 +77,33 @@ impl ActiveTasks {
     }
 
     /// Whether a message waits for the next turn.
-    pub(crate) fn is_awaited(&self, runner: &Runner) -> bool {
+    pub(crate) fn is_awaited(&self, writer: &TaskWriter) -> bool {
         let mut running = self.lock();
-        running.of(runner).is_some_and(|it| !it.waiting.is_empty())
+        running.of(writer).is_some_and(|it| !it.waiting.is_empty())
     }
 
     /// Ends a run, whoever waits for its next turn: they are in the history.
-    pub(crate) fn forget(&self, runner: &Runner) {
-        self.lock().end(runner, |_| true);
+    pub(crate) fn forget(&self, writer: &TaskWriter) {
+        self.lock().end(writer, |_| true);
     }
 
     /// The first message that waits and is in the history.
-    pub(crate) async fn next(&self, runner: &Runner) -> Option<Arc<Heard>> {
+    pub(crate) async fn next(&self, writer: &TaskWriter) -> Option<Arc<PendingMessage>> {
         loop {
-            let first = self.lock().of(runner)?.waiting.pop_front()?;
+            let first = self.lock().of(writer)?.waiting.pop_front()?;
             if first.ticket.await.is_ok() {
-                return Some(first.heard);
+                return Some(first.pending);
             }
         }
     }
 
     /// Ends the run, unless a message came in between.
-    pub(crate) fn leave(&self, runner: &Runner) -> bool {
-        self.lock().end(runner, |run| run.waiting.is_empty())
+    pub(crate) fn leave(&self, writer: &TaskWriter) -> bool {
+        self.lock().end(writer, |run| run.waiting.is_empty())
     }
 
     /// Nothing that is done under the lock can panic half-way.
-    fn lock(&self) -> MutexGuard<'_, Runs> {
+    fn lock(&self) -> MutexGuard<'_, Table> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -128,53 +132,53 @@ const MOST_WAITING: usize = 64;
 
 /// The runs in progress, found by whose tasks they work on and by the names of those.
 #[derive(Default)]
-struct Runs {
+struct Table {
     hasher: RandomState,
-    runs: HashTable<Running>,
+    runs: HashTable<ActiveTask>,
     /// Whether runs are stopped when they begin.
     stopped: bool,
 }
 
 /// A run of turns on one task, and the messages that came meanwhile.
-struct Running {
-    runner: Arc<Runner>,
+struct ActiveTask {
+    writer: Arc<TaskWriter>,
     waiting: VecDeque<Waiting>,
 }
 
 /// A message that will be in the task's history when its ticket says so.
 struct Waiting {
-    heard: Arc<Heard>,
+    pending: Arc<PendingMessage>,
     ticket: oneshot::Receiver<()>,
 }
 
-impl Runs {
+impl Table {
     /// Stops every run, and those to come.
     fn stop(&mut self) {
         self.stopped = true;
-        self.runs.iter().for_each(|running| running.runner.lose());
+        self.runs.iter().for_each(|running| running.writer.lose());
     }
 
-    /// The runner of a task, if a run is in progress.
-    fn find(&self, owner: &Owner, task: &TaskId) -> Option<&Arc<Runner>> {
+    /// The writer of a task, if a run is in progress.
+    fn find(&self, owner: &Owner, task: &TaskId) -> Option<&Arc<TaskWriter>> {
         let hash = self.hasher.hash_one((owner, task));
         let found = self.runs.find(hash, |it| it.works_on(owner, task))?;
-        Some(&found.runner)
+        Some(&found.writer)
     }
 
-    /// Makes `runner` the one of its task; if there is one already, yields that instead.
-    fn claim(&mut self, runner: &Arc<Runner>) -> Result<(), Arc<Runner>> {
-        let (owner, task) = (runner.owner(), runner.task_id());
-        let of_task = |running: &Running| running.works_on(owner, task);
+    /// Makes `writer` the one of its task; if there is one already, yields that instead.
+    fn claim(&mut self, writer: &Arc<TaskWriter>) -> Result<(), Arc<TaskWriter>> {
+        let (owner, task) = (writer.owner(), writer.task_id());
+        let of_task = |running: &ActiveTask| running.works_on(owner, task);
         let hasher = &self.hasher;
-        let rehash = |it: &Running| hash(hasher, &it.runner);
-        match self.runs.entry(hash(hasher, runner), of_task, rehash) {
-            Entry::Occupied(busy) => Err(Arc::clone(&busy.get().runner)),
+        let rehash = |it: &ActiveTask| hash(hasher, &it.writer);
+        match self.runs.entry(hash(hasher, writer), of_task, rehash) {
+            Entry::Occupied(busy) => Err(Arc::clone(&busy.get().writer)),
             Entry::Vacant(free) => {
                 if self.stopped {
-                    runner.lose();
+                    writer.lose();
                 }
-                free.insert(Running {
-                    runner: Arc::clone(runner),
+                free.insert(ActiveTask {
+                    writer: Arc::clone(writer),
                     waiting: VecDeque::new(),
                 });
                 Ok(())
@@ -182,16 +186,16 @@ impl Runs {
         }
     }
 
-    /// The run of this very runner, unless it is over.
-    fn of(&mut self, runner: &Runner) -> Option<&mut Running> {
-        let hash = hash(&self.hasher, runner);
-        self.runs.find_mut(hash, |it| it.is_of(runner))
+    /// The run of this very writer, unless it is over.
+    fn of(&mut self, writer: &TaskWriter) -> Option<&mut ActiveTask> {
+        let hash = hash(&self.hasher, writer);
+        self.runs.find_mut(hash, |it| it.is_of(writer))
     }
 
-    /// Ends the run of this very runner, if that is right; whether it is over.
-    fn end(&mut self, runner: &Runner, if_so: impl FnOnce(&Running) -> bool) -> bool {
-        let hash = hash(&self.hasher, runner);
-        match self.runs.find_entry(hash, |it| it.is_of(runner)) {
+    /// Ends the run of this very writer, if that is right; whether it is over.
+    fn end(&mut self, writer: &TaskWriter, if_so: impl FnOnce(&ActiveTask) -> bool) -> bool {
+        let hash = hash(&self.hasher, writer);
+        match self.runs.find_entry(hash, |it| it.is_of(writer)) {
             Ok(running) if !if_so(running.get()) => false,
             Ok(running) => {
                 running.remove();
@@ -202,18 +206,18 @@ impl Runs {
     }
 }
 
-impl Running {
+impl ActiveTask {
     fn works_on(&self, owner: &Owner, task: &TaskId) -> bool {
-        self.runner.task_id() == task && self.runner.owner() == owner
+        self.writer.task_id() == task && self.writer.owner() == owner
     }
 
-    fn is_of(&self, runner: &Runner) -> bool {
-        std::ptr::eq(&*self.runner, runner)
+    fn is_of(&self, writer: &TaskWriter) -> bool {
+        std::ptr::eq(&*self.writer, writer)
     }
 }
 
-fn hash(hasher: &RandomState, runner: &Runner) -> u64 {
-    hasher.hash_one((runner.owner(), runner.task_id()))
+fn hash(hasher: &RandomState, writer: &TaskWriter) -> u64 {
+    hasher.hash_one((writer.owner(), writer.task_id()))
 }
 
 #[cfg(test)]
@@ -224,13 +228,13 @@ mod tests {
     use a2a_types::{Dialect, Task};
 
     use super::*;
-    use crate::engine::store_handle::Ledger;
+    use crate::engine::store_handle::StoreHandle;
     use crate::store::{MemoryStore, Snapshot, TaskShare};
 
     #[test]
     fn a_run_that_begins_when_all_are_stopped_is_stopped_too() {
         let store = Arc::new(MemoryStore::default());
-        let ledger = Ledger::new(store, Duration::ZERO, false, false, false);
+        let store_handle = StoreHandle::new(store, Duration::ZERO, false, false, false);
         let known = Snapshot {
             task: Task::submitted("t".into(), "c".into()).into(),
             generation: 1,
@@ -239,10 +243,10 @@ mod tests {
             share: TaskShare::default(),
         };
         let owner = Owner::from(Principal::named("ada"));
-        let runner = Arc::new(Runner::for_known(ledger.into(), owner, &known));
-        let mut runs = Runs::default();
+        let writer = Arc::new(TaskWriter::for_known(store_handle.into(), owner, &known));
+        let mut runs = Table::default();
         runs.stop();
-        runs.claim(&runner).expect("a free task");
-        assert!(runner.is_lost());
+        runs.claim(&writer).expect("a free task");
+        assert!(writer.is_lost());
     }
 }

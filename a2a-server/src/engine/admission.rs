@@ -1,4 +1,4 @@
-//! How a message comes to the agent: for a new task, an idle one, or one that is being worked on.
+//! Admission of messages: to a new task, an idle one, or one that is being worked on.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -12,29 +12,29 @@ use futures_util::FutureExt;
 
 use crate::engine::Engine;
 use crate::engine::active_tasks::NoPlace;
-use crate::engine::idempotency::Letter;
-use crate::engine::limiter::Pass;
+use crate::engine::idempotency::InFlightSend;
+use crate::engine::limiter::TurnPermit;
 use crate::engine::new_task::{new_task, with_id};
-use crate::engine::outcome::{Begun, LogPosition, Outcome};
-use crate::engine::pending_message::Heard;
-use crate::engine::task_guard::Claim;
-use crate::engine::task_writer::{FirstStep, Runner};
+use crate::engine::outcome::{Accepted, LogPosition, Outcome};
+use crate::engine::pending_message::PendingMessage;
+use crate::engine::task_guard::TaskGuard;
+use crate::engine::task_writer::{FirstStep, TaskWriter};
 use crate::engine::turn_scheduler::woken;
 use crate::engine::update::UpdateError;
 use crate::store::{self, Orphan, Owner, Receipt, Snapshot, StoreError, limits};
 
 /// A message that the agent has been given, for the caller who sent it.
-pub(crate) struct Accepted {
-    pub(crate) begun: Begun,
+pub(crate) struct Admitted {
+    pub(crate) accepted: Accepted,
     /// The task as the message found it, for a caller who follows it: whoever sends the message again
     /// reads the task itself.
     pub(crate) snapshot: Option<Snapshot>,
 }
 
-impl Accepted {
-    fn without_snapshot(begun: Begun) -> Self {
+impl Admitted {
+    fn without_snapshot(accepted: Accepted) -> Self {
         Self {
-            begun,
+            accepted,
             snapshot: None,
         }
     }
@@ -42,9 +42,9 @@ impl Accepted {
 
 /// What became of a message for a task that exists.
 enum Placed {
-    Accepted(Accepted),
+    Admitted(Admitted),
     /// Another message was faster: the task has to be read again.
-    TooLate(Arc<Heard>),
+    TooLate(Arc<PendingMessage>),
 }
 
 impl Engine {
@@ -52,29 +52,31 @@ impl Engine {
     /// begun is brought to its end.
     pub(crate) async fn begin(
         self: &Arc<Self>,
-        mut heard: Box<Heard>,
+        mut pending: Box<PendingMessage>,
         first_step: FirstStep,
-    ) -> Result<Accepted, A2aError> {
+    ) -> Result<Admitted, A2aError> {
         self.check_open()?;
-        let letter = self.letters.open(&heard.request, &heard.context)?;
-        heard.letter.clone_from(&letter);
-        let size = limits::request(&heard.request);
-        heard.held = Some(Arc::new(self.gate.hold(size)?));
+        let in_flight = self
+            .in_flight_sends
+            .open(&pending.request, &pending.context)?;
+        pending.in_flight.clone_from(&in_flight);
+        let size = limits::request(&pending.request);
+        pending.held = Some(Arc::new(self.limiter.hold(size)?));
         let engine = Arc::clone(self);
-        let begun = to_its_end(async move {
-            let Some(letter) = letter else {
-                return engine.take_in(heard, first_step).await;
+        let accepted = to_its_end(async move {
+            let Some(in_flight) = in_flight else {
+                return engine.admit(pending, first_step).await;
             };
             let mut snapshot = None;
-            let take_in = async || {
-                let accepted = engine.take_in(heard, first_step).await?;
-                snapshot = accepted.snapshot;
-                Ok::<_, A2aError>(accepted.begun)
+            let admit = async || {
+                let admitted = engine.admit(pending, first_step).await?;
+                snapshot = admitted.snapshot;
+                Ok::<_, A2aError>(admitted.accepted)
             };
-            let begun = letter.begun.get_or_try_init(take_in).await?.clone();
-            Ok(Accepted { begun, snapshot })
+            let accepted = in_flight.accepted.get_or_try_init(admit).await?.clone();
+            Ok(Admitted { accepted, snapshot })
         });
-        begun
+        accepted
             .await
             .unwrap_or_else(|| Err(ErrorKind::Internal.into()))
     }
@@ -91,218 +93,241 @@ impl Engine {
     }
 
     /// Waits until a turn may begin.
-    async fn enter(&self, owner: &Owner) -> Result<Pass, A2aError> {
-        let pass = self.gate.enter(owner).await?;
+    async fn enter(&self, owner: &Owner) -> Result<TurnPermit, A2aError> {
+        let permit = self.limiter.enter(owner).await?;
         // That may have taken until nobody would stop the turn any more.
         self.check_open()?;
-        Ok(pass)
+        Ok(permit)
     }
 
     /// Gives a message to the agent: for a new task, an idle one, or one that is being worked on.
-    async fn take_in(
+    async fn admit(
         self: &Arc<Self>,
-        mut heard: Box<Heard>,
+        mut pending: Box<PendingMessage>,
         first_step: FirstStep,
-    ) -> Result<Accepted, A2aError> {
-        if let Some(letter) = &heard.letter
-            && let Some(known) = self.known(letter, &heard).await?
+    ) -> Result<Admitted, A2aError> {
+        if let Some(in_flight) = &pending.in_flight
+            && let Some(known) = self.known(in_flight, &pending).await?
         {
-            return Ok(Accepted::without_snapshot(known));
+            return Ok(Admitted::without_snapshot(known));
         }
-        let context = &heard.context;
-        let task = heard.request.message.task_id.as_ref();
+        let context = &pending.context;
+        let task = pending.request.message.task_id.as_ref();
         if let Some(id) = task
             && self.find(id, context).await?.is_some()
         {
-            return Box::pin(self.go_on(heard, first_step)).await;
+            return Box::pin(self.continue_task(pending, first_step)).await;
         }
         if task.is_some() && !context.dialect.rules().caller_names_tasks {
             return Err(ErrorKind::TaskNotFound.into());
         }
         let owner = Owner::of(context);
-        let pass = self.enter(&owner).await?;
-        let config = heard.request.configuration.as_ref();
+        let permit = self.enter(&owner).await?;
+        let config = pending.request.configuration.as_ref();
         let config = config.and_then(|given| given.task_push_notification_config.clone());
-        let named = heard.request.message.context_id.clone();
+        let named = pending.request.message.context_id.clone();
         let (new, message) = new_task(
-            std::mem::take(&mut heard.request.message),
-            &heard.context,
+            std::mem::take(&mut pending.request.message),
+            &pending.context,
             config.map(|config| with_id(*config, context)),
-            heard.letter.as_ref().map(|letter| letter.receipt()),
-            &self.ledger,
+            pending
+                .in_flight
+                .as_ref()
+                .map(|in_flight| in_flight.receipt()),
+            &self.store_handle,
         );
         let snapshot = first_step.is_followed().then(|| new.snapshot());
-        let runner = Arc::new(Runner::for_new(Arc::clone(&self.ledger), owner, new));
-        let claim = match Claim::of(&self.turns, &runner) {
-            Ok(claim) => claim,
+        let writer = Arc::new(TaskWriter::for_new(
+            Arc::clone(&self.store_handle),
+            owner,
+            new,
+        ));
+        let guard = match TaskGuard::of(&self.scheduler, &writer) {
+            Ok(guard) => guard,
             Err(busy) => {
                 // Two first messages to a task that its caller names: the second finds it begun.
                 busy.open().await?;
-                drop(pass);
-                heard.request.message = Message {
+                drop(permit);
+                pending.request.message = Message {
                     context_id: named,
                     ..message
                 };
-                return Box::pin(self.go_on(heard, first_step)).await;
+                return Box::pin(self.continue_task(pending, first_step)).await;
             }
         };
-        let needs_task = !heard.context.dialect.rules().answers_directly;
+        let needs_task = !pending.context.dialect.rules().answers_directly;
         if needs_task {
-            runner.open().await?;
+            writer.open().await?;
         }
-        heard.request.message = message;
+        pending.request.message = message;
         let first_step = match needs_task {
             true => first_step.of_known(),
             false => first_step,
         };
-        claim.start(heard.into(), first_step, Some(pass));
-        let begun = Begun::Run {
-            runner,
+        guard.start(pending.into(), first_step, Some(permit));
+        let accepted = Accepted::Run {
+            writer,
             from: None,
             detached: 0,
         };
-        Ok(Accepted { begun, snapshot })
+        Ok(Admitted { accepted, snapshot })
     }
 
     /// What became of a message that was taken in before.
-    async fn known(&self, letter: &Letter, heard: &Heard) -> Result<Option<Begun>, A2aError> {
-        let context = &heard.context;
+    async fn known(
+        &self,
+        in_flight: &InFlightSend,
+        pending: &PendingMessage,
+    ) -> Result<Option<Accepted>, A2aError> {
+        let context = &pending.context;
         let owner = Owner::of(context);
-        let received = self.ledger.store.received(&owner, letter.message()).await?;
+        let received = self
+            .store_handle
+            .store
+            .received(&owner, in_flight.message())
+            .await?;
         let Some(received) = received else {
             return Ok(None);
         };
-        letter.check_receipt(received.digest, &heard.request)?;
+        in_flight.check_receipt(received.digest, &pending.request)?;
         Ok(Some(match received.outcome {
-            store::Outcome::Message(message) => Begun::Known(Arc::new(Outcome::Message(*message))),
+            store::Outcome::Message(message) => {
+                Accepted::Known(Arc::new(Outcome::Message(*message)))
+            }
             store::Outcome::Task(task) => {
                 let from = self.find(&task, context).await?;
                 let from = LogPosition::from(&from.ok_or_else(|| removed(&task))?);
-                match self.turns.active.running(&owner, &task) {
-                    Some(runner) if !from.is_settled => Begun::Run {
+                match self.scheduler.active.running(&owner, &task) {
+                    Some(writer) if !from.is_settled => Accepted::Run {
                         // It came before now, and is let go with those whom the agent has let go.
                         detached: 0,
                         from: Some(from),
-                        runner,
+                        writer,
                     },
-                    _ => Begun::Known(Arc::new(Outcome::Task(from))),
+                    _ => Accepted::Known(Arc::new(Outcome::Task(from))),
                 }
             }
         }))
     }
 
     /// Gives a message to the agent for a task that exists.
-    async fn go_on(
+    async fn continue_task(
         self: &Arc<Self>,
-        mut heard: Box<Heard>,
+        mut pending: Box<PendingMessage>,
         first_step: FirstStep,
-    ) -> Result<Accepted, A2aError> {
-        let owner = Owner::of(&heard.context);
-        let id = heard.request.message.task_id.clone().unwrap_or_default();
-        let receipt = heard.letter.as_ref().map(|letter| letter.receipt());
-        let config = heard.request.configuration.as_mut();
+    ) -> Result<Admitted, A2aError> {
+        let owner = Owner::of(&pending.context);
+        let id = pending.request.message.task_id.clone().unwrap_or_default();
+        let receipt = pending
+            .in_flight
+            .as_ref()
+            .map(|in_flight| in_flight.receipt());
+        let config = pending.request.configuration.as_mut();
         let mut config = config.and_then(|given| given.task_push_notification_config.take());
-        let mut heard: Arc<Heard> = heard.into();
+        let mut pending: Arc<PendingMessage> = pending.into();
         let mut looked_after = false;
         loop {
-            let context = &heard.context;
+            let context = &pending.context;
             let snapshot = self.snapshot(&id, context).await?;
             let is_idle = snapshot.task.status.state.is_settled();
-            if !is_idle && !looked_after && self.turns.active.running(&owner, &id).is_none() {
+            if !is_idle && !looked_after && self.scheduler.active.running(&owner, &id).is_none() {
                 // Its process may have ended in the middle of a turn: what becomes of that comes first.
                 looked_after = true;
                 let (owner, task) = (owner.clone(), id.clone());
-                self.upkeep.recover(Orphan { owner, task }).await;
+                self.maintenance.recover(Orphan { owner, task }).await;
                 continue;
             }
-            check_message(&heard.request.message, &snapshot, context)?;
+            check_message(&pending.request.message, &snapshot, context)?;
             if let Some(config) = config.take() {
                 let task_id = id.clone();
                 let config = with_id(TaskPushNotificationConfig { task_id, ..*config }, context);
-                self.ledger
+                self.store_handle
                     .store
                     .put_config(&owner, config, context.dialect)
                     .await?;
             }
             let receipt = receipt.clone();
-            let placed = match self.turns.active.running(&owner, &id) {
+            let placed = match self.scheduler.active.running(&owner, &id) {
                 Some(busy) => {
                     let (state, dialect) = (snapshot.task.status.state, snapshot.dialect);
                     // It may have to wait: a copy of the task for each message that does would be too much.
                     drop(snapshot);
-                    let message = (heard, receipt, first_step);
-                    self.join(busy, (state, dialect), message).await
+                    let message = (pending, receipt, first_step);
+                    self.enqueue(busy, (state, dialect), message).await
                 }
-                None => self.wake(snapshot, (heard, receipt, first_step)).await,
+                None => {
+                    self.resume_idle(snapshot, (pending, receipt, first_step))
+                        .await
+                }
             };
             match placed? {
-                Placed::Accepted(accepted) => return Ok(accepted),
-                Placed::TooLate(again) => heard = again,
+                Placed::Admitted(admitted) => return Ok(admitted),
+                Placed::TooLate(again) => pending = again,
             }
         }
     }
 
     /// Begins a run for a message to a task that nobody works on, unless somebody does by now.
-    async fn wake(
+    async fn resume_idle(
         &self,
         known: Snapshot,
-        (mut heard, receipt, first_step): (Arc<Heard>, Option<Receipt>, FirstStep),
+        (mut pending, receipt, first_step): (Arc<PendingMessage>, Option<Receipt>, FirstStep),
     ) -> Result<Placed, A2aError> {
-        let owner = Owner::of(&heard.context);
-        let runner = Runner::for_known(Arc::clone(&self.ledger), owner.clone(), &known);
+        let owner = Owner::of(&pending.context);
+        let writer = TaskWriter::for_known(Arc::clone(&self.store_handle), owner.clone(), &known);
         let (state, dialect) = (known.task.status.state, known.dialect);
         drop(known);
-        let pass = self.enter(&owner).await?;
-        let runner = Arc::new(runner);
-        let Ok(claim) = Claim::of(&self.turns, &runner) else {
-            return Ok(Placed::TooLate(heard));
+        let permit = self.enter(&owner).await?;
+        let writer = Arc::new(writer);
+        let Ok(guard) = TaskGuard::of(&self.scheduler, &writer) else {
+            return Ok(Placed::TooLate(pending));
         };
-        runner.place(&mut Arc::make_mut(&mut heard).request.message);
-        let message = &heard.request.message;
+        writer.place(&mut Arc::make_mut(&mut pending).request.message);
+        let message = &pending.request.message;
         let then = woken(state);
-        runner.belong_to(heard.context.trace.clone()).await;
-        let generation = match runner.hear(message.clone(), then, receipt).await {
+        writer.belong_to(pending.context.trace.clone()).await;
+        let generation = match writer.append_message(message.clone(), then, receipt).await {
             Ok(generation) => generation,
-            Err(UpdateError::Store(StoreError::Behind(_))) => return Ok(Placed::TooLate(heard)),
+            Err(UpdateError::Store(StoreError::Behind(_))) => return Ok(Placed::TooLate(pending)),
             Err(error) => return Err(error.into()),
         };
-        let from = position(&runner, dialect, generation);
-        let snapshot = first_snapshot(&runner, first_step).await;
-        claim.start(heard, first_step.of_known(), Some(pass));
-        let begun = Begun::Run {
-            runner,
+        let from = position(&writer, dialect, generation);
+        let snapshot = first_snapshot(&writer, first_step).await;
+        guard.start(pending, first_step.of_known(), Some(permit));
+        let accepted = Accepted::Run {
+            writer,
             from: Some(from),
             detached: 0,
         };
-        Ok(Placed::Accepted(Accepted { begun, snapshot }))
+        Ok(Placed::Admitted(Admitted { accepted, snapshot }))
     }
 
     /// Gives a message to a run that goes on, unless that is over by now.
-    async fn join(
+    async fn enqueue(
         &self,
-        busy: Arc<Runner>,
+        busy: Arc<TaskWriter>,
         (state, dialect): (TaskState, Dialect),
-        (mut heard, receipt, first_step): (Arc<Heard>, Option<Receipt>, FirstStep),
+        (mut pending, receipt, first_step): (Arc<PendingMessage>, Option<Receipt>, FirstStep),
     ) -> Result<Placed, A2aError> {
         busy.begun().await;
         if state.is_terminal() {
             // The agent still tidies up after its last word.
             busy.ended().await;
-            return Ok(Placed::TooLate(heard));
+            return Ok(Placed::TooLate(pending));
         }
         let asked = state == TaskState::InputRequired;
         if asked {
             // The agent has asked, and is about to return: the answer begins a run of its own.
             let over = tokio::time::timeout(self.first_event, busy.ended());
             if over.await.is_ok() {
-                return Ok(Placed::TooLate(heard));
+                return Ok(Placed::TooLate(pending));
             }
         }
-        busy.place(&mut Arc::make_mut(&mut heard).request.message);
-        let detached = busy.board().is(|stage| stage.detached);
-        let ticket = match self.turns.active.queue(&busy, Arc::clone(&heard)) {
+        busy.place(&mut Arc::make_mut(&mut pending).request.message);
+        let detached = busy.run_state().is(|run| run.detached);
+        let ticket = match self.scheduler.active.queue(&busy, Arc::clone(&pending)) {
             Ok(ticket) => ticket,
-            Err(NoPlace::RunIsOver) => return Ok(Placed::TooLate(heard)),
+            Err(NoPlace::RunIsOver) => return Ok(Placed::TooLate(pending)),
             Err(NoPlace::Crowded) => {
                 let text = "too many messages wait for this task's next turn";
                 return Err(A2aError::new(ErrorKind::Unavailable, text));
@@ -310,28 +335,28 @@ impl Engine {
         };
         // An answer is worked on from now on, be it that its turn comes later.
         let then = asked.then_some(TaskState::Working);
-        let message = &heard.request.message;
-        let generation = match busy.hear(message.clone(), then, receipt).await {
+        let message = &pending.request.message;
+        let generation = match busy.append_message(message.clone(), then, receipt).await {
             Ok(generation) => generation,
             // It ended in between.
             Err(UpdateError::Illegal(_)) => {
                 drop(ticket);
                 busy.ended().await;
-                return Ok(Placed::TooLate(heard));
+                return Ok(Placed::TooLate(pending));
             }
             Err(error) => return Err(error.into()),
         };
         let from = position(&busy, dialect, generation);
         let snapshot = first_snapshot(&busy, first_step).await;
         // The turn that the message waits for has it to itself.
-        drop(heard);
+        drop(pending);
         ticket.confirm();
-        let begun = Begun::Run {
-            runner: busy,
+        let accepted = Accepted::Run {
+            writer: busy,
             from: Some(from),
             detached,
         };
-        Ok(Placed::Accepted(Accepted { begun, snapshot }))
+        Ok(Placed::Admitted(Admitted { accepted, snapshot }))
     }
 }
 
@@ -347,17 +372,17 @@ fn removed(task: &TaskId) -> A2aError {
 
 /// Reads the task for a caller who follows it from its message on. If that fails the message stays written,
 /// and the caller's stream reads the task again.
-async fn first_snapshot(runner: &Runner, first_step: FirstStep) -> Option<Snapshot> {
+async fn first_snapshot(writer: &TaskWriter, first_step: FirstStep) -> Option<Snapshot> {
     match first_step.is_followed() {
-        true => runner.snapshot().await.ok(),
+        true => writer.snapshot().await.ok(),
         false => None,
     }
 }
 
 /// The place that a message has in the log of a task that is being worked on.
-fn position(runner: &Runner, dialect: Dialect, generation: u64) -> LogPosition {
+fn position(writer: &TaskWriter, dialect: Dialect, generation: u64) -> LogPosition {
     LogPosition {
-        task: runner.task_id().clone(),
+        task: writer.task_id().clone(),
         generation,
         dialect,
         is_settled: false,

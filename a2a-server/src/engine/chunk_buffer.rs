@@ -1,4 +1,4 @@
-//! Text of an agent that waits for the append before it.
+//! Buffer for text of an agent while an earlier append is being written.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -4,13 +4,17 @@ use std::sync::Arc;
 
 use a2a_transport::BoxFuture;
 
-use crate::engine::pending_message::Heard;
-use crate::engine::task_writer::Runner;
+use crate::engine::pending_message::PendingMessage;
+use crate::engine::task_writer::TaskWriter;
 
 /// An [`Agent`](crate::Agent) for use as `dyn`.
 pub(crate) trait ErasedAgent: Send + Sync + 'static {
     /// Takes one turn; fails if the agent panics.
-    fn run(&self, runner: Arc<Runner>, heard: Arc<Heard>) -> BoxFuture<'_, TurnResult>;
+    fn run(
+        &self,
+        writer: Arc<TaskWriter>,
+        pending: Arc<PendingMessage>,
+    ) -> BoxFuture<'_, TurnResult>;
 }
 
 /// What comes of the agent's code in a turn; an error if it panicked.

@@ -1,4 +1,4 @@
-//! What callers are told when something here goes wrong.
+//! Errors of stores and updates as errors of the protocol.
 
 use a2a_types::{Error as A2aError, ErrorKind};
 

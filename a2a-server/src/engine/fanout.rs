@@ -1,4 +1,4 @@
-//! Those who follow the same task: what one of them has read of its log, the others are told.
+//! Fan-out: events of a task, read and encoded once for all its followers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,15 +12,15 @@ use crate::store::{Logged, Owner, size};
 
 type Key = (Owner, TaskId);
 
-/// The audiences of all tasks that are followed.
+/// The fan-outs of all tasks that are followed.
 #[derive(Default)]
-pub(crate) struct Audiences(Mutex<HashMap<Key, Weak<Audience>>>);
+pub(crate) struct Fanouts(Mutex<HashMap<Key, Weak<Fanout>>>);
 
 /// Those who follow a task, and the last events that one of them has read.
 ///
 /// Events are read from the store and put into JSON once for all who keep up. Whoever falls behind, or
 /// comes later, reads for itself until it has caught up.
-pub(crate) struct Audience {
+pub(crate) struct Fanout {
     pub(crate) owner: Owner,
     pub(crate) task: TaskId,
     /// Of the same sender as those of everyone here: a task that was forgotten and begun again under
@@ -29,7 +29,7 @@ pub(crate) struct Audience {
     recent: Mutex<Recent>,
     /// The correlation id of the failure that ends the streams of all who are here.
     failure: watch::Sender<Option<Uuid>>,
-    all: Arc<Audiences>,
+    all: Arc<Fanouts>,
 }
 
 /// The last events that were read, none left out in between.
@@ -40,21 +40,21 @@ struct Recent {
     bytes: usize,
 }
 
-impl Audiences {
+impl Fanouts {
     /// Joins those who follow a task; leaves them when what this returns is dropped.
     pub(crate) fn join(
         self: &Arc<Self>,
         owner: Owner,
         task: TaskId,
         changes: &watch::Receiver<u64>,
-    ) -> Arc<Audience> {
+    ) -> Arc<Fanout> {
         let key = (owner.clone(), task.clone());
         let mut all = lock(&self.0);
         let present = match all.get(&key).and_then(Weak::upgrade) {
             Some(present) if present.changes.same_channel(changes) => return present,
             other => other,
         };
-        let audience = Arc::new(Audience {
+        let fanout = Arc::new(Fanout {
             owner,
             task,
             changes: changes.clone(),
@@ -62,23 +62,23 @@ impl Audiences {
             failure: watch::Sender::new(None),
             all: Arc::clone(self),
         });
-        all.insert(key, Arc::downgrade(&audience));
+        all.insert(key, Arc::downgrade(&fanout));
         drop(all);
         // It may be that nobody else is left there, and then its end needs the lock.
         drop(present);
-        audience
+        fanout
     }
 
     /// Ends the streams of those who follow a task; whoever joins later is not concerned.
     pub(crate) fn fail(&self, owner: &Owner, task: &TaskId, failure: Uuid) {
         let gone = lock(&self.0).remove(&(owner.clone(), task.clone()));
-        if let Some(audience) = gone.and_then(|gone| gone.upgrade()) {
-            audience.failure.send_replace(Some(failure));
+        if let Some(fanout) = gone.and_then(|gone| gone.upgrade()) {
+            fanout.failure.send_replace(Some(failure));
         }
     }
 }
 
-impl Drop for Audience {
+impl Drop for Fanout {
     fn drop(&mut self) {
         let key = (self.owner.clone(), self.task.clone());
         let mut all = lock(&self.all.0);
@@ -89,7 +89,7 @@ impl Drop for Audience {
     }
 }
 
-impl Audience {
+impl Fanout {
     /// Waits until the streams of all who are here are to end; yields the correlation id of the failure.
     pub(crate) async fn failed(&self) -> Uuid {
         let mut failure = self.failure.subscribe();
@@ -191,7 +191,7 @@ mod tests {
         events.iter().map(|logged| logged.generation).collect()
     }
 
-    fn join(all: &Arc<Audiences>, changes: &watch::Receiver<u64>) -> Arc<Audience> {
+    fn join(all: &Arc<Fanouts>, changes: &watch::Receiver<u64>) -> Arc<Fanout> {
         let ada = Owner::from(a2a_transport::Principal::named("ada"));
         all.join(ada, "t".into(), changes)
     }

@@ -1,4 +1,4 @@
-//! A cursor on a task's log.
+//! A follower: a cursor on the log of a task.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::engine::fanout::Audience;
+use crate::engine::fanout::Fanout;
 use crate::store::{Logged, Store, StoreError, Tail};
 
 /// What is said first, and then every event of a task's log after a generation, in order, none left out
@@ -23,7 +23,7 @@ use crate::store::{Logged, Store, StoreError, Tail};
 /// Steps are told, to be left out for whoever did not ask for them.
 pub(crate) fn follow(
     store: Arc<dyn Store>,
-    audience: Arc<Audience>,
+    fanout: Arc<Fanout>,
     changes: watch::Receiver<u64>,
     first: Option<First>,
     after: u64,
@@ -32,7 +32,7 @@ pub(crate) fn follow(
 ) -> impl Stream<Item = Result<Update, Error>> + Send + 'static {
     let cursor = Cursor {
         store,
-        audience,
+        fanout,
         first,
         seen: after,
         ahead: VecDeque::new(),
@@ -52,7 +52,7 @@ pub(crate) type First = Box<dyn FnOnce() -> Update + Send + Sync>;
 
 struct Cursor {
     store: Arc<dyn Store>,
-    audience: Arc<Audience>,
+    fanout: Arc<Fanout>,
     first: Option<First>,
     seen: u64,
     ahead: VecDeque<Logged>,
@@ -112,26 +112,26 @@ impl Cursor {
                 grown.map_err(|_| lost(&StoreError::NoTask))?;
             }
             () = self.closed.cancelled() => return Ok(None),
-            failure = self.audience.failed() => return Err(stuck(failure).into()),
+            failure = self.fanout.failed() => return Err(stuck(failure).into()),
         }
         self.read(seen).await.map_err(|error| lost(&error))
     }
 
     async fn read(&self, seen: u64) -> Result<Option<VecDeque<Logged>>, StoreError> {
-        let read = self.audience.after(seen);
+        let read = self.fanout.after(seen);
         if !read.is_empty() {
             return Ok(Some(read));
         }
-        let Audience { owner, task, .. } = &*self.audience;
+        let Fanout { owner, task, .. } = &*self.fanout;
         match self.store.events_after(owner, task, seen).await? {
-            Tail::Events(events) => Ok(Some(self.audience.tell(events))),
+            Tail::Events(events) => Ok(Some(self.fanout.tell(events))),
             Tail::Unknown => Box::pin(self.start_again()).await.map(Some),
         }
     }
 
     /// What came next is not kept any more: the task as it stands says it all.
     async fn start_again(&self) -> Result<VecDeque<Logged>, StoreError> {
-        let Audience { owner, task, .. } = &*self.audience;
+        let Fanout { owner, task, .. } = &*self.fanout;
         let snapshot = self.store.snapshot(owner, task).await?;
         let snapshot = snapshot.ok_or(StoreError::NoTask)?;
         let whole = Logged {
@@ -164,7 +164,7 @@ mod tests {
     use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 
     use super::*;
-    use crate::engine::fanout::Audiences;
+    use crate::engine::fanout::Fanouts;
     use crate::store::{Append, MemoryStore, NewTask, Owner};
 
     fn status(state: TaskState) -> Event {
@@ -200,7 +200,7 @@ mod tests {
         let (told, changes) = watch::channel(1);
         let cursor = Cursor {
             store: Arc::new(store),
-            audience: Arc::<Audiences>::default().join(owner, "t".into(), &changes),
+            fanout: Arc::<Fanouts>::default().join(owner, "t".into(), &changes),
             first: None,
             seen: 1,
             ahead: VecDeque::new(),

@@ -1,4 +1,4 @@
-//! Messages that are sent twice begin nothing twice.
+//! Idempotency: messages in flight, by owner and id.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -10,14 +10,14 @@ use hashbrown::HashTable;
 use tokio::sync::OnceCell;
 
 use crate::engine::message_digest::{digest, digest_of_0_1_0};
-use crate::engine::outcome::Begun;
+use crate::engine::outcome::Accepted;
 use crate::store::{Owner, Receipt};
 
 /// The messages that are being answered, as they came to this process: whoever sends one of them again
 /// shares what comes of it, however long that takes. What came of others the store knows for a while.
-pub(crate) struct Letters(Arc<Open>);
+pub(crate) struct InFlightSends(Arc<Open>);
 
-/// The letters that are open.
+/// The sends that are in flight.
 struct Open {
     /// How long a message is recognised; no time switches this off.
     window: Duration,
@@ -25,32 +25,32 @@ struct Open {
     places: Mutex<HashTable<Place>>,
 }
 
-/// Where a letter is found by the hash of its owner and its id. Each is there as often as there are
+/// Where a send is found by the hash of its owner and its id. Each is there as often as there are
 /// streams, so it takes little room.
 struct Place {
     hash: u64,
-    letter: Weak<Letter>,
+    in_flight: Weak<InFlightSend>,
 }
 
 /// A message, and what it has begun. Open for as long as anybody holds it.
-pub(crate) struct Letter {
+pub(crate) struct InFlightSend {
     owner: Owner,
     message: MessageId,
     digest: [u8; 32],
-    pub(crate) begun: OnceCell<Begun>,
+    pub(crate) accepted: OnceCell<Accepted>,
     hash: u64,
     open: Arc<Open>,
 }
 
-impl std::fmt::Debug for Letter {
+impl std::fmt::Debug for InFlightSend {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Letter")
+        f.debug_struct("InFlightSend")
             .field("message", &self.message)
             .finish_non_exhaustive()
     }
 }
 
-impl Letters {
+impl InFlightSends {
     pub(crate) fn new(window: Duration) -> Self {
         Self(Arc::new(Open {
             window,
@@ -59,12 +59,12 @@ impl Letters {
         }))
     }
 
-    /// The letter that a request is; none where messages are not recognised.
+    /// The in-flight send of this message, or `None` if deduplication is off.
     pub(crate) fn open(
         &self,
         request: &SendMessageRequest,
         context: &Context,
-    ) -> Result<Option<Arc<Letter>>, A2aError> {
+    ) -> Result<Option<Arc<InFlightSend>>, A2aError> {
         let (open, message) = (&self.0, &request.message.message_id);
         let known_by_id = context.dialect.rules().names_messages && !message.is_empty();
         if !known_by_id || open.window.is_zero() {
@@ -72,35 +72,41 @@ impl Letters {
         }
         let (owner, digest) = (Owner::of(context), digest(request));
         let hash = open.hasher.hash_one((&owner, message));
-        // Held until the places are not: a letter that nobody else holds leaves its place when it is let go.
+        // Held until the places are not: a send that nobody else holds leaves its place when it is let go.
         let mut alike = Vec::new();
         let mut places = open.places();
-        alike.extend(places.iter_hash(hash).filter_map(|it| it.letter.upgrade()));
-        let same = |letter: &&Arc<Letter>| letter.message == *message && letter.owner == owner;
+        alike.extend(
+            places
+                .iter_hash(hash)
+                .filter_map(|it| it.in_flight.upgrade()),
+        );
+        let same = |in_flight: &&Arc<InFlightSend>| {
+            in_flight.message == *message && in_flight.owner == owner
+        };
         if let Some(known) = alike.iter().find(same) {
             let known = Arc::clone(known);
             drop(places);
             known.check(digest)?;
             return Ok(Some(known));
         }
-        let letter = Arc::new(Letter {
+        let in_flight = Arc::new(InFlightSend {
             owner,
             message: message.clone(),
             digest,
-            begun: OnceCell::new(),
+            accepted: OnceCell::new(),
             hash,
             open: Arc::clone(open),
         });
         let place = Place {
             hash,
-            letter: Arc::downgrade(&letter),
+            in_flight: Arc::downgrade(&in_flight),
         };
         places.insert_unique(hash, place, |place| place.hash);
-        Ok(Some(letter))
+        Ok(Some(in_flight))
     }
 }
 
-impl Letter {
+impl InFlightSend {
     pub(crate) fn message(&self) -> &MessageId {
         &self.message
     }
@@ -136,9 +142,9 @@ impl Letter {
     }
 }
 
-impl Drop for Letter {
+impl Drop for InFlightSend {
     fn drop(&mut self) {
-        let this = |place: &Place| std::ptr::eq(place.letter.as_ptr(), self);
+        let this = |place: &Place| std::ptr::eq(place.in_flight.as_ptr(), self);
         let mut places = self.open.places();
         if let Ok(place) = places.find_entry(self.hash, this) {
             place.remove();
@@ -158,7 +164,11 @@ mod tests {
     use super::*;
     use a2a_types::{Dialect, Message};
 
-    fn open(letters: &Letters, id: &str, text: &str) -> Result<Arc<Letter>, A2aError> {
+    fn open(
+        in_flight_sends: &InFlightSends,
+        id: &str,
+        text: &str,
+    ) -> Result<Arc<InFlightSend>, A2aError> {
         let request = SendMessageRequest {
             message: Message {
                 message_id: id.into(),
@@ -170,23 +180,23 @@ mod tests {
             dialect: Dialect::V1_0,
             ..Context::default()
         };
-        let opened = letters.open(&request, &context)?;
+        let opened = in_flight_sends.open(&request, &context)?;
         Ok(opened.expect("messages are recognised"))
     }
 
     #[test]
-    fn a_letter_is_one_until_nobody_holds_it() {
-        let letters = Letters::new(Duration::from_secs(1));
-        let first = open(&letters, "a", "x").unwrap();
-        let again = open(&letters, "a", "x").unwrap();
+    fn an_in_flight_send_is_one_until_nobody_holds_it() {
+        let in_flight_sends = InFlightSends::new(Duration::from_secs(1));
+        let first = open(&in_flight_sends, "a", "x").unwrap();
+        let again = open(&in_flight_sends, "a", "x").unwrap();
         assert!(Arc::ptr_eq(&first, &again));
-        assert!(open(&letters, "a", "y").is_err());
-        let other = open(&letters, "b", "x").unwrap();
+        assert!(open(&in_flight_sends, "a", "y").is_err());
+        let other = open(&in_flight_sends, "b", "x").unwrap();
         assert!(!Arc::ptr_eq(&first, &other));
         drop((first, again));
-        let anew = open(&letters, "a", "y").unwrap();
-        assert_eq!(letters.0.places().len(), 2);
+        let anew = open(&in_flight_sends, "a", "y").unwrap();
+        assert_eq!(in_flight_sends.0.places().len(), 2);
         drop((other, anew));
-        assert!(letters.0.places().is_empty());
+        assert!(in_flight_sends.0.places().is_empty());
     }
 }

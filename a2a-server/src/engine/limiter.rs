@@ -1,4 +1,4 @@
-//! How many turns there are at once, and how many may wait.
+//! Limits on concurrent turns, waiting turns and bytes of messages.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -13,12 +13,12 @@ use crate::store::Owner;
 /// How many turns run at once, and how many wait for that.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TurnLimits {
-    /// Turns at once; 10,000 by default.
+    /// TurnScheduler at once; 10,000 by default.
     pub running: usize,
-    /// Turns at once for one caller who is known by name; 1,000 by default. Those who are not cannot be
+    /// TurnScheduler at once for one caller who is known by name; 1,000 by default. Those who are not cannot be
     /// told apart.
     pub running_per_caller: usize,
-    /// Turns that wait; 1,000 by default. Further messages are refused as *unavailable*.
+    /// TurnScheduler that wait; 1,000 by default. Further messages are refused as *unavailable*.
     pub waiting: usize,
     /// How long a turn waits before its message is refused as *unavailable*; 10 s by default.
     pub patience: Duration,
@@ -40,7 +40,7 @@ impl Default for TurnLimits {
 }
 
 /// Lets turns begin, not too many at once.
-pub(crate) struct Gate {
+pub(crate) struct Limiter {
     limits: TurnLimits,
     running: Arc<Semaphore>,
     waiting: Semaphore,
@@ -56,12 +56,12 @@ pub(crate) struct HeldBytes {
 }
 
 /// The right to run turns; given back when dropped.
-pub(crate) struct Pass {
+pub(crate) struct TurnPermit {
     _running: OwnedSemaphorePermit,
     _of_caller: Option<OwnedSemaphorePermit>,
 }
 
-impl Gate {
+impl Limiter {
     pub(crate) fn new(limits: TurnLimits) -> Self {
         Self {
             limits,
@@ -86,39 +86,39 @@ impl Gate {
     }
 
     /// Waits until a turn may begin, if there is room to wait and it does not take too long.
-    pub(crate) async fn enter(&self, owner: &Owner) -> Result<Pass, A2aError> {
+    pub(crate) async fn enter(&self, owner: &Owner) -> Result<TurnPermit, A2aError> {
         let of_caller = owner
             .principal
             .name()
             .map(|_| self.caller(&owner.principal));
         let now = || {
             let of_caller = of_caller.clone().map(Semaphore::try_acquire_owned);
-            Some(Pass {
+            Some(TurnPermit {
                 _of_caller: of_caller.transpose().ok()?,
                 _running: Arc::clone(&self.running).try_acquire_owned().ok()?,
             })
         };
-        if let Some(pass) = now() {
-            return Ok(pass);
+        if let Some(permit) = now() {
+            return Ok(permit);
         }
         let Ok(_place) = self.waiting.try_acquire() else {
             return Err(busy("too many messages wait"));
         };
         let in_time = tokio::time::timeout(self.limits.patience, self.wait(of_caller.clone()));
         match in_time.await {
-            Ok(Some(pass)) => Ok(pass),
+            Ok(Some(permit)) => Ok(permit),
             _ => Err(busy("the message has waited too long")),
         }
     }
 
     /// Waits as long as it takes.
-    pub(crate) async fn wait(&self, of_caller: Option<Arc<Semaphore>>) -> Option<Pass> {
+    pub(crate) async fn wait(&self, of_caller: Option<Arc<Semaphore>>) -> Option<TurnPermit> {
         // A caller's own limit first: who waits there keeps nobody else waiting.
         let of_caller = match of_caller {
             Some(semaphore) => Some(semaphore.acquire_owned().await.ok()?),
             None => None,
         };
-        Some(Pass {
+        Some(TurnPermit {
             _of_caller: of_caller,
             _running: Arc::clone(&self.running).acquire_owned().await.ok()?,
         })
@@ -153,7 +153,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_tenants_that_a_caller_names_share_its_places() {
-        let gate = Gate::new(TurnLimits {
+        let limiter = Limiter::new(TurnLimits {
             running_per_caller: 1,
             waiting: 0,
             ..TurnLimits::default()
@@ -162,10 +162,10 @@ mod tests {
             principal: Principal::named(name),
             tenant: Some(tenant.into()),
         };
-        let pass = gate.enter(&owner("a", "x")).await.ok().unwrap();
-        assert!(gate.enter(&owner("a", "y")).await.is_err());
-        assert!(gate.enter(&owner("b", "y")).await.is_ok());
-        drop(pass);
-        assert!(gate.enter(&owner("a", "y")).await.is_ok());
+        let permit = limiter.enter(&owner("a", "x")).await.ok().unwrap();
+        assert!(limiter.enter(&owner("a", "y")).await.is_err());
+        assert!(limiter.enter(&owner("b", "y")).await.is_ok());
+        drop(permit);
+        assert!(limiter.enter(&owner("a", "y")).await.is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! The right to write to a task's log, and where the log ends.
+//! Writer of the log of one task: lease, place in the log, and appends in doubt.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use a2a_transport::TraceContext;
 use a2a_types::{Dialect, Event, Object, Task, TaskArtifactUpdateEvent, TaskState};
 
 use crate::engine::chunk_buffer::ChunkBuffer;
-use crate::engine::store_handle::Account;
+use crate::engine::store_handle::TaskHandle;
 use crate::store::{Append, Lease, NewTask, Receipt, StoreError};
 
 /// Writes to the log of one task.
 ///
 /// Whoever writes may be stopped in the middle, and then nobody has seen whether it was written. So
 /// that is noted before, and looked into before the next time.
-pub(crate) struct Pen {
+pub(crate) struct LogWriter {
     /// The task, as long as it is not stored.
     new: Option<Box<NewTask>>,
     generation: u64,
@@ -25,19 +25,19 @@ pub(crate) struct Pen {
     trace: Option<TraceContext>,
     /// Text whose append has begun, and has not succeeded.
     pending: Option<Box<TaskArtifactUpdateEvent>>,
-    doubt: Option<Doubt>,
+    in_doubt: Option<InDoubtAppend>,
 }
 
-/// A stroke that has begun, and of which nobody has seen the end.
+/// An append whose outcome is unknown because its future was dropped.
 #[derive(Clone, Copy)]
-struct Doubt {
+struct InDoubtAppend {
     events: usize,
     changes_lease: bool,
 }
 
-/// What is written in one stroke.
+/// The parts of one append.
 #[derive(Default)]
-pub(crate) struct Entry {
+pub(crate) struct AppendRequest {
     pub(crate) events: Vec<Event>,
     pub(crate) receipt: Option<Receipt>,
     pub(crate) checkpoint: Option<Object>,
@@ -49,7 +49,7 @@ pub(crate) struct Entry {
     pub(crate) seizes: bool,
 }
 
-impl Pen {
+impl LogWriter {
     /// For a task that is not stored yet.
     pub(crate) fn for_new(new: NewTask) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl Pen {
             epoch: None,
             trace: None,
             pending: None,
-            doubt: None,
+            in_doubt: None,
         }
     }
 
@@ -92,47 +92,51 @@ impl Pen {
         self.new.is_none() && self.epoch.is_some()
     }
 
-    /// Stores the new task with its first events in one stroke; yields the dialect in which it was begun, and
-    /// what is still to be written, if an earlier stroke had stored the task.
+    /// Stores the new task with its first events in one append; yields the dialect in which it was begun, and
+    /// what is still to be written, if an earlier append had stored the task.
     pub(crate) async fn create(
         &mut self,
-        account: &Account,
+        task_handle: &TaskHandle,
         events: Vec<Event>,
     ) -> Result<(Dialect, Vec<Event>), StoreError> {
         let Some(new) = self.new.as_deref() else {
             return Err(StoreError::TaskExists);
         };
-        // If an earlier stroke was stopped, the task may be there already.
-        let again = self.doubt.is_some().then(|| events.clone());
+        // If an earlier append was dropped, the task may be there already.
+        let again = self.in_doubt.is_some().then(|| events.clone());
         let generation = 1 + events.len() as u64;
         let last = last_state(&events);
         let release = last.is_some_and(TaskState::is_settled);
         let whole = NewTask {
             release,
-            notify: account.ledger.notify,
+            notify: task_handle.store_handle.notify,
             trace: self.trace.clone(),
             events,
             ..new.clone()
         };
-        self.doubt = Some(Doubt {
+        self.in_doubt = Some(InDoubtAppend {
             events: 1,
             changes_lease: true,
         });
-        let created = account.ledger.store.create(&account.owner, whole).await;
-        account.ledger.note_written(&created);
+        let created = task_handle
+            .store_handle
+            .store
+            .create(&task_handle.owner, whole)
+            .await;
+        task_handle.store_handle.note_written(&created);
         match (created, again) {
             (Err(StoreError::TaskExists | StoreError::Received), Some(events)) => {
-                return Ok((Box::pin(self.find(account)).await?, events));
+                return Ok((Box::pin(self.find(task_handle)).await?, events));
             }
             (Err(error), again) => {
-                self.doubt = self.doubt.filter(|_| again.is_some());
+                self.in_doubt = self.in_doubt.filter(|_| again.is_some());
                 return Err(error);
             }
-            (Ok(()), _) => self.doubt = None,
+            (Ok(()), _) => self.in_doubt = None,
         }
         self.generation = generation;
         self.epoch = (!release).then_some(1);
-        account.ledger.announce();
+        task_handle.store_handle.announce();
         let new = self.new.take().ok_or(StoreError::TaskExists)?;
         self.state = Some(last.unwrap_or(new.task.status.state));
         Ok((new.dialect, Vec::new()))
@@ -144,63 +148,63 @@ impl Pen {
         Ok(new.dialect)
     }
 
-    /// Looks up where the log of the task ends, which was stored by a stroke that nobody has seen the
+    /// Looks up where the log of the task ends, which was stored by an append that nobody has seen the
     /// end of; yields the dialect in which it was begun.
-    async fn find(&mut self, account: &Account) -> Result<Dialect, StoreError> {
-        let stored = account.known().await?;
+    async fn find(&mut self, task_handle: &TaskHandle) -> Result<Dialect, StoreError> {
+        let stored = task_handle.known().await?;
         self.generation = stored.generation;
         self.epoch = None;
-        self.doubt = None;
+        self.in_doubt = None;
         self.begun()
     }
 
-    /// Finds out whether a stroke that nobody has seen the end of has stored the task; yields the dialect in
+    /// Finds out whether an append that nobody has seen the end of has stored the task; yields the dialect in
     /// which it was begun, if so.
     pub(crate) async fn begun_unseen(
         &mut self,
-        account: &Account,
+        task_handle: &TaskHandle,
     ) -> Result<Option<Dialect>, StoreError> {
-        let (Some(_), Some(doubt)) = (&self.new, self.doubt) else {
+        let (Some(_), Some(in_doubt)) = (&self.new, self.in_doubt) else {
             return Ok(None);
         };
-        match Box::pin(self.look_back(account, doubt)).await {
+        match Box::pin(self.look_back(task_handle, in_doubt)).await {
             Ok(()) => self.begun().map(Some),
             Err(StoreError::NoTask) => {
-                self.doubt = None;
+                self.in_doubt = None;
                 Ok(None)
             }
             Err(error) => Err(error),
         }
     }
 
-    /// Writes the text that is kept, and then the entry, in one stroke.
+    /// Writes the text that is kept, and then the request, in one append.
     pub(crate) async fn write(
         &mut self,
-        account: &Account,
-        entry: Box<Entry>,
+        task_handle: &TaskHandle,
+        request: Box<AppendRequest>,
         kept: &ChunkBuffer,
     ) -> Result<(), StoreError> {
-        self.settle_doubt(account).await?;
+        self.settle_in_doubt(task_handle).await?;
         if self.pending.is_some() && !kept.is_empty() {
             // An earlier append has failed: the text of that goes first, so that there is never more of it.
-            self.write_pending(account).await?;
+            self.write_pending(task_handle).await?;
         }
         if self.pending.is_none() {
             self.pending = kept.take();
         }
-        if entry.is_empty() {
-            return self.write_pending(account).await;
+        if request.is_empty() {
+            return self.write_pending(task_handle).await;
         }
-        let append = self.stroke(account, *entry);
+        let append = self.to_append(task_handle, *request);
         let ends = append.ends();
-        match self.append(account, append).await {
+        match self.append(task_handle, append).await {
             Ok(()) => {
                 self.pending = None;
                 Ok(())
             }
             Err(StoreError::Illegal(illegal)) => {
                 // The text may be legal, and then does not go with what is not.
-                self.write_pending(account).await?;
+                self.write_pending(task_handle).await?;
                 Err(StoreError::Illegal(illegal))
             }
             Err(StoreError::TooLong(limit)) if ends => {
@@ -213,86 +217,90 @@ impl Pen {
     }
 
     /// Writes the text whose append has begun; it is dropped if it cannot happen to the task.
-    async fn write_pending(&mut self, account: &Account) -> Result<(), StoreError> {
+    async fn write_pending(&mut self, task_handle: &TaskHandle) -> Result<(), StoreError> {
         if self.pending.is_none() {
             return Ok(());
         }
-        let append = self.stroke(account, Entry::default());
-        let appended = self.append(account, append).await;
+        let append = self.to_append(task_handle, AppendRequest::default());
+        let appended = self.append(task_handle, append).await;
         if matches!(appended, Ok(()) | Err(StoreError::Illegal(_))) {
             self.pending = None;
         }
         appended
     }
 
-    /// The text whose append has begun, and then the entry.
-    fn stroke(&self, account: &Account, entry: Entry) -> Append {
+    /// The text whose append has begun, and then the request.
+    fn to_append(&self, task_handle: &TaskHandle, request: AppendRequest) -> Append {
         let pending = self.pending.as_deref().cloned();
         let pending = pending.map(Event::ArtifactUpdate);
-        let idle = leaves_idle(&entry.events);
+        let idle = leaves_idle(&request.events);
         Append {
             after: self.generation,
             lease: match self.epoch {
-                _ if entry.seizes => account.ledger.seize(),
+                _ if request.seizes => task_handle.store_handle.seize(),
                 Some(epoch) => Lease::Held { epoch },
-                None => account.ledger.take(),
+                None => task_handle.store_handle.take(),
             },
-            release: entry.release || idle,
-            notify: account.ledger.notify,
-            events: pending.into_iter().chain(entry.events).collect(),
-            receipt: entry.receipt,
-            checkpoint: entry.checkpoint,
+            release: request.release || idle,
+            notify: task_handle.store_handle.notify,
+            events: pending.into_iter().chain(request.events).collect(),
+            receipt: request.receipt,
+            checkpoint: request.checkpoint,
             trace: self.trace.clone(),
         }
     }
 
     fn append<'a>(
         &'a mut self,
-        account: &'a Account,
+        task_handle: &'a TaskHandle,
         append: Append,
     ) -> impl Future<Output = Result<(), StoreError>> + Send + use<'a> {
         let released = append.release;
         let state = last_state(&append.events);
-        self.doubt = Some(Doubt {
+        self.in_doubt = Some(InDoubtAppend {
             events: append.events.len(),
             changes_lease: released || !matches!(append.lease, Lease::Held { .. }),
         });
-        let appending = account.append(append);
+        let appending = task_handle.append(append);
         async move {
             let appended = appending.await;
-            self.doubt = None;
+            self.in_doubt = None;
             let appended = appended?;
             self.generation = appended.generation;
             self.state = state.or(self.state);
             self.epoch = (!released).then_some(appended.epoch);
-            account.ledger.announce();
+            task_handle.store_handle.announce();
             Ok(())
         }
     }
 
-    /// Looks back, if nobody has seen the end of the last stroke.
-    async fn settle_doubt(&mut self, account: &Account) -> Result<(), StoreError> {
-        match self.doubt {
-            Some(doubt) => Box::pin(self.look_back(account, doubt)).await,
+    /// Looks back, if the outcome of the last append is unknown.
+    async fn settle_in_doubt(&mut self, task_handle: &TaskHandle) -> Result<(), StoreError> {
+        match self.in_doubt {
+            Some(in_doubt) => Box::pin(self.look_back(task_handle, in_doubt)).await,
             None => Ok(()),
         }
     }
 
-    /// Finds out what became of a stroke. Whatever is asked of the store now is done after it.
-    async fn look_back(&mut self, account: &Account, doubt: Doubt) -> Result<(), StoreError> {
-        if doubt.changes_lease {
+    /// Finds out the outcome of an append. Whatever is asked of the store now is done after it.
+    async fn look_back(
+        &mut self,
+        task_handle: &TaskHandle,
+        in_doubt: InDoubtAppend,
+    ) -> Result<(), StoreError> {
+        if in_doubt.changes_lease {
             self.epoch = None;
         }
-        if doubt.events > 0 {
+        if in_doubt.events > 0 {
             let lease = match self.epoch {
                 Some(epoch) => Lease::Held { epoch },
-                None => account.ledger.take(),
+                None => task_handle.store_handle.take(),
             };
             let nothing = Append {
                 lease,
                 ..Append::held(self.generation, 0, Vec::new())
             };
-            match account.append(nothing).await {
+            match task_handle.append(nothing).await {
                 Ok(appended) => self.epoch = Some(appended.epoch),
                 Err(StoreError::Behind(generation)) => {
                     self.generation = generation;
@@ -302,29 +310,29 @@ impl Pen {
                 Err(error) => return Err(error),
             }
         }
-        self.doubt = None;
+        self.in_doubt = None;
         Ok(())
     }
 
     /// The state of the task, as far as is known here: of what others write to its log one learns when
     /// one writes.
-    pub(crate) async fn state(&self, account: &Account) -> Result<TaskState, StoreError> {
+    pub(crate) async fn state(&self, task_handle: &TaskHandle) -> Result<TaskState, StoreError> {
         match (&self.new, self.state) {
             (None, Some(state)) => Ok(state),
-            _ => Ok(self.task(account).await?.status.state),
+            _ => Ok(self.task(task_handle).await?.status.state),
         }
     }
 
     /// The task as it stands, or as it would be created.
-    pub(crate) async fn task(&self, account: &Account) -> Result<Arc<Task>, StoreError> {
+    pub(crate) async fn task(&self, task_handle: &TaskHandle) -> Result<Arc<Task>, StoreError> {
         match &self.new {
             Some(new) => Ok(Arc::clone(&new.task)),
-            None => Ok(account.known().await?.task),
+            None => Ok(task_handle.known().await?.task),
         }
     }
 }
 
-impl Entry {
+impl AppendRequest {
     pub(crate) fn of(events: Vec<Event>) -> Self {
         Self {
             events,

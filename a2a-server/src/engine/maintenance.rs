@@ -1,4 +1,4 @@
-//! What has to be done from time to time: leases prolonged, orphans taken in, old tasks forgotten.
+//! Maintenance: leases renewed, orphans recovered, old tasks removed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,12 +8,12 @@ use a2a_transport::Context;
 use a2a_types::{Role, SendMessageRequest, TaskState};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::limiter::Gate;
-use crate::engine::pending_message::{Heard, Resumed};
-use crate::engine::store_handle::Ledger;
-use crate::engine::task_guard::Claim;
-use crate::engine::task_writer::{FirstStep, Runner};
-use crate::engine::turn_scheduler::{Turns, close};
+use crate::engine::limiter::Limiter;
+use crate::engine::pending_message::{PendingMessage, Resumed};
+use crate::engine::store_handle::StoreHandle;
+use crate::engine::task_guard::TaskGuard;
+use crate::engine::task_writer::{FirstStep, TaskWriter};
+use crate::engine::turn_scheduler::{TurnScheduler, close};
 use crate::engine::update::UpdateError;
 use crate::store::{Orphan, Retention, Snapshot, StoreError};
 
@@ -28,10 +28,10 @@ pub enum Recovery {
 }
 
 /// What is to be done from time to time, and whether that has begun.
-pub(crate) struct Upkeep {
-    pub(crate) ledger: Arc<Ledger>,
-    pub(crate) turns: Arc<Turns>,
-    pub(crate) gate: Arc<Gate>,
+pub(crate) struct Maintenance {
+    pub(crate) store_handle: Arc<StoreHandle>,
+    pub(crate) scheduler: Arc<TurnScheduler>,
+    pub(crate) limiter: Arc<Limiter>,
     pub(crate) recovery: Recovery,
     pub(crate) retention: Retention,
     /// No more turns begin.
@@ -40,7 +40,7 @@ pub(crate) struct Upkeep {
     pub(crate) begun: AtomicBool,
 }
 
-impl Upkeep {
+impl Maintenance {
     /// Begins it, unless that has been done; whether it begins now. It ends when the server is dropped.
     pub(crate) fn begin(self: &Arc<Self>) -> bool {
         if self.begun.swap(true, Ordering::Relaxed) {
@@ -48,19 +48,21 @@ impl Upkeep {
         }
         let sweeping = Arc::downgrade(self);
         tokio::spawn(async move {
-            while let Some(upkeep) = sweeping.upgrade().filter(|it| !it.closed.is_cancelled()) {
-                upkeep.forget_old_tasks().await;
-                drop(upkeep);
+            while let Some(maintenance) = sweeping.upgrade().filter(|it| !it.closed.is_cancelled())
+            {
+                maintenance.forget_old_tasks().await;
+                drop(maintenance);
                 tokio::time::sleep(SWEEP_EVERY).await;
             }
         });
         let renewing = Arc::downgrade(self);
         // Three times before a lease runs out: one may be late.
-        let period = (self.ledger.term / 3).max(Duration::from_millis(10));
+        let period = (self.store_handle.term / 3).max(Duration::from_millis(10));
         tokio::spawn(async move {
-            while let Some(upkeep) = renewing.upgrade().filter(|it| !it.closed.is_cancelled()) {
-                upkeep.keep_leases().await;
-                drop(upkeep);
+            while let Some(maintenance) = renewing.upgrade().filter(|it| !it.closed.is_cancelled())
+            {
+                maintenance.keep_leases().await;
+                drop(maintenance);
                 tokio::time::sleep(period).await;
             }
         });
@@ -68,8 +70,11 @@ impl Upkeep {
     }
 
     async fn keep_leases(self: &Arc<Self>) {
-        let store = &self.ledger.store;
-        if let Err(error) = store.renew(&self.ledger.holder, self.ledger.term).await {
+        let store = &self.store_handle.store;
+        if let Err(error) = store
+            .renew(&self.store_handle.holder, self.store_handle.term)
+            .await
+        {
             warn(&error, "could not prolong leases");
         }
         if self.closing.is_cancelled() {
@@ -86,7 +91,7 @@ impl Upkeep {
     }
 
     async fn forget_old_tasks(&self) {
-        match self.ledger.store.sweep(self.retention).await {
+        match self.store_handle.store.sweep(self.retention).await {
             Ok(0) => {}
             Ok(count) => tracing::debug!(count, "forgot old tasks"),
             Err(error) => warn(&error, "could not forget old tasks"),
@@ -97,7 +102,7 @@ impl Upkeep {
     pub(crate) async fn recover(self: &Arc<Self>, orphan: Orphan) {
         // Its lease ran out while we were not looking: it is worked on here all the same.
         if self
-            .turns
+            .scheduler
             .active
             .running(&orphan.owner, &orphan.task)
             .is_some()
@@ -105,7 +110,7 @@ impl Upkeep {
             return;
         }
         let snapshot = match self
-            .ledger
+            .store_handle
             .store
             .snapshot(&orphan.owner, &orphan.task)
             .await
@@ -115,12 +120,16 @@ impl Upkeep {
             Ok(_) => return,
             Err(error) => return warn(&error, "could not read an abandoned task"),
         };
-        let ledger = Arc::clone(&self.ledger);
-        let runner = Arc::new(Runner::for_known(ledger, orphan.owner.clone(), &snapshot));
-        let Ok(claim) = Claim::of(&self.turns, &runner) else {
+        let store_handle = Arc::clone(&self.store_handle);
+        let writer = Arc::new(TaskWriter::for_known(
+            store_handle,
+            orphan.owner.clone(),
+            &snapshot,
+        ));
+        let Ok(guard) = TaskGuard::of(&self.scheduler, &writer) else {
             return;
         };
-        match runner.take_over().await {
+        match writer.take_over().await {
             Ok(()) => {
                 tracing::info!(task = %orphan.task, recovery = ?self.recovery, "found an abandoned task")
             }
@@ -132,18 +141,18 @@ impl Upkeep {
         match self.recovery {
             Recovery::Fail => {
                 let text = "The agent's process ended before it had answered, and the task was not resumed.";
-                let failed = close(&runner, TaskState::Failed, Some(text)).await;
+                let failed = close(&writer, TaskState::Failed, Some(text)).await;
                 if let Err(UpdateError::Store(error)) = failed {
                     warn(&error, "could not end an abandoned task");
                 }
             }
             Recovery::Resume => {
-                let upkeep = Arc::clone(self);
+                let maintenance = Arc::clone(self);
                 // It may take long until there is room for another turn.
                 tokio::spawn(async move {
-                    let pass = upkeep.gate.wait(None).await;
-                    let heard = Arc::new(resumed(orphan, snapshot));
-                    claim.start(heard, FirstStep::Apart, pass);
+                    let permit = maintenance.limiter.wait(None).await;
+                    let pending = Arc::new(resumed(orphan, snapshot));
+                    guard.start(pending, FirstStep::Apart, permit);
                 });
             }
         }
@@ -151,7 +160,7 @@ impl Upkeep {
 }
 
 /// What the agent is given to go on with: the last message of its caller.
-fn resumed(orphan: Orphan, snapshot: Snapshot) -> Heard {
+fn resumed(orphan: Orphan, snapshot: Snapshot) -> PendingMessage {
     let mut history = snapshot.task.history.iter().rev();
     let message = history.find(|message| message.role == Role::User).cloned();
     let request = SendMessageRequest {
@@ -165,9 +174,9 @@ fn resumed(orphan: Orphan, snapshot: Snapshot) -> Heard {
         ..Context::default()
     };
     let checkpoint = snapshot.checkpoint;
-    Heard {
+    PendingMessage {
         resumed: Some(Resumed { checkpoint }.into()),
-        ..Heard::new(request, context)
+        ..PendingMessage::new(request, context)
     }
 }
 

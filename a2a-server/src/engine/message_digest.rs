@@ -28,7 +28,7 @@ fn digest_by(scheme: Scheme, request: &SendMessageRequest) -> [u8; 32] {
     let SendMessageRequest {
         message, metadata, ..
     } = request;
-    let mut said = Said {
+    let mut said = DigestInput {
         bytes: Vec::with_capacity(USUAL),
         scheme,
     };
@@ -50,12 +50,12 @@ enum Scheme {
 const USUAL: usize = 512;
 
 /// What is said, each piece with its length: none can be taken for its neighbour.
-struct Said {
+struct DigestInput {
     bytes: Vec<u8>,
     scheme: Scheme,
 }
 
-impl Said {
+impl DigestInput {
     /// Names every member: one that is new is to be said, too.
     fn message(&mut self, message: &Message) {
         let Message {
@@ -235,7 +235,7 @@ mod tests {
         let (one, two) = (json!({"x": 1, "y": [2]}), json!([3]));
         let names = ["a", "b", "é", "\u{ff61}", "\u{10000}"].map(str::to_owned);
         let said = |order: &[(usize, &Value)]| {
-            let mut said = Said {
+            let mut said = DigestInput {
                 bytes: Vec::new(),
                 scheme: Scheme::Canonical,
             };

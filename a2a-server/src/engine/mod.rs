@@ -1,4 +1,20 @@
-//! The engine: tasks on their way from a message to an end, whoever calls.
+//! The engine: from an accepted message to the end of its task.
+//!
+//! ```text
+//! admission ──► idempotency (message_digest), limiter, new_task
+//!     │
+//!     ▼
+//! task_guard ──► turn_scheduler ──► erased_agent: one call of the agent
+//!     │                │
+//!     ▼                ▼
+//! active_tasks ──► task_writer (run_state, chunk_buffer) ──► log_writer ──► store_handle ──► Store
+//!
+//! outcome ──► task_writer          the answer to a caller that waits
+//! follower ──► fanout ──► Store    the events of a task, for its followers
+//! maintenance ──► task_guard       leases, orphans, retention
+//! ```
+//!
+//! Imports point one way: `cargo xtask tidy` finds circles. A task is written by its `task_writer` alone.
 
 pub(crate) mod active_tasks;
 pub(crate) mod admission;
@@ -32,27 +48,27 @@ use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::follower::{First, follow, stuck};
-use crate::engine::idempotency::Letters;
-use crate::engine::limiter::Gate;
-use crate::engine::maintenance::Upkeep;
-use crate::engine::outcome::{Begun, LogPosition};
-use crate::engine::run_state::Stage;
-use crate::engine::store_handle::Ledger;
-use crate::engine::task_writer::Runner;
-use crate::engine::turn_scheduler::Turns;
+use crate::engine::idempotency::InFlightSends;
+use crate::engine::limiter::Limiter;
+use crate::engine::maintenance::Maintenance;
+use crate::engine::outcome::{Accepted, LogPosition};
+use crate::engine::run_state::RunState;
+use crate::engine::store_handle::StoreHandle;
+use crate::engine::task_writer::TaskWriter;
+use crate::engine::turn_scheduler::TurnScheduler;
 use crate::engine::update::UpdateError;
 use crate::store::limits::size_of_task;
 use crate::store::{Owner, Snapshot, StoreError, TaskBudget, TaskShare};
 
 /// The parts of the engine, and how long it waits.
 pub(crate) struct Engine {
-    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) store_handle: Arc<StoreHandle>,
     /// Large tasks that are copied for answers.
     pub(crate) copies: TaskBudget,
-    pub(crate) turns: Arc<Turns>,
-    pub(crate) gate: Arc<Gate>,
-    pub(crate) letters: Letters,
-    pub(crate) upkeep: Arc<Upkeep>,
+    pub(crate) scheduler: Arc<TurnScheduler>,
+    pub(crate) limiter: Arc<Limiter>,
+    pub(crate) in_flight_sends: InFlightSends,
+    pub(crate) maintenance: Arc<Maintenance>,
     /// No more messages are taken.
     pub(crate) closing: CancellationToken,
     /// Streams end.
@@ -77,7 +93,7 @@ impl Engine {
 
     async fn read(&self, task: &TaskId, context: &Context) -> Result<Option<Snapshot>, StoreError> {
         let owner = Owner::of(context);
-        self.ledger.store.snapshot(&owner, task).await
+        self.store_handle.store.snapshot(&owner, task).await
     }
 
     /// A task of which an answer has a copy: a large one waits until the copies of others have been written.
@@ -120,16 +136,16 @@ impl Engine {
         }
         // Whatever the agent makes of it, the task has ended in the end.
         while !snapshot.task.status.state.is_terminal() {
-            match self.turns.active.running(&owner, task) {
-                Some(runner) => {
-                    runner.cancel();
-                    runner.ended().await;
+            match self.scheduler.active.running(&owner, task) {
+                Some(writer) => {
+                    writer.cancel();
+                    writer.ended().await;
                 }
                 None => {
-                    let ledger = Arc::clone(&self.ledger);
-                    let runner = Runner::for_known(ledger, owner.clone(), &snapshot);
-                    runner.belong_to(context.trace.clone()).await;
-                    match runner.seize(TaskState::Canceled).await {
+                    let store_handle = Arc::clone(&self.store_handle);
+                    let writer = TaskWriter::for_known(store_handle, owner.clone(), &snapshot);
+                    writer.belong_to(context.trace.clone()).await;
+                    match writer.seize(TaskState::Canceled).await {
                         // It changed in between: looked at again.
                         Ok(()) | Err(UpdateError::Store(StoreError::Behind(_))) => {}
                         Err(error) => return Err(error.into()),
@@ -150,40 +166,40 @@ impl Engine {
         context: &Context,
         ends: fn(TaskState) -> bool,
     ) -> Result<impl Stream<Item = Result<Update, Error>> + Send + 'static, A2aError> {
-        let store = Arc::clone(&self.ledger.store);
+        let store = Arc::clone(&self.store_handle.store);
         let owner = Owner::of(context);
-        let running = self.turns.active.running(&owner, &task);
-        if let Some(failure) = running.and_then(|runner| runner.board().is(|stage| stage.stuck)) {
+        let running = self.scheduler.active.running(&owner, &task);
+        if let Some(failure) = running.and_then(|writer| writer.run_state().is(|run| run.stuck)) {
             return Err(stuck(failure));
         }
         let changes = store.watch(&owner, &task).await?;
-        let audience = self.ledger.audiences.join(owner, task, &changes);
+        let fanout = self.store_handle.fanouts.join(owner, task, &changes);
         let closed = self.closed.clone();
-        Ok(follow(store, audience, changes, first, after, ends, closed))
+        Ok(follow(store, fanout, changes, first, after, ends, closed))
     }
 
     /// Waits until that is enough, here or, if the task is somebody else's by then, in its log.
     pub(crate) async fn wait(
         &self,
-        begun: &Begun,
+        accepted: &Accepted,
         from: &LogPosition,
         context: &Context,
-        enough: impl Fn(&Stage) -> bool,
+        enough: impl Fn(&RunState) -> bool,
     ) -> Result<(), A2aError> {
-        match begun {
-            Begun::Run { runner, .. } => {
-                let board = runner.board();
-                let over = |stage: &Stage| enough(stage) || stage.ended || stage.stuck.is_some();
-                board.until(over).await;
-                if begun.stuck().is_some() {
+        match accepted {
+            Accepted::Run { writer, .. } => {
+                let run_state = writer.run_state();
+                let over = |run: &RunState| enough(run) || run.ended || run.stuck.is_some();
+                run_state.until(over).await;
+                if accepted.stuck().is_some() {
                     return Ok(());
                 }
-                if board.is(enough) {
+                if run_state.is(enough) {
                     return Ok(());
                 }
             }
-            Begun::Known(_) if from.is_settled => return Ok(()),
-            Begun::Known(_) => {}
+            Accepted::Known(_) if from.is_settled => return Ok(()),
+            Accepted::Known(_) => {}
         }
         let id = from.task.clone();
         let updates = self

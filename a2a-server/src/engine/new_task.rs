@@ -6,7 +6,7 @@ use a2a_transport::Context;
 use a2a_types::{ConfigId, ContextId, Dialect, Message, Task, TaskId, TaskPushNotificationConfig};
 use uuid::{NoContext, Uuid};
 
-use crate::engine::store_handle::Ledger;
+use crate::engine::store_handle::StoreHandle;
 use crate::store::{NewTask, Receipt};
 
 /// A task that a message begins, and the message as it stands in it.
@@ -15,7 +15,7 @@ pub(crate) fn new_task(
     context: &Context,
     config: Option<TaskPushNotificationConfig>,
     receipt: Option<Receipt>,
-    ledger: &Ledger,
+    store_handle: &StoreHandle,
 ) -> (NewTask, Message) {
     let id = message.task_id.clone().unwrap_or_else(unguessable);
     let conversation = message.context_id.clone();
@@ -39,8 +39,8 @@ pub(crate) fn new_task(
             dialect: context.dialect,
             config,
             receipt,
-            holder: Arc::clone(&ledger.holder),
-            term: ledger.term,
+            holder: Arc::clone(&store_handle.holder),
+            term: store_handle.term,
             events: Vec::new(),
             release: false,
             notify: false,

@@ -1,4 +1,4 @@
-//! The outcome of a message, for the callers who wait for it.
+//! Outcome of a message, for the callers that wait for it.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use a2a_types::{Dialect, Error as A2aError, ErrorKind, Message, TaskId};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
-use crate::engine::run_state::{Progress, Stage};
-use crate::engine::task_writer::Runner;
+use crate::engine::run_state::{Progress, RunState};
+use crate::engine::task_writer::TaskWriter;
 use crate::store::Snapshot;
 
 /// What has been made of a message. It is kept for as long as the message is being answered, which may be
 /// long, so it holds no task: only where in its log the message stands.
 #[derive(Clone)]
-pub(crate) enum Begun {
+pub(crate) enum Accepted {
     /// The agent has been given it.
     Run {
-        runner: Arc<Runner>,
+        writer: Arc<TaskWriter>,
         /// Where the log of a known task ended after the message; a new task has no log before the agent
         /// acts.
         from: Option<LogPosition>,
@@ -55,23 +55,23 @@ impl From<&Snapshot> for LogPosition {
     }
 }
 
-impl Begun {
+impl Accepted {
     /// Whether the work that it began is so far.
-    pub(crate) fn is(&self, so_far: impl Fn(&Stage) -> bool) -> bool {
-        matches!(self, Self::Run { runner, .. } if runner.board().is(so_far))
+    pub(crate) fn is(&self, so_far: impl Fn(&RunState) -> bool) -> bool {
+        matches!(self, Self::Run { writer, .. } if writer.run_state().is(so_far))
     }
 
     /// Returns the correlation id of the failure that keeps the end of its turn from being stored.
     pub(crate) fn stuck(&self) -> Option<Uuid> {
         match self {
-            Self::Run { runner, .. } => runner.board().is(|stage| stage.stuck),
+            Self::Run { writer, .. } => writer.run_state().is(|run| run.stuck),
             Self::Known(_) => None,
         }
     }
 
     /// Whether the agent has let those go who waited when the message came.
-    pub(crate) fn lets_go(&self, stage: &Stage) -> bool {
-        matches!(self, Self::Run { detached, .. } if stage.detached > *detached)
+    pub(crate) fn lets_go(&self, run: &RunState) -> bool {
+        matches!(self, Self::Run { detached, .. } if run.detached > *detached)
     }
 
     /// Waits until there is a task of which enough is known, or an answer without one. An agent that does
@@ -79,30 +79,30 @@ impl Begun {
     pub(crate) async fn outcome(
         &self,
         until: Instant,
-        enough: impl Fn(&Stage) -> bool,
+        enough: impl Fn(&RunState) -> bool,
     ) -> Result<Outcome, A2aError> {
-        let runner = match self {
+        let writer = match self {
             Self::Known(outcome) => return Ok(Outcome::clone(outcome)),
             Self::Run {
                 from: Some(from), ..
             } => return Ok(Outcome::Task(from.clone())),
-            Self::Run { runner, .. } => runner,
+            Self::Run { writer, .. } => writer,
         };
-        let known = |stage: &Stage| match stage.progress {
-            _ if stage.ended || stage.stuck.is_some() => true,
+        let known = |run: &RunState| match run.progress {
+            _ if run.ended || run.stuck.is_some() => true,
             Progress::Pending => false,
-            Progress::Open(_) => enough(stage),
+            Progress::Open(_) => enough(run),
             Progress::Answered(_) => true,
         };
-        if !runner.board().is(known) {
-            let known = runner.board().until(known);
+        if !writer.run_state().is(known) {
+            let known = writer.run_state().until(known);
             if timeout_at(until, Box::pin(known)).await.is_err() {
-                runner.open().await?;
+                writer.open().await?;
             }
         }
-        match runner.board().is(|stage| stage.progress.clone()) {
+        match writer.run_state().is(|run| run.progress.clone()) {
             Progress::Open(dialect) => Ok(Outcome::Task(LogPosition {
-                task: runner.task_id().clone(),
+                task: writer.task_id().clone(),
                 generation: 1,
                 dialect,
                 is_settled: false,

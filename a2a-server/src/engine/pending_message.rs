@@ -5,29 +5,29 @@ use std::sync::Arc;
 use a2a_transport::Context;
 use a2a_types::{Object, SendMessageRequest};
 
-use crate::engine::idempotency::Letter;
+use crate::engine::idempotency::InFlightSend;
 use crate::engine::limiter::HeldBytes;
 
 /// A request whose message is in the task's history.
 #[derive(Clone, Debug)]
-pub(crate) struct Heard {
+pub(crate) struct PendingMessage {
     pub(crate) request: SendMessageRequest,
     pub(crate) context: Context,
     /// If the message was being answered before, by a process that is gone.
     pub(crate) resumed: Option<Box<Resumed>>,
     /// The message as its sender may send it again: open until it is answered.
-    pub(crate) letter: Option<Arc<Letter>>,
+    pub(crate) in_flight: Option<Arc<InFlightSend>>,
     /// Its share of what all messages may hold that are being answered.
     pub(crate) held: Option<Arc<HeldBytes>>,
 }
 
-impl Heard {
+impl PendingMessage {
     pub(crate) fn new(request: SendMessageRequest, context: Context) -> Self {
         Self {
             request,
             context,
             resumed: None,
-            letter: None,
+            in_flight: None,
             held: None,
         }
     }

@@ -1,4 +1,4 @@
-//! In which manner a caller is answered: in plain A2A, or as the profile of trpc-agent-go has it.
+//! Reply formats: plain A2A, and the profile of trpc-agent-go.
 
 use std::pin::Pin;
 
@@ -13,23 +13,27 @@ use a2a_types::{
 };
 use futures_util::{Stream, StreamExt, stream};
 
-use crate::engine::store_handle::Ledger;
+use crate::engine::store_handle::StoreHandle;
 
 /// In which manner a caller is answered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Manner {
+pub(crate) enum ReplyFormat {
     /// Without steps, each update as the agent gave it.
     Plain,
     /// In the profile's form.
     Profile { shows_steps: bool },
 }
 
-impl Manner {
+impl ReplyFormat {
     /// How the sender of a message is answered.
     ///
     /// Callers declare the profile in their message, or as an extension that they want active. Who
     /// only shows to be a client of the framework gets the form that it keeps whole, and no steps.
-    pub(crate) fn of_sender(context: &Context, message: Option<&Message>, ledger: &Ledger) -> Self {
+    pub(crate) fn of_sender(
+        context: &Context,
+        message: Option<&Message>,
+        store_handle: &StoreHandle,
+    ) -> Self {
         // Its streams have a form of their own.
         if context.dialect == Dialect::V0_1 {
             return Self::Plain;
@@ -42,7 +46,7 @@ impl Manner {
         let of_framework = agent.is_some_and(|agent| agent.starts_with(CLIENT));
         match declared || of_framework {
             true => Self::Profile {
-                shows_steps: declared && ledger.keeps_steps,
+                shows_steps: declared && store_handle.keeps_steps,
             },
             false => Self::Plain,
         }
@@ -50,10 +54,10 @@ impl Manner {
 
     /// How whoever asks for a task is told of it: only messages have a place to declare the profile
     /// in, so the last one that was sent to the task counts.
-    pub(crate) fn of_reader(context: &Context, task: &Task, ledger: &Ledger) -> Self {
+    pub(crate) fn of_reader(context: &Context, task: &Task, store_handle: &StoreHandle) -> Self {
         let mut said = task.history.iter().rev();
         let last = said.find(|message| message.role == Role::User);
-        Self::of_sender(context, last, ledger)
+        Self::of_sender(context, last, store_handle)
     }
 
     /// A task as the caller may see it.
@@ -65,15 +69,15 @@ impl Manner {
     }
 
     /// The answer to a message: the task, when the agent need do no more for it.
-    pub(crate) fn answer(self, mut task: Task, wanted: Wanted) -> SendMessageResponse {
+    pub(crate) fn answer(self, mut task: Task, options: ReplyOptions) -> SendMessageResponse {
         let Self::Profile { shows_steps } = self else {
             hide_steps(&mut task);
-            task.trim_history(wanted.history_length);
+            task.trim_history(options.history_length);
             return SendMessageResponse::Task(task);
         };
-        let mut answer = write_task(task, shows_steps, wanted.collapse);
+        let mut answer = write_task(task, shows_steps, options.collapse);
         if let SendMessageResponse::Task(task) = &mut answer {
-            task.trim_history(wanted.history_length);
+            task.trim_history(options.history_length);
         }
         answer
     }
@@ -91,7 +95,7 @@ impl Manner {
     }
 
     /// What happens, as the caller is told of it.
-    pub(crate) fn tell<S>(self, beginning: Beginning, updates: S) -> Told
+    pub(crate) fn tell<S>(self, beginning: Beginning, updates: S) -> ReplyStream
     where
         S: Stream<Item = Result<Update, Error>> + Send + 'static,
     {
@@ -105,16 +109,16 @@ impl Manner {
 }
 
 /// What happens, as a caller is told of it.
-pub(crate) type Told = Pin<Box<dyn Stream<Item = Result<Update, Error>> + Send>>;
+pub(crate) type ReplyStream = Pin<Box<dyn Stream<Item = Result<Update, Error>> + Send>>;
 
 /// How the sender of a message wants to be answered.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct ReplyOptions {
     pub(crate) collapse: Collapse,
     pub(crate) history_length: Option<u32>,
 }
 
-impl Wanted {
+impl ReplyOptions {
     pub(crate) fn of(request: &SendMessageRequest) -> Self {
         let configuration = request.configuration.as_ref();
         let task = |it: &&SendMessageConfiguration| {

@@ -1,4 +1,4 @@
-//! How far the work on a task is, for whoever waits for it in this process.
+//! State of the work on an active task, shared with those that wait for it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 /// How far the work on a task is.
 #[derive(Debug, Default)]
-pub(crate) struct Stage {
+pub(crate) struct RunState {
     /// Whether there is a task, or an answer without one.
     pub(crate) progress: Progress,
     /// How often the agent let waiting callers go.
@@ -40,28 +40,28 @@ pub(crate) enum Progress {
     Answered(Arc<Message>),
 }
 
-/// Where a runner tells how far it is. It has few readers, mostly one: to change it costs no more than
+/// The state that a writer shares with those who wait. It has few readers, mostly one: to change it costs no more than
 /// to wake them.
 #[derive(Debug, Default)]
-pub(crate) struct Board {
-    stage: Mutex<Stage>,
+pub(crate) struct SharedRunState {
+    run: Mutex<RunState>,
     changed: Notify,
 }
 
-impl Board {
+impl SharedRunState {
     /// Changes it, and has those look who wait.
-    pub(crate) fn change(&self, change: impl FnOnce(&mut Stage)) {
+    pub(crate) fn change(&self, change: impl FnOnce(&mut RunState)) {
         change(&mut self.lock());
         self.changed.notify_waiters();
     }
 
     /// What it says of something.
-    pub(crate) fn is<T>(&self, look: impl FnOnce(&Stage) -> T) -> T {
+    pub(crate) fn is<T>(&self, look: impl FnOnce(&RunState) -> T) -> T {
         look(&self.lock())
     }
 
     /// Resolves when it is so.
-    pub(crate) async fn until(&self, is_so: impl Fn(&Stage) -> bool) {
+    pub(crate) async fn until(&self, is_so: impl Fn(&RunState) -> bool) {
         loop {
             // Hears of changes from here on, before it looks.
             let changed = self.changed.notified();
@@ -73,7 +73,7 @@ impl Board {
     }
 
     /// Nothing that is done under the lock can panic half-way.
-    fn lock(&self) -> MutexGuard<'_, Stage> {
-        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, RunState> {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

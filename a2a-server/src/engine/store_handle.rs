@@ -1,4 +1,4 @@
-//! The store, and under which name this server writes to it.
+//! The store, and the name and term of the leases that this server takes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,11 +7,11 @@ use std::time::Duration;
 use a2a_types::TaskId;
 use tokio::sync::Notify;
 
-use crate::engine::fanout::Audiences;
+use crate::engine::fanout::Fanouts;
 use crate::store::{Append, Appended, Lease, Owner, Snapshot, Store, StoreError};
 
 /// The store, and under which name and for how long this server writes to a task.
-pub(crate) struct Ledger {
+pub(crate) struct StoreHandle {
     pub(crate) store: Arc<dyn Store>,
     /// This process: another one that writes to the same store has another name.
     pub(crate) holder: Arc<str>,
@@ -26,12 +26,12 @@ pub(crate) struct Ledger {
     /// There may be more to take.
     pub(crate) filled: Arc<Notify>,
     /// Those who follow tasks of the store here.
-    pub(crate) audiences: Arc<Audiences>,
+    pub(crate) fanouts: Arc<Fanouts>,
     /// Whether the last append or task could not be written.
     is_failing: AtomicBool,
 }
 
-impl Ledger {
+impl StoreHandle {
     pub(crate) fn new(
         store: Arc<dyn Store>,
         term: Duration,
@@ -47,7 +47,7 @@ impl Ledger {
             keeps_steps,
             notify,
             filled: Arc::default(),
-            audiences: Arc::default(),
+            fanouts: Arc::default(),
             is_failing: AtomicBool::new(false),
         }
     }
@@ -93,24 +93,28 @@ impl Ledger {
     }
 }
 
-/// A task's place in the ledger.
-pub(crate) struct Account {
-    pub(crate) ledger: Arc<Ledger>,
+/// One task in the store.
+pub(crate) struct TaskHandle {
+    pub(crate) store_handle: Arc<StoreHandle>,
     pub(crate) owner: Owner,
     pub(crate) task: TaskId,
 }
 
-impl Account {
+impl TaskHandle {
     /// The task as it stands in the store, which has it.
     pub(crate) async fn known(&self) -> Result<Snapshot, StoreError> {
-        let snapshot = self.ledger.store.snapshot(&self.owner, &self.task).await?;
+        let snapshot = self
+            .store_handle
+            .store
+            .snapshot(&self.owner, &self.task)
+            .await?;
         snapshot.ok_or(StoreError::NoTask)
     }
 
     pub(crate) async fn append(&self, append: Append) -> Result<Appended, StoreError> {
-        let store = &self.ledger.store;
+        let store = &self.store_handle.store;
         let appended = store.append(&self.owner, &self.task, append).await;
-        self.ledger.note_written(&appended);
+        self.store_handle.note_written(&appended);
         appended
     }
 }

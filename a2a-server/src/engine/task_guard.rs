@@ -1,4 +1,4 @@
-//! The right to work on a task, and a run of turns by that right.
+//! Guard of a claimed task, and its run of turns.
 
 use std::sync::Arc;
 
@@ -9,39 +9,47 @@ use tokio::runtime::Handle;
 use tracing::Span;
 use tracing::field::Empty;
 
-use crate::engine::limiter::Pass;
-use crate::engine::pending_message::Heard;
-use crate::engine::task_writer::{FirstStep, Runner};
-use crate::engine::turn_scheduler::{Left, Turns};
+use crate::engine::limiter::TurnPermit;
+use crate::engine::pending_message::PendingMessage;
+use crate::engine::task_writer::{FirstStep, TaskWriter};
+use crate::engine::turn_scheduler::{TurnEnd, TurnScheduler};
 
-/// The right to be the one that works on a task. However it is let go, be it that a store panics, nobody
-/// waits for its runner any more, and the next message finds the task free.
-pub(crate) struct Claim {
-    turns: Arc<Turns>,
-    runner: Arc<Runner>,
+/// The right to be the one that works on a task. Dropping it, also in a panic, ends its writer, and the next
+/// message finds the task free.
+pub(crate) struct TaskGuard {
+    scheduler: Arc<TurnScheduler>,
+    writer: Arc<TaskWriter>,
     /// Whether the run counts among those in progress.
     counts: bool,
     /// Whether the run has left its place, so that another one may have it by now.
     has_left: bool,
 }
 
-impl Claim {
-    /// Claims the task of `runner`; if another runner has it, yields that instead.
-    pub(crate) fn of(turns: &Arc<Turns>, runner: &Arc<Runner>) -> Result<Self, Arc<Runner>> {
-        turns.active.claim(runner)?;
+impl TaskGuard {
+    /// Claims the task of `writer`; if another writer has it, yields that instead.
+    pub(crate) fn of(
+        scheduler: &Arc<TurnScheduler>,
+        writer: &Arc<TaskWriter>,
+    ) -> Result<Self, Arc<TaskWriter>> {
+        scheduler.active.claim(writer)?;
         Ok(Self {
-            turns: Arc::clone(turns),
-            runner: Arc::clone(runner),
+            scheduler: Arc::clone(scheduler),
+            writer: Arc::clone(writer),
             counts: false,
             has_left: false,
         })
     }
 
-    /// Runs a turn, and further turns for messages that came meanwhile; the pass, if one was needed, is
+    /// Runs a turn, and further turns for messages that came meanwhile; the permit, if one was needed, is
     /// given back after the last one.
-    pub(crate) fn start(mut self, first: Arc<Heard>, first_step: FirstStep, pass: Option<Pass>) {
-        self.runner.begin(first_step);
-        self.turns.active.count_in();
+    pub(crate) fn start(
+        mut self,
+        first: Arc<PendingMessage>,
+        first_step: FirstStep,
+        permit: Option<TurnPermit>,
+    ) {
+        self.writer.begin(first_step);
+        self.scheduler.active.count_in();
         self.counts = true;
         let running = metric::RUNNING_TURNS.raise([]);
         // In a box of its own: a task moves what it runs several times.
@@ -49,7 +57,7 @@ impl Claim {
             self.take_turns(first).await;
             self.has_left = true;
             drop(self);
-            drop((pass, running));
+            drop((permit, running));
         });
         let is_over = first_step != FirstStep::Apart && (&mut run).now_or_never().is_some();
         if !is_over {
@@ -57,57 +65,60 @@ impl Claim {
         }
     }
 
-    async fn take_turns(&self, first: Arc<Heard>) {
+    async fn take_turns(&self, first: Arc<PendingMessage>) {
         let mut next = Some(first);
-        while let Some(mut heard) = next {
+        while let Some(mut pending) = next {
             // Open until what came of the message is written down, however long the agent keeps the turn.
-            let letter = Arc::make_mut(&mut heard).letter.take();
+            let in_flight = Arc::make_mut(&mut pending).in_flight.take();
             // It needs more room than the agent's turn does, and not for long.
-            let (heard, span) = Box::pin(begin(&self.runner, heard)).await;
-            let left = self.turns.run(&self.runner, heard, &span).await;
-            span.record(OUTCOME, left.as_str());
-            if let Left::Failed(_) = left {
+            let (pending, span) = Box::pin(begin(&self.writer, pending)).await;
+            let end = self.scheduler.run(&self.writer, pending, &span).await;
+            span.record(OUTCOME, end.as_str());
+            if let TurnEnd::Failed(_) = end {
                 span.record(OTEL_STATUS, "ERROR");
             }
             drop(span);
             // While the agent works, which may be long, there need be no room for what comes then.
-            next = Box::pin(self.turns.conclude(&self.runner, left)).await;
-            drop(letter);
+            next = Box::pin(self.scheduler.conclude(&self.writer, end)).await;
+            drop(in_flight);
         }
     }
 }
 
-impl Drop for Claim {
+impl Drop for TaskGuard {
     fn drop(&mut self) {
         if !self.has_left {
-            self.turns.active.forget(&self.runner);
+            self.scheduler.active.forget(&self.writer);
         }
-        self.runner.end();
+        self.writer.end();
         if self.counts {
-            self.turns.active.count_out();
+            self.scheduler.active.count_out();
         }
         if std::thread::panicking()
             && let Ok(runtime) = Handle::try_current()
         {
             // It is left in the middle: without a lease it is found as any abandoned task is.
-            let runner = Arc::clone(&self.runner);
-            runtime.spawn(async move { drop(runner.hand_back().await) });
+            let writer = Arc::clone(&self.writer);
+            runtime.spawn(async move { drop(writer.hand_back().await) });
         }
     }
 }
 
 /// Opens the span of a turn: what comes of the turn belongs to the trace of the message.
-async fn begin(runner: &Runner, mut heard: Arc<Heard>) -> (Arc<Heard>, Span) {
+async fn begin(
+    writer: &TaskWriter,
+    mut pending: Arc<PendingMessage>,
+) -> (Arc<PendingMessage>, Span) {
     let span = tracing::info_span!(
         parent: None,
         AGENT_TURN,
         { OTEL_KIND } = "internal",
-        { TASK } = runner.task_id().as_str(),
+        { TASK } = writer.task_id().as_str(),
         { OUTCOME } = Empty,
         { OTEL_STATUS } = Empty,
     );
-    let trace = spans::join_apart(&span, heard.context.trace.clone());
-    Arc::make_mut(&mut heard).context.trace.clone_from(&trace);
-    runner.belong_to(trace).await;
-    (heard, span)
+    let trace = spans::join_apart(&span, pending.context.trace.clone());
+    Arc::make_mut(&mut pending).context.trace.clone_from(&trace);
+    writer.belong_to(trace).await;
+    (pending, span)
 }

@@ -1,4 +1,4 @@
-//! The only writer of a task's log, for as long as a turn lasts.
+//! The only writer of an active task.
 
 mod signals;
 
@@ -14,12 +14,11 @@ use a2a_types::{
 };
 use futures_util::future::Either;
 use tokio::sync::{Mutex, MutexGuard};
-use uuid::Uuid;
 
 use crate::engine::chunk_buffer::{ChunkBuffer, Pushed, is_mere_text};
-use crate::engine::log_writer::{Entry, Pen, leaves_idle};
-use crate::engine::run_state::{Board, Progress};
-use crate::engine::store_handle::{Account, Ledger};
+use crate::engine::log_writer::{AppendRequest, LogWriter, leaves_idle};
+use crate::engine::run_state::{Progress, SharedRunState};
+use crate::engine::store_handle::{StoreHandle, TaskHandle};
 use crate::engine::update::{ArtifactUpdate, UpdateError};
 use crate::store::{NewTask, Owner, Receipt, Snapshot, StoreError};
 
@@ -27,62 +26,71 @@ use crate::store::{NewTask, Owner, Receipt, Snapshot, StoreError};
 ///
 /// A new task is kept back until somebody needs it: the agent by its first update, a caller who
 /// does not want to wait, or a generation that knows no answer without a task.
-pub(crate) struct Runner {
-    account: Account,
+pub(crate) struct TaskWriter {
+    task_handle: TaskHandle,
     context: ContextId,
     /// Held, too, by whoever makes the answer one with a task, or one without.
-    pen: Mutex<Pen>,
-    /// Text for the task's log that waits for the pen.
+    log: Mutex<LogWriter>,
+    /// Text for the task's log that waits for the log writer.
     kept: ChunkBuffer,
     /// Whether the task is known to be stored, so that text can wait for the pen.
     is_stored: AtomicBool,
     /// With which update from here the agent pauses: the first, if that is 1; none, if it is 0.
     pause: AtomicU8,
-    board: Board,
+    run_state: SharedRunState,
 }
 
-impl std::fmt::Debug for Runner {
+impl std::fmt::Debug for TaskWriter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Runner")
+        f.debug_struct("TaskWriter")
             .field("task", self.task_id())
             .finish_non_exhaustive()
     }
 }
 
-impl Runner {
-    /// A runner for a task that is not stored yet.
-    pub(crate) fn for_new(ledger: Arc<Ledger>, owner: Owner, new: NewTask) -> Self {
+impl TaskWriter {
+    /// A writer for a task that is not stored yet.
+    pub(crate) fn for_new(store_handle: Arc<StoreHandle>, owner: Owner, new: NewTask) -> Self {
         let task = Arc::clone(&new.task);
-        Self::new(ledger, owner, &task, Pen::for_new(new))
+        Self::new(store_handle, owner, &task, LogWriter::for_new(new))
     }
 
-    /// A runner for a task of the store, as it stood.
-    pub(crate) fn for_known(ledger: Arc<Ledger>, owner: Owner, known: &Snapshot) -> Self {
-        Self::new(ledger, owner, &known.task, Pen::at(known.generation))
+    /// A writer for a task of the store, as it stood.
+    pub(crate) fn for_known(
+        store_handle: Arc<StoreHandle>,
+        owner: Owner,
+        known: &Snapshot,
+    ) -> Self {
+        Self::new(
+            store_handle,
+            owner,
+            &known.task,
+            LogWriter::at(known.generation),
+        )
     }
 
-    fn new(ledger: Arc<Ledger>, owner: Owner, task: &Task, pen: Pen) -> Self {
+    fn new(store_handle: Arc<StoreHandle>, owner: Owner, task: &Task, log: LogWriter) -> Self {
         Self {
-            account: Account {
-                ledger,
+            task_handle: TaskHandle {
+                store_handle,
                 owner,
                 task: task.id.clone(),
             },
             context: task.context_id.clone().unwrap_or_default(),
-            pen: Mutex::new(pen),
+            log: Mutex::new(log),
             kept: ChunkBuffer::default(),
             is_stored: AtomicBool::new(false),
             pause: AtomicU8::default(),
-            board: Board::default(),
+            run_state: SharedRunState::default(),
         }
     }
 
-    fn ledger(&self) -> &Ledger {
-        &self.account.ledger
+    fn store_handle(&self) -> &StoreHandle {
+        &self.task_handle.store_handle
     }
 
     pub(crate) fn task_id(&self) -> &TaskId {
-        &self.account.task
+        &self.task_handle.task
     }
 
     pub(crate) fn context_id(&self) -> &ContextId {
@@ -90,59 +98,64 @@ impl Runner {
     }
 
     pub(crate) fn owner(&self) -> &Owner {
-        &self.account.owner
+        &self.task_handle.owner
     }
 
     /// Whatever happens to the task from now on belongs to this trace.
     pub(crate) async fn belong_to(&self, trace: Option<TraceContext>) {
-        self.pen.lock().await.belong_to(trace);
+        self.log.lock().await.belong_to(trace);
     }
 
     /// How far the work is.
-    pub(crate) fn board(&self) -> &Board {
-        &self.board
+    pub(crate) fn run_state(&self) -> &SharedRunState {
+        &self.run_state
     }
 
     /// Stores the task, unless that has been done, or the answer was a message.
     pub(crate) async fn open(&self) -> Result<(), StoreError> {
-        let mut pen = self.pen.lock().await;
-        if pen.new_task().is_none() || self.is_answered() {
+        let mut log = self.log.lock().await;
+        if log.new_task().is_none() || self.is_answered() {
             return Ok(());
         }
-        let (begun, _) = Box::pin(pen.create(&self.account, Vec::new())).await?;
+        let (begun, _) = Box::pin(log.create(&self.task_handle, Vec::new())).await?;
         self.tell(Progress::Open(begun));
         Ok(())
     }
 
     /// What the agent may see of another task of the same owner.
     pub(crate) async fn other(&self, task: &TaskId) -> Result<Option<Task>, StoreError> {
-        let Account { ledger, owner, .. } = &self.account;
-        let snapshot = ledger.store.snapshot(owner, task).await?;
+        let TaskHandle {
+            store_handle,
+            owner,
+            ..
+        } = &self.task_handle;
+        let snapshot = store_handle.store.snapshot(owner, task).await?;
         Ok(snapshot.map(|snapshot| Arc::unwrap_or_clone(snapshot.task)))
     }
 
-    /// The pen, once there is a task to write to.
-    async fn ready(&self) -> Result<MutexGuard<'_, Pen>, UpdateError> {
+    /// The log writer, once there is a task to write to.
+    async fn ready(&self) -> Result<MutexGuard<'_, LogWriter>, UpdateError> {
         self.open().await?;
         match self.is_answered() {
             true => Err(UpdateError::Answered),
-            false => Ok(self.pen.lock().await),
+            false => Ok(self.log.lock().await),
         }
     }
 
     /// Writes events; the first ones together with the task.
     async fn append(&self, events: Vec<Event>) -> Result<(), UpdateError> {
-        let mut pen = self.pen.lock().await;
+        let mut log = self.log.lock().await;
         if self.is_answered() {
             return Err(UpdateError::Answered);
         }
         let pauses = self.pauses_with(&events);
-        if pen.new_task().is_some() {
-            self.create(&mut pen, events).await?;
+        if log.new_task().is_some() {
+            self.create(&mut log, events).await?;
         } else {
-            self.write(&mut pen, Entry::of(events).into()).await?;
+            self.write(&mut log, AppendRequest::of(events).into())
+                .await?;
         }
-        drop(pen);
+        drop(log);
         if pauses {
             tokio::task::yield_now().await;
         }
@@ -160,26 +173,30 @@ impl Runner {
         left > next && next == 0 && !leaves_idle(events)
     }
 
-    async fn create(&self, pen: &mut Pen, events: Vec<Event>) -> Result<(), UpdateError> {
+    async fn create(&self, log: &mut LogWriter, events: Vec<Event>) -> Result<(), UpdateError> {
         let settles = leaves_idle(&events);
-        let (begun, left) = pen.create(&self.account, events).await?;
-        self.board.change(|stage| {
-            stage.progress = Progress::Open(begun);
+        let (begun, left) = log.create(&self.task_handle, events).await?;
+        self.run_state.change(|run| {
+            run.progress = Progress::Open(begun);
             if settles && left.is_empty() {
-                stage.settled = pen.generation();
+                run.settled = log.generation();
             }
         });
         match left.is_empty() {
             true => Ok(()),
-            false => self.write(pen, Entry::of(left).into()).await,
+            false => self.write(log, AppendRequest::of(left).into()).await,
         }
     }
 
-    async fn write(&self, pen: &mut Pen, entry: Box<Entry>) -> Result<(), UpdateError> {
-        let settles = leaves_idle(&entry.events);
-        match pen.write(&self.account, entry, &self.kept).await {
+    async fn write(
+        &self,
+        log: &mut LogWriter,
+        request: Box<AppendRequest>,
+    ) -> Result<(), UpdateError> {
+        let settles = leaves_idle(&request.events);
+        match log.write(&self.task_handle, request, &self.kept).await {
             Ok(()) if settles => {
-                self.board.change(|stage| stage.settled = pen.generation());
+                self.run_state.change(|run| run.settled = log.generation());
             }
             Err(StoreError::Fenced) => {
                 self.lose();
@@ -191,27 +208,27 @@ impl Runner {
     }
 
     fn tell(&self, progress: Progress) {
-        self.board.change(|stage| stage.progress = progress);
+        self.run_state.change(|run| run.progress = progress);
     }
 
     /// The task as it stands in the store.
     pub(crate) async fn snapshot(&self) -> Result<Snapshot, StoreError> {
-        self.account.known().await
+        self.task_handle.known().await
     }
 
     /// The task as it stands, or as it would be created.
     pub(crate) async fn task(&self) -> Result<Arc<Task>, StoreError> {
-        self.pen.lock().await.task(&self.account).await
+        self.log.lock().await.task(&self.task_handle).await
     }
 
     /// In which state the task is, as far as is known here.
     pub(crate) async fn state(&self) -> Result<TaskState, StoreError> {
-        self.pen.lock().await.state(&self.account).await
+        self.log.lock().await.state(&self.task_handle).await
     }
 
     /// Whether the task is in the store.
     pub(crate) async fn is_stored(&self) -> bool {
-        self.pen.lock().await.new_task().is_none()
+        self.log.lock().await.new_task().is_none()
     }
 
     pub(crate) fn status(
@@ -248,13 +265,13 @@ impl Runner {
         update: ArtifactUpdate,
     ) -> impl Future<Output = Result<(), UpdateError>> + Send {
         let event = self.artifact_event(update);
-        match !self.ledger().merges_chunks || !is_mere_text(&event) {
+        match !self.store_handle().merges_chunks || !is_mere_text(&event) {
             true => Either::Left(self.append(vec![Event::ArtifactUpdate(event)])),
             false => Either::Right(self.collect(Box::new(event))),
         }
     }
 
-    /// Writes an artifact or the last of it, and completes the task, in one stroke.
+    /// Writes an artifact or the last of it, and completes the task, in one append.
     pub(crate) fn complete_with(
         &self,
         update: ArtifactUpdate,
@@ -288,8 +305,8 @@ impl Runner {
             match self.kept.push(text) {
                 Pushed::Kept => break,
                 Pushed::First => {
-                    let runner = Arc::clone(self);
-                    tokio::spawn(async move { runner.write_kept().await });
+                    let writer = Arc::clone(self);
+                    tokio::spawn(async move { writer.write_kept().await });
                     break;
                 }
                 Pushed::Refused(again) => {
@@ -322,36 +339,36 @@ impl Runner {
     }
 
     async fn flush(&self) -> Result<(), UpdateError> {
-        let mut pen = self.pen.lock().await;
-        self.write(&mut pen, Box::default()).await
+        let mut log = self.log.lock().await;
+        self.write(&mut log, Box::default()).await
     }
 
     /// Adds a message of the caller to the history, with what follows from it for the task; yields where the
     /// log ends after that.
-    pub(crate) async fn hear(
+    pub(crate) async fn append_message(
         &self,
         message: Message,
         then: Option<TaskState>,
         receipt: Option<Receipt>,
     ) -> Result<u64, UpdateError> {
-        let mut pen = self.ready().await?;
+        let mut log = self.ready().await?;
         let mut events = vec![Event::Message(self.placed(message))];
         events.extend(then.map(|state| self.status_event(state, None, None)));
         // An ended task is submitted before it hears anything.
         if then == Some(TaskState::Submitted) {
             events.reverse();
         }
-        let entry = Entry {
+        let request = AppendRequest {
             receipt,
-            ..Entry::of(events)
+            ..AppendRequest::of(events)
         };
-        self.write(&mut pen, entry.into()).await?;
-        Ok(pen.generation())
+        self.write(&mut log, request.into()).await?;
+        Ok(log.generation())
     }
 
     /// Writes a step on the way to an answer, if steps are kept.
     pub(crate) async fn step(&self, step: Message) -> Result<(), UpdateError> {
-        match self.ledger().keeps_steps {
+        match self.store_handle().keeps_steps {
             true => self.append(vec![Event::Message(self.placed(step))]).await,
             false => Ok(()),
         }
@@ -359,72 +376,81 @@ impl Runner {
 
     /// Whether steps on the way to an answer are kept.
     pub(crate) fn keeps_steps(&self) -> bool {
-        self.ledger().keeps_steps
+        self.store_handle().keeps_steps
     }
 
     /// Keeps what the agent wants to know if it has to go on after a crash.
     pub(crate) async fn checkpoint(&self, checkpoint: Object) -> Result<(), UpdateError> {
-        let mut pen = self.ready().await?;
-        let entry = Entry {
+        let mut log = self.ready().await?;
+        let request = AppendRequest {
             checkpoint: Some(checkpoint),
-            ..Entry::default()
+            ..AppendRequest::default()
         };
-        self.write(&mut pen, entry.into()).await
+        self.write(&mut log, request.into()).await
     }
 
     /// Becomes the only writer of a task that nobody else writes to.
     pub(crate) async fn take_over(&self) -> Result<(), UpdateError> {
-        let entry = Entry {
+        let request = AppendRequest {
             takes: true,
-            ..Entry::default()
+            ..AppendRequest::default()
         };
-        self.write(&mut *self.pen.lock().await, entry.into()).await
+        self.write(&mut *self.log.lock().await, request.into())
+            .await
     }
 
     /// Gives the task its last status, whoever works on it: they can write no more.
     pub(crate) async fn seize(&self, state: TaskState) -> Result<(), UpdateError> {
-        let entry = Entry {
+        let request = AppendRequest {
             seizes: true,
-            ..Entry::of(vec![self.status_event(state, None, None)])
+            ..AppendRequest::of(vec![self.status_event(state, None, None)])
         };
-        self.write(&mut *self.pen.lock().await, entry.into()).await
+        self.write(&mut *self.log.lock().await, request.into())
+            .await
     }
 
     /// Gives the lease back, so that whoever comes next need not wait until it runs out.
     pub(crate) async fn hand_back(&self) -> Result<(), UpdateError> {
-        let mut pen = self.pen.lock().await;
-        if !pen.has_lease() {
+        let mut log = self.log.lock().await;
+        if !log.has_lease() {
             return Ok(());
         }
-        let entry = Entry {
+        let request = AppendRequest {
             release: true,
-            ..Entry::default()
+            ..AppendRequest::default()
         };
-        self.write(&mut pen, entry.into()).await
+        self.write(&mut log, request.into()).await
     }
 
     /// Answers with a message: alone if there is no task yet, else by completing the task.
     pub(crate) async fn reply(&self, message: Message) -> Result<(), UpdateError> {
-        let mut pen = self.pen.lock().await;
+        let mut log = self.log.lock().await;
         if self.is_answered() {
             return Err(UpdateError::Answered);
         }
-        if let Some(begun) = pen.begun_unseen(&self.account).await? {
+        if let Some(begun) = log.begun_unseen(&self.task_handle).await? {
             self.tell(Progress::Open(begun));
         }
-        let Some(new) = pen.new_task() else {
+        let Some(new) = log.new_task() else {
             let completed = self.status_event(TaskState::Completed, Some(message), None);
-            let entry = Entry::of(vec![completed]);
-            return self.write(&mut pen, entry.into()).await;
+            let request = AppendRequest::of(vec![completed]);
+            return self.write(&mut log, request.into()).await;
         };
         let answer = Message {
             context_id: Some(self.context.clone()),
             ..message
         };
         if let Some(receipt) = new.receipt.clone() {
-            let Account { ledger, owner, .. } = &self.account;
+            let TaskHandle {
+                store_handle,
+                owner,
+                ..
+            } = &self.task_handle;
             let answer = answer.clone();
-            ledger.store.keep_answer(owner, receipt, answer).await?;
+            store_handle
+                .store
+                .keep_answer(owner, receipt, answer)
+                .await?;
         }
         self.tell(Progress::Answered(Arc::new(answer)));
         Ok(())
@@ -432,14 +458,14 @@ impl Runner {
 
     pub(crate) async fn detach(&self) -> Result<(), UpdateError> {
         drop(self.ready().await?);
-        self.board.change(|stage| stage.detached += 1);
+        self.run_state.change(|run| run.detached += 1);
         Ok(())
     }
 
     /// Whether the agent answered with a message alone.
     pub(crate) fn is_answered(&self) -> bool {
-        self.board
-            .is(|stage| matches!(stage.progress, Progress::Answered(_)))
+        self.run_state
+            .is(|run| matches!(run.progress, Progress::Answered(_)))
     }
 
     /// A message of this task says so.
@@ -452,23 +478,5 @@ impl Runner {
     pub(crate) fn place(&self, message: &mut Message) {
         message.task_id = Some(self.task_id().clone());
         message.context_id = Some(self.context.clone());
-    }
-
-    /// Tells the callers who wait, and the followers, that the end of the turn could not be stored.
-    pub(crate) fn tell_stuck(&self, failure: Uuid) {
-        self.board.change(|stage| stage.stuck = Some(failure));
-        let Account {
-            ledger,
-            owner,
-            task,
-        } = &self.account;
-        ledger.audiences.fail(owner, task, failure);
-    }
-
-    /// Tells that what could not be stored is stored.
-    pub(crate) fn tell_unstuck(&self) {
-        if self.board.is(|stage| stage.stuck.is_some()) {
-            self.board.change(|stage| stage.stuck = None);
-        }
     }
 }

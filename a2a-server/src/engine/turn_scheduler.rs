@@ -1,4 +1,4 @@
-//! The turns in progress: the agent's code in them, and how each ends.
+//! Turns: the agent at work, and the end of each turn.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,20 +14,20 @@ use tracing::Span;
 
 use crate::engine::active_tasks::ActiveTasks;
 use crate::engine::erased_agent::{ErasedAgent, Failure};
-use crate::engine::pending_message::Heard;
-use crate::engine::task_writer::Runner;
+use crate::engine::pending_message::PendingMessage;
+use crate::engine::task_writer::TaskWriter;
 use crate::engine::update::UpdateError;
 use crate::store::StoreError;
 
 /// Runs the agent's turns, apart from any caller: nobody's disconnecting stops one.
-pub(crate) struct Turns {
+pub(crate) struct TurnScheduler {
     agent: Arc<dyn ErasedAgent>,
     cancel_grace: Duration,
     pub(crate) active: ActiveTasks,
 }
 
 /// How the agent's code left a turn.
-pub(crate) enum Left {
+pub(crate) enum TurnEnd {
     Done,
     Failed(uuid::Uuid),
     Canceled,
@@ -35,7 +35,7 @@ pub(crate) enum Left {
     Lost,
 }
 
-impl Left {
+impl TurnEnd {
     pub(crate) fn as_str(&self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -46,7 +46,7 @@ impl Left {
     }
 }
 
-impl Turns {
+impl TurnScheduler {
     pub(crate) fn new(agent: Arc<dyn ErasedAgent>, cancel_grace: Duration) -> Self {
         Self {
             agent,
@@ -56,94 +56,103 @@ impl Turns {
     }
 
     /// The agent's code, until it returns, panics, or does not stop when it should.
-    pub(crate) async fn run(&self, runner: &Arc<Runner>, heard: Arc<Heard>, span: &Span) -> Left {
+    pub(crate) async fn run(
+        &self,
+        writer: &Arc<TaskWriter>,
+        pending: Arc<PendingMessage>,
+        span: &Span,
+    ) -> TurnEnd {
         let mut run = Run {
-            run: Some(self.agent.run(Arc::clone(runner), heard)),
+            run: Some(self.agent.run(Arc::clone(writer), pending)),
             span,
         };
         let is_over = async {
-            runner.stopped().await;
+            writer.stopped().await;
             // Few turns need room for that.
-            drop(Box::pin(timeout(self.cancel_grace, runner.lost())).await);
+            drop(Box::pin(timeout(self.cancel_grace, writer.lost())).await);
         };
         let ended = tokio::select! {
             biased;
             ended = &mut run => ended,
-            () = is_over => match runner.is_lost() {
-                true => return Left::Lost,
-                false => return Left::Canceled,
+            () = is_over => match writer.is_lost() {
+                true => return TurnEnd::Lost,
+                false => return TurnEnd::Canceled,
             },
         };
         match ended {
-            _ if runner.is_lost() => Left::Lost,
-            _ if runner.is_canceled() => Left::Canceled,
-            Ok(Ok(())) => Left::Done,
-            Ok(Err(failure)) => Left::Failed(logged(runner, failure.reason())),
-            Err(panic) => Left::Failed(logged(runner, &Panic::of(&*panic))),
+            _ if writer.is_lost() => TurnEnd::Lost,
+            _ if writer.is_canceled() => TurnEnd::Canceled,
+            Ok(Ok(())) => TurnEnd::Done,
+            Ok(Err(failure)) => TurnEnd::Failed(logged(writer, failure.reason())),
+            Err(panic) => TurnEnd::Failed(logged(writer, &Panic::of(&*panic))),
         }
     }
 
     /// Ends a turn, and yields the message that the next one is for, if there is one.
-    pub(crate) async fn conclude(&self, runner: &Runner, mut left: Left) -> Option<Arc<Heard>> {
-        let mut next = match left {
-            Left::Done => self.next_turn(runner).await,
+    pub(crate) async fn conclude(
+        &self,
+        writer: &TaskWriter,
+        mut end: TurnEnd,
+    ) -> Option<Arc<PendingMessage>> {
+        let mut next = match end {
+            TurnEnd::Done => self.next_turn(writer).await,
             _ => Ok(None),
         };
         loop {
             match next {
-                Ok(Some(heard)) => return Some(heard),
+                Ok(Some(pending)) => return Some(pending),
                 Ok(None) => {}
-                Err(instead) => left = instead,
+                Err(instead) => end = instead,
             }
-            let closed = match left {
-                _ if runner.is_answered() => Ok(()),
-                Left::Lost => {
+            let closed = match end {
+                _ if writer.is_answered() => Ok(()),
+                TurnEnd::Lost => {
                     // Unless somebody has taken the lease: then there is nothing to give back.
-                    drop(runner.hand_back().await);
-                    self.active.forget(runner);
+                    drop(writer.hand_back().await);
+                    self.active.forget(writer);
                     return None;
                 }
-                Left::Done => self.complete(runner).await,
-                Left::Canceled => settle(runner, TaskState::Canceled, None).await,
-                Left::Failed(id) => {
+                TurnEnd::Done => self.complete(writer).await,
+                TurnEnd::Canceled => settle(writer, TaskState::Canceled, None).await,
+                TurnEnd::Failed(id) => {
                     let text = format!("The agent failed. Correlation id: {id}");
-                    settle(runner, TaskState::Failed, Some(text)).await
+                    settle(writer, TaskState::Failed, Some(text)).await
                 }
             };
             if let Err(error) = closed {
-                tracing::error!(task = %runner.task_id(), error = &error as &dyn std::error::Error, "could not end a turn");
+                tracing::error!(task = %writer.task_id(), error = &error as &dyn std::error::Error, "could not end a turn");
             }
-            if self.active.leave(runner) {
+            if self.active.leave(writer) {
                 return None;
             }
-            next = self.next_turn(runner).await;
+            next = self.next_turn(writer).await;
         }
     }
 
     /// The message that the next turn is for, once the task is ready for that turn; how the run is left
     /// instead, if it cannot be made so.
-    async fn next_turn(&self, runner: &Runner) -> Result<Option<Arc<Heard>>, Left> {
-        let Some(heard) = self.active.next(runner).await else {
+    async fn next_turn(&self, writer: &TaskWriter) -> Result<Option<Arc<PendingMessage>>, TurnEnd> {
+        let Some(pending) = self.active.next(writer).await else {
             return Ok(None);
         };
-        match begin_next(runner, &heard).await {
-            Ok(begins) => Ok(begins.then_some(heard)),
-            Err(_) if runner.is_lost() => Err(Left::Lost),
-            Err(error) => Err(Left::Failed(logged(runner, &error))),
+        match begin_next(writer, &pending).await {
+            Ok(begins) => Ok(begins.then_some(pending)),
+            Err(_) if writer.is_lost() => Err(TurnEnd::Lost),
+            Err(error) => Err(TurnEnd::Failed(logged(writer, &error))),
         }
     }
 
-    /// Completes a task, unless it waits for the caller or a message waits for it: what has been heard was
+    /// Completes a task, unless it waits for the caller or a message waits for it: every message was
     /// queued before.
-    async fn complete(&self, runner: &Runner) -> Result<(), UpdateError> {
+    async fn complete(&self, writer: &TaskWriter) -> Result<(), UpdateError> {
         let step = || async {
-            let state = runner.state().await?;
-            match state.is_settled() || self.active.is_awaited(runner) {
+            let state = writer.state().await?;
+            match state.is_settled() || self.active.is_awaited(writer) {
                 true => Ok(()),
-                false => close(runner, TaskState::Completed, None).await,
+                false => close(writer, TaskState::Completed, None).await,
             }
         };
-        persist(runner, step).await
+        persist(writer, step).await
     }
 }
 
@@ -190,22 +199,22 @@ impl Panic {
 
 /// Makes a task ready for the next turn, if it can have one: a task that ended meanwhile is
 /// submitted again where the caller's generation does that.
-async fn begin_next(runner: &Runner, heard: &Heard) -> Result<bool, UpdateError> {
-    runner.belong_to(heard.context.trace.clone()).await;
-    if runner.is_answered() {
+async fn begin_next(writer: &TaskWriter, pending: &PendingMessage) -> Result<bool, UpdateError> {
+    writer.belong_to(pending.context.trace.clone()).await;
+    if writer.is_answered() {
         return Ok(false);
     }
-    let reopens = heard.context.dialect.rules().reopens_ended_tasks;
-    persist(runner, || wake(runner, reopens)).await
+    let reopens = pending.context.dialect.rules().reopens_ended_tasks;
+    persist(writer, || wake(writer, reopens)).await
 }
 
-async fn wake(runner: &Runner, reopens: bool) -> Result<bool, UpdateError> {
-    let state = runner.task().await?.status.state;
+async fn wake(writer: &TaskWriter, reopens: bool) -> Result<bool, UpdateError> {
+    let state = writer.task().await?.status.state;
     if state.is_terminal() && !reopens {
         return Ok(false);
     }
     if let Some(state) = woken(state) {
-        runner.status(state, None, None).await?;
+        writer.status(state, None, None).await?;
     }
     Ok(true)
 }
@@ -222,17 +231,17 @@ pub(crate) fn woken(state: TaskState) -> Option<TaskState> {
 
 /// Closes a task.
 async fn settle(
-    runner: &Runner,
+    writer: &TaskWriter,
     state: TaskState,
     text: Option<String>,
 ) -> Result<(), UpdateError> {
     let text = text.as_deref();
-    persist(runner, || close(runner, state, text)).await
+    persist(writer, || close(writer, state, text)).await
 }
 
 /// Does what comes after a turn, however long the store is in trouble: nobody else would. Those who wait for
 /// it are told at once.
-async fn persist<T, F>(runner: &Runner, step: impl Fn() -> F) -> Result<T, UpdateError>
+async fn persist<T, F>(writer: &TaskWriter, step: impl Fn() -> F) -> Result<T, UpdateError>
 where
     F: Future<Output = Result<T, UpdateError>>,
 {
@@ -241,20 +250,20 @@ where
         let error = match step().await {
             Err(UpdateError::Store(error @ (StoreError::Full | StoreError::Failed(_)))) => error,
             done => {
-                runner.tell_unstuck();
+                writer.tell_unstuck();
                 return done;
             }
         };
         // Whoever waits for a task that was never stored is told so.
-        if !runner.is_stored().await {
+        if !writer.is_stored().await {
             return Err(error.into());
         }
         let failure = *failure.get_or_insert_with(uuid::Uuid::new_v4);
-        tracing::error!(correlation_id = %failure, task = %runner.task_id(), error = &error as &dyn std::error::Error, "could not end a turn yet");
-        runner.tell_stuck(failure);
+        tracing::error!(correlation_id = %failure, task = %writer.task_id(), error = &error as &dyn std::error::Error, "could not end a turn yet");
+        writer.tell_stuck(failure);
         tokio::select! {
             () = tokio::time::sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
-            () = runner.lost() => return Err(error.into()),
+            () = writer.lost() => return Err(error.into()),
         }
     }
 }
@@ -266,34 +275,34 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// Gives a task its last status, and says this, unless it has one, or the turn ended by waiting for the
 /// caller.
 pub(crate) async fn close(
-    runner: &Runner,
+    writer: &TaskWriter,
     state: TaskState,
     text: Option<&str>,
 ) -> Result<(), UpdateError> {
     let settled = |now: TaskState| {
         now.is_terminal() || (now.is_interrupted() && state == TaskState::Completed)
     };
-    if settled(runner.state().await?) {
+    if settled(writer.state().await?) {
         return Ok(());
     }
-    match runner.status(state, text.map(Message::agent), None).await {
+    match writer.status(state, text.map(Message::agent), None).await {
         // Somebody else was faster.
-        Err(_) if settled(runner.task().await?.status.state) => Ok(()),
+        Err(_) if settled(writer.task().await?.status.state) => Ok(()),
         Err(UpdateError::Store(StoreError::TooLong(_))) => {
             // What was to be said last does not fit.
             let state = match state {
                 TaskState::Completed => TaskState::Failed,
                 other => other,
             };
-            runner.status(state, None, None).await
+            writer.status(state, None, None).await
         }
         closed => closed,
     }
 }
 
 /// Logs why a turn failed, under the id that the caller gets.
-fn logged(runner: &Runner, reason: &(dyn std::error::Error + 'static)) -> uuid::Uuid {
+fn logged(writer: &TaskWriter, reason: &(dyn std::error::Error + 'static)) -> uuid::Uuid {
     let id = uuid::Uuid::new_v4();
-    tracing::error!(correlation_id = %id, task = %runner.task_id(), error = reason, "the agent failed");
+    tracing::error!(correlation_id = %id, task = %writer.task_id(), error = reason, "the agent failed");
     id
 }

@@ -37,7 +37,7 @@ use tokio_util::sync::CancellationToken;
 use self::deliver::{Courier, NoAuthorities};
 use self::headers::headers_for;
 use self::outbox::Outbox;
-use crate::engine::store_handle::Ledger;
+use crate::engine::store_handle::StoreHandle;
 
 /// Whether a webhook has to repeat a random text before it is registered, as 0.1 would have it: only
 /// its owner can have it do so.
@@ -102,16 +102,16 @@ impl Webhooks {
     /// Tells them what the store has for them, until the server is closed or dropped.
     pub(crate) fn begin(
         &self,
-        ledger: &Ledger,
+        store_handle: &StoreHandle,
         closed: CancellationToken,
         engine: Weak<impl Send + Sync + 'static>,
     ) {
         let outbox = Outbox::new(
-            Arc::clone(&ledger.store),
+            Arc::clone(&store_handle.store),
             Arc::clone(&self.courier) as Arc<_>,
             self.keys.clone(),
             Arc::clone(&self.pauses),
-            Arc::clone(&ledger.filled),
+            Arc::clone(&store_handle.filled),
             closed,
         );
         tokio::spawn(outbox.run(engine));

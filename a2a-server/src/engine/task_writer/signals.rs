@@ -1,41 +1,44 @@
-//! The signals between a turn and those who start it, stop it, or wait for it.
+//! Signals between a turn and those that start it, stop it, or wait for it.
 
 use std::sync::atomic::Ordering;
 
-use super::Runner;
+use uuid::Uuid;
 
-impl Runner {
+use super::TaskWriter;
+use crate::engine::store_handle::TaskHandle;
+
+impl TaskWriter {
     /// Asks the agent to stop.
     pub(crate) fn cancel(&self) {
-        self.board.change(|stage| stage.canceled = true);
+        self.run_state.change(|run| run.canceled = true);
     }
 
     pub(crate) async fn canceled(&self) {
-        self.board.until(|stage| stage.canceled).await;
+        self.run_state.until(|run| run.canceled).await;
     }
 
     pub(crate) fn is_canceled(&self) -> bool {
-        self.board.is(|stage| stage.canceled)
+        self.run_state.is(|run| run.canceled)
     }
 
     /// Resolves when the turn is to stop, because the caller wants that or the task is somebody else's.
     pub(crate) async fn stopped(&self) {
-        let board = self.board();
-        board.until(|stage| stage.canceled || stage.lost).await;
+        let run_state = self.run_state();
+        run_state.until(|run| run.canceled || run.lost).await;
     }
 
     /// Stops the turn where it stands: the task is left to somebody else.
     pub(crate) fn lose(&self) {
-        self.board.change(|stage| stage.lost = true);
+        self.run_state.change(|run| run.lost = true);
     }
 
     /// Resolves when the task is somebody else's.
     pub(crate) async fn lost(&self) {
-        self.board.until(|stage| stage.lost).await;
+        self.run_state.until(|run| run.lost).await;
     }
 
     pub(crate) fn is_lost(&self) -> bool {
-        self.board.is(|stage| stage.lost)
+        self.run_state.is(|run| run.lost)
     }
 
     /// Tells that the first turn begins.
@@ -46,25 +49,43 @@ impl Runner {
             FirstStep::Apart => 1,
         };
         self.pause.store(pause, Ordering::Relaxed);
-        self.board.change(|stage| stage.begun = true);
+        self.run_state.change(|run| run.begun = true);
     }
 
     /// Resolves when the first turn has begun, or will not.
     pub(crate) async fn begun(&self) {
-        self.board.until(|stage| stage.begun).await;
+        self.run_state.until(|run| run.begun).await;
     }
 
-    /// Tells that the runner writes no more.
+    /// Tells that the writer writes no more.
     pub(crate) fn end(&self) {
-        self.board.change(|stage| {
-            stage.begun = true;
-            stage.ended = true;
+        self.run_state.change(|run| {
+            run.begun = true;
+            run.ended = true;
         });
     }
 
-    /// Resolves when the runner writes no more.
+    /// Resolves when the writer writes no more.
     pub(crate) async fn ended(&self) {
-        self.board.until(|stage| stage.ended).await;
+        self.run_state.until(|run| run.ended).await;
+    }
+
+    /// Tells the callers who wait, and the followers, that the end of the turn could not be stored.
+    pub(crate) fn tell_stuck(&self, failure: Uuid) {
+        self.run_state.change(|run| run.stuck = Some(failure));
+        let TaskHandle {
+            store_handle,
+            owner,
+            task,
+        } = &self.task_handle;
+        store_handle.fanouts.fail(owner, task, failure);
+    }
+
+    /// Tells that what could not be stored is stored.
+    pub(crate) fn tell_unstuck(&self) {
+        if self.run_state.is(|run| run.stuck.is_some()) {
+            self.run_state.change(|run| run.stuck = None);
+        }
     }
 }
 
