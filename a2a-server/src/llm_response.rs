@@ -6,7 +6,8 @@ use a2a_types::extension::trpc::{
 };
 use a2a_types::{Artifact, ArtifactId, Part};
 
-use crate::{ArtifactUpdate, Turn, UpdateError};
+use crate::engine::update::{ArtifactUpdate, UpdateError};
+use crate::turn::Turn;
 
 /// What one response of the model thinks, says and has done.
 ///

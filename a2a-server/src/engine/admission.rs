@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use a2a_transport::Context;
 use a2a_types::{
-    Dialect, Error as A2aError, ErrorKind, Message, SendMessageRequest, TaskId,
-    TaskPushNotificationConfig, TaskState,
+    Dialect, Error as A2aError, ErrorKind, Message, TaskId, TaskPushNotificationConfig, TaskState,
 };
 use futures_util::FutureExt;
 

@@ -10,8 +10,8 @@ use a2a_types::{Event, IllegalEvent, Task, TaskState, TaskStatus};
 use serde::Serialize;
 
 use super::super::{Append, NewTask, Owner, StoreError, limits};
+use super::columns::write;
 use super::schema::owner_text;
-use super::tables::write;
 
 /// What is to be written about a task at once, made ready by whoever asks for it: the writer has enough
 /// to do. It only looks at it, so that whoever asked lets it go.
