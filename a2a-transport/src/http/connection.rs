@@ -282,8 +282,12 @@ impl Drop for Open {
             _ => {
                 state.phase = Phase::Idle;
                 state.since = Instant::now();
+                // The task of a connection of HTTP/1.1 ends its requests itself, and then looks.
+                let is_elsewhere = state.is_http2;
                 drop(state);
-                self.0.waker.wake();
+                if is_elsewhere {
+                    self.0.waker.wake();
+                }
             }
         }
     }
