@@ -80,6 +80,7 @@ pub use crate::engine::update::{ArtifactUpdate, UpdateError};
 pub use crate::http_server::Bound;
 pub use crate::llm_response::LlmResponse;
 pub use crate::server::Server;
+pub use crate::store::limits;
 #[cfg(feature = "suite")]
 pub use crate::store::suite;
 pub use crate::store::{

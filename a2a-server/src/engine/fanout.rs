@@ -8,7 +8,8 @@ use ahash::HashMap;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use crate::store::{Logged, Owner, size};
+use crate::store::limits::size_of_event;
+use crate::store::{Logged, Owner};
 
 type Key = (Owner, TaskId);
 
@@ -150,7 +151,7 @@ impl Recent {
             event: logged.event.written_once(),
             ..logged
         };
-        let bytes = size(&logged.event);
+        let bytes = size_of_event(&logged.event);
         self.bytes += bytes;
         self.events.push_back((logged.clone(), bytes));
         while self.events.len() > MOST || self.bytes > MOST_BYTES {

@@ -1,4 +1,18 @@
-//! How much a store keeps of one task.
+//! Limits on what a store keeps of a task, for every store to apply alike.
+//!
+//! A store of your own keeps two numbers beside each log, the caller's messages and the bytes, and asks
+//! [`Growth`] whether an append fits:
+//!
+//! ```
+//! use a2a_server::{Append, StoreError, limits::Growth};
+//!
+//! fn admit(messages: usize, bytes: usize, append: &Append) -> Result<(usize, usize), StoreError> {
+//!     Growth::of(append).admit(messages, bytes)
+//! }
+//! ```
+//!
+//! Sizes are estimates of memory, in bytes: content counts as it is, names, places of maps and arrays as the
+//! allocator gives them.
 
 use std::collections::HashSet;
 use std::mem::size_of;
@@ -12,51 +26,44 @@ use serde_json::Value;
 
 use super::{Append, Logged, Owner, StoreError, Tail};
 
-/// How many messages of its caller a task takes: what a caller can send without end has one here.
-pub(crate) const MESSAGES: usize = 1000;
+/// Messages of its caller that a task takes.
+pub const MAX_MESSAGES: usize = 1000;
 
-/// How many artifacts a task may have.
-pub(crate) const ARTIFACTS: usize = 10_000;
+/// Artifacts of a task.
+pub const MAX_ARTIFACTS: usize = 10_000;
 
-/// How many bytes the events of a task may hold, measured roughly.
-const LOG: usize = 64 << 20;
+/// Bytes of the events of a task.
+pub const MAX_LOG_BYTES: usize = 64 << 20;
 
-/// How many bytes the events that end a task may have beyond that.
-const LAST: usize = 1 << 20;
+/// Bytes beyond [`MAX_LOG_BYTES`] that the events which end a task may have: a task can always end.
+pub const MAX_FINAL_BYTES: usize = 1 << 20;
 
-/// How many events a reader gets at once, and how many bytes: one that is far behind does not hold
-/// them all.
-const BATCH: usize = 32;
-/// How many bytes a reader gets at once, unless a single event has more.
-const BATCH_BYTES: usize = 64 << 10;
+/// Events of a [`Batch`].
+const MAX_BATCH: usize = 32;
+/// Bytes of a [`Batch`] with more than one event.
+const MAX_BATCH_BYTES: usize = 64 << 10;
 
-/// How many webhooks a task may have.
-pub(crate) const CONFIGS: usize = 16;
+/// Push notification configs of a task.
+pub const MAX_CONFIGS: usize = 16;
 
-/// How many bytes a webhook may hold.
-pub(crate) const CONFIG: usize = 64 << 10;
+/// Bytes of a push notification config.
+pub const MAX_CONFIG_BYTES: usize = 64 << 10;
 
-/// The bytes of a webhook, if it may hold so many.
-pub(crate) fn admit_config(config: &TaskPushNotificationConfig) -> Result<usize, StoreError> {
+/// Returns the bytes of a push notification config.
+///
+/// Errors: [`StoreError::ConfigTooLong`] above [`MAX_CONFIG_BYTES`].
+pub fn admit_config(config: &TaskPushNotificationConfig) -> Result<usize, StoreError> {
     let bytes = size_of_config(config);
-    match bytes <= CONFIG {
+    match bytes <= MAX_CONFIG_BYTES {
         true => Ok(bytes),
-        false => Err(StoreError::ConfigTooLong(CONFIG)),
+        false => Err(StoreError::ConfigTooLong(MAX_CONFIG_BYTES)),
     }
 }
 
-/// How many messages and bytes a task holds with what is added, if it may have that much. A task
-/// can always end by a small event.
-pub(crate) fn admit(
-    messages: usize,
-    bytes: usize,
-    append: &Append,
-) -> Result<(usize, usize), StoreError> {
-    Growth::of(append).admit(messages, bytes)
-}
-
-/// Refuses events that give a task more than [`ARTIFACTS`] artifacts.
-pub(crate) fn admit_artifacts<'e>(
+/// Refuses events that give a task more than [`MAX_ARTIFACTS`] artifacts.
+///
+/// Errors: [`StoreError::TooManyArtifacts`].
+pub fn admit_artifacts<'e>(
     task: &Task,
     events: impl Iterator<Item = &'e Event> + Clone,
 ) -> Result<(), StoreError> {
@@ -66,29 +73,30 @@ pub(crate) fn admit_artifacts<'e>(
     });
     let known = task.artifacts.len();
     // Nearly always there is room for all of them, even if each is a new one.
-    if known + added.clone().count() <= ARTIFACTS {
+    if known + added.clone().count() <= MAX_ARTIFACTS {
         return Ok(());
     }
     let mut new: HashSet<_> = added.collect();
     for artifact in &task.artifacts {
         new.remove(&artifact.artifact_id);
     }
-    match known + new.len() <= ARTIFACTS {
+    match known + new.len() <= MAX_ARTIFACTS {
         true => Ok(()),
-        false => Err(StoreError::TooManyArtifacts(ARTIFACTS)),
+        false => Err(StoreError::TooManyArtifacts(MAX_ARTIFACTS)),
     }
 }
 
-/// How much is added to a task.
+/// Messages and bytes that an append adds to a task.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Growth {
+pub struct Growth {
     messages: usize,
     bytes: usize,
     ends: bool,
 }
 
 impl Growth {
-    pub(crate) fn of(append: &Append) -> Self {
+    /// Measures an append.
+    pub fn of(append: &Append) -> Self {
         let heard = |event: &&Event| matches!(event, Event::Message(it) if it.role != Role::Agent);
         Self {
             messages: append.events.iter().filter(heard).count(),
@@ -97,19 +105,17 @@ impl Growth {
         }
     }
 
-    /// How much a task holds with that, if it may.
-    pub(crate) fn admit(
-        &self,
-        messages: usize,
-        bytes: usize,
-    ) -> Result<(usize, usize), StoreError> {
+    /// Returns how many messages and bytes a task holds with this that held so many before.
+    ///
+    /// Errors: [`StoreError::TooManyMessages`], [`StoreError::TooLong`].
+    pub fn admit(&self, messages: usize, bytes: usize) -> Result<(usize, usize), StoreError> {
         let (messages, bytes) = (messages + self.messages, bytes + self.bytes);
-        if self.messages > 0 && messages > MESSAGES {
-            return Err(StoreError::TooManyMessages(MESSAGES));
+        if self.messages > 0 && messages > MAX_MESSAGES {
+            return Err(StoreError::TooManyMessages(MAX_MESSAGES));
         }
         let limit = match self.ends {
-            true => LOG + LAST,
-            false => LOG,
+            true => MAX_LOG_BYTES + MAX_FINAL_BYTES,
+            false => MAX_LOG_BYTES,
         };
         if bytes > limit {
             return Err(StoreError::TooLong(limit));
@@ -118,63 +124,65 @@ impl Growth {
     }
 }
 
-/// As many events as a reader gets at once.
-#[derive(Default)]
-pub(crate) struct Batch {
+/// Events that a reader gets at once, bounded in number and bytes: one that is far behind does not hold
+/// all of them.
+#[derive(Debug, Default)]
+pub struct Batch {
     events: Vec<Logged>,
     bytes: usize,
 }
 
 impl Batch {
-    /// Takes one more, and tells whether there is room for another.
-    pub(crate) fn push(&mut self, logged: Logged) -> bool {
-        self.bytes += size(&logged.event);
-        if self.events.is_empty() || self.bytes <= BATCH_BYTES {
+    /// Adds an event if there is room for it, and returns whether there is room for another. The first has
+    /// room in any case.
+    pub fn push(&mut self, logged: Logged) -> bool {
+        self.bytes += size_of_event(&logged.event);
+        if self.events.is_empty() || self.bytes <= MAX_BATCH_BYTES {
             self.events.push(logged);
         }
-        self.events.len() < BATCH && self.bytes < BATCH_BYTES
+        self.events.len() < MAX_BATCH && self.bytes < MAX_BATCH_BYTES
     }
 
-    /// The events.
-    pub(crate) fn into_tail(self) -> Tail {
+    /// Returns the events.
+    pub fn into_tail(self) -> Tail {
         Tail::Events(self.events)
     }
 
-    /// The first of these.
-    pub(crate) fn of(mut logged: impl Iterator<Item = Logged>) -> Tail {
+    /// Returns the first of these, as many as fit.
+    pub fn of(mut logged: impl Iterator<Item = Logged>) -> Tail {
         let mut batch = Self::default();
         while logged.next().is_some_and(|logged| batch.push(logged)) {}
         batch.into_tail()
     }
 }
 
-/// How many bytes the tasks of a page hold.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct PageSize(usize);
+/// Bytes of the tasks of a [`Page`](super::Page).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PageSize(usize);
 
 impl PageSize {
-    /// The bytes of all tasks of a page that has more than one.
-    const LIMIT: usize = 8 << 20;
+    /// Bytes of a page that has more than one task.
+    pub const MAX: usize = 8 << 20;
 
-    /// Counts a task of so many bytes, if there is room for it. The first has room in any case.
-    pub(crate) fn admit(&mut self, bytes: usize) -> bool {
+    /// Counts a task of so many bytes, and returns whether there was room for it. The first has room in any
+    /// case.
+    pub fn admit(&mut self, bytes: usize) -> bool {
         let whole = self.0.saturating_add(bytes);
-        let fits = self.0 == 0 || whole <= Self::LIMIT;
+        let fits = self.0 == 0 || whole <= Self::MAX;
         if fits {
             self.0 = whole;
         }
         fits
     }
 
-    /// How many bytes were counted.
-    #[cfg(feature = "sqlite")]
-    pub(crate) fn bytes(&self) -> usize {
+    /// Returns the bytes counted.
+    pub fn bytes(&self) -> usize {
         self.0
     }
 }
 
-/// Roughly how many bytes an event holds.
-pub(crate) fn size(event: &Event) -> usize {
+/// Estimates the bytes of an event.
+pub fn size_of_event(event: &Event) -> usize {
     let content = match event {
         Event::Task(task) => size_of_task(task),
         Event::Message(said) => message(said),
@@ -188,13 +196,13 @@ pub(crate) fn size(event: &Event) -> usize {
     FRAME + content
 }
 
-/// Roughly how many bytes an append adds.
-pub(crate) fn size_of_append(append: &Append) -> usize {
-    append.events.iter().map(size).sum()
+/// Estimates the bytes that an append adds.
+pub fn size_of_append(append: &Append) -> usize {
+    append.events.iter().map(size_of_event).sum()
 }
 
-/// Roughly how many bytes a task holds.
-pub(crate) fn size_of_task(task: &Task) -> usize {
+/// Estimates the bytes of a task.
+pub fn size_of_task(task: &Task) -> usize {
     let said = task.history.iter().chain(task.status.message.as_deref());
     let made = task.artifacts.iter().map(artifact);
     let context = task.context_id.as_ref().map_or(0, |id| id.as_str().len());
@@ -206,8 +214,8 @@ pub(crate) fn size_of_task(task: &Task) -> usize {
         + object(task.metadata.as_ref())
 }
 
-/// Roughly how many bytes a webhook holds.
-pub(crate) fn size_of_config(config: &TaskPushNotificationConfig) -> usize {
+/// Estimates the bytes of a push notification config.
+pub fn size_of_config(config: &TaskPushNotificationConfig) -> usize {
     let TaskPushNotificationConfig {
         tenant,
         id,
@@ -224,14 +232,14 @@ pub(crate) fn size_of_config(config: &TaskPushNotificationConfig) -> usize {
     FRAME + id.as_str().len() + url.len() + texts.chain(credentials).sum::<usize>()
 }
 
-/// Roughly how many bytes the names of an owner hold.
-pub(crate) fn size_of_owner(owner: &Owner) -> usize {
+/// Estimates the bytes of the names of an owner.
+pub fn size_of_owner(owner: &Owner) -> usize {
     let principal = owner.principal.name().map_or(0, str::len);
     principal + owner.tenant.as_deref().map_or(0, str::len)
 }
 
-/// Roughly how many bytes a notification holds that waits for its webhook.
-pub(crate) fn size_of_notification(trace: Option<&TraceContext>) -> usize {
+/// Estimates the bytes of a queued notification.
+pub fn size_of_notification(trace: Option<&TraceContext>) -> usize {
     let state = trace.and_then(TraceContext::tracestate);
     NOTIFICATION + state.map_or(0, str::len)
 }

@@ -5,7 +5,7 @@
 
 mod budget;
 mod error;
-pub(crate) mod limits;
+pub mod limits;
 mod memory;
 mod owner;
 mod read;
@@ -25,7 +25,6 @@ use tokio::sync::watch;
 pub(crate) use budget::TaskBudget;
 pub use budget::TaskShare;
 pub use error::StoreError;
-pub(crate) use limits::size;
 pub use memory::MemoryStore;
 pub use owner::Owner;
 pub use read::{

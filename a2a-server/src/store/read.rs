@@ -61,8 +61,8 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Whether a task is among those that are wanted, wherever it stands.
-    pub(crate) fn wants(&self, context: Option<&ContextId>, status: &TaskStatus) -> bool {
+    /// Returns whether a task of this context and status is listed, on whichever page.
+    pub fn wants(&self, context: Option<&ContextId>, status: &TaskStatus) -> bool {
         let of_context = self.context_id.is_none() || self.context_id.as_ref() == context;
         let in_state = self.status.is_none_or(|state| state == status.state);
         let late = |since| status.timestamp.is_some_and(|time| time >= since);
@@ -85,8 +85,8 @@ impl Place {
         Self::at(&task.id, &task.status)
     }
 
-    /// Where a task of this status stands.
-    pub(crate) fn at(task: &TaskId, status: &TaskStatus) -> Self {
+    /// Returns the place of a task of this status.
+    pub fn at(task: &TaskId, status: &TaskStatus) -> Self {
         Self {
             time: Reverse(status.timestamp.map_or(i64::MIN, Timestamp::as_millis)),
             task: task.clone(),

@@ -35,8 +35,8 @@ pub struct NewTask {
 }
 
 impl NewTask {
-    /// The task as it begins, before anything has happened to it.
-    pub(crate) fn snapshot(&self) -> Snapshot {
+    /// Returns the task as it begins, before [`events`](Self::events).
+    pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             task: Arc::clone(&self.task),
             generation: 1,
@@ -46,8 +46,8 @@ impl NewTask {
         }
     }
 
-    /// Splits off what has happened to the task already.
-    pub(crate) fn split(&mut self) -> Option<Append> {
+    /// Takes the events that have happened to the task already, as the first append to its log.
+    pub fn split(&mut self) -> Option<Append> {
         let events = std::mem::take(&mut self.events);
         let first = Append {
             release: self.release,
@@ -95,8 +95,8 @@ impl Append {
         }
     }
 
-    /// Whether the task has ended by this.
-    pub(crate) fn ends(&self) -> bool {
+    /// Returns whether the task ends with this.
+    pub fn ends(&self) -> bool {
         let state = |event: &Event| Some(event.status()?.state);
         self.events
             .iter()
@@ -105,8 +105,9 @@ impl Append {
             .is_some_and(TaskState::is_terminal)
     }
 
-    /// The generations of which webhooks are to be told.
-    pub(crate) fn told(&self) -> Vec<u64> {
+    /// Returns the generations of the events that webhooks are notified of: none without
+    /// [`notify`](Self::notify), and no messages.
+    pub fn notified(&self) -> Vec<u64> {
         let places = (self.after + 1..).zip(&self.events);
         let silent = |event: &Event| matches!(event, Event::Message(_)) || is_step(event);
         let told = |event: &Event| self.notify && !silent(event);

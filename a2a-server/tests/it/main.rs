@@ -7,6 +7,7 @@ mod harness;
 mod model;
 mod offers;
 mod operations;
+mod own_store;
 #[cfg(all(feature = "push", feature = "sqlite"))]
 mod profile;
 mod reach;

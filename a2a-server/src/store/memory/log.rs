@@ -89,7 +89,7 @@ impl Log {
             return Err(StoreError::Behind(self.generation()));
         }
         let tenure = self.tenure.next(&append.lease)?;
-        let (messages, bytes) = limits::admit(self.messages, self.bytes, &append)?;
+        let (messages, bytes) = limits::Growth::of(&append).admit(self.messages, self.bytes)?;
         self.task.state_after(self.state(), &append.events)?;
         self.admit_artifacts(&append.events)?;
         (self.messages, self.bytes, self.tenure) = (messages, bytes, tenure);
@@ -128,7 +128,7 @@ impl Log {
     /// that.
     fn admit_artifacts(&mut self, events: &[Event]) -> Result<(), StoreError> {
         if self.task.artifacts.len() + self.events.len() - self.folded + events.len()
-            <= limits::ARTIFACTS
+            <= limits::MAX_ARTIFACTS
         {
             return Ok(());
         }
@@ -183,8 +183,8 @@ impl Log {
         let bytes = limits::admit_config(config)?;
         match self.config(&config.id) {
             Some(index) => Ok(bytes.saturating_sub(limits::size_of_config(&self.configs[index].0))),
-            None if self.configs.len() >= limits::CONFIGS => {
-                Err(StoreError::TooManyConfigs(limits::CONFIGS))
+            None if self.configs.len() >= limits::MAX_CONFIGS => {
+                Err(StoreError::TooManyConfigs(limits::MAX_CONFIGS))
             }
             None => Ok(bytes),
         }

@@ -62,7 +62,7 @@ impl MemoryStore {
         let key = (owner.clone(), new.task.id.clone());
         let trace = new.trace.clone();
         let first = new.split();
-        let told = first.as_ref().map(Append::told).unwrap_or_default();
+        let told = first.as_ref().map(Append::notified).unwrap_or_default();
         let tenure = Tenure::taken(new.holder, 1, new.term);
         let webhook = new.config.map(|config| (config, new.dialect));
         // Held until the message is noted, so that no two take the same one.
@@ -97,7 +97,7 @@ impl MemoryStore {
         if let (Some(receipt), Some(inbox)) = (&receipt, &inbox) {
             inbox.check(owner, receipt)?;
         }
-        let (told, trace) = (append.told(), append.trace.clone());
+        let (told, trace) = (append.notified(), append.trace.clone());
         let (record, forgotten) = self.with_room(owner, task, &append, &told)?;
         drop(forgotten);
         let mut log = lock(&record.log);

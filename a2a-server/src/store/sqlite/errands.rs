@@ -35,8 +35,8 @@ impl Desk<'_> {
         if self.execute(sql, params![seq, config.id.as_str(), &body, version])? == 0 {
             let sql = "select count(*) from push_config where task = ?1";
             let known: i64 = self.one(sql, params![seq])?;
-            if known as usize >= limits::CONFIGS {
-                return Err(StoreError::TooManyConfigs(limits::CONFIGS));
+            if known as usize >= limits::MAX_CONFIGS {
+                return Err(StoreError::TooManyConfigs(limits::MAX_CONFIGS));
             }
             self.insert_config(seq, &config.id, dialect, &body)?;
         }

@@ -102,7 +102,7 @@ impl Folded {
         self.fold();
         let mut bytes = 0;
         let fits = |logged: &&Logged| {
-            bytes += limits::size(&logged.event);
+            bytes += limits::size_of_event(&logged.event);
             bytes <= TAIL_BYTES
         };
         let kept = self.tail.iter().rev().take_while(fits).count();

@@ -56,7 +56,7 @@ impl Sheet {
             of: owner_text(owner),
             rows,
             growth: limits::Growth::of(append),
-            told: append.told(),
+            told: append.notified(),
             trace: append.trace.take(),
             release: append.release,
             config: None,

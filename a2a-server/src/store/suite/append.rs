@@ -2,7 +2,7 @@
 
 use a2a_types::{Dialect, Event, IllegalEvent, TaskState};
 
-use super::super::limits::{ARTIFACTS, MESSAGES};
+use super::super::limits::{MAX_ARTIFACTS, MAX_MESSAGES};
 use super::super::{Append, Appended, StoreError};
 use super::bench::Bench;
 use super::sample::{LONG, ada, chunk, object, receipt, said, status, step, taken, tells};
@@ -203,13 +203,13 @@ async fn so_many_messages(bench: Bench) -> Checked {
         ids.collect::<Vec<_>>()
     };
     // One is in the history from the beginning.
-    let one_too_many = writer.held(messages(MESSAGES));
+    let one_too_many = writer.held(messages(MAX_MESSAGES));
     refused!(
         writer.append(one_too_many).await,
         StoreError::TooManyMessages(_)
     );
     same("the log", writer.read(1).await?, vec![])?;
-    writer.add(messages(MESSAGES - 1)).await?;
+    writer.add(messages(MAX_MESSAGES - 1)).await?;
     let one_more = writer.held(messages(1));
     refused!(
         writer.append(one_more).await,
@@ -224,7 +224,7 @@ async fn so_many_messages(bench: Bench) -> Checked {
     same(
         "how many messages are in the history",
         history,
-        MESSAGES + 1,
+        MAX_MESSAGES + 1,
     )
 }
 
@@ -235,15 +235,18 @@ async fn so_many_artifacts(bench: Bench) -> Checked {
         let chunk = |number: usize| chunk(&task, &number.to_string(), "x", false);
         numbers.map(chunk).collect()
     };
-    let one_too_many = writer.held(artifacts(0..ARTIFACTS + 1));
+    let one_too_many = writer.held(artifacts(0..MAX_ARTIFACTS + 1));
     refused!(
         writer.append(one_too_many).await,
         StoreError::TooManyArtifacts(_)
     );
-    for first in (0..ARTIFACTS).step_by(1000) {
+    for first in (0..MAX_ARTIFACTS).step_by(1000) {
         writer.add(artifacts(first..first + 1000)).await?;
     }
-    for new in [ARTIFACTS..ARTIFACTS + 1, ARTIFACTS - 1..ARTIFACTS + 1] {
+    for new in [
+        MAX_ARTIFACTS..MAX_ARTIFACTS + 1,
+        MAX_ARTIFACTS - 1..MAX_ARTIFACTS + 1,
+    ] {
         let one_more = writer.held(artifacts(new));
         refused!(
             writer.append(one_more).await,
@@ -253,7 +256,7 @@ async fn so_many_artifacts(bench: Bench) -> Checked {
     writer.add(vec![chunk(&task, "7", "y", true)]).await?;
     writer.become_(TaskState::Completed).await?;
     let artifacts = writer.snapshot().await?.task.artifacts.len();
-    same("how many artifacts there are", artifacts, ARTIFACTS)
+    same("how many artifacts there are", artifacts, MAX_ARTIFACTS)
 }
 
 async fn so_many_bytes(bench: Bench) -> Checked {

@@ -2,7 +2,7 @@
 
 use a2a_types::{Dialect, TaskPushNotificationConfig};
 
-use super::super::limits::{CONFIG, CONFIGS};
+use super::super::limits::{MAX_CONFIG_BYTES, MAX_CONFIGS};
 use super::super::{NewTask, StoreError};
 use super::bench::Bench;
 use super::sample::{ada, config, new};
@@ -108,7 +108,7 @@ async fn deleted(bench: Bench) -> Checked {
 async fn so_many(bench: Bench) -> Checked {
     let writer = bench.begin("t").await?;
     let numbered = |number: usize| config(&writer.task, &number.to_string());
-    for number in 0..CONFIGS {
+    for number in 0..MAX_CONFIGS {
         bench
             .store
             .put_config(&ada(), numbered(number), Dialect::V1_0)
@@ -118,7 +118,7 @@ async fn so_many(bench: Bench) -> Checked {
         refused!(
             bench
                 .store
-                .put_config(&ada(), numbered(CONFIGS), Dialect::V1_0)
+                .put_config(&ada(), numbered(MAX_CONFIGS), Dialect::V1_0)
                 .await,
             StoreError::TooManyConfigs(_)
         );
@@ -127,12 +127,12 @@ async fn so_many(bench: Bench) -> Checked {
             .put_config(&ada(), numbered(3), Dialect::V1_0)
             .await?;
     }
-    let expected: Vec<_> = (0..CONFIGS).map(numbered).collect();
+    let expected: Vec<_> = (0..MAX_CONFIGS).map(numbered).collect();
     same("the webhooks", writer.look().await?.configs, expected)?;
     writer.delete_config("7").await?;
     bench
         .store
-        .put_config(&ada(), numbered(CONFIGS), Dialect::V1_0)
+        .put_config(&ada(), numbered(MAX_CONFIGS), Dialect::V1_0)
         .await?;
     // Another task has room of its own.
     let other = bench.begin("u").await?;
@@ -150,19 +150,19 @@ async fn so_large(bench: Bench) -> Checked {
         token: Some("x".repeat(bytes)),
         ..config(task, "c")
     };
-    let kept = sized(&writer.task, CONFIG / 2);
+    let kept = sized(&writer.task, MAX_CONFIG_BYTES / 2);
     let store = &bench.store;
     store
         .put_config(&ada(), kept.clone(), Dialect::V1_0)
         .await?;
-    let too_large = sized(&writer.task, CONFIG);
+    let too_large = sized(&writer.task, MAX_CONFIG_BYTES);
     refused!(
         store.put_config(&ada(), too_large, Dialect::V1_0).await,
         StoreError::ConfigTooLong(_)
     );
     same("the webhooks", writer.look().await?.configs, vec![kept])?;
     let with_config = NewTask {
-        config: Some(sized(&"u".into(), CONFIG)),
+        config: Some(sized(&"u".into(), MAX_CONFIG_BYTES)),
         ..new("u")
     };
     refused!(

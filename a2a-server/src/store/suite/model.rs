@@ -7,7 +7,7 @@ use std::time::Duration;
 use a2a_types::extension::trpc::is_step;
 use a2a_types::{Event, TaskPushNotificationConfig};
 
-use super::super::limits::CONFIGS;
+use super::super::limits::MAX_CONFIGS;
 use super::super::{
     Append, Appended, Lease, NewTask, Notification, Outcome, Owner, Receipt, Received, Settlement,
     StoreError,
@@ -192,7 +192,7 @@ impl Model {
         let configs = &mut log.look.configs;
         match configs.iter().position(|known| known.id == config.id) {
             Some(place) => configs[place] = config,
-            None if configs.len() == CONFIGS => return vec![Reason::TooManyConfigs],
+            None if configs.len() == MAX_CONFIGS => return vec![Reason::TooManyConfigs],
             None => configs.push(config),
         }
         Vec::new()

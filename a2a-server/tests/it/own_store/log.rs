@@ -1,0 +1,184 @@
+//! The log of one task.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_server::{
+    Append, Appended, Lease, Logged, NewTask, Snapshot, StoreError, Tail, TaskShare, limits,
+};
+use a2a_types::{ConfigId, Dialect, Event, Object, Task, TaskPushNotificationConfig};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+pub(super) struct Log {
+    first: Arc<Task>,
+    dialect: Dialect,
+    events: Vec<Arc<Event>>,
+    pub(super) configs: Vec<(TaskPushNotificationConfig, Dialect)>,
+    checkpoint: Option<Object>,
+    holder: Arc<str>,
+    epoch: u64,
+    leased_until: Option<Instant>,
+    changed: Instant,
+    messages: usize,
+    bytes: usize,
+    sequence: watch::Sender<u64>,
+}
+
+impl Log {
+    pub(super) fn new(new: NewTask) -> Result<Self, StoreError> {
+        new.config.as_ref().map_or(Ok(0), limits::admit_config)?;
+        Ok(Self {
+            messages: new.task.history.len(),
+            bytes: limits::size_of_task(&new.task),
+            first: new.task,
+            dialect: new.dialect,
+            events: Vec::new(),
+            configs: new.config.into_iter().map(|it| (it, new.dialect)).collect(),
+            checkpoint: None,
+            holder: new.holder,
+            epoch: 1,
+            leased_until: Some(Instant::now() + new.term),
+            changed: Instant::now(),
+            sequence: watch::Sender::new(1),
+        })
+    }
+
+    fn generation(&self) -> u64 {
+        self.events.len() as u64 + 1
+    }
+
+    pub(super) fn task(&self) -> Task {
+        let mut task = Task::clone(&self.first);
+        task.fold(self.events.iter().map(|event| &**event));
+        task
+    }
+
+    pub(super) fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            task: Arc::new(self.task()),
+            generation: self.generation(),
+            dialect: self.dialect,
+            checkpoint: self.checkpoint.clone(),
+            share: TaskShare::default(),
+        }
+    }
+
+    /// Adds events, all or none.
+    pub(super) fn append(&mut self, append: Append) -> Result<(), StoreError> {
+        if append.after != self.generation() {
+            return Err(StoreError::Behind(self.generation()));
+        }
+        let lease = self.leased(&append.lease)?;
+        let growth = limits::Growth::of(&append);
+        let (messages, bytes) = growth.admit(self.messages, self.bytes)?;
+        let task = self.task();
+        task.state_after(task.status.state, &append.events)?;
+        limits::admit_artifacts(&task, append.events.iter())?;
+        (self.messages, self.bytes) = (messages, bytes);
+        (self.holder, self.epoch, self.leased_until) = lease;
+        if append.release {
+            self.leased_until = None;
+        }
+        if append.checkpoint.is_some() {
+            self.checkpoint = append.checkpoint;
+        }
+        if append.events.iter().any(|event| event.status().is_some()) {
+            self.changed = Instant::now();
+        }
+        self.events.extend(append.events.into_iter().map(Arc::new));
+        Ok(())
+    }
+
+    /// Holder, epoch and end of the lease under which a writer writes.
+    fn leased(&self, lease: &Lease) -> Result<(Arc<str>, u64, Option<Instant>), StoreError> {
+        match lease {
+            Lease::Held { epoch } if *epoch == self.epoch => {
+                Ok((Arc::clone(&self.holder), self.epoch, self.leased_until))
+            }
+            Lease::Held { .. } => Err(StoreError::Fenced),
+            Lease::Taken { holder, .. } if self.is_leased() && **holder != *self.holder => {
+                Err(StoreError::Leased)
+            }
+            Lease::Taken { holder, term } | Lease::Seized { holder, term } => {
+                let until = Some(Instant::now() + *term);
+                Ok((Arc::clone(holder), self.epoch + 1, until))
+            }
+        }
+    }
+
+    fn is_leased(&self) -> bool {
+        self.leased_until
+            .is_some_and(|until| until > Instant::now())
+    }
+
+    pub(super) fn is_orphan(&self) -> bool {
+        !self.is_leased() && !self.task().status.state.is_settled()
+    }
+
+    pub(super) fn renew(&mut self, holder: &str, term: Duration) {
+        if *self.holder == *holder && self.leased_until.is_some() {
+            self.leased_until = Some(Instant::now() + term);
+        }
+    }
+
+    pub(super) fn appended(&self) -> Appended {
+        Appended {
+            generation: self.generation(),
+            epoch: self.epoch,
+        }
+    }
+
+    pub(super) fn after(&self, generation: u64) -> Tail {
+        if generation == 0 || generation > self.generation() {
+            return Tail::Unknown;
+        }
+        let numbered = (2..).zip(&self.events);
+        let later = numbered.filter(|(number, _)| *number > generation);
+        limits::Batch::of(later.map(|(generation, event)| Logged {
+            generation,
+            event: Arc::clone(event).into(),
+        }))
+    }
+
+    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
+        self.sequence.subscribe()
+    }
+
+    pub(super) fn wake(&self) {
+        self.sequence.send_replace(self.generation());
+    }
+
+    pub(super) fn put_config(
+        &mut self,
+        config: TaskPushNotificationConfig,
+        dialect: Dialect,
+    ) -> Result<(), StoreError> {
+        limits::admit_config(&config)?;
+        let known = self.configs.iter().position(|(it, _)| it.id == config.id);
+        match known {
+            Some(place) => self.configs[place] = (config, dialect),
+            None if self.configs.len() >= limits::MAX_CONFIGS => {
+                return Err(StoreError::TooManyConfigs(limits::MAX_CONFIGS));
+            }
+            None => self.configs.push((config, dialect)),
+        }
+        Ok(())
+    }
+
+    pub(super) fn delete_config(&mut self, config: &ConfigId) {
+        self.configs.retain(|(it, _)| it.id != *config);
+    }
+
+    /// Since when the task has ended.
+    pub(super) fn ended(&self) -> Option<Instant> {
+        let ended = self.task().status.state.is_terminal();
+        ended.then_some(self.changed)
+    }
+
+    /// Since when the task waits for its caller.
+    pub(super) fn waits(&self) -> Option<Instant> {
+        let waits = self.task().status.state.is_interrupted();
+        waits.then_some(self.changed)
+    }
+}

@@ -1,0 +1,394 @@
+//! A store of somebody else: its own map and its own wake-up, written against public items only. It keeps
+//! every promise of a store, and a server works with it.
+
+mod log;
+mod outbox;
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use a2a_server::{
+    Append, Appended, BoxFuture, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page,
+    Place, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError, Tail, TaskShare,
+    limits, suite,
+};
+use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use log::Log;
+use outbox::Outbox;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keeps_every_promise() {
+    let violations = suite::run(|| async { OwnStore::default() }).await;
+    assert_eq!(violations, []);
+}
+
+/// The suite sees what is asked of it: the same store without its wake-up is found out.
+#[tokio::test(flavor = "multi_thread")]
+async fn is_found_out_without_its_wake_up() {
+    let deaf = || async {
+        OwnStore {
+            wakes: false,
+            ..OwnStore::default()
+        }
+    };
+    let violations = suite::run(deaf).await;
+    assert!(
+        violations.iter().any(|it| it.case.starts_with("watch.")),
+        "{violations:?}"
+    );
+}
+
+/// Everything in one map under one lock.
+pub(crate) struct OwnStore {
+    kept: Mutex<Kept>,
+    wakes: bool,
+}
+
+impl Default for OwnStore {
+    fn default() -> Self {
+        Self {
+            kept: Mutex::default(),
+            wakes: true,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Kept {
+    logs: BTreeMap<(Owner, TaskId), Log>,
+    receipts: BTreeMap<(Owner, MessageId), (Received, Instant)>,
+    outbox: Outbox,
+}
+
+impl Kept {
+    fn log(&mut self, owner: &Owner, task: &TaskId) -> Result<&mut Log, StoreError> {
+        let key = (owner.clone(), task.clone());
+        self.logs.get_mut(&key).ok_or(StoreError::NoTask)
+    }
+
+    fn received(&self, owner: &Owner, message: &MessageId) -> Option<&Received> {
+        let (received, until) = self.receipts.get(&(owner.clone(), message.clone()))?;
+        (*until > Instant::now()).then_some(received)
+    }
+
+    fn check(&self, owner: &Owner, receipt: Option<&Receipt>) -> Result<(), StoreError> {
+        let known = receipt.and_then(|it| self.received(owner, &it.message));
+        known.map_or(Ok(()), |_| Err(StoreError::Received))
+    }
+
+    fn note(&mut self, owner: &Owner, receipt: Option<Receipt>, outcome: Outcome) {
+        if let Some(receipt) = receipt {
+            let received = Received {
+                digest: receipt.digest,
+                outcome,
+            };
+            let key = (owner.clone(), receipt.message);
+            self.receipts
+                .insert(key, (received, Instant::now() + receipt.term));
+        }
+    }
+
+    fn create(&mut self, owner: &Owner, mut new: NewTask) -> Result<(), StoreError> {
+        let key = (owner.clone(), new.task.id.clone());
+        if self.logs.contains_key(&key) {
+            return Err(StoreError::TaskExists);
+        }
+        let receipt = new.receipt.take();
+        self.check(owner, receipt.as_ref())?;
+        let first = new.split();
+        let mut log = Log::new(new)?;
+        let notified = first.as_ref().map(Append::notified).unwrap_or_default();
+        let trace = first.as_ref().and_then(|it| it.trace.clone());
+        first.map_or(Ok(()), |first| log.append(first))?;
+        log.wake();
+        self.outbox.put(&key, &log, &notified, trace.as_ref());
+        self.note(owner, receipt, Outcome::Task(key.1.clone()));
+        self.logs.insert(key, log);
+        Ok(())
+    }
+
+    fn append(&mut self, owner: &Owner, task: &TaskId, append: Append) -> Result<(), StoreError> {
+        let key = (owner.clone(), task.clone());
+        if !self.logs.contains_key(&key) {
+            return Err(StoreError::NoTask);
+        }
+        self.check(owner, append.receipt.as_ref())?;
+        let (notified, trace) = (append.notified(), append.trace.clone());
+        let receipt = append.receipt.clone();
+        let log = self.logs.get_mut(&key).ok_or(StoreError::NoTask)?;
+        log.append(append)?;
+        self.outbox.put(&key, log, &notified, trace.as_ref());
+        self.note(owner, receipt, Outcome::Task(key.1));
+        Ok(())
+    }
+
+    fn page(&self, owner: &Owner, listing: &Listing) -> Page {
+        let own = self.logs.iter().filter(|((of, _), _)| of == owner);
+        let tasks = own.map(|(_, log)| log.task());
+        let mut tasks: Vec<_> = tasks
+            .filter(|task| listing.wants(task.context_id.as_ref(), &task.status))
+            .collect();
+        tasks.sort_by_cached_key(Place::of);
+        let total = tasks.len();
+        if let Some(after) = &listing.after {
+            tasks.retain(|task| Place::of(task) > *after);
+        }
+        let mut size = limits::PageSize::default();
+        let whole = tasks.iter().take(listing.limit);
+        let count = whole
+            .take_while(|task| size.admit(limits::size_of_task(task)))
+            .count();
+        let more = tasks.len() > count;
+        tasks.truncate(count);
+        Page {
+            tasks,
+            total,
+            more,
+            share: TaskShare::default(),
+        }
+    }
+
+    fn sweep(&mut self, retention: Retention) -> usize {
+        let now = Instant::now();
+        self.receipts.retain(|_, (_, until)| *until > now);
+        let mut ended: Vec<_> = self
+            .logs
+            .iter()
+            .filter_map(|(key, log)| Some((log.ended()?, key.clone())))
+            .collect();
+        ended.sort();
+        let surplus = ended.len().saturating_sub(retention.count);
+        let old = |(place, (since, _)): &(usize, &(Instant, _))| {
+            *place < surplus || since.elapsed() > retention.age
+        };
+        let old = ended.iter().enumerate().filter(old);
+        let mut gone: Vec<_> = old.map(|(_, (_, key))| key.clone()).collect();
+        let waiting = self.logs.iter().filter(|(_, log)| {
+            log.waits()
+                .is_some_and(|it| it.elapsed() > retention.patience)
+        });
+        gone.extend(waiting.map(|(key, _)| key.clone()));
+        for key in &gone {
+            self.logs.remove(key);
+            self.outbox.forget_task(key);
+        }
+        gone.len()
+    }
+
+    fn described(&self, found: Vec<outbox::Found>) -> Vec<Notification> {
+        let described = found.into_iter().filter_map(|found| {
+            let outbox::Found {
+                place,
+                attempt,
+                trace,
+            } = found;
+            let (owner, task, config, generation) = place;
+            let log = self.logs.get(&(owner.clone(), task))?;
+            let (config, dialect) = log.configs.iter().find(|(it, _)| it.id == config)?.clone();
+            Some(Notification {
+                owner,
+                config,
+                dialect,
+                generation,
+                attempt,
+                trace,
+            })
+        });
+        described.collect()
+    }
+}
+
+impl OwnStore {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap()
+    }
+}
+
+fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
+    Box::pin(std::future::ready(value))
+}
+
+impl Store for OwnStore {
+    fn create<'a>(
+        &'a self,
+        owner: &'a Owner,
+        new: NewTask,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        ready(self.kept().create(owner, new))
+    }
+
+    fn append<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        append: Append,
+    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+        let mut kept = self.kept();
+        let added = kept.append(owner, task, append);
+        let added = added.and_then(|()| kept.log(owner, task)).map(|log| {
+            if self.wakes {
+                log.wake();
+            }
+            log.appended()
+        });
+        ready(added)
+    }
+
+    fn snapshot<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>> {
+        ready(Ok(self
+            .kept()
+            .log(owner, task)
+            .ok()
+            .map(|log| log.snapshot())))
+    }
+
+    fn events_after<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        generation: u64,
+    ) -> BoxFuture<'a, Result<Tail, StoreError>> {
+        ready(
+            self.kept()
+                .log(owner, task)
+                .map(|log| log.after(generation)),
+        )
+    }
+
+    fn watch<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>> {
+        ready(self.kept().log(owner, task).map(|log| log.subscribe()))
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a Owner,
+        listing: Listing,
+    ) -> BoxFuture<'a, Result<Page, StoreError>> {
+        ready(Ok(self.kept().page(owner, &listing)))
+    }
+
+    fn put_config<'a>(
+        &'a self,
+        owner: &'a Owner,
+        config: TaskPushNotificationConfig,
+        dialect: Dialect,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let mut kept = self.kept();
+        let task = config.task_id.clone();
+        let log = kept.log(owner, &task);
+        ready(log.and_then(|log| log.put_config(config, dialect)))
+    }
+
+    fn configs<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<Vec<TaskPushNotificationConfig>, StoreError>> {
+        let mut kept = self.kept();
+        let log = kept.log(owner, task);
+        ready(log.map(|log| log.configs.iter().map(|(it, _)| it.clone()).collect()))
+    }
+
+    fn delete_config<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        config: &'a ConfigId,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let mut kept = self.kept();
+        let deleted = kept.log(owner, task).map(|log| log.delete_config(config));
+        if deleted.is_ok() {
+            let key = (owner.clone(), task.clone());
+            kept.outbox.forget(&key, config);
+        }
+        ready(deleted)
+    }
+
+    fn received<'a>(
+        &'a self,
+        owner: &'a Owner,
+        message: &'a MessageId,
+    ) -> BoxFuture<'a, Result<Option<Received>, StoreError>> {
+        ready(Ok(self.kept().received(owner, message).cloned()))
+    }
+
+    fn keep_answer<'a>(
+        &'a self,
+        owner: &'a Owner,
+        receipt: Receipt,
+        answer: Message,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let mut kept = self.kept();
+        let checked = kept.check(owner, Some(&receipt));
+        if checked.is_ok() {
+            kept.note(owner, Some(receipt), Outcome::Message(Box::new(answer)));
+        }
+        ready(checked)
+    }
+
+    fn notifications(
+        &self,
+        limit: usize,
+        term: Duration,
+    ) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
+        let mut kept = self.kept();
+        let taken = kept.outbox.take(limit, term);
+        ready(Ok(kept.described(taken)))
+    }
+
+    fn dead_letters(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
+        let kept = self.kept();
+        ready(Ok(kept.described(kept.outbox.dead(limit))))
+    }
+
+    fn undelivered(&self) -> BoxFuture<'_, Result<usize, StoreError>> {
+        ready(Ok(self.kept().outbox.undelivered()))
+    }
+
+    fn settle<'a>(
+        &'a self,
+        notification: &'a Notification,
+        settlement: Settlement,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.kept().outbox.settle(notification, settlement);
+        ready(Ok(()))
+    }
+
+    fn renew<'a>(
+        &'a self,
+        holder: &'a str,
+        term: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.kept()
+            .logs
+            .values_mut()
+            .for_each(|log| log.renew(holder, term));
+        ready(Ok(()))
+    }
+
+    fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>> {
+        let kept = self.kept();
+        let orphans = kept.logs.iter().filter(|(_, log)| log.is_orphan());
+        let orphans = orphans.map(|((owner, task), _)| Orphan {
+            owner: owner.clone(),
+            task: task.clone(),
+        });
+        ready(Ok(orphans.take(limit).collect()))
+    }
+
+    fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
+        ready(Ok(self.kept().sweep(retention)))
+    }
+}
