@@ -46,7 +46,7 @@ fn cuts_of_the_client() {
 
 #[test]
 fn sends() {
-    check("sends --seconds 1 --connections 4 --target 1 --seed 1");
+    check("sends --seconds 1 --connections 4 --target 1 --sustained 0 --seed 1");
 }
 
 #[test]
