@@ -13,12 +13,12 @@ use crate::store::Owner;
 /// How many turns run at once, and how many wait for that.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TurnLimits {
-    /// TurnScheduler at once; 10,000 by default.
+    /// Turns at once; 10,000 by default.
     pub running: usize,
-    /// TurnScheduler at once for one caller who is known by name; 1,000 by default. Those who are not cannot be
+    /// Turns at once for one caller who is known by name; 1,000 by default. Those who are not cannot be
     /// told apart.
     pub running_per_caller: usize,
-    /// TurnScheduler that wait; 1,000 by default. Further messages are refused as *unavailable*.
+    /// Turns that wait; 1,000 by default. Further messages are refused as *unavailable*.
     pub waiting: usize,
     /// How long a turn waits before its message is refused as *unavailable*; 10 s by default.
     pub patience: Duration,

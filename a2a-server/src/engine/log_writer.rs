@@ -177,8 +177,24 @@ impl LogWriter {
         }
     }
 
-    /// Writes the text that is kept, and then the request, in one append.
+    /// Writes the text that is kept, and then the request, in one append. Text that does not fit is dropped if
+    /// the task ends with the request: it is not to keep the task from its end.
     pub(crate) async fn write(
+        &mut self,
+        task_handle: &TaskHandle,
+        request: Box<AppendRequest>,
+        kept: &ChunkBuffer,
+    ) -> Result<(), StoreError> {
+        let ends = last_state(&request.events).is_some_and(TaskState::is_terminal);
+        let written = self.write_kept(task_handle, request, kept).await;
+        if ends && matches!(written, Err(StoreError::TooLong(_))) {
+            self.pending = None;
+            drop(kept.take());
+        }
+        written
+    }
+
+    async fn write_kept(
         &mut self,
         task_handle: &TaskHandle,
         request: Box<AppendRequest>,
@@ -196,7 +212,6 @@ impl LogWriter {
             return self.write_pending(task_handle).await;
         }
         let append = self.to_append(task_handle, *request);
-        let ends = append.ends();
         match self.append(task_handle, append).await {
             Ok(()) => {
                 self.pending = None;
@@ -206,11 +221,6 @@ impl LogWriter {
                 // The text may be legal, and then does not go with what is not.
                 self.write_pending(task_handle).await?;
                 Err(StoreError::Illegal(illegal))
-            }
-            Err(StoreError::TooLong(limit)) if ends => {
-                // The text is not to keep the task from its end.
-                self.pending = None;
-                Err(StoreError::TooLong(limit))
             }
             Err(error) => Err(error),
         }

@@ -46,41 +46,45 @@ impl Maintenance {
         if self.begun.swap(true, Ordering::Relaxed) {
             return false;
         }
-        let sweeping = Arc::downgrade(self);
-        tokio::spawn(async move {
-            while let Some(maintenance) = sweeping.upgrade().filter(|it| !it.closed.is_cancelled())
-            {
-                maintenance.forget_old_tasks().await;
-                drop(maintenance);
-                tokio::time::sleep(SWEEP_EVERY).await;
-            }
-        });
-        let renewing = Arc::downgrade(self);
         // Three times before a lease runs out: one may be late.
         let period = (self.store_handle.term / 3).max(Duration::from_millis(10));
-        tokio::spawn(async move {
-            while let Some(maintenance) = renewing.upgrade().filter(|it| !it.closed.is_cancelled())
-            {
-                maintenance.keep_leases().await;
-                drop(maintenance);
-                tokio::time::sleep(period).await;
-            }
-        });
+        self.repeat(period, Self::renew_leases);
+        self.repeat(period, Self::recover_orphans);
+        self.repeat(SWEEP_EVERY, Self::forget_old_tasks);
         true
     }
 
-    async fn keep_leases(self: &Arc<Self>) {
-        let store = &self.store_handle.store;
-        if let Err(error) = store
-            .renew(&self.store_handle.holder, self.store_handle.term)
-            .await
-        {
+    /// Does something now and then, in a task of its own: what takes long delays nothing else.
+    fn repeat<F>(self: &Arc<Self>, period: Duration, job: fn(Arc<Self>) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let maintenance = Arc::downgrade(self);
+        tokio::spawn(async move {
+            while let Some(it) = maintenance.upgrade().filter(|it| !it.closed.is_cancelled()) {
+                job(it).await;
+                tokio::time::sleep(period).await;
+            }
+        });
+    }
+
+    async fn renew_leases(self: Arc<Self>) {
+        let StoreHandle {
+            store,
+            holder,
+            term,
+            ..
+        } = &*self.store_handle;
+        if let Err(error) = store.renew(holder, *term).await {
             warn(&error, "could not prolong leases");
         }
+    }
+
+    async fn recover_orphans(self: Arc<Self>) {
         if self.closing.is_cancelled() {
             return;
         }
-        match store.orphans(ORPHANS_AT_ONCE).await {
+        match self.store_handle.store.orphans(ORPHANS_AT_ONCE).await {
             Ok(orphans) => {
                 for orphan in orphans {
                     self.recover(orphan).await;
@@ -90,7 +94,7 @@ impl Maintenance {
         }
     }
 
-    async fn forget_old_tasks(&self) {
+    async fn forget_old_tasks(self: Arc<Self>) {
         match self.store_handle.store.sweep(self.retention).await {
             Ok(0) => {}
             Ok(count) => tracing::debug!(count, "forgot old tasks"),
@@ -147,11 +151,11 @@ impl Maintenance {
                 }
             }
             Recovery::Resume => {
-                let maintenance = Arc::clone(self);
-                // It may take long until there is room for another turn.
+                let limiter = Arc::clone(&self.limiter);
+                let pending = Arc::new(resumed(orphan, snapshot));
+                // It may take long until there is room for another turn; the task is not held meanwhile.
                 tokio::spawn(async move {
-                    let permit = maintenance.limiter.wait(None).await;
-                    let pending = Arc::new(resumed(orphan, snapshot));
+                    let permit = limiter.wait(None).await;
                     guard.start(pending, FirstStep::Apart, permit);
                 });
             }

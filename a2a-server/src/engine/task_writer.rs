@@ -33,7 +33,7 @@ pub(crate) struct TaskWriter {
     log: Mutex<LogWriter>,
     /// Text for the task's log that waits for the log writer.
     kept: ChunkBuffer,
-    /// Whether the task is known to be stored, so that text can wait for the pen.
+    /// Whether the task is known to be stored, so that text can wait for the log writer.
     is_stored: AtomicBool,
     /// With which update from here the agent pauses: the first, if that is 1; none, if it is 0.
     pause: AtomicU8,

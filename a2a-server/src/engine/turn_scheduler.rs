@@ -248,7 +248,9 @@ where
     let (mut pause, mut failure) = (FIRST_PAUSE, None);
     loop {
         let error = match step().await {
-            Err(UpdateError::Store(error @ (StoreError::Full | StoreError::Failed(_)))) => error,
+            Err(UpdateError::Store(
+                error @ (StoreError::Full | StoreError::Busy | StoreError::Failed(_)),
+            )) => error,
             done => {
                 writer.tell_unstuck();
                 return done;

@@ -42,6 +42,8 @@ struct Moody {
 enum Refused {
     Append,
     Snapshot,
+    /// A snapshot, for want of memory.
+    Memory,
     /// A snapshot, as if there were no such task.
     Task,
 }
@@ -102,6 +104,7 @@ impl Store for Moody {
             false if self.refuses(Refused::Snapshot) => {
                 Box::pin(async { Err(StoreError::failed("in a mood")) })
             }
+            false if self.refuses(Refused::Memory) => Box::pin(async { Err(StoreError::Busy) }),
             false => self.inner.snapshot(owner, task),
         }
     }
@@ -296,6 +299,7 @@ async fn a_message_that_waits_is_answered_when_the_store_does_its_work_again() {
         (true, Refused::Append),
         (true, Refused::Snapshot),
         (false, Refused::Snapshot),
+        (false, Refused::Memory),
     ] {
         let (store, answered) = (Moody::default(), Arc::new(Notify::new()));
         let (client, answer) = begun(&store, &answered, asks, refused).await;

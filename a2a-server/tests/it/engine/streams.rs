@@ -239,6 +239,40 @@ async fn text_after_the_end_is_dropped() {
     assert_eq!(done.artifacts[0].parts, [Part::text("0")]);
 }
 
+/// A task that has reached the limit of its log ends, and everyone who waits for it is told.
+#[tokio::test]
+async fn a_task_whose_text_does_not_fit_has_failed() {
+    let agent = async |turn: Turn| {
+        let mut talk = turn.artifact("talk").text("0").send().await?;
+        for _ in 0..64 {
+            talk = talk.text("x".repeat(1020 << 10)).send().await?;
+        }
+        // In syllables, so that some are kept while what came before them is refused.
+        loop {
+            talk = talk.text("x".repeat(1000)).send().await?;
+            tokio::task::yield_now().await;
+        }
+    };
+    let builders = [
+        Server::builder(card(), agent).store(MemoryStore::default()),
+        Server::builder(card(), agent).store(stores::sqlite()),
+    ];
+    for builder in builders {
+        let client = Client::new(builder.build().unwrap()).retries(Retries::none());
+        let mut updates = client.stream("talk").await.unwrap();
+        let mut last = None;
+        let read = async {
+            while let Some(event) = updates.next().await {
+                last = event.unwrap().status().map(|status| status.state);
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(120), read)
+            .await
+            .expect("an end");
+        assert_eq!(last, Some(TaskState::Failed));
+    }
+}
+
 #[tokio::test]
 async fn or_one_by_one() {
     for builder in chatterers() {
