@@ -14,7 +14,14 @@ pub fn read_canonical<T: DeserializeOwned>(json: &str, hints: &Hints<'_>) -> Res
     let read = T::deserialize(ByName(&mut deserializer));
     match read.and_then(|value| deserializer.end().map(|()| value)) {
         Ok(value) => Ok(value),
-        Err(_) => located(&mut serde_json::Deserializer::from_str(json), hints.root),
+        Err(error) => {
+            located::<T, _>(&mut serde_json::Deserializer::from_str(json), hints.root)?;
+            // The value itself is as it should be: something comes after it.
+            Err(Violation {
+                path: hints.root.to_owned(),
+                problem: error.to_string(),
+            })
+        }
     }
 }
 
@@ -89,3 +96,22 @@ const KINDS: &[(&str, &str)] = &[
     ("invalid type: sequence", "invalid type: array"),
     ("invalid type: unit value", "invalid type: null"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_after_the_document_is_a_violation() {
+        let hints = Hints::at("$");
+        let read = |json| read_canonical::<crate::Message>(json, &hints);
+        let json = r#"{"messageId": "1", "role": "ROLE_USER", "parts": []}"#;
+        read(json).expect("this is a message");
+        let violation = read(&format!("{json} {{}}")).expect_err("something comes after it");
+        assert_eq!(violation.path, hints.root);
+        assert!(
+            violation.problem.starts_with("trailing characters"),
+            "{violation:?}"
+        );
+    }
+}

@@ -67,7 +67,7 @@ impl<T: Transport> Gateway<T> {
             None => (0, page.total),
         };
         let end = before.saturating_add(u32::try_from(page.tasks.len()).unwrap_or(u32::MAX));
-        let next_page_token = match end < total {
+        let next_page_token = match end < total && !page.tasks.is_empty() {
             true => self.next_token(asked, &page, end, total).await?,
             false => String::new(),
         };

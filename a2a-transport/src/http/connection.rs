@@ -223,15 +223,17 @@ impl Pulse {
         matches!(state.phase, Phase::Head | Phase::Idle).then_some(state.since)
     }
 
-    /// Closes the connection, unless a request comes at this moment.
-    pub(super) fn displace(&self) {
+    /// Closes the connection, unless a request has come at this moment; returns whether it does.
+    pub(super) fn displace(&self) -> bool {
         let mut state = self.state();
-        if matches!(state.phase, Phase::Head | Phase::Idle) {
+        let is_idle = matches!(state.phase, Phase::Head | Phase::Idle);
+        if is_idle {
             tracing::debug!("an idle connection makes room for another one");
             state.phase = Phase::Displaced;
             drop(state);
             self.waker.wake();
         }
+        is_idle
     }
 
     /// Some bytes have come, or gone.

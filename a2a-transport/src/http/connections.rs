@@ -113,7 +113,7 @@ impl Open {
         let idle = self.connections.values().filter(|it| counts(it));
         let idle = idle.filter_map(|it| Some((it.pulse.idle_since()?, &it.pulse)));
         let longest = idle.min_by_key(|(since, _): &(Instant, _)| *since);
-        longest.map(|(_, pulse)| pulse.displace()).is_some()
+        longest.is_some_and(|(_, pulse)| pulse.displace())
     }
 }
 

@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::task::AtomicWaker;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 use tokio::time::{Instant, sleep_until};
@@ -53,9 +54,9 @@ impl<B: Body<Data = Bytes>> Outgoing<B> {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        let this = self.project();
+        let mut this = self.project();
         if this.rest.is_empty() {
-            let Some(body) = this.body.as_pin_mut() else {
+            let Some(body) = this.body.as_mut().as_pin_mut() else {
                 return Poll::Ready(None);
             };
             let frame = ready!(body.poll_frame(cx));
@@ -67,11 +68,19 @@ impl<B: Body<Data = Bytes>> Outgoing<B> {
                 Some(Ok(Ok(data))) => *this.rest = data,
                 Some(Ok(Err(frame))) => return Poll::Ready(Some(Ok(frame))),
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-                None => return Poll::Ready(None),
+                None => {
+                    this.body.set(None);
+                    return Poll::Ready(None);
+                }
             }
         }
         let length = this.rest.len().min(FRAME);
-        Poll::Ready(Some(Ok(Frame::data(this.rest.split_to(length)))))
+        let frame = this.rest.split_to(length);
+        let frame = match this.taking {
+            Some(taking) if length > SMALL => taking.guard(frame),
+            _ => frame,
+        };
+        Poll::Ready(Some(Ok(Frame::data(frame))))
     }
 }
 
@@ -84,14 +93,21 @@ impl<B: Body<Data = Bytes>> Body for Outgoing<B> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         let next = self.as_mut().poll_next(cx);
-        if let Some(taking) = &self.taking {
-            taking.give(matches!(next, Poll::Ready(Some(Ok(_)))));
+        let Some(taking) = &self.taking else {
+            return next;
+        };
+        if matches!(next, Poll::Ready(None)) && taking.poll_taken(cx).is_pending() {
+            return Poll::Pending;
         }
+        taking.give(matches!(next, Poll::Ready(Some(Ok(_)))));
         next
     }
 
+    /// Not before all is taken: until then the stream is watched, and its request open.
     fn is_end_stream(&self) -> bool {
-        self.rest.is_empty() && self.body.as_ref().is_none_or(B::is_end_stream)
+        self.rest.is_empty()
+            && self.body.as_ref().is_none_or(B::is_end_stream)
+            && self.taking.as_ref().is_none_or(|it| it.is_taken())
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -110,6 +126,10 @@ impl<B: Body<Data = Bytes>> Body for Outgoing<B> {
 
 /// How many bytes hyper gets at once: what it keeps of a stream whose peer takes nothing.
 const FRAME: usize = 16 * 1024;
+
+/// The end of an answer waits until its last frame is taken, unless that has no more bytes: it takes another
+/// frame and another turn of the connection.
+const SMALL: usize = 1024;
 
 /// Runs the streams of HTTP/2, and drops those whose peer leaves its answer lying.
 ///
@@ -173,9 +193,54 @@ tokio::task_local! {
 struct Taking {
     frames: AtomicUsize,
     lies: AtomicBool,
+    /// Frames that the connection has not written yet.
+    untaken: AtomicUsize,
+    /// Wakes the stream when they are written.
+    waker: AtomicWaker,
+}
+
+/// A frame that the connection has not written yet.
+struct Guarded {
+    frame: Bytes,
+    taking: Arc<Taking>,
+}
+
+impl AsRef<[u8]> for Guarded {
+    fn as_ref(&self) -> &[u8] {
+        &self.frame
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        self.taking.untaken.fetch_sub(1, Ordering::Release);
+        self.taking.waker.wake();
+    }
 }
 
 impl Taking {
+    /// The same frame, which tells when it is dropped: then it is written.
+    fn guard(self: &Arc<Self>, frame: Bytes) -> Bytes {
+        self.untaken.fetch_add(1, Ordering::Relaxed);
+        let taking = Arc::clone(self);
+        Bytes::from_owner(Guarded { frame, taking })
+    }
+
+    fn is_taken(&self) -> bool {
+        self.untaken.load(Ordering::Acquire) == 0
+    }
+
+    fn poll_taken(&self, cx: &Context<'_>) -> Poll<()> {
+        self.waker.register(cx.waker());
+        match self.is_taken() {
+            true => Poll::Ready(()),
+            false => {
+                self.lies.store(true, Ordering::Relaxed);
+                Poll::Pending
+            }
+        }
+    }
+
     /// The body was asked for a frame, and gave one or had none.
     fn give(&self, gave: bool) {
         if gave {

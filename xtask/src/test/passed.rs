@@ -1,7 +1,8 @@
 //! Which programs of tests passed, and whether anything that they depend on has changed since.
 //!
 //! A program holds if it was built before it last passed, and no file of its package, or of the packages
-//! of the workspace that it depends on, was touched after that. Tests of `xtask` read the whole workspace.
+//! of the workspace that it depends on, was touched after that. Tests of `xtask` and of `a2a-types` look at
+//! files of the whole workspace.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -50,6 +51,11 @@ impl Passed {
         self.programs.insert(program.to_owned(), millis);
     }
 
+    /// A program failed: it does not hold, however often it passed before.
+    pub(super) fn forget(&mut self, program: &Path) {
+        self.programs.remove(program);
+    }
+
     /// Keeps it for the next run.
     pub(super) fn write(&self) -> Result<(), Failure> {
         let text = serde_json::to_vec(&self.programs).map_err(|error| error.to_string())?;
@@ -72,7 +78,7 @@ fn changes(root: &Path) -> Option<BTreeMap<PathBuf, SystemTime>> {
         .keys()
         .map(|package| (package, last_change(package)))
         .collect();
-    let last = |package: &PathBuf| match package.ends_with("xtask") {
+    let last = |package: &PathBuf| match READ_ALL.iter().any(|it| package.ends_with(it)) {
         true => own.values().copied().max(),
         false => needed(package, &packages)
             .into_iter()
@@ -85,6 +91,9 @@ fn changes(root: &Path) -> Option<BTreeMap<PathBuf, SystemTime>> {
     });
     Some(dated.collect())
 }
+
+/// Packages whose tests look at files of all others.
+const READ_ALL: &[&str] = &["a2a-types", "xtask"];
 
 /// Where a package is, and where those are that it depends on.
 fn package(package: &Value) -> Option<(PathBuf, Vec<PathBuf>)> {

@@ -1,5 +1,6 @@
 //! The programs of the tests: Cargo builds them, this runs them.
 
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -70,6 +71,8 @@ pub(super) fn build() -> Result<Vec<Program>, Failure> {
 pub(super) fn run(programs: &[Program], all: bool, tally: &mut Tally) -> Result<(), Failure> {
     let begun = SystemTime::now();
     let mut passed = Passed::read(workspace::root());
+    // Variables of this name change what tests do.
+    let all = all || env::vars_os().any(|(name, _)| name.to_string_lossy().starts_with("A2A_"));
     let (waiting, unchanged): (Vec<_>, Vec<_>) = programs
         .iter()
         .partition(|it| all || !passed.holds(&it.package, &it.path));
@@ -101,6 +104,7 @@ pub(super) fn run(programs: &[Program], all: bool, tally: &mut Tally) -> Result<
             }
             Err(result) => {
                 tally.add(result);
+                passed.forget(&program.path);
                 failed.push(program.name());
             }
         }

@@ -38,13 +38,18 @@ pub fn read_call(
         true => query::ROOT,
         false => "$",
     };
+    let flavour = flavour(operation, body);
+    let spelled = match flavour {
+        Flavour::Plain => dialect,
+        Flavour::Proto => Dialect::V1_0,
+    };
     let read = read
-        .and_then(|read| bounds::check(&read.value, Dialect::V1_0, root).map(|()| read))
+        .and_then(|read| bounds::check(&read.value, spelled, root).map(|()| read))
         .map_err(|violation| refuse(invalid_params(&violation)))?;
     Ok(Question {
         envelope: Envelope {
             task: read.value.task_id().cloned(),
-            flavour: flavour(operation, body),
+            flavour,
             ..Envelope::new(dialect, Binding::HttpJson, operation)
         },
         request: read.value,

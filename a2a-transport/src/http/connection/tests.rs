@@ -28,7 +28,8 @@ impl Drop for Follower {
     }
 }
 
-/// Answers `/endless` without an end, `/large` with a MiB, `/silent` never, and others with a word.
+/// Answers `/endless` without an end, `/large` with a MiB, `/last` with a little more than a stream takes
+/// unasked, `/silent` never, and others with a word.
 fn answer(path: &str, followed: &Followed) -> Answer {
     let body = match path {
         "/endless" => {
@@ -41,6 +42,7 @@ fn answer(path: &str, followed: &Followed) -> Answer {
             StreamBody::new(events).boxed_unsync()
         }
         "/large" => Full::from(vec![b'x'; 1 << 20]).boxed_unsync(),
+        "/last" => Full::from(vec![b'x'; WINDOW + 100]).boxed_unsync(),
         "/silent" => StreamBody::new(stream::pending()).boxed_unsync(),
         _ => Full::from("word").boxed_unsync(),
     };
@@ -235,7 +237,7 @@ async fn a_stream_that_is_left_lying_is_reset_and_its_connection_goes_on() {
     let (mut sender, _moving) = speak_http2(&mut peer).await;
     let mut taken = get(&mut sender, "/endless").await.into_body();
     let mut lying = Vec::new();
-    for path in ["/endless", "/large"] {
+    for path in ["/endless", "/large", "/last"] {
         lying.push(get(&mut sender, path).await.into_body());
     }
     // What is taken goes on for as long as it is, however little.
