@@ -8,6 +8,16 @@ use super::Seen;
 use super::document::each;
 use crate::mutant::agent::wire::Asked;
 
+/// The error that an answer is; by HTTP+JSON in 0.3 it stands by itself.
+fn error(json: &mut Value) -> Option<&mut Value> {
+    let is_error = |value: &Value| value["code"].is_i64() && value["message"].is_string();
+    let error = match is_error(json) {
+        true => Some(json),
+        false => json.get_mut("error"),
+    };
+    error.filter(|error| is_error(error))
+}
+
 pub(super) fn error_in_result(_: &mut Seen, _: &Asked, json: &mut Value) {
     if let Some(members) = json.as_object_mut()
         && members.contains_key("jsonrpc")
@@ -32,8 +42,8 @@ pub(super) fn code_invalid(_: &mut Seen, _: &Asked, json: &mut Value) {
 }
 
 pub(super) fn code_as_text(_: &mut Seen, _: &Asked, json: &mut Value) {
-    if let Some(code) = json.pointer_mut("/error/code") {
-        *code = json!(code.to_string());
+    if let Some(error) = error(json) {
+        error["code"] = json!(error["code"].to_string());
     }
 }
 
@@ -113,8 +123,8 @@ pub(super) fn error_reason(_: &mut Seen, _: &Asked, json: &mut Value) {
 }
 
 pub(super) fn error_message_empty(_: &mut Seen, _: &Asked, json: &mut Value) {
-    if let Some(message) = json.pointer_mut("/error/message") {
-        *message = json!("");
+    if let Some(error) = error(json) {
+        error["message"] = json!("");
     }
 }
 
