@@ -1,7 +1,5 @@
 //! Integration tests of the client.
 
-#[cfg(feature = "cli")]
-mod cli;
 mod credentials;
 mod discovery;
 mod origins;

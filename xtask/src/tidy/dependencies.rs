@@ -50,10 +50,7 @@ const FORBIDDEN: &[Forbidden] = &[
 ];
 
 /// The crates that nothing may depend on.
-const TIPS: &[&str] = &["a2a-conformance", "xtask"];
-
-/// The feature of a package that makes a program of it: programs may be built from everything.
-const PROGRAM: &str = "cli";
+const TIPS: &[&str] = &["a2a-cli", "a2a-conformance", "xtask"];
 
 /// The feature that brings what nobody must build who does not ask for it, and how its crates are named.
 pub(super) const ASKED_FOR: &str = "opentelemetry";
@@ -66,7 +63,7 @@ pub(super) fn arrows(workspace: &Workspace) -> Vec<Violation> {
     let metadata = &workspace.metadata;
     let mut violations = Vec::new();
     for rule in FORBIDDEN {
-        let built_from = metadata.built_from(rule.package, PROGRAM);
+        let built_from = metadata.built_from(rule.package);
         for dependency in rule.dependencies {
             if built_from.contains(dependency) {
                 let problem = format!("is built from {dependency}, but {}", rule.reason);
@@ -88,7 +85,7 @@ pub(super) fn unasked(workspace: &Workspace) -> Vec<Violation> {
     let without = &workspace.without;
     let mut violations = Vec::new();
     for member in without.members() {
-        let built_from = without.built_from(&member.name, "");
+        let built_from = without.built_from(&member.name);
         let unasked = built_from.iter().filter(|name| name.contains(ASKED_FOR));
         violations.extend(unasked.map(|name| {
             let problem = format!("is built from {name} without the feature `{ASKED_FOR}`");

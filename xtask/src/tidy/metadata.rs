@@ -85,8 +85,8 @@ impl Metadata {
     }
 
     /// The names of all that `package` is built from, itself excepted: its normal dependencies,
-    /// and theirs; but not what only its feature `program` brings.
-    pub(super) fn built_from(&self, package: &str, program: &str) -> BTreeSet<&str> {
+    /// and theirs.
+    pub(super) fn built_from(&self, package: &str) -> BTreeSet<&str> {
         let nodes: BTreeMap<_, _> = self
             .resolve
             .nodes
@@ -96,18 +96,12 @@ impl Metadata {
         let names: BTreeMap<_, _> = self.names().collect();
         let start = self.packages.iter().filter(|known| known.name == package);
         let mut open: Vec<_> = start.map(|package| package.id.as_str()).collect();
-        let of_program = self.only_by(package, program);
         let mut seen = BTreeSet::new();
         while let Some(node) = open.pop().and_then(|id| nodes.get(id)) {
             let is_normal = |dependency: &&Dependency| {
                 dependency.dep_kinds.iter().any(|kind| kind.kind.is_none())
             };
-            let is_library = |dependency: &&Dependency| {
-                let name = names.get(dependency.pkg.as_str());
-                let is_own = names.get(node.id.as_str()) == Some(&package);
-                !(is_own && name.is_some_and(|name| of_program.contains(name)))
-            };
-            for dependency in node.deps.iter().filter(is_normal).filter(is_library) {
+            for dependency in node.deps.iter().filter(is_normal) {
                 if seen.insert(dependency.pkg.as_str()) {
                     open.push(&dependency.pkg);
                 }
@@ -115,23 +109,6 @@ impl Metadata {
         }
         seen.into_iter()
             .filter_map(|id| names.get(id).copied())
-            .collect()
-    }
-
-    /// The optional dependencies of `package` that only one of its features brings.
-    fn only_by(&self, package: &str, feature: &str) -> BTreeSet<&str> {
-        let known = self.packages.iter().find(|known| known.name == package);
-        let features = known.into_iter().flat_map(|known| &known.features);
-        let brought = |wanted: bool| {
-            features
-                .clone()
-                .filter(move |(name, _)| (name.as_str() == feature) == wanted)
-                .flat_map(|(_, brings)| brings)
-                .filter_map(|brings| brings.strip_prefix("dep:"))
-        };
-        let by_others: BTreeSet<_> = brought(false).collect();
-        brought(true)
-            .filter(|name| !by_others.contains(name))
             .collect()
     }
 

@@ -85,7 +85,7 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "an agent that is in need is left alone for a while",
     },
     Exception {
-        path: "a2a-client/src/bin/a2a/command/sent.rs",
+        path: "a2a-client/cli/src/command/sent.rs",
         word: "sleep",
         reason: "the caller's deadline",
     },

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::check;
-use crate::cli::peer::Peer;
+use crate::check;
+use crate::peer::Peer;
 
 fn task(state: &str) -> Value {
     json!({"id": "t", "contextId": "c", "status": {"state": state}})

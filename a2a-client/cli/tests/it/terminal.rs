@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::peer::Peer;
-use crate::cli::{ask, text};
+use crate::peer::Peer;
+use crate::{ask, text};
 
 const EVIL: &str = "\u{1b}]0;mine\u{7} \u{9b}2J \u{7f} \u{202e}evil";
 

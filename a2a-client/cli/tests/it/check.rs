@@ -2,7 +2,7 @@
 
 use tempfile::TempDir;
 
-use crate::cli::{Agent, check};
+use crate::{Agent, check};
 
 #[test]
 fn a_file_is_whole_or_damaged_or_not_there() {

@@ -3,8 +3,8 @@
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::cli::peer::Peer;
-use crate::cli::{Agent, a2a, text};
+use crate::peer::Peer;
+use crate::{Agent, a2a, text};
 
 #[test]
 fn secrets_are_not_shown() {

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::cli::check_with;
-use crate::cli::peer::Peer;
+use crate::check_with;
+use crate::peer::Peer;
 
 #[test]
 fn a_conversation_goes_on_after_messages() {

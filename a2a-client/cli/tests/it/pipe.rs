@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use crate::cli::{Agent, a2a, text};
+use crate::{Agent, a2a, text};
 
 #[test]
 fn who_reads_no_further_hears_no_complaint() {

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::cli::{Agent, check};
+use crate::{Agent, check};
 
 #[test]
 fn a_file_that_another_process_writes_to_is_left_to_it() {
@@ -29,7 +29,7 @@ fn an_address_that_is_taken_is_named() {
 /// A failure of the agent is in the server's log, under the id that the caller is told.
 #[test]
 fn a_failure_is_logged_under_its_correlation_id() {
-    let mut server = crate::cli::a2a()
+    let mut server = crate::a2a()
         .args(["serve", "reference", "--address", "127.0.0.1:0", "--json"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -39,12 +39,12 @@ fn a_failure_is_logged_under_its_correlation_id() {
     let output = server.stdout.take().unwrap();
     BufReader::new(output).read_line(&mut line).unwrap();
     let told: Value = serde_json::from_str(&line).unwrap();
-    let sent = crate::cli::ask(&["send", told["url"].as_str().unwrap(), "crash"], "");
-    let answer = crate::cli::text(&sent.stdout) + &crate::cli::text(&sent.stderr);
+    let sent = crate::ask(&["send", told["url"].as_str().unwrap(), "crash"], "");
+    let answer = crate::text(&sent.stdout) + &crate::text(&sent.stderr);
     let (_, id) = answer.split_once("Correlation id: ").expect(&answer);
     let id: String = id.chars().take(36).collect();
     server.kill().unwrap();
-    let log = crate::cli::text(&server.wait_with_output().unwrap().stderr);
+    let log = crate::text(&server.wait_with_output().unwrap().stderr);
     let logged = log.lines().find(|line| line.contains(&id)).expect(&log);
     assert!(logged.contains("ERROR"), "{logged}");
     assert!(logged.contains("it was told to"), "{logged}");

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use crate::cli::{Agent, check};
+use crate::{Agent, check};
 
 #[test]
 fn metrics_are_told_to_prometheus() {

@@ -7,8 +7,8 @@ use std::time::SystemTime;
 
 use a2a_transport::webhook::{Algorithm, Claims, Jwks, SigningKey};
 
-use crate::cli::peer::Peer;
-use crate::cli::{Agent, a2a};
+use crate::peer::Peer;
+use crate::{Agent, a2a};
 
 /// As Google's agents of 0.1 and trpc-agent-go do it.
 #[test]

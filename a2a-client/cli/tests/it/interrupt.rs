@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use crate::cli::{Agent, a2a, check, lines, text};
+use crate::{Agent, a2a, check, lines, text};
 
 #[test]
 fn who_waits_for_input_can_be_interrupted() {
