@@ -232,7 +232,7 @@ impl ServerBuilder {
     ///
     /// Its background work begins at once, however it is served: abandoned tasks are recovered, webhooks
     /// delivered, old tasks removed. That needs a tokio runtime; built outside of one, the server begins the
-    /// work with its first call, or with [`Bound::run`](crate::Bound::run).
+    /// work with its first call, or with [`BoundServer::run`](crate::BoundServer::run).
     pub fn build(self) -> Result<Server, BuildError> {
         if self.card.name.is_empty() {
             return Err(BuildError::NamelessCard);

@@ -1,4 +1,6 @@
-//! A server bound to an address.
+//! A server that is reached by HTTP: mounted in another program, or at an address of its own.
+
+mod settings;
 
 use std::io;
 use std::net::SocketAddr;
@@ -6,223 +8,114 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::Binding;
-use a2a_transport::binding::{Offer, Reading};
-use a2a_transport::http::{Anyone, Authenticator, Hosts, HttpService, Probes, ServeOptions, serve};
-use a2a_types::reading::Mode;
-use a2a_types::{AgentCard, Dialect};
+use a2a_transport::binding::Offer;
+use a2a_transport::http::{Anyone, Hosts, HttpService, ServeOptions, serve};
+use a2a_types::AgentCard;
 use tokio::net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host};
 use tokio_util::sync::CancellationToken;
 
+use self::settings::{AllowedHosts, Settings};
 use crate::server::Server;
 
-/// A server at an address.
-pub struct Bound {
-    local: SocketAddr,
-    listener: TcpListener,
+/// How a server is reached by HTTP.
+///
+/// [`Server::http`] makes one: [`service`](Self::service) mounts it in a program that listens itself (hyper,
+/// tower, axum), [`bind`](Self::bind) gives it a listener of its own.
+///
+/// ```
+/// # use a2a_server::{Failure, Server, Turn};
+/// # async fn parrot(turn: Turn) -> Result<(), Failure> { Ok(turn.artifact("echo").text(turn.text()).done().await?) }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let card = a2a_types::AgentCard::new("Parrot", "Says it back");
+/// let server = Server::builder(card, parrot).build()?;
+/// // The agent is at https://agents.example/parrot, in a program that has other routes.
+/// let parrot = server.http().path("/parrot").public_url("https://agents.example/parrot").service();
+/// # let request = http::Request::get("/parrot/.well-known/agent-card.json").body(http_body_util::Full::<bytes::Bytes>::default())?;
+/// assert_eq!(parrot.handle(request).await.status(), 200);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct HttpServer<L = ()> {
+    listener: L,
     server: Server,
-    path: String,
-    public_url: Option<String>,
-    reading: Reading,
-    authenticator: Option<Arc<dyn Authenticator>>,
-    /// Whether anyone may use it from anywhere.
-    open: bool,
-    hosts: AllowedHosts,
-    probes: Probes,
-    drain: Duration,
-    /// Whether it is reached by bindings that its card does not name, too.
-    every_binding: bool,
-    keep_alive: Duration,
-    body_timeout: Duration,
-    receive_budget: Option<usize>,
-    answer_budget: Option<usize>,
-    options: ServeOptions,
+    settings: Settings,
 }
 
-/// The hosts that a server was told to answer as.
-#[derive(Default)]
-enum AllowedHosts {
-    /// What suits its address.
-    #[default]
-    Suitable,
-    These(Vec<String>),
-    Any,
+/// A server with a listener of its own, which answers from [`run`](Self::run) on.
+pub type BoundServer = HttpServer<Listener>;
+
+/// A listener of TCP, and its address.
+pub struct Listener {
+    listener: TcpListener,
+    address: SocketAddr,
 }
 
 impl Server {
-    /// Binds an address; the server answers from [`Bound::run`] on.
-    pub async fn bind(&self, address: impl ToSocketAddrs) -> io::Result<Bound> {
-        let listener = listen(address).await?;
-        Ok(Bound {
-            local: listener.local_addr()?,
-            listener,
+    /// Returns how this server is reached by HTTP: to be configured, and then mounted or bound.
+    pub fn http(&self) -> HttpServer {
+        HttpServer {
+            listener: (),
             server: self.clone(),
-            path: "/".to_owned(),
-            public_url: None,
-            reading: Reading::default(),
-            authenticator: None,
-            open: false,
-            hosts: AllowedHosts::default(),
-            probes: Probes::default(),
-            drain: Duration::ZERO,
-            every_binding: false,
-            keep_alive: Duration::from_secs(15),
-            body_timeout: Duration::from_secs(10),
-            receive_budget: None,
-            answer_budget: None,
-            options: ServeOptions::default(),
-        })
+            settings: Settings::default(),
+        }
+    }
+
+    /// Binds an address; the server answers from [`BoundServer::run`] on.
+    ///
+    /// Errors: those of the system, for the last of the addresses.
+    pub async fn bind(&self, address: impl ToSocketAddrs) -> io::Result<BoundServer> {
+        self.http().bind(address).await
     }
 
     /// Serves at an address until the process ends; to anyone, so that it must be a loopback
-    /// address, which only this machine reaches. [`Server::bind`] leads to authenticators and more.
+    /// address, which only this machine reaches. [`Server::http`] leads to authenticators and more.
+    ///
+    /// Errors: those of [`bind`](Self::bind) and [`BoundServer::run`].
     pub async fn serve(&self, address: impl ToSocketAddrs) -> io::Result<()> {
         self.bind(address).await?.run(std::future::pending()).await
     }
 }
 
-impl Bound {
-    /// The address; with port 0 the one that was found free.
-    pub fn local_addr(&self) -> SocketAddr {
-        self.local
-    }
-
-    /// The URL that requests are POSTed to.
-    pub fn url(&self) -> String {
-        format!("http://{}{}", self.local, self.path)
-    }
-
-    /// Where requests are POSTed to; `/` by default.
-    pub fn path(mut self, path: &str) -> Self {
-        self.path = format!("/{}", path.trim_matches('/'));
-        self
-    }
-
-    /// The URL that requests are POSTed to, as the card tells it: needed when a proxy stands before
-    /// this address or ends TLS. Without one the card has the host that its caller used, by `http`;
-    /// interfaces that a card names itself stay as they are.
-    pub fn public_url(mut self, url: impl Into<String>) -> Self {
-        self.public_url = Some(url.into());
-        self
-    }
-
-    /// Reads requests leniently or strictly.
-    pub fn mode(mut self, mode: Mode) -> Self {
-        self.reading.mode = mode;
-        self
-    }
-
-    /// The generation of callers who ask in a way that several generations share.
-    pub fn prefer(mut self, dialect: Dialect) -> Self {
-        self.reading.prefer = Some(dialect);
-        self
-    }
-
-    /// Who is let in. Without one it is everyone who reaches the address, which must then be a
-    /// loopback address, unless it is [open to anyone](Self::open_to_anyone).
-    pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
-        self.authenticator = Some(Arc::new(authenticator));
-        self
-    }
-
-    /// Lets anyone in who reaches the address, whatever address it is: to read, change and cancel
-    /// one another's tasks, too.
-    pub fn open_to_anyone(mut self) -> Self {
-        self.open = true;
-        self
-    }
-
-    /// Answers as these hosts and for pages of these hosts only: names, addresses,
-    /// `*.example.com`, or URLs of which only the host counts; ports do not count.
+impl HttpServer {
+    /// Binds an address. Options may be set before and after.
     ///
-    /// Always among them are the hosts of the public URL and of the card's interfaces, and at a
-    /// loopback address those of this machine. Without a list a server at a loopback address
-    /// answers as those alone, because web pages could reach it by a name of theirs; at any other
-    /// address it answers as any host.
-    pub fn allow_hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        let mut allowed = match self.hosts {
-            AllowedHosts::These(allowed) => allowed,
-            AllowedHosts::Suitable | AllowedHosts::Any => Vec::new(),
-        };
-        allowed.extend(hosts.into_iter().map(Into::into));
-        self.hosts = AllowedHosts::These(allowed);
-        self
+    /// Errors: those of the system, for the last of the addresses.
+    pub async fn bind(self, address: impl ToSocketAddrs) -> io::Result<BoundServer> {
+        self.listen(listen(address).await?)
     }
 
-    /// Answers as any host, at a loopback address too: for tests, and where something else checks.
-    pub fn any_host(mut self) -> Self {
-        self.hosts = AllowedHosts::Any;
-        self
+    /// Takes a listener that is bound already. Options may be set before and after.
+    ///
+    /// Errors: those of the system, if the listener has no address.
+    pub fn listen(self, listener: TcpListener) -> io::Result<BoundServer> {
+        let address = listener.local_addr()?;
+        Ok(HttpServer {
+            listener: Listener { listener, address },
+            server: self.server,
+            settings: self.settings,
+        })
     }
 
-    /// Where it tells whether it lives, and whether it is ready: by default at `/healthz` and
-    /// `/readyz`, to whoever asks. It is ready unless it is shutting down or its store does not answer.
-    pub fn probes(mut self, probes: Probes) -> Self {
-        self.probes = probes;
-        self
-    }
-
-    /// For how long it goes on as before when it is to shut down, and only says that it is not ready
-    /// any more: so long may load balancers take to notice. No time by default.
-    pub fn drain(mut self, period: Duration) -> Self {
-        self.drain = period;
-        self
-    }
-
-    /// Answers by every binding and in every version, whatever the interfaces of the card say. By
-    /// default those that a card names itself are the only ones; a card that names no interface gets
-    /// all.
-    pub fn every_binding(mut self) -> Self {
-        self.every_binding = true;
-        self
-    }
-
-    /// After how much silence a stream gets a comment; 15 s by default.
-    pub fn keep_alive(mut self, period: Duration) -> Self {
-        self.keep_alive = period;
-        self
-    }
-
-    /// How long each KiB of a request's body may take; 10 s by default.
-    pub fn body_timeout(mut self, limit: Duration) -> Self {
-        self.body_timeout = limit;
-        self
-    }
-
-    /// How many bytes the body of a request may have; 4 MiB by default.
-    pub fn body_limit(mut self, bytes: usize) -> Self {
-        self.reading.limits.bytes = bytes;
-        self
-    }
-
-    /// How many bytes all request bodies may have together that are being received; 128 MiB by default.
-    /// Further ones get 503 and `Retry-After`.
-    pub fn receive_budget(mut self, bytes: usize) -> Self {
-        self.receive_budget = Some(bytes);
-        self
-    }
-
-    /// How many bytes all answers may have together that their callers have not taken yet; 256 MiB by
-    /// default. Further ones get 503 and `Retry-After`.
-    pub fn answer_budget(mut self, bytes: usize) -> Self {
-        self.answer_budget = Some(bytes);
-        self
-    }
-
-    /// What connections are allowed.
-    pub fn options(mut self, options: ServeOptions) -> Self {
-        self.options = options;
-        self
-    }
-
-    /// The service that answers here, to be mounted elsewhere or wrapped.
+    /// Returns the service, to be mounted in another program: at the [path](Self::path), and at all paths below
+    /// it.
+    ///
+    /// Anyone is let in who reaches it, unless it has an [authenticator](Self::authenticator); it answers as any
+    /// host, unless it has a [list](Self::allow_hosts) of them. The program that listens says when the server
+    /// [shuts down](Server::shutdown).
     pub fn service(&self) -> HttpService<Server> {
-        let card = match (self.server.card(), &self.public_url) {
+        self.service_at(None)
+    }
+}
+
+impl<L> HttpServer<L> {
+    fn service_at(&self, address: Option<SocketAddr>) -> HttpService<Server> {
+        let settings = self.settings.clone();
+        let card = match (self.server.card(), &settings.public_url) {
             (card, Some(url)) if card.supported_interfaces.is_empty() => card.clone().at(url),
             (card, _) => card.clone(),
         };
-        let authenticator = self.authenticator.clone();
         let service = HttpService::new(self.server.clone());
-        let service = match self.every_binding {
+        let service = match settings.every_binding {
             true => service.every_binding(),
             false => service,
         };
@@ -231,80 +124,98 @@ impl Bound {
             Some(keys) => service.keys(move || keys.published()),
             None => service,
         };
-        let service = match self.receive_budget {
+        let service = match settings.receive_budget {
             Some(bytes) => service.receive_budget(bytes),
             None => service,
         };
-        let service = match self.answer_budget {
+        let service = match settings.answer_budget {
             Some(bytes) => service.answer_budget(bytes),
             None => service,
         };
         service
-            .hosts(self.hosts(&card))
-            .probes(self.probes.clone())
+            .hosts(self.hosts(&card, address))
+            .probes(settings.probes)
             .readiness(self.server.clone())
             .tenants(self.server.tenants().clone())
             .card(&card)
-            .path(self.path.clone())
-            .reading(self.reading)
-            .shared_authenticator(authenticator.unwrap_or_else(|| Arc::new(Anyone)))
-            .keep_alive(self.keep_alive)
-            .body_timeout(self.body_timeout)
+            .path(settings.path)
+            .reading(settings.reading)
+            .shared_authenticator(settings.authenticator.unwrap_or_else(|| Arc::new(Anyone)))
+            .keep_alive(settings.keep_alive)
+            .body_timeout(settings.body_timeout)
     }
 
-    fn hosts(&self, card: &AgentCard) -> Hosts {
-        let suitable = Hosts::of(self.local);
-        let hosts = match &self.hosts {
+    fn hosts(&self, card: &AgentCard, address: Option<SocketAddr>) -> Hosts {
+        let suitable = address.map_or_else(Hosts::any, Hosts::of);
+        let hosts = match &self.settings.hosts {
             AllowedHosts::Any => Hosts::any(),
             AllowedHosts::Suitable => suitable,
-            AllowedHosts::These(allowed) if self.is_local() => suitable.and(allowed),
+            AllowedHosts::These(allowed) if address.is_some_and(is_local) => suitable.and(allowed),
             AllowedHosts::These(allowed) => Hosts::none().and(allowed),
         };
         let interfaces = card.supported_interfaces.iter();
         hosts
-            .and([self.url()])
+            .and(address.map(|address| address.to_string()))
             .and(interfaces.map(|interface| &interface.url))
-            .and(&self.public_url)
+            .and(&self.settings.public_url)
+    }
+}
+
+/// Whether only this machine reaches an address.
+fn is_local(address: SocketAddr) -> bool {
+    address.ip().to_canonical().is_loopback()
+}
+
+impl BoundServer {
+    /// Returns the address; with port 0 the one that was found free.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.listener.address
+    }
+
+    /// Returns the URL that requests are POSTed to.
+    pub fn url(&self) -> String {
+        format!("http://{}{}", self.listener.address, self.settings.path)
+    }
+
+    /// Returns the service that answers here, to be wrapped and served by [`serve`], or called.
+    pub fn service(&self) -> HttpService<Server> {
+        self.service_at(Some(self.listener.address))
     }
 
     /// Logs what its callers may miss.
     fn warn(&self) {
         let names_interfaces = !self.server.card().supported_interfaces.is_empty();
-        let names_host = self.public_url.is_some() || !matches!(self.hosts, AllowedHosts::Suitable);
-        if self.local.ip().is_unspecified() && !names_interfaces && !names_host {
+        let names_host = self.settings.public_url.is_some()
+            || !matches!(self.settings.hosts, AllowedHosts::Suitable);
+        if self.listener.address.ip().is_unspecified() && !names_interfaces && !names_host {
             tracing::warn!(
-                local = %self.local,
+                local = %self.listener.address,
                 "the card has whatever host its caller used: set a `public_url`, or `allow_hosts`"
             );
         }
         let offer = Offer::of(self.server.card());
         let is_reached = offer.has_any(Binding::JsonRpc) || offer.has_any(Binding::HttpJson);
-        if !is_reached && !self.every_binding {
+        if !is_reached && !self.settings.every_binding {
             tracing::warn!(
                 "no request is answered: none of the card's interfaces has a binding and a version \
                  that are served here"
             );
         }
-        if self.authenticator.is_none() && self.server.inner.extended_card.is_some() {
+        if self.settings.authenticator.is_none() && self.server.inner.extended_card.is_some() {
             tracing::warn!(
                 "nobody gets the extended card: set an `authenticator` that tells callers apart"
             );
         }
     }
 
-    /// Whether only this machine reaches the address.
-    fn is_local(&self) -> bool {
-        self.local.ip().to_canonical().is_loopback()
-    }
-
     /// Answers until `shutdown` resolves, and as long after that as it is [drained](Self::drain); then
     /// lets turns and requests come to their end, for as long as [`ServeOptions::grace`].
     ///
-    /// Fails at once when everyone could reach it and anyone were let in.
+    /// Errors: `PermissionDenied` at once, if everyone could reach it and anyone were let in.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
-        let Self { local, .. } = self;
-        if self.authenticator.is_none() && !self.is_local() {
-            if !self.open {
+        let local = self.local_addr();
+        if self.settings.authenticator.is_none() && !is_local(local) {
+            if !self.settings.open {
                 return Err(io::Error::new(
                     io::ErrorKind::PermissionDenied,
                     format!(
@@ -320,23 +231,26 @@ impl Bound {
         let service = self.service();
         let (server, stopping) = (self.server.clone(), CancellationToken::new());
         server.inner.begin_maintenance();
-        let grace = self.options.grace;
+        let grace = self.settings.options.grace;
         let options = ServeOptions {
             // For what is still to be said when the last turn was stopped.
             grace: grace + Duration::from_secs(2),
-            ..self.options
+            ..self.settings.options
         };
         let stop = async {
             shutdown.await;
             server.drain();
-            tokio::time::sleep(self.drain).await;
+            tokio::time::sleep(self.settings.drain).await;
             stopping.cancel();
         };
         let end_work = async {
             stopping.cancelled().await;
             server.shutdown(grace).await;
         };
-        tokio::join!(serve(self.listener, service, options, stop), end_work);
+        tokio::join!(
+            serve(self.listener.listener, service, options, stop),
+            end_work
+        );
         Ok(())
     }
 }

@@ -77,7 +77,7 @@ pub use crate::engine::limiter::TurnLimits;
 pub use crate::engine::maintenance::Recovery;
 pub use crate::engine::pending_message::Resumed;
 pub use crate::engine::update::{ArtifactUpdate, UpdateError};
-pub use crate::http_server::Bound;
+pub use crate::http_server::{BoundServer, HttpServer, Listener};
 pub use crate::llm_response::LlmResponse;
 pub use crate::server::Server;
 pub use crate::store::limits;

@@ -29,7 +29,7 @@ fn speaks(dialect: Dialect) -> AgentCard {
     ])
 }
 
-async fn bind(builder: ServerBuilder) -> a2a_server::Bound {
+async fn bind(builder: ServerBuilder) -> a2a_server::BoundServer {
     let server = builder.build().unwrap();
     server.bind("127.0.0.1:0").await.unwrap()
 }

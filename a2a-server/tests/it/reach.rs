@@ -65,7 +65,7 @@ async fn who_lets_anyone_in_must_say_so_or_be_local() {
 /// Asks for the card under a host's name.
 #[track_caller]
 fn check(
-    bound: a2a_server::Bound,
+    bound: a2a_server::BoundServer,
     expected: &'static [(&'static str, u16)],
 ) -> impl Future<Output = ()> {
     let caller = std::panic::Location::caller();
@@ -159,7 +159,7 @@ async fn a_server_for_others_answers_as_any_host_unless_told_which() {
 async fn a_binding_that_the_card_does_not_name_is_not_answered() {
     const RPC: &str = r#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}"#;
     /// The statuses of a request by JSON-RPC and of one by HTTP+JSON.
-    async fn statuses(bound: a2a_server::Bound) -> [u16; 2] {
+    async fn statuses(bound: a2a_server::BoundServer) -> [u16; 2] {
         let address = bound.local_addr();
         tokio::spawn(bound.run(std::future::pending()));
         let status = async |request: String| {

@@ -183,9 +183,9 @@ fn text(value: &HeaderValue) -> &str {
 }
 
 const WRONG_HOST: &str = "this server does not answer as that host: it would have to be allowed \
-    with `Bound::allow_hosts`, or every host with `Bound::any_host`\n";
+    with `HttpServer::allow_hosts`, or every host with `HttpServer::any_host`\n";
 const WRONG_ORIGIN: &str = "this server does not answer pages of that origin: its host would have \
-    to be allowed with `Bound::allow_hosts`, or every host with `Bound::any_host`\n";
+    to be allowed with `HttpServer::allow_hosts`, or every host with `HttpServer::any_host`\n";
 
 #[cfg(test)]
 mod tests {

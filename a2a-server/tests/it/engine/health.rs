@@ -23,7 +23,7 @@ fn server() -> Server {
     builder.store(MemoryStore::default()).build().unwrap()
 }
 
-/// A service as `Bound` makes it, for callers of this machine who show who they are: nobody does.
+/// A service as `BoundServer` makes it, for callers of this machine who show who they are: nobody does.
 fn closed(server: &Server) -> HttpService<Server> {
     HttpService::new(server.clone())
         .readiness(server.clone())

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use a2a_server::{
-    Agent, ArtifactUpdate, Authenticator, Bound, Denied, Failure, Principal, Server, ServerBuilder,
-    Turn,
+    Agent, ArtifactUpdate, Authenticator, BoundServer, Denied, Failure, Principal, Server,
+    ServerBuilder, Turn,
 };
 use a2a_transport::BoxFuture;
 use a2a_types::{AgentCard, Artifact, Message, Part, Role, TaskState};
@@ -195,7 +195,7 @@ pub(crate) async fn serve_to_names(card: AgentCard) -> Served {
 pub(crate) async fn serve_with(
     card: AgentCard,
     build: impl FnOnce(ServerBuilder) -> ServerBuilder,
-    bind: impl FnOnce(Bound) -> Bound,
+    bind: impl FnOnce(BoundServer) -> BoundServer,
 ) -> Served {
     let puppet = Puppet::default();
     let go_on = Arc::clone(&puppet.go_on);

@@ -8,7 +8,7 @@ mod shared;
 use std::sync::Arc;
 
 use a2a_client::{Binding, Client, Error, Event, HttpTransport, Retries, StreamExt, Updates};
-use a2a_server::{Agent, Bound, Failure, Server, Turn};
+use a2a_server::{Agent, BoundServer, Failure, Server, Turn};
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, Dialect, Message, SendMessageResponse, Task, TaskId};
 use http::{HeaderName, HeaderValue};
@@ -52,7 +52,7 @@ impl Agent for Reciter {
 
 pub(crate) const POEM: [&str; 5] = ["Es ", "war ", "ein ", "ma", "l 🦀"];
 
-pub(crate) async fn reciter(agent: Reciter) -> Bound {
+pub(crate) async fn reciter(agent: Reciter) -> BoundServer {
     let card = AgentCard::new("Reciter", "Recites");
     let server = Server::builder(card, agent).build().unwrap();
     server.bind("127.0.0.1:0").await.unwrap()

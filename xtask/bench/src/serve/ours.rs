@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use a2a_server::{Bound, MemoryStore, Retention, Server, ServerBuilder};
+use a2a_server::{BoundServer, MemoryStore, Retention, Server, ServerBuilder};
 use a2a_types::AgentCard;
 
 use super::Settings;
@@ -26,7 +26,7 @@ pub(crate) async fn bind(
     directory: Option<&Path>,
     kept: Option<usize>,
     merges: bool,
-) -> Result<Bound, Failure> {
+) -> Result<BoundServer, Failure> {
     let mut card = AgentCard::new("Echo", "Says back what it is told");
     card.capabilities.streaming = Some(true);
     let mut builder = Server::builder(card, Echo::new()).merge_chunks(merges);

@@ -1,7 +1,7 @@
 //! Rules 15 to 19: what an agent offers, and to whom.
 
 use a2a_client::Client;
-use a2a_server::Bound;
+use a2a_server::BoundServer;
 use a2a_types::{AgentExtension, Dialect};
 use serde_json::{Value, json};
 
@@ -118,7 +118,7 @@ async fn rule_5_2_17_extensions_are_opted_into() {
 
 #[tokio::test]
 async fn rule_5_2_18_callers_are_let_in_and_offered_what_the_card_says() {
-    let names = |bound: Bound| bound.prefer(Dialect::V0_2).authenticator(Names);
+    let names = |bound: BoundServer| bound.prefer(Dialect::V0_2).authenticator(Names);
     let served = serve_with(plain_card(), |builder| builder, names).await;
     let asked = request("message/send", say("echo x"));
     for (headers, status, challenge) in [

@@ -114,7 +114,7 @@ async fn rule_5_3_08_the_extended_card_is_for_callers_who_are_known() {
     let longer = a2a_types::AgentCard::new("Puppet", "The longer card");
     let missing = serve_to_names(promising.clone()).await;
     let build = |builder: a2a_server::ServerBuilder| builder.extended_card(longer.clone());
-    let names = |bound: a2a_server::Bound| bound.authenticator(crate::rules::puppet::Names);
+    let names = |bound: a2a_server::BoundServer| bound.authenticator(crate::rules::puppet::Names);
     let there = serve_with(promising.clone(), build, names).await;
     // Nobody finds out who calls here, so that nobody is known.
     let open = serve_with(promising, build, |bound| bound).await;

@@ -1,0 +1,187 @@
+//! The settings of a server that is reached by HTTP.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_transport::binding::Reading;
+use a2a_transport::http::{Authenticator, Probes, ServeOptions};
+use a2a_types::Dialect;
+use a2a_types::reading::Mode;
+
+use super::HttpServer;
+
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) path: String,
+    pub(super) public_url: Option<String>,
+    pub(super) reading: Reading,
+    pub(super) authenticator: Option<Arc<dyn Authenticator>>,
+    /// Whether anyone may use it from anywhere.
+    pub(super) open: bool,
+    pub(super) hosts: AllowedHosts,
+    pub(super) probes: Probes,
+    pub(super) drain: Duration,
+    /// Whether it is reached by bindings that its card does not name, too.
+    pub(super) every_binding: bool,
+    pub(super) keep_alive: Duration,
+    pub(super) body_timeout: Duration,
+    pub(super) receive_budget: Option<usize>,
+    pub(super) answer_budget: Option<usize>,
+    pub(super) options: ServeOptions,
+}
+
+/// The hosts that a server was told to answer as.
+#[derive(Clone, Default)]
+pub(super) enum AllowedHosts {
+    /// Those that suit its address.
+    #[default]
+    Suitable,
+    These(Vec<String>),
+    Any,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            path: "/".to_owned(),
+            public_url: None,
+            reading: Reading::default(),
+            authenticator: None,
+            open: false,
+            hosts: AllowedHosts::default(),
+            probes: Probes::default(),
+            drain: Duration::ZERO,
+            every_binding: false,
+            keep_alive: Duration::from_secs(15),
+            body_timeout: Duration::from_secs(10),
+            receive_budget: None,
+            answer_budget: None,
+            options: ServeOptions::default(),
+        }
+    }
+}
+
+impl<L> HttpServer<L> {
+    /// Where requests are POSTed to; `/` by default.
+    pub fn path(mut self, path: &str) -> Self {
+        self.settings.path = format!("/{}", path.trim_matches('/'));
+        self
+    }
+
+    /// The URL that requests are POSTed to, as the card tells it: needed when a proxy stands before
+    /// this address or ends TLS. Without one the card has the host that its caller used, by `http`;
+    /// interfaces that a card names itself stay as they are.
+    pub fn public_url(mut self, url: impl Into<String>) -> Self {
+        self.settings.public_url = Some(url.into());
+        self
+    }
+
+    /// Reads requests leniently or strictly.
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.settings.reading.mode = mode;
+        self
+    }
+
+    /// The generation of callers who ask in a way that several generations share.
+    pub fn prefer(mut self, dialect: Dialect) -> Self {
+        self.settings.reading.prefer = Some(dialect);
+        self
+    }
+
+    /// Who is let in. Without one it is everyone who reaches the address, which must then be a
+    /// loopback address, unless it is [open to anyone](Self::open_to_anyone).
+    pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
+        self.settings.authenticator = Some(Arc::new(authenticator));
+        self
+    }
+
+    /// Lets anyone in who reaches the address, whatever address it is: to read, change and cancel
+    /// one another's tasks, too.
+    pub fn open_to_anyone(mut self) -> Self {
+        self.settings.open = true;
+        self
+    }
+
+    /// Answers as these hosts and for pages of these hosts only: names, addresses,
+    /// `*.example.com`, or URLs of which only the host counts; ports do not count.
+    ///
+    /// Always among them are the hosts of the public URL and of the card's interfaces, and at a
+    /// loopback address those of this machine. Without a list a server at a loopback address
+    /// answers as those alone, because web pages could reach it by a name of theirs; at any other
+    /// address it answers as any host.
+    pub fn allow_hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let mut allowed = match self.settings.hosts {
+            AllowedHosts::These(allowed) => allowed,
+            AllowedHosts::Suitable | AllowedHosts::Any => Vec::new(),
+        };
+        allowed.extend(hosts.into_iter().map(Into::into));
+        self.settings.hosts = AllowedHosts::These(allowed);
+        self
+    }
+
+    /// Answers as any host, at a loopback address too: for tests, and where something else checks.
+    pub fn any_host(mut self) -> Self {
+        self.settings.hosts = AllowedHosts::Any;
+        self
+    }
+
+    /// Where it tells whether it lives, and whether it is ready: by default at `/healthz` and
+    /// `/readyz`, to whoever asks. It is ready unless it is shutting down or its store does not answer.
+    pub fn probes(mut self, probes: Probes) -> Self {
+        self.settings.probes = probes;
+        self
+    }
+
+    /// For how long it goes on as before when it is to shut down, and only says that it is not ready
+    /// any more: so long may load balancers take to notice. No time by default.
+    pub fn drain(mut self, period: Duration) -> Self {
+        self.settings.drain = period;
+        self
+    }
+
+    /// Answers by every binding and in every version, whatever the interfaces of the card say. By
+    /// default those that a card names itself are the only ones; a card that names no interface gets
+    /// all.
+    pub fn every_binding(mut self) -> Self {
+        self.settings.every_binding = true;
+        self
+    }
+
+    /// After how much silence a stream gets a comment; 15 s by default.
+    pub fn keep_alive(mut self, period: Duration) -> Self {
+        self.settings.keep_alive = period;
+        self
+    }
+
+    /// How long each KiB of a request's body may take; 10 s by default.
+    pub fn body_timeout(mut self, limit: Duration) -> Self {
+        self.settings.body_timeout = limit;
+        self
+    }
+
+    /// How many bytes the body of a request may have; 4 MiB by default.
+    pub fn body_limit(mut self, bytes: usize) -> Self {
+        self.settings.reading.limits.bytes = bytes;
+        self
+    }
+
+    /// How many bytes all request bodies may have together that are being received; 128 MiB by default.
+    /// Further ones get 503 and `Retry-After`.
+    pub fn receive_budget(mut self, bytes: usize) -> Self {
+        self.settings.receive_budget = Some(bytes);
+        self
+    }
+
+    /// How many bytes all answers may have together that their callers have not taken yet; 256 MiB by
+    /// default. Further ones get 503 and `Retry-After`.
+    pub fn answer_budget(mut self, bytes: usize) -> Self {
+        self.settings.answer_budget = Some(bytes);
+        self
+    }
+
+    /// What connections are allowed.
+    pub fn options(mut self, options: ServeOptions) -> Self {
+        self.settings.options = options;
+        self
+    }
+}
