@@ -5,6 +5,8 @@ mod engine;
 #[cfg(all(feature = "push", feature = "sqlite"))]
 mod harness;
 mod model;
+#[cfg(all(feature = "push", feature = "sqlite"))]
+mod mounted;
 mod offers;
 mod operations;
 mod own_store;
