@@ -1,10 +1,12 @@
 //! The development tasks of the workspace: `cargo xtask --help`.
 
+mod api;
 mod compare;
 mod console;
 mod count;
 mod harness;
 mod nightly;
+mod package;
 mod schema;
 mod test;
 mod tidy;
@@ -33,6 +35,10 @@ enum Task {
     Test(test::TestArgs),
     /// What the continuous integration runs: the same as `test`.
     Ci(test::TestArgs),
+    /// Write what each library has in public to its api.txt.
+    Api(ApiArgs),
+    /// Pack every crate, and build it from its package, as the registry would.
+    Package,
     /// Run the exhaustive checks and the experiments, before a release.
     Nightly(nightly::NightlyArgs),
     #[command(flatten)]
@@ -49,6 +55,13 @@ struct SchemaArgs {
     compare: Option<PathBuf>,
 }
 
+#[derive(Args)]
+struct ApiArgs {
+    /// Write nothing; fail if a library has something else in public.
+    #[arg(long)]
+    check: bool,
+}
+
 const EXAMPLES: &str = "\
 Examples:
   cargo xtask test                                      everything, before a commit
@@ -57,6 +70,7 @@ Examples:
   cargo xtask schema                                    after a wire type changed
   cargo xtask schema --check                            is a2a-types/schemas up to date?
   cargo xtask schema --compare ../shared/spec/schemas   do we say what the specification says?
+  cargo xtask api                                       after the public API of a library changed
   cargo xtask crash --rounds 20                         does a killed server lose anything?
   cargo xtask nightly --write                           everything exhaustive, before a release
   cargo xtask bench --quick                             how fast is it?
@@ -66,6 +80,9 @@ Examples:
 type Failure = String;
 
 fn main() -> ExitCode {
+    if api::is_rustdoc() {
+        return api::rustdoc();
+    }
     let outcome = match Cli::parse().task {
         Task::Schema(SchemaArgs { check: true, .. }) => schema::check(),
         Task::Schema(SchemaArgs {
@@ -73,6 +90,9 @@ fn main() -> ExitCode {
             ..
         }) => compare::compare(&directory),
         Task::Schema(_) => schema::write(),
+        Task::Api(ApiArgs { check: true }) => api::check(),
+        Task::Api(_) => api::write(),
+        Task::Package => package::package(),
         Task::Tidy => tidy::tidy(),
         Task::Test(args) | Task::Ci(args) => test::test(&args),
         Task::Nightly(args) => nightly::nightly(&args),

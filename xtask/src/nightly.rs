@@ -31,6 +31,8 @@ const JOBS: &[(&str, &str)] = &[
     ("edge", "xtask edge readers heads bodies descriptors"),
     ("memory", "xtask edge memory"),
     ("instructions", "xtask bench count"),
+    ("rate of ten minutes", "xtask sends --seconds 600"),
+    ("packages", "xtask package"),
     ("dependencies", "cargo deny check"),
     ("oldest compiler", MSRV),
 ];

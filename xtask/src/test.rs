@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every check there is.
 //!
 //! ```text
-//! fmt, schema, tidy ─► build the tests ─┬─► run them, two programs at a time ───┬─► replay ─► tests: N passed
+//! fmt, schema, tidy ─► build the tests ─┬─► run them, two programs at a time ───┬─► public API, replay ─► tests: N passed
 //!                                       └─► clippy, lean, doc, examples in docs ─┘
 //! ```
 //!
@@ -17,7 +17,7 @@ use std::thread;
 
 use clap::Args;
 
-use crate::{Failure, console, schema, tidy, workspace};
+use crate::{Failure, api, console, schema, tidy, workspace};
 use tally::Tally;
 
 /// Which tests run.
@@ -58,6 +58,7 @@ fn steps(args: &TestArgs, tally: &mut Tally) -> Result<(), Failure> {
         tally.add(examples);
         tested.and(linted)
     })?;
+    step("public API", api::check)?;
     step("replay", || {
         let mut suite = suite();
         suite.arg("replay");

@@ -1,0 +1,34 @@
+//! `cargo xtask package`: every crate that others may depend on, packed and built as the registry would.
+
+use std::fs;
+use std::process::Command;
+
+use crate::{Failure, workspace};
+
+/// Packs the crates in the order of their dependencies, and builds each from its package alone. Nothing of
+/// this workspace may be published, so this is done in a copy of the files in Git's index.
+pub(crate) fn package() -> Result<(), Failure> {
+    let copy = workspace::root().join("target/package-check");
+    let mut git = Command::new("git");
+    git.current_dir(workspace::root())
+        .args(["checkout-index", "--all", "--force"])
+        .arg(format!("--prefix={}/", copy.display()));
+    run(&mut git)?;
+    let manifest = copy.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).map_err(|error| error.to_string())?;
+    let text = text.replace("publish = false", "publish = true");
+    fs::write(&manifest, text).map_err(|error| error.to_string())?;
+    let mut cargo = workspace::cargo();
+    cargo
+        .current_dir(&copy)
+        .args(["package", "--workspace", "--locked", "--allow-dirty"]);
+    run(cargo.args(["--exclude", "xtask", "--exclude", "a2a-bench"]))
+}
+
+fn run(command: &mut Command) -> Result<(), Failure> {
+    let status = command.status().map_err(|error| error.to_string())?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(format!("{command:?}: {status}")),
+    }
+}
