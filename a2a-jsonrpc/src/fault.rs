@@ -6,6 +6,7 @@ use crate::{Error, INVALID_REQUEST, PARSE_ERROR};
 
 /// The first thing in a document that forbids reading it.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub struct Fault {
     /// The member or element at fault, such as `$.params.message.parts[3]`.
     ///

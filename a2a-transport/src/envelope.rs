@@ -60,6 +60,7 @@ impl Envelope {
 
 /// How the protocol is put into HTTP.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
 pub enum Binding {
     /// One URL, every operation a method of JSON-RPC. Specification 1.0 §9.
     JsonRpc,

@@ -115,6 +115,7 @@ fn setting(what: &str) -> &'static str {
 
 /// What was being waited for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Phase {
     /// The connection.
     Connect,

@@ -7,6 +7,7 @@ use crate::Operation;
 
 /// A published generation of the protocol.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
 pub enum Dialect {
     /// April to May 2025: `tasks/send`, `sessionId`, `type`.
     V0_1,

@@ -10,6 +10,7 @@ use crate::proto::{one_of, or_default};
 /// names the kind; members of other generations beside it are ignored.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub enum SecurityScheme {
     /// A key in a header, the query or a cookie.
     ApiKeySecurityScheme(ApiKeySecurityScheme),

@@ -172,6 +172,7 @@ impl From<TaskState> for TaskStatus {
 
 /// An event that cannot happen to the task as it stands.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum IllegalEvent {
     /// The event is about another task.
     #[error("the event is about task `{event}`, not `{task}`")]

@@ -43,6 +43,7 @@ fn one(name: &str, scheme: Option<&SecurityScheme>) -> String {
         }
         Some(SecurityScheme::OAuth2SecurityScheme(_)) => "OAuth 2.0".to_owned(),
         Some(SecurityScheme::OpenIdConnectSecurityScheme(_)) => "OpenID Connect".to_owned(),
+        Some(_) => "scheme of another version".to_owned(),
     };
     format!("{kind} `{name}`")
 }

@@ -45,7 +45,7 @@ impl Lane {
         };
         match self.binding {
             Binding::JsonRpc => self.judge_object(error, *kind, evidence),
-            Binding::HttpJson => self.judge_body(answered, error, *kind),
+            _ => self.judge_body(answered, error, *kind),
         }
         if self.dialect == Dialect::V1_0 {
             self.judge_details(error, *kind, evidence);
@@ -158,7 +158,7 @@ impl Lane {
         let see = |check, found| self.observed.see(check, found, evidence);
         let name = match self.binding {
             Binding::JsonRpc => "data",
-            Binding::HttpJson => "details",
+            _ => "details",
         };
         let place = format!("$.error.{name}");
         let details = error[name].as_array().map_or(&[][..], Vec::as_slice);

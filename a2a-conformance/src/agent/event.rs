@@ -66,7 +66,7 @@ impl Streaming {
                 see("stream.envelope", unless(sealed, place, expected, json));
                 &json["result"]
             }
-            Binding::HttpJson => {
+            _ => {
                 let bare = json.get("jsonrpc").is_none() && json.get("result").is_none();
                 let expected = "an event, without `jsonrpc` and `result`";
                 see("rest.stream-frames", unless(bare, place, expected, json));

@@ -167,8 +167,8 @@ impl Said {
         let class = |kind: ErrorKind| kind.http_status_in(self.dialect) / 100;
         let may_be_told_alike = match (self.binding, self.dialect) {
             (Binding::JsonRpc, _) => false,
-            (Binding::HttpJson, Dialect::V1_0) => has_no_reason(one) && has_no_reason(other),
-            (Binding::HttpJson, _) => !self.is_coded,
+            (_, Dialect::V1_0) => has_no_reason(one) && has_no_reason(other),
+            _ => !self.is_coded,
         };
         !may_be_told_alike || class(one) != class(other)
     }

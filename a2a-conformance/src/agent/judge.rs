@@ -40,7 +40,7 @@ impl Lane {
         if envelope.operation == Operation::ListTasks {
             self.own.retain(match self.binding {
                 Binding::JsonRpc => &mut own["result"],
-                Binding::HttpJson => &mut own,
+                _ => &mut own,
             });
         }
         let found = self.against_schema(envelope.operation, &own, "");
@@ -63,7 +63,7 @@ impl Lane {
     fn result_of<'v>(&self, json: &'v Value) -> &'v Value {
         match self.binding {
             Binding::JsonRpc => json.get("result").unwrap_or(&Value::Null),
-            Binding::HttpJson => json,
+            _ => json,
         }
     }
 
@@ -127,11 +127,11 @@ impl Lane {
         }
         let (check, is_json) = match (self.binding, self.dialect) {
             (Binding::JsonRpc, _) => ("rpc.content-type", essence == "application/json"),
-            (Binding::HttpJson, Dialect::V1_0) => {
+            (_, Dialect::V1_0) => {
                 let known = ["application/a2a+json", "application/json"];
                 ("rest.content-type", known.contains(&essence.as_str()))
             }
-            (Binding::HttpJson, _) => ("rest.content-type", essence == "application/json"),
+            _ => ("rest.content-type", essence == "application/json"),
         };
         let told = match has_body {
             true => media_type.to_owned(),
@@ -160,7 +160,7 @@ impl Lane {
         let definition = schema::response_definition(self.dialect, operation)?;
         let misfit = match self.binding {
             Binding::JsonRpc => misfit(self.dialect, definition, json)?,
-            Binding::HttpJson => {
+            _ => {
                 let whole = json!({"jsonrpc": "2.0", "id": 1, "result": json});
                 misfit(self.dialect, definition, &whole)?.within("$.result", "$")
             }

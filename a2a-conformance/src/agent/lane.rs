@@ -135,6 +135,7 @@ impl Lane {
             target,
             body,
             envelope,
+            ..
         } = asking;
         let mut headers = self.usual_headers(body.is_some());
         let accept = match (streams, self.binding, self.dialect) {

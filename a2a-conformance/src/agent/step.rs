@@ -233,8 +233,8 @@ fn alter(binding: Binding, outgoing: &mut Outgoing, patch: &Value) {
                 lay_over(params, patch);
             }
         }),
-        (Binding::HttpJson, Some(_)) => change(&mut outgoing.body, |whole| lay_over(whole, patch)),
-        (Binding::HttpJson, None) => {
+        (_, Some(_)) => change(&mut outgoing.body, |whole| lay_over(whole, patch)),
+        (_, None) => {
             for (name, value) in patch.as_object().into_iter().flatten() {
                 let sign = if outgoing.url.contains('?') { '&' } else { '?' };
                 let value = match value {
@@ -290,7 +290,7 @@ fn envelope_of(lane: &Lane, outgoing: &Outgoing, json: &Value) -> (Envelope, boo
             let method = method.filter(|method| method.dialects.contains(&lane.dialect));
             method.map(|method| method.operation)
         }
-        Binding::HttpJson => {
+        _ => {
             let path = outgoing.url.split('?').next().unwrap_or_default();
             let route = ROUTES
                 .iter()
@@ -322,7 +322,7 @@ fn is_of_interface(lane: &Lane, outgoing: &Outgoing) -> bool {
     let own = lane.url.split('?').next().unwrap_or_default();
     match lane.binding {
         Binding::JsonRpc => outgoing.method == "POST" && path == own,
-        Binding::HttpJson => path.starts_with(own) && !path.contains("/.well-known/"),
+        _ => path.starts_with(own) && !path.contains("/.well-known/"),
     }
 }
 

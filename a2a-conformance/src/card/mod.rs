@@ -174,6 +174,6 @@ fn of<T: Copy>(dialect: Dialect, [v0_1, v0_2, v0_3, v1_0]: [T; 4]) -> T {
         Dialect::V0_1 => v0_1,
         Dialect::V0_2 => v0_2,
         Dialect::V0_3 => v0_3,
-        Dialect::V1_0 => v1_0,
+        _ => v1_0,
     }
 }

@@ -33,7 +33,7 @@ fn requirements(card: &Value, dialect: Dialect, holder: &Value, path: &str, foun
         Dialect::V0_1 => return,
         Dialect::V0_2 => "A2A02-5.5.3-M1",
         Dialect::V0_3 => "A2A03-5.5.3-M2",
-        Dialect::V1_0 => "A2A10-4.5.1-M2",
+        _ => "A2A10-4.5.1-M2",
     };
     let member = match dialect {
         Dialect::V1_0 => "securityRequirements",

@@ -162,6 +162,7 @@ fn print(place: &str, found: &Inspected, verified: Option<&Outcome>) -> io::Resu
             let form = match verified.form {
                 Form::Whole => "all of it",
                 Form::KnownMembers => "its members of 1.0, and no others",
+                _ => "in a form that has no name here",
             };
             let algorithm = &verified.algorithm;
             writeln!(

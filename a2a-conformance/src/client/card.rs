@@ -27,7 +27,7 @@ pub(super) const REST: &str = "/rest";
 pub(super) fn endpoint(way: Way, url: &str) -> String {
     match way.binding {
         Binding::JsonRpc => format!("{url}{}", RPC.trim_start_matches('/')),
-        Binding::HttpJson => format!("{url}{}", REST.trim_start_matches('/')),
+        _ => format!("{url}{}", REST.trim_start_matches('/')),
     }
 }
 
@@ -52,7 +52,7 @@ pub(super) fn canonical(
     let endpoint = endpoint(way, url);
     card.supported_interfaces = vec![match way.binding {
         Binding::JsonRpc => AgentInterface::json_rpc(endpoint, way.dialect),
-        Binding::HttpJson => AgentInterface::http_json(endpoint, way.dialect),
+        _ => AgentInterface::http_json(endpoint, way.dialect),
     }];
     let mut card = serde_json::to_value(card).map_err(|error| error.to_string())?;
     merge(&mut card, &names.fill(&Value::Object(agent.card.clone()))?);
@@ -78,7 +78,7 @@ pub(super) fn written(
         }
         Dialect::V0_2 => json!(v0_2::AgentCard::from(card).of_0_2()),
         Dialect::V0_3 => json!(v0_2::AgentCard::from(card)),
-        Dialect::V1_0 => json!(card),
+        _ => json!(card),
     };
     merge(
         &mut card,

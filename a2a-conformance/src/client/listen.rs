@@ -114,7 +114,7 @@ impl Reception {
 fn key(case: &Case, way: Way) -> String {
     let binding = match way.binding {
         Binding::JsonRpc => "jsonrpc",
-        Binding::HttpJson => "http-json",
+        _ => "http-json",
     };
     format!("{}~{}~{binding}", case.id, way.dialect.version())
 }

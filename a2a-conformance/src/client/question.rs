@@ -117,7 +117,7 @@ fn understand(request: &Request, way: Way, mode: Mode) -> Result<Question, Strin
             ));
         }
         Binding::JsonRpc => jsonrpc::read_call(&request.body, version, &reading),
-        Binding::HttpJson => {
+        _ => {
             let method = Method::from_bytes(request.method.as_bytes());
             let method = method.map_err(|error| error.to_string())?;
             let path = match (request.path().strip_prefix(REST), mode) {

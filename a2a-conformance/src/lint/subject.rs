@@ -206,7 +206,7 @@ impl Subject {
                     Binding::JsonRpc => {
                         JsonRpcEvents::new(envelope, mode, limits).read(text.as_bytes())
                     }
-                    Binding::HttpJson => {
+                    _ => {
                         EventReader::new(envelope, mode, limits).read(text.as_bytes())
                     }
                 };

@@ -19,6 +19,7 @@ use crate::store::{Orphan, Retention, Snapshot, StoreError};
 
 /// What becomes of tasks whose process ended before they did.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Recovery {
     /// They have failed, and say why: what the agent did out there is not repeated unasked.
     #[default]

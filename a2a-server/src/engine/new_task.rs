@@ -69,7 +69,7 @@ pub(crate) fn with_id(
     }
     let id = match context.dialect {
         Dialect::V0_1 | Dialect::V0_2 | Dialect::V0_3 => ConfigId::only(),
-        Dialect::V1_0 => ConfigId::random(),
+        _ => ConfigId::random(),
     };
     TaskPushNotificationConfig { id, ..config }
 }

@@ -35,6 +35,7 @@ impl PendingMessage {
 
 /// What a turn begins with that another process has left.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Resumed {
     /// The last [checkpoint](crate::Turn::checkpoint).
     pub checkpoint: Option<Object>,

@@ -28,6 +28,7 @@ pub struct Snapshot {
 
 /// What a log holds after a generation.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Tail {
     /// These events, and perhaps more after them.
     Events(Vec<Logged>),
@@ -127,6 +128,7 @@ pub struct Received {
 
 /// What came of a message.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// It is in the history of this task.
     Task(TaskId),

@@ -42,6 +42,7 @@ use crate::engine::store_handle::StoreHandle;
 /// Whether a webhook has to repeat a random text before it is registered, as 0.1 would have it: only
 /// its owner can have it do so.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Challenge {
     /// Never: many receivers know nothing of it.
     #[default]

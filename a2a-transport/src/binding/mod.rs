@@ -43,6 +43,7 @@ pub struct Reading {
 
 /// A request as read.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Question {
     /// The request in the canonical model.
     pub request: Request,
@@ -54,6 +55,7 @@ pub struct Question {
 
 /// A request that was refused before it was understood.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Refused {
     /// How to put the answer into HTTP.
     pub binding: Binding,
@@ -69,6 +71,7 @@ pub struct Refused {
 
 /// An answer as written.
 #[derive(Clone, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Written {
     /// The HTTP status: by JSON-RPC 200, unless the caller is not let in.
     pub status: StatusCode,
@@ -78,6 +81,7 @@ pub struct Written {
 
 /// A request as written.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Asking {
     /// The HTTP method.
     pub method: Method,

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// The body of a push notification. It is the same for every binding (specification 1.0 §3.5.1).
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Pushed {
     /// The media type.
     pub media_type: &'static str,

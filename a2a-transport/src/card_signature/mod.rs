@@ -169,6 +169,7 @@ pub struct Verified {
 
 /// What of a card was signed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Form {
     /// All of it.
     Whole,
@@ -178,6 +179,7 @@ pub enum Form {
 
 /// A card that was not signed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NotSigned {
     /// Not a JSON object with numbers of RFC 8785.
     #[error("it is no card")]
@@ -209,6 +211,7 @@ impl std::error::Error for NotVerified {}
 
 /// Why a signature does not count.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Reason {
     /// `protected` or `signature` are not what RFC 7515 wants.
     #[error("it is malformed")]

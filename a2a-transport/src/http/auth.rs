@@ -15,6 +15,7 @@ pub trait Authenticator: Send + Sync + 'static {
 
 /// Why a request is not let in.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Denied {
     /// It shows no credentials, or wrong ones: HTTP 401.
     Unauthenticated {

@@ -32,8 +32,8 @@ pub(super) fn ask(uris: &[String], dialect: Dialect, headers: &mut HeaderMap) {
         return;
     }
     let name = match dialect {
-        Dialect::V1_0 => &NAME,
         Dialect::V0_1 | Dialect::V0_2 | Dialect::V0_3 => &OLD_NAME,
+        _ => &NAME,
     };
     // What does not fit into a header cannot be asked for.
     if let Ok(value) = HeaderValue::from_str(&uris.join(", ")) {

@@ -32,6 +32,7 @@ struct Identity {
 
 /// What is wrong with the settings.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BadTls {
     /// There is no certificate in the text.
     #[error("no certificate found: expected PEM with `-----BEGIN CERTIFICATE-----`")]

@@ -12,6 +12,7 @@ use super::{Jwk, URL};
 
 /// How a token is signed.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
 pub enum Algorithm {
     /// ECDSA on P-256 with SHA-256.
     Es256,

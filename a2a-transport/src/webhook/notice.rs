@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 /// What the body of a notification tells.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Notice {
     /// The task, if the body names it.
     pub task: Option<TaskId>,

@@ -92,5 +92,6 @@ fn told(scheme: &SecurityScheme) -> String {
             )
         }
         SecurityScheme::MtlsSecurityScheme(_) => "a certificate (--cert, --key)".to_owned(),
+        _ => "a scheme of another version".to_owned(),
     }
 }

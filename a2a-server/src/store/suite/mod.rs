@@ -93,6 +93,7 @@ impl Case {
 /// A promise that a store does not keep.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{case}: {promise}, but: {saw}")]
+#[non_exhaustive]
 pub struct Violation {
     /// The name of the case.
     pub case: &'static str,

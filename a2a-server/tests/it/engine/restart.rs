@@ -102,7 +102,7 @@ fn a_message_to_an_abandoned_task_comes_after_what_becomes_of_it() {
                     assert_eq!(left.status.state, TaskState::Failed);
                     assert_eq!((texts, worker.runs()), (vec![], 0));
                 }
-                Recovery::Resume => {
+                _ => {
                     assert_eq!(task(answer.unwrap()).status.state, TaskState::Completed);
                     assert_eq!(texts, [r#"{"note":"until there is more"}"#, "more"]);
                     assert_eq!(worker.runs(), 2);

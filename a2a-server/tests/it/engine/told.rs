@@ -76,7 +76,7 @@ pub(crate) async fn ask_at<T: Transport>(
     let request = Request::post(path).header("content-type", "application/json");
     let request = match binding {
         Binding::JsonRpc => request,
-        Binding::HttpJson => request.header("a2a-version", "1.0"),
+        _ => request.header("a2a-version", "1.0"),
     };
     let body = Full::<bytes::Bytes>::from(body.into());
     service.handle(request.body(body).unwrap()).await

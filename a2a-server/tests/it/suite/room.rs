@@ -212,7 +212,7 @@ async fn remembered(store: &SqliteStore, count: usize) -> Vec<usize> {
         let Some(received) = received else { continue };
         match received.outcome {
             Outcome::Message(answer) => assert_eq!(answer.text(), name),
-            Outcome::Task(task) => panic!("{task}"),
+            other => panic!("{other:?}"),
         }
         known.push(number);
     }

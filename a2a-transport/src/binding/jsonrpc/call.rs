@@ -162,7 +162,7 @@ fn read_params(
         Dialect::V0_2 | Dialect::V0_3 => {
             v0_2::read_request(operation, params, mode, &Hints::at("$.params"))
         }
-        Dialect::V1_0 => canonical::read_sent(operation, params, mode, &Hints::at("$.params")),
+        _ => canonical::read_sent(operation, params, mode, &Hints::at("$.params")),
     }
 }
 
@@ -192,7 +192,7 @@ pub fn write_call(
             let params = v0_2::write_request(request).ok_or_else(not_supported)?;
             a2a_jsonrpc::write_request(id, method, Some(&params))
         }
-        Dialect::V1_0 => {
+        _ => {
             let params = canonical::write_request(&request).map_err(unwritable)?;
             a2a_jsonrpc::write_request(id, method, Some(&params))
         }

@@ -9,9 +9,9 @@ use crate::binding::details::{error_details, kind_in};
 /// Writes an error: what `data` may be differs.
 pub(super) fn write_error(error: A2aError, dialect: Dialect) -> a2a_jsonrpc::Error {
     let data = match dialect {
-        Dialect::V1_0 => Some(error_details(&error)),
         Dialect::V0_1 => error.details.filter(Value::is_object),
         Dialect::V0_2 | Dialect::V0_3 => error.details,
+        _ => Some(error_details(&error)),
     };
     let written = a2a_jsonrpc::Error::new(error.kind.code_in(dialect), error.message);
     match data.and_then(|data| to_raw_value(&data).ok()) {

@@ -112,7 +112,7 @@ impl EventReader {
         let read = match self.envelope.dialect {
             Dialect::V0_1 => v0_1::read_event(result.get(), self.mode, &hints),
             Dialect::V0_2 | Dialect::V0_3 => v0_2::read_event(result.get(), self.mode, &hints),
-            Dialect::V1_0 => read_canonical(result.get(), &hints)
+            _ => read_canonical(result.get(), &hints)
                 .map(|event| unmended(Streamed { event, last: false })),
         };
         let read = read.map_err(Error::Malformed)?;

@@ -26,7 +26,7 @@ pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> 
             let result = v0_2::write_response(response, dialect);
             seal(id, dialect, result.ok_or_else(unsaid))
         }
-        Dialect::V1_0 => seal(id, dialect, Ok(canonical::Outcome(&response))),
+        _ => seal(id, dialect, Ok(canonical::Outcome(&response))),
     }
 }
 
@@ -52,7 +52,7 @@ pub fn read_reply(
         Dialect::V0_2 | Dialect::V0_3 => {
             v0_2::read_response(envelope.operation, result.get(), mode, &hints)
         }
-        Dialect::V1_0 => canonical::read_response(envelope.operation, result.get(), &hints),
+        _ => canonical::read_response(envelope.operation, result.get(), &hints),
     };
     let read = read.map_err(Error::Malformed)?;
     repairs.extend(read.repairs);

@@ -9,6 +9,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 
 /// A request's place: the operation, and what the path says about it.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Route {
     /// The operation.
     pub operation: Operation,
@@ -24,6 +25,7 @@ pub struct Route {
 
 /// Why a request has no place.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum NoRoute {
     /// There is nothing at that path.
     Path,

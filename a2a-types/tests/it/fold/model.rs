@@ -34,6 +34,7 @@ impl Refusal {
             IllegalEvent::OtherTask { .. } => Self::OtherTask,
             IllegalEvent::Transition { .. } => Self::Transition,
             IllegalEvent::ArtifactAfterEnd(_) | IllegalEvent::MessageAfterEnd(_) => Self::AfterEnd,
+            other => panic!("unknown to this model: {other}"),
         }
     }
 }
