@@ -182,7 +182,7 @@ bugs! {
         &[RPC_1_0, RPC_0_3], ["push.managed"],
         allows ["push.get", "push.delete-own", "task.foreign-push-hidden"];
     S48: "a task that says hello has lost its artifacts when it is read",
-        &[RPC_1_0, RPC_0_3, RPC_0_2], ["task.get-contents"], allows ["task.ended-stays"];
+        RPC, ["task.get-contents"], allows ["task.ended-stays"];
     S49: "canceling a task that has failed succeeds",
         &[RPC_1_0, REST_1_0, RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["cancel.failed-refused"], allows ["task.ended-stays"];
     S50: "an empty header for the version is refused",
