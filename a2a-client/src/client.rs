@@ -3,7 +3,6 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use a2a_transport::{Answer, Call, Claims, Error, TraceContext, Transport};
-use a2a_types::extension::trpc::Version;
 use a2a_types::{
     AgentCard, CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest, Dialect,
     GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
@@ -13,6 +12,7 @@ use a2a_types::{
 
 use crate::fault::lacks_operation;
 use crate::follow::{Follower, Subject};
+use crate::profile;
 use crate::{ClientBuilder, Retries, Retrying, Sending, Updates};
 
 /// A connection to an agent, in the canonical model whatever generation the agent speaks.
@@ -99,11 +99,9 @@ impl Client {
         card.is_none_or(|card| card.capabilities.streaming != Some(false))
     }
 
-    /// Whether the agent declares the profile of trpc-agent-go, in a version that we understand: to
-    /// any other, plain A2A is spoken.
+    /// Whether the agent declares a profile in which it tells steps: to any other, plain A2A is spoken.
     pub(crate) fn speaks_profile(&self) -> bool {
-        let declared = self.card().and_then(|card| Version::of_card(&card));
-        Version::is_understood(declared)
+        self.card().is_some_and(|card| profile::is_declared(&card))
     }
 
     /// Sends a message, or a whole request: await what this returns for the answer, which usually

@@ -10,7 +10,6 @@ use a2a_transport::{
     Answer, BoxFuture, Call, Claims, Error, Reply, TraceContext, Transport, Update, UpdateStream,
     metric,
 };
-use a2a_types::extension::trpc::{LlmResponses, Reader};
 use a2a_types::{
     Event, GetTaskRequest, Request, Response, SendMessageRequest, SendMessageResponse,
     SubscribeToTaskRequest, Task, TaskId,
@@ -19,8 +18,8 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::fault::{is_cut, lacks_operation, nothing_was_done, retry_after};
 use crate::known::{Held, Known};
+use crate::profile::{LlmResponses, Profile};
 use crate::retrying::{Retrying, cannot_be_done_twice};
-use crate::weight;
 
 /// What is followed, and where that is.
 pub(crate) struct Follower {
@@ -54,32 +53,6 @@ pub(crate) struct Follower {
     pub(crate) limit: usize,
 }
 
-/// How an agent is understood that declares the profile of trpc-agent-go.
-#[derive(Default)]
-struct Profile {
-    reader: Reader,
-    responses: LlmResponses,
-    /// The agent has answered by a message, and need not say that the task is over.
-    answered: bool,
-    /// What the responses weigh at most.
-    weight: usize,
-}
-
-impl Profile {
-    fn hear(&mut self, event: &Event) {
-        self.weight = self.weight.saturating_add(weight::of_event(event));
-        self.responses.hear(event);
-    }
-
-    /// Whether the responses take more memory than this.
-    fn is_heavier_than(&mut self, limit: usize) -> bool {
-        if self.weight > limit {
-            self.weight = self.responses.iter().map(weight::of_response).sum();
-        }
-        self.weight > limit
-    }
-}
-
 /// What is followed.
 pub(crate) struct Subject {
     /// The message that it begins with, and what to ask with it.
@@ -90,7 +63,7 @@ pub(crate) struct Subject {
     pub(crate) extensions: Vec<String>,
     pub(crate) claims: Claims,
     pub(crate) trace: Option<TraceContext>,
-    /// The agent declares the profile of trpc-agent-go.
+    /// The agent declares a profile in which it tells steps.
     pub(crate) profile: bool,
 }
 

@@ -52,6 +52,7 @@ mod interfaces;
 mod known;
 mod missing;
 mod origin;
+mod profile;
 pub mod recorder;
 mod retries;
 mod retrying;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use a2a_transport::{Answer, BoxFuture, Call, Claims, Error, TraceContext, Transport};
-use a2a_types::extension::trpc::Version;
 use a2a_types::{
     ContextId, Object, Operation, Request, Response, SendMessageConfiguration, SendMessageRequest,
     SendMessageResponse, TaskId, TaskPushNotificationConfig,
@@ -12,6 +11,7 @@ use a2a_types::{
 use crate::client::mismatch;
 use crate::deadline::Deadline;
 use crate::follow::{Follower, Subject};
+use crate::profile;
 use crate::retrying::Retrying;
 use crate::{Client, Updates};
 
@@ -52,7 +52,7 @@ pub struct Sending {
     extensions: Vec<String>,
     claims: Claims,
     trace: Option<TraceContext>,
-    /// The card declares the profile of trpc-agent-go, in a version that we understand.
+    /// The card declares a profile in which steps are told.
     profile: bool,
     deadline: Option<Deadline>,
     /// The card says that the agent streams, or says nothing of it.
@@ -127,18 +127,18 @@ impl Sending {
         self
     }
 
-    /// Asks for the steps on the way to the answer, by declaring the [profile](a2a_types::extension::trpc) in the message.
+    /// Asks for the steps on the way to the answer, by declaring the profile that the agent tells them in.
     /// Agents whose card does not declare it, or in a version that we do not understand, are asked
     /// as if this had not been said.
     pub fn steps(mut self) -> Self {
         if self.profile {
-            Version::CURRENT.put_into(&mut self.params.message);
+            profile::declare(&mut self.params.message);
         }
         self
     }
 
     /// Says for which user this is sent. It proves nothing to the agent, which may keep conversations
-    /// of users apart by it: agents of trpc-agent-go do.
+    /// of users apart by it: some agents do.
     pub fn user_id(mut self, user: impl Into<Arc<str>>) -> Self {
         self.claims.user_id = Some(user.into());
         self

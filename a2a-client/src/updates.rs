@@ -5,13 +5,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use a2a_transport::Error;
-use a2a_types::extension::trpc::LlmResponses;
 use a2a_types::{Event, Task};
 use tokio::time::{Sleep, sleep_until};
 use tokio_stream::Stream;
 
 use crate::deadline::Deadline;
 use crate::follow::Follower;
+use crate::profile::LlmResponses;
 
 /// The events of a task, each once and in order, until the agent has nothing more to say: the task
 /// has ended, or waits for its caller.
@@ -98,8 +98,7 @@ impl Updates {
     }
 
     /// What the agent's model thought, said and had done so far, by its responses; none unless the
-    /// agent declares the [profile](a2a_types::extension::trpc) that tells it. Steps come only if they
-    /// were [asked for](crate::Sending::steps).
+    /// agent declares the profile that tells it. Steps come only if they were [asked for](crate::Sending::steps).
     pub fn llm_responses(&self) -> Option<&LlmResponses> {
         self.follower.llm_responses()
     }

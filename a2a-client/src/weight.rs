@@ -2,7 +2,6 @@
 
 use std::mem::size_of;
 
-use a2a_types::extension::trpc::{LlmResponse, Step};
 use a2a_types::{Artifact, Content, ContextId, Event, Message, Object, Part, Task, TaskId};
 use serde_json::Value;
 
@@ -28,33 +27,6 @@ pub(crate) fn of_event(event: &Event) -> usize {
             of_artifact(&update.artifact) + update.task_id.as_str().len()
         }
     }
-}
-
-/// How many bytes of memory a response of an agent's model takes, about.
-pub(crate) fn of_response(response: &LlmResponse) -> usize {
-    let LlmResponse {
-        id,
-        reasoning,
-        text,
-        steps,
-        others,
-    } = response;
-    let texts = [id, reasoning, text].map(|text| of_text(text));
-    FRAME
-        + texts.iter().sum::<usize>()
-        + steps.iter().map(of_step).sum::<usize>()
-        + of_parts(others)
-}
-
-fn of_step(step: &Step) -> usize {
-    let texts = match step {
-        Step::FunctionCall(call) => vec![&call.id, &call.name, &call.args],
-        Step::FunctionResponse(told) => vec![&told.id, &told.name, &told.response],
-        Step::ExecutableCode(code) => vec![&code.code, &code.language],
-        Step::CodeExecutionResult(result) => vec![&result.output, &result.outcome],
-        Step::Reasoning(text) => vec![text],
-    };
-    size_of::<Step>() + texts.into_iter().map(String::len).sum::<usize>()
 }
 
 fn of_names(task: &TaskId, context: Option<&ContextId>) -> usize {
@@ -102,7 +74,7 @@ fn of_artifact(artifact: &Artifact) -> usize {
         + of_texts(extensions)
 }
 
-fn of_parts(parts: &[Part]) -> usize {
+pub(crate) fn of_parts(parts: &[Part]) -> usize {
     let each = |part: &Part| {
         let content = match &part.content {
             Content::Text(text) => text.len(),
@@ -138,12 +110,12 @@ fn of_texts(texts: &[String]) -> usize {
     texts.iter().map(|text| of_text(text)).sum()
 }
 
-fn of_text(text: &str) -> usize {
+pub(crate) fn of_text(text: &str) -> usize {
     size_of::<String>() + text.len()
 }
 
 /// A message or an artifact, and what looking it up among the others costs.
-const FRAME: usize = 1024;
+pub(crate) const FRAME: usize = 1024;
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use a2a_transport::http::Tenants;
 use a2a_types::AgentCard;
-use a2a_types::extension::trpc::Version;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +18,7 @@ use crate::engine::maintenance::{Maintenance, Recovery};
 use crate::engine::store_handle::StoreHandle;
 use crate::engine::turn_scheduler::TurnScheduler;
 use crate::health::Health;
+use crate::profile::reply_format;
 use crate::server::{Inner, Server};
 use crate::store::{MemoryStore, Retention, Store, TaskBudget, Timed};
 #[cfg(feature = "push")]
@@ -155,8 +155,8 @@ impl ServerBuilder {
     }
 
     /// Keeps the steps on the way to an answer to itself: tool calls, code, reasoning. They are not
-    /// even written to the log. By default callers who speak the
-    /// [profile](a2a_types::extension::trpc) see them, if the card declares it.
+    /// even written to the log. By default callers who ask for [steps](a2a_types::steps) see them, if the
+    /// card declares a profile that has them.
     pub fn hide_steps(mut self) -> Self {
         self.hides_steps = true;
         self
@@ -272,8 +272,7 @@ impl ServerBuilder {
         let notify = webhooks.is_some();
         #[cfg(not(feature = "push"))]
         let notify = false;
-        let declared = Version::is_understood(Version::of_card(&self.card));
-        let keeps_steps = declared && !self.hides_steps;
+        let keeps_steps = reply_format::is_declared(&self.card) && !self.hides_steps;
         let store = self.store.unwrap_or_else(|| {
             tracing::info!(
                 "tasks are in memory, and gone with the process: a `SqliteStore` keeps them"

@@ -1,6 +1,6 @@
 //! A server that is reached by HTTP: mounted in another program, or at an address of its own.
 
-mod settings;
+mod options;
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,32 +14,9 @@ use a2a_types::AgentCard;
 use tokio::net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host};
 use tokio_util::sync::CancellationToken;
 
-use self::settings::{AllowedHosts, Settings};
+pub use self::options::HttpServer;
+use self::options::{AllowedHosts, Settings};
 use crate::server::Server;
-
-/// How a server is reached by HTTP.
-///
-/// [`Server::http`] makes one: [`service`](Self::service) mounts it in a program that listens itself (hyper,
-/// tower, axum), [`bind`](Self::bind) gives it a listener of its own.
-///
-/// ```
-/// # use a2a_server::{Failure, Server, Turn};
-/// # async fn parrot(turn: Turn) -> Result<(), Failure> { Ok(turn.artifact("echo").text(turn.text()).done().await?) }
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let card = a2a_types::AgentCard::new("Parrot", "Says it back");
-/// let server = Server::builder(card, parrot).build()?;
-/// // The agent is at https://agents.example/parrot, in a program that has other routes.
-/// let parrot = server.http().path("/parrot").public_url("https://agents.example/parrot").service();
-/// # let request = http::Request::get("/parrot/.well-known/agent-card.json").body(http_body_util::Full::<bytes::Bytes>::default())?;
-/// assert_eq!(parrot.handle(request).await.status(), 200);
-/// # Ok(()) }
-/// ```
-#[derive(Clone)]
-pub struct HttpServer<L = ()> {
-    listener: L,
-    server: Server,
-    settings: Settings,
-}
 
 /// A server with a listener of its own, which answers from [`run`](Self::run) on.
 pub type BoundServer = HttpServer<Listener>;

@@ -60,8 +60,8 @@ mod engine;
 mod health;
 mod http_server;
 mod list;
-mod llm_response;
 mod output_modes;
+mod profile;
 mod push;
 mod send;
 mod server;
@@ -78,7 +78,7 @@ pub use crate::engine::maintenance::Recovery;
 pub use crate::engine::pending_message::Resumed;
 pub use crate::engine::update::{ArtifactUpdate, UpdateError};
 pub use crate::http_server::{BoundServer, HttpServer, Listener};
-pub use crate::llm_response::LlmResponse;
+pub use crate::profile::llm_response::LlmResponse;
 pub use crate::server::Server;
 pub use crate::store::limits;
 #[cfg(feature = "suite")]

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use a2a_transport::{Context, Reply, Update};
-use a2a_types::extension::trpc::Beginning;
 use a2a_types::{
     Error as A2aError, Event, Response, SendMessageRequest, SendMessageResponse, TaskState,
 };
@@ -13,10 +12,10 @@ use crate::engine::admission::Admitted;
 use crate::engine::follower::stuck;
 use crate::engine::outcome::Outcome;
 use crate::engine::pending_message::PendingMessage;
-use crate::engine::reply_format::{ReplyFormat, ReplyOptions};
 use crate::engine::run_state::RunState;
 use crate::engine::task_writer::FirstStep;
 use crate::output_modes::check_output_modes;
+use crate::profile::reply_format::{Beginning, ReplyFormat, ReplyOptions};
 use crate::server::Inner;
 
 impl Inner {
@@ -27,7 +26,7 @@ impl Inner {
         context: Context,
     ) -> impl Future<Output = Result<Reply, A2aError>> + Send {
         let (format, mut options) = (
-            ReplyFormat::of_sender(&context, Some(&params.message), &self.engine.store_handle),
+            ReplyFormat::of_sender(&context, Some(&params.message), self.keeps_steps()),
             ReplyOptions::of(&params),
         );
         let configuration = params.configuration.as_ref();
@@ -86,8 +85,7 @@ impl Inner {
     ) -> impl Future<Output = Result<Reply, A2aError>> + Send {
         let configuration = params.configuration.as_ref();
         let history_length = configuration.and_then(|configuration| configuration.history_length);
-        let format =
-            ReplyFormat::of_sender(&context, Some(&params.message), &self.engine.store_handle);
+        let format = ReplyFormat::of_sender(&context, Some(&params.message), self.keeps_steps());
         let beginning = Beginning::Message(params.message.message_id.clone());
         let pending = Box::new(PendingMessage::new(params, context.clone()));
         async move {

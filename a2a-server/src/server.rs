@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use a2a_transport::http::{Readiness, Tenants};
 use a2a_transport::{BoxFuture, Call, Context, Error, Reply, Transport, Update, spans};
-use a2a_types::extension::trpc::{Beginning, hide_steps};
+use a2a_types::steps::hide_steps;
 use a2a_types::{
     AgentCard, CancelTaskRequest, Dialect, Error as A2aError, ErrorKind, Event, GetTaskRequest,
     Request, Response, SubscribeToTaskRequest, Task, TaskState, TaskStatusUpdateEvent,
@@ -15,8 +15,8 @@ use serde_json::json;
 
 use crate::engine::Engine;
 use crate::engine::follower::First;
-use crate::engine::reply_format::ReplyFormat;
 use crate::health::Health;
+use crate::profile::reply_format::{Beginning, ReplyFormat};
 use crate::store::Snapshot;
 #[cfg(feature = "push")]
 use crate::webhook::Webhooks;
@@ -174,7 +174,7 @@ impl Inner {
         self.require_streaming()?;
         let snapshot = self.engine.snapshot(&params.id, &context).await?;
         let context = settled(context, &snapshot);
-        let format = ReplyFormat::of_reader(&context, &snapshot.task, &self.engine.store_handle);
+        let format = ReplyFormat::of_reader(&context, &snapshot.task, self.keeps_steps());
         let (state, rules) = (snapshot.task.status.state, context.dialect.rules());
         let ends = match rules.follows_waiting_tasks {
             true => TaskState::is_terminal,
@@ -259,9 +259,14 @@ impl Inner {
         }
     }
 
+    /// Returns whether tasks keep the steps on the way to an answer.
+    pub(crate) fn keeps_steps(&self) -> bool {
+        self.engine.store_handle.keeps_steps
+    }
+
     /// A task as its caller may see it, with as much of the history as was asked for.
     pub(crate) fn present(&self, task: &mut Task, length: Option<u32>, context: &Context) {
-        ReplyFormat::of_reader(context, task, &self.engine.store_handle).present(task);
+        ReplyFormat::of_reader(context, task, self.keeps_steps()).present(task);
         self.trim(task, length, context);
     }
 

@@ -8,7 +8,7 @@
 //! ProtoJSON is. Each older generation has wire types of its own ([`v0_1`], [`v0_2`], [`v0_3`]) with
 //! conversions to and from the canonical model; [`Dialect`] names the generations, [`Operation`]
 //! the operations, [`ErrorKind`] the errors. [`reading`] reads a peer's text, strictly or leniently;
-//! [`extension`] types what extensions add.
+//! [`extension`] types what extensions add; [`steps`] tells steps on the way to an answer from the answer.
 //!
 //! Generation 0.3 has two kinds of JSON: that of JSON-RPC is [`v0_2`]'s, the ProtoJSON of its
 //! HTTP+JSON binding is [`v0_3`].
@@ -57,6 +57,7 @@ pub mod reading;
 pub mod schema;
 mod secret;
 mod security;
+pub mod steps;
 mod task;
 mod timestamp;
 pub mod v0_1;

@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: what has to hold and no compiler checks.
 
+mod confined;
 mod dependencies;
 mod imports;
 mod links;
@@ -51,6 +52,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "no file is too long to read at a sitting", run: sources::lengths },
     Check { rule: "imports between the files of a crate run one way", run: imports::circles },
     Check { rule: "links between documents lead somewhere", run: links::relative },
+    Check { rule: "what one place knows is not known elsewhere", run: confined::words },
     Check { rule: "old spellings live in one place", run: words::old_spellings },
     Check { rule: "no word that does not belong in the source", run: words::forbidden },
 ];

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use a2a_types::extension::trpc::is_reasoning;
+use a2a_types::steps::is_reasoning;
 use a2a_types::{Content, Part, TaskArtifactUpdateEvent};
 
 /// Text that is only added to an artifact, kept while an earlier append of the same task is being written:

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use a2a_transport::{Error, Update, metric};
-use a2a_types::extension::trpc::is_step;
+use a2a_types::steps::is_step;
 use a2a_types::{Error as A2aError, ErrorKind, Event, TaskState};
 use futures_util::stream;
 use tokio::sync::watch;

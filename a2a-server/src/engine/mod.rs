@@ -31,7 +31,6 @@ pub(crate) mod message_digest;
 pub(crate) mod new_task;
 pub(crate) mod outcome;
 pub(crate) mod pending_message;
-pub(crate) mod reply_format;
 pub(crate) mod run_state;
 pub(crate) mod store_handle;
 pub(crate) mod task_guard;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::TraceContext;
-use a2a_types::extension::trpc::is_step;
+use a2a_types::steps::is_step;
 use a2a_types::{Dialect, Event, MessageId, Object, Task, TaskPushNotificationConfig, TaskState};
 
 use super::{Snapshot, TaskShare};

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use a2a_transport::binding::{Pushed, write_notification};
 use a2a_transport::webhook::{WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP};
 use a2a_transport::{BoxFuture, metric};
-use a2a_types::extension::trpc::{hide_steps, is_step};
+use a2a_types::steps::{hide_steps, is_step};
 use a2a_types::{Dialect, Event, TaskState};
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use tokio::sync::Notify;
@@ -207,7 +207,9 @@ impl Outbox {
         if let Event::Task(task) = &mut event {
             hide_steps(task);
         }
-        let Some(Pushed { media_type, body, .. }) = write_notification(event, notification.dialect)
+        let Some(Pushed {
+            media_type, body, ..
+        }) = write_notification(event, notification.dialect)
         else {
             return Ok(None);
         };

@@ -13,7 +13,7 @@ use crate::{Binding, Envelope, Error, SharedEvent};
 /// One event on its way to Server-Sent Events.
 #[derive(Clone, Debug)]
 pub struct Line<'a> {
-    /// The name that trpc-a2a-go's clients look at; others ignore it.
+    /// The name of the event, which some clients look at and others ignore.
     pub name: Option<&'static str>,
     /// What the envelope has before its content and behind it.
     around: (&'a [u8], &'static [u8]),

@@ -69,7 +69,7 @@ impl Body {
     }
 
     /// Server-Sent Events, charged to the budget of all answers; a comment after every `keep_alive` of silence. `named` adds the event
-    /// names that clients of trpc-a2a-go cannot do without.
+    /// names that some clients cannot do without.
     pub(super) fn events(
         updates: UpdateStream,
         writer: EventWriter,

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 
 use a2a_jsonrpc::Id;
+use a2a_types::extension::trpc::is_client;
 use a2a_types::reading::Mode;
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Response as A2aResponse};
 use bytes::Bytes;
@@ -252,8 +253,7 @@ impl<T: Transport> HttpService<T> {
         let offered = |uri: &&String| self.settings.extensions.contains(uri);
         let told = HowTold {
             active: said.extensions.iter().filter(offered).cloned().collect(),
-            named: (said.user_agent())
-                .is_some_and(|agent| agent.starts_with("trpc-a2a-go-client/")),
+            named: said.user_agent().is_some_and(is_client),
         };
         let context = Context {
             principal,

@@ -106,7 +106,7 @@ impl<'a> Members<'a> {
 
 fn told(json: &str) -> Option<Notice> {
     let members = Members::of(json)?;
-    // trpc-a2a-go sends JSON-RPC notifications.
+    // Some agents send notifications of JSON-RPC.
     if members.jsonrpc.is_some() {
         return told(members.params.or(members.result)?.get());
     }

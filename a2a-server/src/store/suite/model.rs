@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_types::extension::trpc::is_step;
+use a2a_types::steps::is_step;
 use a2a_types::{Event, TaskPushNotificationConfig};
 
 use super::super::limits::MAX_CONFIGS;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_transport::Principal;
-use a2a_types::extension::trpc::{URI, reasoning_artifact};
+use a2a_types::steps::{MARK, reasoning_artifact};
 use a2a_types::{
     Artifact, AuthenticationInfo, ConfigId, Dialect, Event, Message, Object, Part, Role, Task,
     TaskArtifactUpdateEvent, TaskId, TaskPushNotificationConfig, TaskState, TaskStatus,
@@ -92,7 +92,7 @@ pub(super) fn said(task: &TaskId, id: &str) -> Event {
 pub(super) fn step(task: &TaskId, id: &str) -> Event {
     Event::Message(Message {
         role: Role::Agent,
-        extensions: vec![URI.to_owned()],
+        extensions: vec![MARK.to_owned()],
         ..message(task, id, id)
     })
 }

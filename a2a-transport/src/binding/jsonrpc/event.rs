@@ -62,7 +62,7 @@ impl EventWriter {
     }
 }
 
-/// The names that clients of trpc-a2a-go need in 0.1.
+/// The names of events that some clients of 0.1 need.
 const STATUS_UPDATE: &str = "task_status_update";
 const ARTIFACT_UPDATE: &str = "task_artifact_update";
 
@@ -121,7 +121,7 @@ impl EventReader {
         }
         let mut value = read.value;
         match &value.event {
-            // Agents of trpc-agent-go tell a task's status after it.
+            // Some agents tell a task's status after it.
             Event::Message(_) => value.last &= !self.tells_task,
             _ => self.tells_task = true,
         }

@@ -43,3 +43,8 @@ pub use version::{Compatibility, UnreadableVersion, Version};
 
 /// Names the profile on cards and in `extensions`. It is no URI, though one belongs there.
 pub const URI: &str = "trpc-a2a-version";
+
+/// Returns whether a caller of this `User-Agent` is a client of the framework.
+pub fn is_client(user_agent: &str) -> bool {
+    user_agent.starts_with("trpc-a2a-go-client")
+}

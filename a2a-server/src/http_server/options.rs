@@ -1,4 +1,4 @@
-//! The settings of a server that is reached by HTTP.
+//! How a server is reached by HTTP: its options.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,31 @@ use a2a_transport::http::{Authenticator, Probes, ServeOptions};
 use a2a_types::Dialect;
 use a2a_types::reading::Mode;
 
-use super::HttpServer;
+use crate::server::Server;
+
+/// How a server is reached by HTTP.
+///
+/// [`Server::http`] makes one: [`service`](Self::service) mounts it in a program that listens itself (hyper,
+/// tower, axum), [`bind`](Self::bind) gives it a listener of its own.
+///
+/// ```
+/// # use a2a_server::{Failure, Server, Turn};
+/// # async fn parrot(turn: Turn) -> Result<(), Failure> { Ok(turn.artifact("echo").text(turn.text()).done().await?) }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let card = a2a_types::AgentCard::new("Parrot", "Says it back");
+/// let server = Server::builder(card, parrot).build()?;
+/// // The agent is at https://agents.example/parrot, in a program that has other routes.
+/// let parrot = server.http().path("/parrot").public_url("https://agents.example/parrot").service();
+/// # let request = http::Request::get("/parrot/.well-known/agent-card.json").body(http_body_util::Full::<bytes::Bytes>::default())?;
+/// assert_eq!(parrot.handle(request).await.status(), 200);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct HttpServer<L = ()> {
+    pub(super) listener: L,
+    pub(super) server: Server,
+    pub(super) settings: Settings,
+}
 
 #[derive(Clone)]
 pub(super) struct Settings {

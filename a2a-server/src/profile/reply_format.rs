@@ -3,17 +3,21 @@
 use std::pin::Pin;
 
 use a2a_transport::{Context, Error, Update};
+pub(crate) use a2a_types::extension::trpc::Beginning;
 use a2a_types::extension::trpc::{
-    Beginning, Collapse, StreamWriter, URI, Version, has_steps, hide_steps, is_step, show_steps,
-    write_task,
+    Collapse, StreamWriter, URI, Version, is_client, show_steps, write_task,
 };
+use a2a_types::steps::{has_steps, hide_steps, is_step};
 use a2a_types::{
-    Dialect, Event, Message, Role, SendMessageConfiguration, SendMessageRequest,
+    AgentCard, Dialect, Event, Message, Role, SendMessageConfiguration, SendMessageRequest,
     SendMessageResponse, Task,
 };
 use futures_util::{Stream, StreamExt, stream};
 
-use crate::engine::store_handle::StoreHandle;
+/// Returns whether a card declares the profile, in a version that is understood here.
+pub(crate) fn is_declared(card: &AgentCard) -> bool {
+    Version::is_understood(Version::of_card(card))
+}
 
 /// In which manner a caller is answered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -32,7 +36,7 @@ impl ReplyFormat {
     pub(crate) fn of_sender(
         context: &Context,
         message: Option<&Message>,
-        store_handle: &StoreHandle,
+        keeps_steps: bool,
     ) -> Self {
         // Its streams have a form of their own.
         if context.dialect == Dialect::V0_1 {
@@ -43,10 +47,10 @@ impl ReplyFormat {
             version => Version::is_understood(version),
         };
         let agent = context.claims.user_agent.as_deref();
-        let of_framework = agent.is_some_and(|agent| agent.starts_with(CLIENT));
+        let of_framework = agent.is_some_and(is_client);
         match declared || of_framework {
             true => Self::Profile {
-                shows_steps: declared && store_handle.keeps_steps,
+                shows_steps: declared && keeps_steps,
             },
             false => Self::Plain,
         }
@@ -54,10 +58,10 @@ impl ReplyFormat {
 
     /// How whoever asks for a task is told of it: only messages have a place to declare the profile
     /// in, so the last one that was sent to the task counts.
-    pub(crate) fn of_reader(context: &Context, task: &Task, store_handle: &StoreHandle) -> Self {
+    pub(crate) fn of_reader(context: &Context, task: &Task, keeps_steps: bool) -> Self {
         let mut said = task.history.iter().rev();
         let last = said.find(|message| message.role == Role::User);
-        Self::of_sender(context, last, store_handle)
+        Self::of_sender(context, last, keeps_steps)
     }
 
     /// A task as the caller may see it.
@@ -179,9 +183,6 @@ fn written(writer: &mut StreamWriter, update: Result<Update, Error>) -> Vec<Resu
     });
     updates.collect()
 }
-
-/// What clients of the framework call themselves.
-const CLIENT: &str = "trpc-a2a-go-client";
 
 /// What is told in place of an error.
 const BROKEN_OFF: &str = "The stream broke off. What comes of the task can still be asked for.";

@@ -1,0 +1,72 @@
+//! The profile of trpc-agent-go: agents that tell the steps on the way to an answer.
+
+use std::mem::size_of;
+
+pub(crate) use a2a_types::extension::trpc::LlmResponses;
+use a2a_types::extension::trpc::{LlmResponse, Reader, Step, Version};
+use a2a_types::{AgentCard, Event, Message};
+
+use crate::weight;
+
+/// Returns whether a card declares the profile, in a version that is understood here.
+pub(crate) fn is_declared(card: &AgentCard) -> bool {
+    Version::is_understood(Version::of_card(card))
+}
+
+/// Declares the profile in a message, so that its sender is told steps.
+pub(crate) fn declare(message: &mut Message) {
+    Version::CURRENT.put_into(message);
+}
+
+/// How an agent is understood that declares the profile of trpc-agent-go.
+#[derive(Default)]
+pub(crate) struct Profile {
+    pub(crate) reader: Reader,
+    pub(crate) responses: LlmResponses,
+    /// The agent has answered by a message, and need not say that the task is over.
+    pub(crate) answered: bool,
+    /// What the responses weigh at most.
+    weight: usize,
+}
+
+impl Profile {
+    pub(crate) fn hear(&mut self, event: &Event) {
+        self.weight = self.weight.saturating_add(weight::of_event(event));
+        self.responses.hear(event);
+    }
+
+    /// Whether the responses take more memory than this.
+    pub(crate) fn is_heavier_than(&mut self, limit: usize) -> bool {
+        if self.weight > limit {
+            self.weight = self.responses.iter().map(weight_of).sum();
+        }
+        self.weight > limit
+    }
+}
+
+/// How many bytes of memory a response of an agent's model takes, about.
+fn weight_of(response: &LlmResponse) -> usize {
+    let LlmResponse {
+        id,
+        reasoning,
+        text,
+        steps,
+        others,
+    } = response;
+    let texts = [id, reasoning, text].map(|text| weight::of_text(text));
+    weight::FRAME
+        + texts.iter().sum::<usize>()
+        + steps.iter().map(weight_of_step).sum::<usize>()
+        + weight::of_parts(others)
+}
+
+fn weight_of_step(step: &Step) -> usize {
+    let texts = match step {
+        Step::FunctionCall(call) => vec![&call.id, &call.name, &call.args],
+        Step::FunctionResponse(told) => vec![&told.id, &told.name, &told.response],
+        Step::ExecutableCode(code) => vec![&code.code, &code.language],
+        Step::CodeExecutionResult(result) => vec![&result.output, &result.outcome],
+        Step::Reasoning(text) => vec![text],
+    };
+    size_of::<Step>() + texts.into_iter().map(String::len).sum::<usize>()
+}
