@@ -1,9 +1,9 @@
 //! A task as it was told so far.
 
+use a2a_types::size::{size_of_event, size_of_task};
 use a2a_types::{Event, IllegalEvent, Message, Task, TaskState, TaskStatus};
 
 use crate::missing::missing;
-use crate::weight;
 
 /// A task as it was told so far: the fold of the events.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ impl Known {
     pub(crate) fn is_heavier_than(&mut self, limit: usize) -> bool {
         if self.weight > limit {
             // Much of what was told may have taken the place of something else.
-            self.weight = self.task.as_ref().map_or(0, weight::of_task);
+            self.weight = self.task.as_ref().map_or(0, size_of_task);
         }
         self.weight > limit
     }
@@ -79,11 +79,11 @@ impl Known {
 
     /// Takes in an event, whether it may happen by the rules or not: it was told.
     pub(crate) fn hear(&mut self, event: &Event) {
-        self.weight = self.weight.saturating_add(weight::of_event(event));
+        self.weight = self.weight.saturating_add(size_of_event(event));
         match event {
             Event::Task(task) => {
                 self.whole = true;
-                self.weight = weight::of_event(event);
+                self.weight = size_of_event(event);
                 self.task = Some(task.clone());
                 return;
             }
@@ -140,7 +140,7 @@ impl Known {
     /// Takes over what no event tells, once what was missing is told.
     pub(crate) fn settle(&mut self, snapshot: Task) {
         self.whole = true;
-        self.weight = self.weight.saturating_add(weight::of_task(&snapshot));
+        self.weight = self.weight.saturating_add(size_of_task(&snapshot));
         let Some(task) = self.task.as_mut().filter(|task| task.id == snapshot.id) else {
             self.task = Some(snapshot);
             return;

@@ -60,7 +60,6 @@ mod sending;
 mod updates;
 #[cfg(feature = "webhook")]
 pub mod webhook;
-mod weight;
 
 pub use crate::card::read_card;
 pub use crate::cards::Cards;

@@ -4,9 +4,8 @@ use std::mem::size_of;
 
 pub(crate) use a2a_types::extension::trpc::LlmResponses;
 use a2a_types::extension::trpc::{LlmResponse, Reader, Step, Version};
+use a2a_types::size::{size_of_event, size_of_parts};
 use a2a_types::{AgentCard, Event, Message};
-
-use crate::weight;
 
 /// Returns whether a card declares the profile, in a version that is understood here.
 pub(crate) fn is_declared(card: &AgentCard) -> bool {
@@ -31,7 +30,7 @@ pub(crate) struct Profile {
 
 impl Profile {
     pub(crate) fn hear(&mut self, event: &Event) {
-        self.weight = self.weight.saturating_add(weight::of_event(event));
+        self.weight = self.weight.saturating_add(size_of_event(event));
         self.responses.hear(event);
     }
 
@@ -53,11 +52,11 @@ fn weight_of(response: &LlmResponse) -> usize {
         steps,
         others,
     } = response;
-    let texts = [id, reasoning, text].map(|text| weight::of_text(text));
-    weight::FRAME
+    let texts = [id, reasoning, text].map(String::len);
+    size_of::<LlmResponse>()
         + texts.iter().sum::<usize>()
         + steps.iter().map(weight_of_step).sum::<usize>()
-        + weight::of_parts(others)
+        + size_of_parts(others)
 }
 
 fn weight_of_step(step: &Step) -> usize {

@@ -57,6 +57,7 @@ pub mod reading;
 pub mod schema;
 mod secret;
 mod security;
+pub mod size;
 pub mod steps;
 mod task;
 mod timestamp;

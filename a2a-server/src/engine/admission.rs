@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use a2a_transport::Context;
+use a2a_types::size::size_of_request;
 use a2a_types::{
     Dialect, Error as A2aError, ErrorKind, Message, TaskId, TaskPushNotificationConfig, TaskState,
 };
@@ -20,7 +21,7 @@ use crate::engine::task_guard::TaskGuard;
 use crate::engine::task_writer::{FirstStep, TaskWriter};
 use crate::engine::turn_scheduler::woken;
 use crate::engine::update::UpdateError;
-use crate::store::{self, Orphan, Owner, Receipt, Snapshot, StoreError, limits};
+use crate::store::{self, Orphan, Owner, Receipt, Snapshot, StoreError};
 
 /// A message that the agent has been given, for the caller who sent it.
 pub(crate) struct Admitted {
@@ -59,7 +60,7 @@ impl Engine {
             .in_flight_sends
             .open(&pending.request, &pending.context)?;
         pending.in_flight.clone_from(&in_flight);
-        let size = limits::request(&pending.request);
+        let size = size_of_request(&pending.request);
         pending.held = Some(Arc::new(self.limiter.hold(size)?));
         let engine = Arc::clone(self);
         let accepted = to_its_end(async move {

@@ -15,14 +15,10 @@
 //! allocator gives them.
 
 use std::collections::HashSet;
-use std::mem::size_of;
 
 use a2a_transport::TraceContext;
-use a2a_types::{
-    Artifact, Content, Event, Message, Object, Part, Role, SendMessageRequest, Task,
-    TaskPushNotificationConfig,
-};
-use serde_json::Value;
+pub use a2a_types::size::{size_of_event, size_of_task};
+use a2a_types::{Event, Role, Task, TaskPushNotificationConfig};
 
 use super::{Append, Logged, Owner, StoreError, Tail};
 
@@ -181,37 +177,9 @@ impl PageSize {
     }
 }
 
-/// Estimates the bytes of an event.
-pub fn size_of_event(event: &Event) -> usize {
-    let content = match event {
-        Event::Task(task) => size_of_task(task),
-        Event::Message(said) => message(said),
-        Event::StatusUpdate(update) => {
-            update.status.message.as_deref().map_or(0, message) + object(update.metadata.as_ref())
-        }
-        Event::ArtifactUpdate(update) => {
-            artifact(&update.artifact) + object(update.metadata.as_ref())
-        }
-    };
-    FRAME + content
-}
-
 /// Estimates the bytes that an append adds.
 pub fn size_of_append(append: &Append) -> usize {
     append.events.iter().map(size_of_event).sum()
-}
-
-/// Estimates the bytes of a task.
-pub fn size_of_task(task: &Task) -> usize {
-    let said = task.history.iter().chain(task.status.message.as_deref());
-    let made = task.artifacts.iter().map(artifact);
-    let context = task.context_id.as_ref().map_or(0, |id| id.as_str().len());
-    FRAME
-        + task.id.as_str().len()
-        + context
-        + said.map(message).sum::<usize>()
-        + made.sum::<usize>()
-        + object(task.metadata.as_ref())
 }
 
 /// Estimates the bytes of a push notification config.
@@ -244,101 +212,7 @@ pub fn size_of_notification(trace: Option<&TraceContext>) -> usize {
     NOTIFICATION + state.map_or(0, str::len)
 }
 
-/// Roughly how many bytes a message holds.
-pub(crate) fn message(message: &Message) -> usize {
-    let Message {
-        message_id,
-        context_id,
-        task_id,
-        role: _,
-        parts,
-        metadata,
-        extensions,
-        reference_task_ids,
-    } = message;
-    let context = context_id.as_ref().map_or(0, |id| id.as_str().len());
-    let task = task_id.as_ref().map_or(0, |id| id.as_str().len());
-    FRAME
-        + message_id.as_str().len()
-        + context
-        + task
-        + parts.iter().map(part).sum::<usize>()
-        + object(metadata.as_ref())
-        + extensions.iter().map(|uri| text(uri)).sum::<usize>()
-        + reference_task_ids
-            .iter()
-            .map(|id| text(id.as_str()))
-            .sum::<usize>()
-}
-
-/// Roughly how many bytes a request to send a message holds.
-pub(crate) fn request(request: &SendMessageRequest) -> usize {
-    message(&request.message) + object(request.metadata.as_ref())
-}
-
-fn artifact(artifact: &Artifact) -> usize {
-    let Artifact {
-        artifact_id,
-        name,
-        description,
-        parts,
-        metadata,
-        extensions,
-    } = artifact;
-    artifact_id.as_str().len()
-        + name
-            .iter()
-            .chain(description)
-            .map(String::len)
-            .sum::<usize>()
-        + parts.iter().map(part).sum::<usize>()
-        + object(metadata.as_ref())
-        + extensions.iter().map(|uri| text(uri)).sum::<usize>()
-}
-
-fn part(part: &Part) -> usize {
-    let content = match &part.content {
-        Content::Text(text) | Content::Url(text) => text.len(),
-        Content::Raw(raw) => raw.as_text().len(),
-        Content::Data(data) => value(data),
-    };
-    let texts = part.media_type.iter().chain(&part.filename);
-    PART + content + texts.map(String::len).sum::<usize>() + object(part.metadata.as_ref())
-}
-
-/// The heap that a value takes: an array that has just grown is half empty, and so are the nodes of a map.
-fn value(value: &Value) -> usize {
-    let inner = match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-        Value::String(text) => ALLOCATION + text.len(),
-        Value::Array(values) => {
-            let room = values.len() * size_of::<Value>();
-            room + values.iter().map(self::value).sum::<usize>()
-        }
-        Value::Object(members) => object(Some(members)),
-    };
-    size_of::<Value>() + inner
-}
-
-fn object(object: Option<&Object>) -> usize {
-    let members = object.into_iter().flatten();
-    members
-        .map(|(name, member)| MEMBER + ALLOCATION + name.len() + value(member))
-        .sum()
-}
-
-fn text(text: &str) -> usize {
-    size_of::<String>() + text.len()
-}
-
 /// What an event or message costs beside its content.
 const FRAME: usize = 256;
 /// What a notification costs beside the state of its trace.
 const NOTIFICATION: usize = 256;
-/// What a member of a map costs beside its value and the text of its name: its name's handle, and the
-/// empty place beside it.
-const MEMBER: usize = 2 * size_of::<String>() + size_of::<Value>();
-/// What a text on the heap costs beside its content.
-const ALLOCATION: usize = 16;
-/// What a part costs beside its content.
-const PART: usize = 64;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use a2a_transport::http::retry_after;
 use bytes::Bytes;
 use http::StatusCode;
-use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::dial::{Dialer, Machine, Network, Resolve};
@@ -103,25 +104,10 @@ fn judge(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Outcome {
         status if status.is_success() => Outcome::Delivered,
         StatusCode::GONE => Outcome::Gone,
         status => Outcome::Later {
-            after: retry_after(headers, now),
+            after: retry_after(headers, now).map(|after| after.min(DAY)),
             reason: Reason::Status(status.as_u16()),
         },
     }
-}
-
-/// How long a receiver wants to be left alone: RFC 9110 §10.2.3, seconds or a date.
-fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let after = match is_number {
-        // A number too large for us is a long time.
-        true => Duration::from_secs(text.parse().unwrap_or(u64::MAX)),
-        false => {
-            let date = httpdate::parse_http_date(text).ok()?;
-            date.duration_since(now).unwrap_or_default()
-        }
-    };
-    Some(after.min(DAY))
 }
 
 /// How long one attempt may take once it has begun.

@@ -1,18 +1,18 @@
 //! Answers that say to ask again later.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use a2a_types::ErrorKind;
 use http::StatusCode;
-use http::header::{HeaderMap, RETRY_AFTER};
 use http::response::Parts;
 
+use super::retry_after::retry_after;
 use crate::Error;
 
 /// An agent that is busy says so by HTTP status 429 or 503 (RFC 6585 §4, RFC 9110 §15.6.4), or, as
 /// JSON-RPC answers with 200, by `Retry-After` beside an error.
 pub(super) fn told_busy(error: Error, head: &Parts) -> Error {
-    let after = retry_after(&head.headers);
+    let after = retry_after(&head.headers, SystemTime::now());
     let by_status = [
         StatusCode::TOO_MANY_REQUESTS,
         StatusCode::SERVICE_UNAVAILABLE,
@@ -28,23 +28,11 @@ pub(super) fn told_busy(error: Error, head: &Parts) -> Error {
     }
 }
 
-/// `Retry-After`, in seconds or as a date (RFC 9110 §10.2.3).
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let told = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = told.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let date = httpdate::parse_http_date(told).ok()?;
-    Some(
-        date.duration_since(SystemTime::now())
-            .unwrap_or(Duration::ZERO),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use a2a_types::Error as A2aError;
     use http::Response;
+    use http::header::RETRY_AFTER;
 
     use super::*;
 

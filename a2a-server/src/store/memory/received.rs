@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::VecDeque;
 
+use a2a_types::size::size_of_message;
 use a2a_types::{Message, MessageId, TaskId};
 use ahash::RandomState;
 use hashbrown::HashTable;
@@ -137,7 +138,7 @@ impl Entry {
     fn bytes(&self) -> usize {
         let outcome = match &self.outcome {
             Kept::Task(task) => task.bytes(),
-            Kept::Message(message) => limits::message(message),
+            Kept::Message(message) => size_of_message(message),
         };
         limits::size_of_owner(&self.owner) + self.message.bytes() + outcome
     }
