@@ -206,9 +206,7 @@ impl Subject {
                     Binding::JsonRpc => {
                         JsonRpcEvents::new(envelope, mode, limits).read(text.as_bytes())
                     }
-                    _ => {
-                        EventReader::new(envelope, mode, limits).read(text.as_bytes())
-                    }
+                    _ => EventReader::new(envelope, mode, limits).read(text.as_bytes()),
                 };
                 read.map(|read| read.repairs).or_else(unless_answered)
             }

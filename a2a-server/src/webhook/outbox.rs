@@ -207,7 +207,9 @@ impl Outbox {
         if let Event::Task(task) = &mut event {
             hide_steps(task);
         }
-        let Some(Pushed { media_type, body, .. }) = write_notification(event, notification.dialect)
+        let Some(Pushed {
+            media_type, body, ..
+        }) = write_notification(event, notification.dialect)
         else {
             return Ok(None);
         };
