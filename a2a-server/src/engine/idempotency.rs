@@ -113,11 +113,7 @@ impl InFlightSend {
 
     /// What the store is to know of it.
     pub(crate) fn receipt(&self) -> Receipt {
-        Receipt {
-            message: self.message.clone(),
-            digest: self.digest,
-            term: self.open.window,
-        }
+        Receipt::new(self.message.clone(), self.digest, self.open.window)
     }
 
     /// What was received under its name must have said the same, by the digest of this version or of an
