@@ -97,7 +97,7 @@ impl Cursor {
             let head = *self.changes.borrow();
             metric::FOLLOWER_LAG.record([], head.saturating_sub(generation) as f64);
             let generation = Some(generation);
-            return Some(Ok(Update { event, generation }));
+            return Some(Ok(Update::new(event, generation)));
         }
         None
     }

@@ -172,10 +172,7 @@ mod tests {
             },
             ..SendMessageRequest::default()
         };
-        let context = Context {
-            dialect: Dialect::V1_0,
-            ..Context::default()
-        };
+        let context = Context::new(Dialect::V1_0);
         let opened = in_flight_sends.open(&request, &context)?;
         Ok(opened.expect("messages are recognised"))
     }

@@ -10,8 +10,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::store::Owner;
 
-/// How many turns run at once, and how many wait for that. They are made with [`Default`], and their
-/// fields are set.
+/// How many turns run at once, and how many wait for that. The limits are made with [`Default`], and
+/// their fields are set.
 ///
 /// ```
 /// let mut limits = a2a_server::TurnLimits::default();

@@ -141,10 +141,9 @@ fn what_a_server_has() {
     new.notify = true;
     new.trace = trace();
     check(&new);
-    check(&Context {
-        trace: trace(),
-        ..Context::default()
-    });
+    let mut context = Context::default();
+    context.trace = trace();
+    check(&context);
     check(&Claims::of(b"{}", "msg_1", &webhook().url, 1_800_000_000));
     let token = signing_key()
         .sign(&Claims::of(b"{}", "msg_1", "", 0))

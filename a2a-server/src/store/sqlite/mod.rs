@@ -61,7 +61,7 @@ pub struct SqliteStore {
     _lock: File,
 }
 
-/// How a [`SqliteStore`] is opened. They are made with [`Default`], and their fields are set.
+/// How a [`SqliteStore`] is opened. The options are made with [`Default`], and their fields are set.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct SqliteOptions {

@@ -170,10 +170,7 @@ async fn send(server: &Server, dialect: Dialect, id: &str) -> Result<Task, Error
         message,
         ..SendMessageRequest::default()
     };
-    let context = Context {
-        dialect,
-        ..Context::default()
-    };
+    let context = Context::new(dialect);
     let request = request.into();
     let reply = soon(server.call(Call { request, context })).await?;
     match reply.answer {
