@@ -146,11 +146,7 @@ impl Spoken {
             Ok(Answer::Once(Response::GetTask(task))) if is_canceled => {
                 Ok(Reply::once(Response::CancelTask(task)))
             }
-            Ok(answer) => Ok(Reply {
-                answer,
-                created_in: None,
-                held: None,
-            }),
+            Ok(answer) => Ok(Reply::new(answer)),
             Err(_) => reply,
         }
     }

@@ -12,7 +12,7 @@
 //! #         Box::pin(async move {
 //! #             let a2a_types::Request::SendStreamingMessage(params) = call.request else { panic!() };
 //! #             let event = Event::Message(a2a_types::Message::agent(params.message.text()));
-//! #             Ok(Reply::stream(tokio_stream::once(Ok(Update { event: event.into(), generation: None }))))
+//! #             Ok(Reply::stream(tokio_stream::once(Ok(Update::new(event, None)))))
 //! #         })
 //! #     }
 //! # }

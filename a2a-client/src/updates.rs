@@ -41,7 +41,7 @@ use crate::profile::LlmResponses;
 /// #         let mut task = a2a_types::Task::submitted("t".into(), "c".into());
 /// #         task.status.state = a2a_types::TaskState::Completed;
 /// #         let event = Event::Task(task);
-/// #         Box::pin(async { Ok(Reply::stream(tokio_stream::once(Ok(Update { event: event.into(), generation: None })))) })
+/// #         Box::pin(async { Ok(Reply::stream(tokio_stream::once(Ok(Update::new(event, None))))) })
 /// #     }
 /// # }
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Error> {

@@ -86,10 +86,8 @@ impl Found {
             return self.problems.push(status(response));
         };
         let read = |&dialect: &Dialect| {
-            let envelope = Envelope {
-                dialect,
-                ..envelope.clone()
-            };
+            let mut envelope = envelope.clone();
+            envelope.dialect = dialect;
             match read_reply(&envelope, code, body, Mode::Lenient, &limits) {
                 Ok(read) => Ok((dialect, read.repairs)),
                 // An error is an answer, too.

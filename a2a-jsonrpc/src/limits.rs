@@ -1,12 +1,15 @@
 //! How much of a peer's document is read before it is refused.
 
-/// The bounds on one JSON document, enforced while it is scanned and before memory is spent on it.
+/// The bounds on one JSON document, enforced while it is scanned and before memory is spent on it. They are
+/// made with [`Default`], and their fields are set.
 ///
 /// ```
 /// # use a2a_jsonrpc::Limits;
-/// let small = Limits { bytes: 64 * 1024, ..Limits::default() };
+/// let mut small = Limits::default();
+/// small.bytes = 64 * 1024;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Limits {
     /// The longest text, in bytes. 4 MiB by default.
     pub bytes: usize,

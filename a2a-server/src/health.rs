@@ -70,11 +70,7 @@ async fn ask(store_handle: &StoreHandle) -> Result<(), StoreError> {
     let (owner, nothing) = (Owner::from(Principal::anonymous()), TaskId::random());
     store.snapshot(&owner, &nothing).await?;
     if store_handle.is_failing() {
-        let receipt = Receipt {
-            message: MessageId::random(),
-            digest: [0; 32],
-            term: FRESH,
-        };
+        let receipt = Receipt::new(MessageId::random(), [0; 32], FRESH);
         let written = store
             .keep_answer(&owner, receipt, Message::agent("ready"))
             .await;

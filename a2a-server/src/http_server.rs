@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use a2a_transport::Binding;
 use a2a_transport::binding::Offer;
-use a2a_transport::http::{Anyone, Hosts, HttpService, ServeOptions, serve};
+use a2a_transport::http::{Anyone, Hosts, HttpService, serve};
 use a2a_types::AgentCard;
 use tokio::net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host};
 use tokio_util::sync::CancellationToken;
@@ -186,7 +186,8 @@ impl BoundServer {
     }
 
     /// Answers until `shutdown` resolves, and as long after that as it is [drained](Self::drain); then
-    /// lets turns and requests come to their end, for as long as [`ServeOptions::grace`].
+    /// lets turns and requests come to their end, for as long as
+    /// [`ServeOptions::grace`](a2a_transport::http::ServeOptions::grace).
     ///
     /// Errors: `PermissionDenied` at once, if everyone could reach it and anyone were let in.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
@@ -209,11 +210,9 @@ impl BoundServer {
         let (server, stopping) = (self.server.clone(), CancellationToken::new());
         server.inner.begin_maintenance();
         let grace = self.settings.options.grace;
-        let options = ServeOptions {
-            // For what is still to be said when the last turn was stopped.
-            grace: grace + Duration::from_secs(2),
-            ..self.settings.options
-        };
+        let mut options = self.settings.options;
+        // For what is still to be said when the last turn was stopped.
+        options.grace = grace + Duration::from_secs(2);
         let stop = async {
             shutdown.await;
             server.drain();

@@ -100,10 +100,7 @@ impl Inner {
                     None => self.engine.snapshot(&from.task, &context).await?,
                 },
                 Outcome::Message(message) => {
-                    let told = Update {
-                        event: Event::Message(format.message(message)).into(),
-                        generation: None,
-                    };
+                    let told = Update::new(Event::Message(format.message(message)), None);
                     return Ok(Reply::stream(tokio_stream::once(Ok(told))));
                 }
             };

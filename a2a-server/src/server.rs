@@ -194,10 +194,7 @@ impl Inner {
             return Err(A2aError::new(ErrorKind::UnsupportedOperation, text));
         }
         if ends(state) && rules.ends_by_status {
-            let last = Update {
-                event: last_status(&snapshot.task).into(),
-                generation: Some(snapshot.generation),
-            };
+            let last = Update::new(last_status(&snapshot.task), Some(snapshot.generation));
             let last = tokio_stream::once(Ok(last));
             return Ok(Reply::stream(last).about_task_of(snapshot.dialect));
         }
@@ -224,10 +221,7 @@ impl Inner {
                 hide_steps(&mut task);
                 task.trim_history(history_length);
             }
-            Update {
-                event: Event::Task(task).into(),
-                generation: Some(generation),
-            }
+            Update::new(Event::Task(task), Some(generation))
         };
         let told = match ended {
             true => format.tell(beginning, stream::once(async move { Ok(first()) })),

@@ -31,6 +31,7 @@ impl Call {
 
 /// Who sent a request, and how.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Context {
     /// Who asks.
     pub principal: Principal,
@@ -50,19 +51,38 @@ pub struct Context {
     pub repairs: Vec<Repair>,
 }
 
-impl Default for Context {
-    /// Nobody in particular, in the same process, speaking 1.0.
-    fn default() -> Self {
+impl Context {
+    /// Makes the context of an anonymous caller in the same process who speaks this generation.
+    pub fn new(dialect: Dialect) -> Self {
         Self {
             principal: Principal::anonymous(),
             tenant: None,
-            dialect: Dialect::V1_0,
+            dialect,
             extensions: Vec::new(),
             claims: Claims::default(),
             last_event_id: None,
             trace: None,
             repairs: Vec::new(),
         }
+    }
+
+    /// Sets who asks.
+    pub fn principal(mut self, principal: Principal) -> Self {
+        self.principal = principal;
+        self
+    }
+
+    /// Sets the tenant that the request names.
+    pub fn tenant(mut self, tenant: impl Into<Option<Arc<str>>>) -> Self {
+        self.tenant = tenant.into();
+        self
+    }
+}
+
+impl Default for Context {
+    /// Nobody in particular, in the same process, speaking 1.0.
+    fn default() -> Self {
+        Self::new(Dialect::V1_0)
     }
 }
 
@@ -104,6 +124,7 @@ impl fmt::Debug for Principal {
 }
 
 /// What comes back.
+#[non_exhaustive]
 pub struct Reply {
     /// One answer or a stream of events.
     pub answer: Answer,
@@ -127,6 +148,7 @@ pub type UpdateStream = Pin<Box<dyn Stream<Item = Result<Update, Error>> + Send>
 
 /// An event with its place in the task's log.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Update {
     /// What happened.
     pub event: SharedEvent,
@@ -134,23 +156,34 @@ pub struct Update {
     pub generation: Option<u64>,
 }
 
-impl Reply {
-    /// One answer.
-    pub fn once(response: Response) -> Self {
+impl Update {
+    /// Makes an update of an event and its place in the log.
+    pub fn new(event: impl Into<SharedEvent>, generation: Option<u64>) -> Self {
         Self {
-            answer: Answer::Once(response),
+            event: event.into(),
+            generation,
+        }
+    }
+}
+
+impl Reply {
+    /// Makes a reply of one answer or a stream of events.
+    pub fn new(answer: Answer) -> Self {
+        Self {
+            answer,
             created_in: None,
             held: None,
         }
     }
 
+    /// One answer.
+    pub fn once(response: Response) -> Self {
+        Self::new(Answer::Once(response))
+    }
+
     /// A stream of events.
     pub fn stream(updates: impl Stream<Item = Result<Update, Error>> + Send + 'static) -> Self {
-        Self {
-            answer: Answer::Stream(Box::pin(updates)),
-            created_in: None,
-            held: None,
-        }
+        Self::new(Answer::Stream(Box::pin(updates)))
     }
 
     /// The same reply, which keeps this until the answer is written.

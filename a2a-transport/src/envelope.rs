@@ -8,6 +8,7 @@ use a2a_types::{AgentInterface, Dialect, Operation, TaskId};
 
 /// What an answer has to repeat of its question.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Envelope {
     /// The generation of the question.
     pub dialect: Dialect,

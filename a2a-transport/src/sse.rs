@@ -51,8 +51,10 @@ pub struct ServerSentEvent {
     pub data: Vec<u8>,
 }
 
-/// How much a peer may send before an event is complete.
+/// How much a peer may send before an event is complete. The bounds are made with [`Default`], and
+/// their fields are set.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Bounds {
     /// Bytes to a line; by default those of an event in one line.
     pub line: usize,

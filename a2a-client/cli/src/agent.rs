@@ -286,12 +286,12 @@ impl Reach {
         let mut http = HttpClient::builder();
         if let Some(seconds) = self.timeout {
             let timeout = Duration::from_secs(seconds);
-            http = http.timeouts(Timeouts {
-                connect: timeout.min(Timeouts::default().connect),
-                first_byte: timeout,
-                idle: timeout,
-                body: timeout,
-            });
+            let mut timeouts = Timeouts::default();
+            timeouts.connect = timeout.min(timeouts.connect);
+            timeouts.first_byte = timeout;
+            timeouts.idle = timeout;
+            timeouts.body = timeout;
+            http = http.timeouts(timeouts);
         }
         if let Some(proxy) = &self.proxy {
             http = http.proxy(Proxy::at(proxy)?);

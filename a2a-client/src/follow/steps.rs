@@ -230,8 +230,8 @@ impl Follower {
 
     /// Something came by a stream: what it means, by the agent's own profile.
     pub(super) fn came(&mut self, update: Update, stream: Stream) -> Step {
-        let Update { event, generation } = update;
-        let event = event.into_event();
+        let generation = update.generation;
+        let event = update.event.into_event();
         let Some(profile) = &mut self.profile else {
             return self.heard(event, generation, stream);
         };

@@ -81,10 +81,9 @@ impl Lane {
 }
 
 fn in_json_rpc(dialect: Dialect, operation: Operation) -> Envelope {
-    Envelope {
-        id: Some(Id::number(1)),
-        ..Envelope::new(dialect, Binding::JsonRpc, operation)
-    }
+    let mut envelope = Envelope::new(dialect, Binding::JsonRpc, operation);
+    envelope.id = Some(Id::number(1));
+    envelope
 }
 
 fn enveloped(body: &Value) -> String {

@@ -299,14 +299,9 @@ fn envelope_of(lane: &Lane, outgoing: &Outgoing, json: &Value) -> (Envelope, boo
         }
     };
     let id = serde_json::from_value(json["id"].clone());
-    let envelope = Envelope {
-        id: Some(id.unwrap_or(a2a_jsonrpc::Id::Null)),
-        ..Envelope::new(
-            lane.dialect,
-            lane.binding,
-            operation.unwrap_or(Operation::GetTask),
-        )
-    };
+    let asked = operation.unwrap_or(Operation::GetTask);
+    let mut envelope = Envelope::new(lane.dialect, lane.binding, asked);
+    envelope.id = Some(id.unwrap_or(a2a_jsonrpc::Id::Null));
     (envelope, operation.is_some())
 }
 

@@ -100,11 +100,9 @@ fn is_extended_card(request: &Request, way: Way) -> bool {
 }
 
 fn understand(request: &Request, way: Way, mode: Mode) -> Result<Question, String> {
-    let reading = Reading {
-        mode,
-        prefer: Some(way.dialect),
-        ..Reading::default()
-    };
+    let mut reading = Reading::default();
+    reading.mode = mode;
+    reading.prefer = Some(way.dialect);
     let version = request.header("a2a-version");
     let read = match way.binding {
         Binding::JsonRpc if request.method != "POST" => {

@@ -304,30 +304,28 @@ impl<T: Transport> Transport for FaultyTransport<T> {
                 return self.inner.call(call).await;
             };
             spoil_request(&mut call.request, fault);
-            let reply = self.inner.call(call).await?;
-            Ok(Reply {
-                answer: match reply.answer {
-                    Answer::Once(response) => Answer::Once(spoil_response(response, fault)),
-                    Answer::Stream(updates) => {
-                        let count = Arc::new(AtomicUsize::new(0));
-                        let kept = move |update: &Result<Update, Error>| match fault {
-                            Fault::SkippedEvent => {
-                                count.fetch_add(1, Ordering::SeqCst).is_multiple_of(2)
-                            }
-                            Fault::SwallowedError => update.is_ok(),
-                            _ => true,
-                        };
-                        let updates = updates.filter(kept).map(move |update| {
-                            update.map(|update| Update {
-                                event: spoil_event(update.event.into_event(), fault).into(),
-                                ..update
-                            })
-                        });
-                        Answer::Stream(Box::pin(updates))
-                    }
-                },
-                ..reply
-            })
+            let mut reply = self.inner.call(call).await?;
+            reply.answer = match reply.answer {
+                Answer::Once(response) => Answer::Once(spoil_response(response, fault)),
+                Answer::Stream(updates) => {
+                    let count = Arc::new(AtomicUsize::new(0));
+                    let kept = move |update: &Result<Update, Error>| match fault {
+                        Fault::SkippedEvent => {
+                            count.fetch_add(1, Ordering::SeqCst).is_multiple_of(2)
+                        }
+                        Fault::SwallowedError => update.is_ok(),
+                        _ => true,
+                    };
+                    let updates = updates.filter(kept).map(move |update| {
+                        update.map(|update| {
+                            let event = spoil_event(update.event.into_event(), fault);
+                            Update::new(event, update.generation)
+                        })
+                    });
+                    Answer::Stream(Box::pin(updates))
+                }
+            };
+            Ok(reply)
         })
     }
 }

@@ -67,12 +67,10 @@ impl Reference {
 
     async fn step(&self, turn: &Turn, step: &ScriptStep) -> Result<(), Failure> {
         if let Some(artifact) = &step.artifact {
-            let update = ArtifactUpdate {
-                artifact: artifact_of(artifact)?,
-                append: step.append,
-                last_chunk: step.last_chunk,
-                metadata: step.metadata.clone(),
-            };
+            let mut update = ArtifactUpdate::new(artifact_of(artifact)?);
+            update.append = step.append;
+            update.last_chunk = step.last_chunk;
+            update.metadata = step.metadata.clone();
             turn.publish(update).await?;
         }
         if let Some(state) = step.status {

@@ -133,12 +133,10 @@ fn answer(
     operation: Operation,
 ) -> Subject {
     let id = serde_json::from_value(value["id"].clone()).unwrap_or(Id::Null);
-    let id = (binding == Binding::JsonRpc).then_some(id);
+    let mut envelope = Envelope::new(dialect, binding, operation);
+    envelope.id = (binding == Binding::JsonRpc).then_some(id);
     Subject {
-        envelope: Some(Envelope {
-            id,
-            ..Envelope::new(dialect, binding, operation)
-        }),
+        envelope: Some(envelope),
         ..Subject::new(kind, dialect)
     }
 }

@@ -33,7 +33,7 @@ use self::detect::{as_kind, detect};
 pub use self::kind::DocumentKind;
 use self::schema::violations_in;
 pub(crate) use self::schema::{Misfit, held_against, misfit, misfits, violations};
-use self::subject::LIMITS;
+use self::subject::limits;
 pub(crate) use self::subject::{Kind, Subject, envelope_of};
 use crate::card;
 use crate::documents::{Strict, observe, printed};
@@ -313,7 +313,7 @@ fn against_schema(text: &str, value: &Value, subject: &Subject) -> Vec<Finding> 
         move |Violation { path, problem }: Violation| Finding::new(path, problem, rule)
     };
     let mut findings = Vec::new();
-    if let Err(fault) = a2a_jsonrpc::check(text.as_bytes(), &LIMITS) {
+    if let Err(fault) = a2a_jsonrpc::check(text.as_bytes(), &limits()) {
         let problem = fault.reason.to_string();
         findings.push(Finding::new(fault.path, problem, "JSON"));
     }

@@ -178,15 +178,13 @@ impl Subject {
 
     /// Reads it with the types of its generation: what had to be mended, or why it cannot be read.
     pub(crate) fn read(&self, text: &str, mode: Mode) -> Result<Vec<Repair>, Violation> {
-        let limits = LIMITS;
+        let limits = limits();
         match self.kind {
             Kind::Request(_) => {
-                let reading = Reading {
-                    mode,
-                    prefer: Some(self.dialect),
-                    limits,
-                    ..Reading::default()
-                };
+                let mut reading = Reading::default();
+                reading.mode = mode;
+                reading.prefer = Some(self.dialect);
+                reading.limits = limits;
                 // The version is in a header, which a document does not show.
                 let version = Some(self.dialect.version());
                 let version = version.filter(|_| self.dialect == Dialect::V1_0);
@@ -265,12 +263,15 @@ impl Subject {
     }
 }
 
-/// A document is read from where it is kept: what is legal is not bounded by what a server takes.
-pub(crate) const LIMITS: Limits = Limits {
-    bytes: usize::MAX,
-    depth: 126,
-    heap: usize::MAX,
-};
+/// Returns the limits of a document. It is read from where it is kept: what is legal is not bounded by what a
+/// server takes.
+pub(crate) fn limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.bytes = usize::MAX;
+    limits.depth = 126;
+    limits.heap = usize::MAX;
+    limits
+}
 
 /// The envelope of a request that is answered, as its text has it.
 pub(crate) fn envelope_of(request: &Value, id: &Value, dialect: Dialect) -> Option<Envelope> {
@@ -281,11 +282,10 @@ pub(crate) fn envelope_of(request: &Value, id: &Value, dialect: Dialect) -> Opti
         &params["message"]["taskId"],
         &params["taskId"],
     ];
-    Some(Envelope {
-        id: Some(serde_json::from_value(id.clone()).unwrap_or(Id::Null)),
-        task: task.iter().find_map(|id| id.as_str()).map(Into::into),
-        ..Envelope::new(dialect, Binding::JsonRpc, method.operation)
-    })
+    let mut envelope = Envelope::new(dialect, Binding::JsonRpc, method.operation);
+    envelope.id = Some(serde_json::from_value(id.clone()).unwrap_or(Id::Null));
+    envelope.task = task.iter().find_map(|id| id.as_str()).map(Into::into);
+    Some(envelope)
 }
 
 fn read_proto(name: &str, text: &str, mode: Mode) -> Result<Vec<Repair>, Violation> {

@@ -63,13 +63,11 @@ async fn take_steps(turn: &Turn, steps: u64, pause: Duration) -> Result<(), Fail
 
 /// An artifact of its own, so that it may be told twice and is there once.
 fn whole(id: &str, text: String) -> ArtifactUpdate {
-    ArtifactUpdate {
-        artifact: Artifact {
-            artifact_id: id.into(),
-            parts: vec![Part::text(text)],
-            ..Artifact::default()
-        },
-        last_chunk: true,
-        ..ArtifactUpdate::default()
-    }
+    let mut update = ArtifactUpdate::new(Artifact {
+        artifact_id: id.into(),
+        parts: vec![Part::text(text)],
+        ..Artifact::default()
+    });
+    update.last_chunk = true;
+    update
 }

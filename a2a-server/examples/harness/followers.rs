@@ -92,12 +92,9 @@ impl Agent for Teller {
                 parts: vec![Part::text(number.to_string())],
                 ..Artifact::default()
             };
-            turn.publish(ArtifactUpdate {
-                artifact,
-                last_chunk: true,
-                ..ArtifactUpdate::default()
-            })
-            .await?;
+            let mut update = ArtifactUpdate::new(artifact);
+            update.last_chunk = true;
+            turn.publish(update).await?;
         }
         Ok(())
     }

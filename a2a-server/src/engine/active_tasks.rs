@@ -229,19 +229,17 @@ mod tests {
 
     use super::*;
     use crate::engine::store_handle::StoreHandle;
-    use crate::store::{MemoryStore, Snapshot, TaskShare};
+    use crate::store::{MemoryStore, Snapshot};
 
     #[test]
     fn a_run_that_begins_when_all_are_stopped_is_stopped_too() {
         let store = Arc::new(MemoryStore::default());
         let store_handle = StoreHandle::new(store, Duration::ZERO, false, false, false);
-        let known = Snapshot {
-            task: Task::submitted("t".into(), "c".into()).into(),
-            generation: 1,
-            dialect: Dialect::V1_0,
-            checkpoint: None,
-            share: TaskShare::default(),
-        };
+        let known = Snapshot::new(
+            Task::submitted("t".into(), "c".into()).into(),
+            1,
+            Dialect::V1_0,
+        );
         let owner = Owner::from(Principal::named("ada"));
         let writer = Arc::new(TaskWriter::for_known(store_handle.into(), owner, &known));
         let mut runs = Table::default();

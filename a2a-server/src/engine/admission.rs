@@ -234,7 +234,7 @@ impl Engine {
                 // Its process may have ended in the middle of a turn: what becomes of that comes first.
                 looked_after = true;
                 let (owner, task) = (owner.clone(), id.clone());
-                self.maintenance.recover(Orphan { owner, task }).await;
+                self.maintenance.recover(Orphan::new(owner, task)).await;
                 continue;
             }
             check_message(&pending.request.message, &snapshot, context)?;

@@ -181,9 +181,11 @@ mod tests {
     use super::*;
 
     fn read(generations: std::ops::RangeInclusive<u64>) -> Vec<Logged> {
-        let logged = |generation: u64| Logged {
-            generation,
-            event: Event::Message(Message::agent(generation.to_string())).into(),
+        let logged = |generation: u64| {
+            Logged::new(
+                generation,
+                Event::Message(Message::agent(generation.to_string())),
+            )
         };
         generations.map(logged).collect()
     }
@@ -232,10 +234,7 @@ mod tests {
         one.tell(read(2..=1000));
         assert!(other.after(1000 - MOST as u64 - 1).is_empty());
         assert_eq!(other.after(1000 - MOST as u64).len(), MOST);
-        let large = Logged {
-            generation: 1001,
-            event: Event::Message(Message::agent("x".repeat(MOST_BYTES))).into(),
-        };
+        let large = Logged::new(1001, Event::Message(Message::agent("x".repeat(MOST_BYTES))));
         one.tell(vec![large]);
         assert!(other.after(1000).is_empty());
         one.tell(read(1002..=1002));

@@ -97,7 +97,7 @@ impl Cursor {
             let head = *self.changes.borrow();
             metric::FOLLOWER_LAG.record([], head.saturating_sub(generation) as f64);
             let generation = Some(generation);
-            return Some(Ok(Update { event, generation }));
+            return Some(Ok(Update::new(event, generation)));
         }
         None
     }
@@ -134,10 +134,10 @@ impl Cursor {
         let Fanout { owner, task, .. } = &*self.fanout;
         let snapshot = self.store.snapshot(owner, task).await?;
         let snapshot = snapshot.ok_or(StoreError::NoTask)?;
-        let whole = Logged {
-            generation: snapshot.generation,
-            event: Event::Task(Arc::unwrap_or_clone(snapshot.task)).into(),
-        };
+        let whole = Logged::new(
+            snapshot.generation,
+            Event::Task(Arc::unwrap_or_clone(snapshot.task)),
+        );
         Ok(VecDeque::from([whole]))
     }
 }
@@ -180,18 +180,12 @@ mod tests {
     async fn follower(states: &[TaskState]) -> (Cursor, watch::Sender<u64>) {
         let store = MemoryStore::default();
         let owner = Owner::from(a2a_transport::Principal::named("ada"));
-        let new = NewTask {
-            task: Task::submitted("t".into(), "c".into()).into(),
-            dialect: Dialect::V1_0,
-            config: None,
-            receipt: None,
-            holder: "here".into(),
-            term: Duration::from_secs(1 << 30),
-            events: Vec::new(),
-            release: false,
-            notify: false,
-            trace: None,
-        };
+        let new = NewTask::new(
+            Task::submitted("t".into(), "c".into()).into(),
+            Dialect::V1_0,
+            "here".into(),
+            Duration::from_secs(1 << 30),
+        );
         store.create(&owner, new).await.unwrap();
         for (state, after) in states.iter().zip(1..) {
             let append = Append::held(after, 1, vec![status(*state)]);

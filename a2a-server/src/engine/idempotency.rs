@@ -113,11 +113,7 @@ impl InFlightSend {
 
     /// What the store is to know of it.
     pub(crate) fn receipt(&self) -> Receipt {
-        Receipt {
-            message: self.message.clone(),
-            digest: self.digest,
-            term: self.open.window,
-        }
+        Receipt::new(self.message.clone(), self.digest, self.open.window)
     }
 
     /// What was received under its name must have said the same, by the digest of this version or of an
@@ -176,10 +172,7 @@ mod tests {
             },
             ..SendMessageRequest::default()
         };
-        let context = Context {
-            dialect: Dialect::V1_0,
-            ..Context::default()
-        };
+        let context = Context::new(Dialect::V1_0);
         let opened = in_flight_sends.open(&request, &context)?;
         Ok(opened.expect("messages are recognised"))
     }

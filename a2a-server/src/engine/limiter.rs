@@ -10,8 +10,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::store::Owner;
 
-/// How many turns run at once, and how many wait for that.
+/// How many turns run at once, and how many wait for that. The limits are made with [`Default`], and
+/// their fields are set.
+///
+/// ```
+/// let mut limits = a2a_server::TurnLimits::default();
+/// limits.running = 100;
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct TurnLimits {
     /// Turns at once; 10,000 by default.
     pub running: usize,
@@ -158,10 +165,8 @@ mod tests {
             waiting: 0,
             ..TurnLimits::default()
         });
-        let owner = |name: &str, tenant: &str| Owner {
-            principal: Principal::named(name),
-            tenant: Some(tenant.into()),
-        };
+        let owner =
+            |name: &str, tenant: &str| Owner::new(Principal::named(name), Some(tenant.into()));
         let permit = limiter.enter(&owner("a", "x")).await.ok().unwrap();
         assert!(limiter.enter(&owner("a", "y")).await.is_err());
         assert!(limiter.enter(&owner("b", "y")).await.is_ok());

@@ -172,12 +172,9 @@ fn resumed(orphan: Orphan, snapshot: Snapshot) -> PendingMessage {
         message: message.unwrap_or_default(),
         ..SendMessageRequest::default()
     };
-    let context = Context {
-        principal: orphan.owner.principal,
-        tenant: orphan.owner.tenant,
-        dialect: snapshot.dialect,
-        ..Context::default()
-    };
+    let context = Context::new(snapshot.dialect)
+        .principal(orphan.owner.principal)
+        .tenant(orphan.owner.tenant);
     let checkpoint = snapshot.checkpoint;
     PendingMessage {
         resumed: Some(Resumed { checkpoint }.into()),

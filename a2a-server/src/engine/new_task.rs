@@ -35,16 +35,15 @@ pub(crate) fn new_task(
     });
     (
         NewTask {
-            task: Arc::new(task),
-            dialect: context.dialect,
             config,
             receipt,
-            holder: Arc::clone(&store_handle.holder),
-            term: store_handle.term,
-            events: Vec::new(),
-            release: false,
-            notify: false,
             trace: context.trace.clone(),
+            ..NewTask::new(
+                Arc::new(task),
+                context.dialect,
+                Arc::clone(&store_handle.holder),
+                store_handle.term,
+            )
         },
         message,
     )

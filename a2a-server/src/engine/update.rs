@@ -6,6 +6,7 @@ use crate::store::StoreError;
 
 /// An artifact, or a chunk of one, on its way to the task's log.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct ArtifactUpdate {
     /// The artifact, with the parts that are new.
     pub artifact: Artifact,
@@ -15,6 +16,18 @@ pub struct ArtifactUpdate {
     pub last_chunk: bool,
     /// Told with this event only.
     pub metadata: Option<Object>,
+}
+
+impl ArtifactUpdate {
+    /// Makes an update by an artifact that replaces the one of its id, and may be followed by more of it.
+    pub fn new(artifact: Artifact) -> Self {
+        Self {
+            artifact,
+            append: false,
+            last_chunk: false,
+            metadata: None,
+        }
+    }
 }
 
 /// An update was refused; nothing of it was stored or told.

@@ -152,10 +152,9 @@ impl LlmResponse<'_> {
         last_chunk: bool,
     ) -> Result<(), UpdateError> {
         let update = ArtifactUpdate {
-            artifact,
             append,
             last_chunk,
-            metadata: None,
+            ..ArtifactUpdate::new(artifact)
         };
         self.turn.publish(update).await
     }

@@ -153,34 +153,30 @@ fn plain(update: Result<Update, Error>) -> Option<Result<Update, Error>> {
     if let Event::Task(task) = &mut event {
         hide_steps(task);
     }
-    Some(Ok(Update {
-        event: event.into(),
-        ..update
-    }))
+    Some(Ok(Update::new(event, update.generation)))
 }
 
 /// What is told for one update: its place in the log belongs to the last of it.
 fn written(writer: &mut StreamWriter, update: Result<Update, Error>) -> Vec<Result<Update, Error>> {
-    let Update { event, generation } = match update {
+    let Update {
+        event, generation, ..
+    } = match update {
         Ok(update) => update,
         Err(error) => {
             tracing::debug!(%error, "a stream ended with an error");
-            let failed = writer.break_off(BROKEN_OFF).map(|event| Update {
-                event: event.into(),
-                generation: None,
-            });
+            let failed = writer
+                .break_off(BROKEN_OFF)
+                .map(|event| Update::new(event, None));
             return vec![failed.ok_or(error)];
         }
     };
     let events = writer.write(event.into_event());
     let last = events.len().saturating_sub(1);
     let place = |index: usize| generation.filter(|_| index == last);
-    let updates = events.into_iter().enumerate().map(|(index, event)| {
-        Ok(Update {
-            event: event.into(),
-            generation: place(index),
-        })
-    });
+    let updates = events
+        .into_iter()
+        .enumerate()
+        .map(|(index, event)| Ok(Update::new(event, place(index))));
     updates.collect()
 }
 

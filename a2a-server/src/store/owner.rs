@@ -7,6 +7,7 @@ use a2a_transport::{Context, Principal};
 /// Who a task belongs to: a caller, within a tenant. Nobody else can see it, and neither can the
 /// same caller in another tenant. Specification 1.0 §13.1.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
 pub struct Owner {
     /// The caller.
     pub principal: Principal,
@@ -15,21 +16,20 @@ pub struct Owner {
 }
 
 impl Owner {
+    /// Makes the owner that is this caller within a tenant.
+    pub const fn new(principal: Principal, tenant: Option<Arc<str>>) -> Self {
+        Self { principal, tenant }
+    }
+
     /// Whoever asks.
     pub(crate) fn of(context: &Context) -> Self {
-        Self {
-            principal: context.principal.clone(),
-            tenant: context.tenant.clone(),
-        }
+        Self::new(context.principal.clone(), context.tenant.clone())
     }
 }
 
 impl From<Principal> for Owner {
     /// A caller that names no tenant.
     fn from(principal: Principal) -> Self {
-        Self {
-            principal,
-            tenant: None,
-        }
+        Self::new(principal, None)
     }
 }

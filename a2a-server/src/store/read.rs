@@ -13,6 +13,7 @@ use super::{Owner, TaskShare};
 
 /// A task as it stood at a generation.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Snapshot {
     /// The task, shared with a store that keeps it so.
     pub task: Arc<Task>,
@@ -24,6 +25,19 @@ pub struct Snapshot {
     pub checkpoint: Option<Object>,
     /// What a store that had to read a large task counts for it: kept for as long as the task is.
     pub share: TaskShare,
+}
+
+impl Snapshot {
+    /// Makes the snapshot of a task at a generation, without a checkpoint.
+    pub fn new(task: Arc<Task>, generation: u64, dialect: Dialect) -> Self {
+        Self {
+            task,
+            generation,
+            dialect,
+            checkpoint: None,
+            share: TaskShare::default(),
+        }
+    }
 }
 
 /// What a log holds after a generation.
@@ -38,6 +52,7 @@ pub enum Tail {
 
 /// An event of a log.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Logged {
     /// Its place.
     pub generation: u64,
@@ -45,8 +60,19 @@ pub struct Logged {
     pub event: SharedEvent,
 }
 
+impl Logged {
+    /// Makes the event at a place of a log.
+    pub fn new(generation: u64, event: impl Into<SharedEvent>) -> Self {
+        Self {
+            generation,
+            event: event.into(),
+        }
+    }
+}
+
 /// Which tasks are wanted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Listing {
     /// Only those of this conversation.
     pub context_id: Option<ContextId>,
@@ -62,6 +88,17 @@ pub struct Listing {
 }
 
 impl Listing {
+    /// Asks for all tasks, from the first, so many to a page.
+    pub const fn new(limit: usize) -> Self {
+        Self {
+            context_id: None,
+            status: None,
+            since: None,
+            after: None,
+            limit,
+        }
+    }
+
     /// Returns whether a task of this context and status is listed, on whichever page.
     pub fn wants(&self, context: Option<&ContextId>, status: &TaskStatus) -> bool {
         let of_context = self.context_id.is_none() || self.context_id.as_ref() == context;
@@ -73,6 +110,7 @@ impl Listing {
 
 /// A task's place in a listing: by the time of its status, the latest first, then by its id.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
 pub struct Place {
     /// The time of the status, in milliseconds since the Unix epoch.
     pub time: Reverse<i64>,
@@ -96,7 +134,8 @@ impl Place {
 }
 
 /// One page of a listing.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Page {
     /// The tasks, whole.
     pub tasks: Vec<Task>,
@@ -108,8 +147,21 @@ pub struct Page {
     pub share: TaskShare,
 }
 
+impl Page {
+    /// Makes a page of these tasks, of so many that match, and tells whether more come after them.
+    pub fn new(tasks: Vec<Task>, total: usize, more: bool) -> Self {
+        Self {
+            tasks,
+            total,
+            more,
+            share: TaskShare::default(),
+        }
+    }
+}
+
 /// A task that nobody works on although somebody should.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Orphan {
     /// Whose it is.
     pub owner: Owner,
@@ -117,13 +169,28 @@ pub struct Orphan {
     pub task: TaskId,
 }
 
+impl Orphan {
+    /// Names a task of this owner as one that nobody works on.
+    pub const fn new(owner: Owner, task: TaskId) -> Self {
+        Self { owner, task }
+    }
+}
+
 /// What became of a message that was received.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Received {
     /// SHA-256 of what was asked.
     pub digest: [u8; 32],
     /// What came of it.
     pub outcome: Outcome,
+}
+
+impl Received {
+    /// Makes the record of a message from what was asked and what came of it.
+    pub const fn new(digest: [u8; 32], outcome: Outcome) -> Self {
+        Self { digest, outcome }
+    }
 }
 
 /// What came of a message.
@@ -138,6 +205,7 @@ pub enum Outcome {
 
 /// An event that a webhook is to be told of.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Notification {
     /// Whose task it is.
     pub owner: Owner,
@@ -151,4 +219,23 @@ pub struct Notification {
     pub attempt: u32,
     /// The trace that the event belongs to.
     pub trace: Option<TraceContext>,
+}
+
+impl Notification {
+    /// Makes the notification of an event that was not tried before and belongs to no trace.
+    pub const fn new(
+        owner: Owner,
+        config: TaskPushNotificationConfig,
+        dialect: Dialect,
+        generation: u64,
+    ) -> Self {
+        Self {
+            owner,
+            config,
+            dialect,
+            generation,
+            attempt: 0,
+            trace: None,
+        }
+    }
 }

@@ -7,10 +7,11 @@ use a2a_transport::TraceContext;
 use a2a_types::steps::is_step;
 use a2a_types::{Dialect, Event, MessageId, Object, Task, TaskPushNotificationConfig, TaskState};
 
-use super::{Snapshot, TaskShare};
+use super::Snapshot;
 
 /// A task to be kept.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct NewTask {
     /// The task, submitted.
     pub task: Arc<Task>,
@@ -35,15 +36,25 @@ pub struct NewTask {
 }
 
 impl NewTask {
+    /// Makes a task to be kept that nothing has happened to yet, without a webhook and a receipt.
+    pub fn new(task: Arc<Task>, dialect: Dialect, holder: Arc<str>, term: Duration) -> Self {
+        Self {
+            task,
+            dialect,
+            config: None,
+            receipt: None,
+            holder,
+            term,
+            events: Vec::new(),
+            release: false,
+            notify: false,
+            trace: None,
+        }
+    }
+
     /// Returns the task as it begins, before [`events`](Self::events).
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            task: Arc::clone(&self.task),
-            generation: 1,
-            dialect: self.dialect,
-            checkpoint: None,
-            share: TaskShare::default(),
-        }
+        Snapshot::new(Arc::clone(&self.task), 1, self.dialect)
     }
 
     /// Takes the events that have happened to the task already, as the first append to its log.
@@ -61,6 +72,7 @@ impl NewTask {
 
 /// What is added to a log.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Append {
     /// The generation that the writer knows: the log must end there.
     pub after: u64,
@@ -145,6 +157,7 @@ pub enum Lease {
 
 /// What came of an [`Append`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Appended {
     /// The length of the log.
     pub generation: u64,
@@ -152,8 +165,16 @@ pub struct Appended {
     pub epoch: u64,
 }
 
+impl Appended {
+    /// Makes the outcome of an append after which the log is so long, by the lease of this epoch.
+    pub const fn new(generation: u64, epoch: u64) -> Self {
+        Self { generation, epoch }
+    }
+}
+
 /// A message that was received: sent again by the same owner, it is recognised.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Receipt {
     /// The message.
     pub message: MessageId,
@@ -161,6 +182,17 @@ pub struct Receipt {
     pub digest: [u8; 32],
     /// How long it is recognised, by the store's clock.
     pub term: Duration,
+}
+
+impl Receipt {
+    /// Makes the receipt of a message, from what was asked and how long it is recognised.
+    pub const fn new(message: MessageId, digest: [u8; 32], term: Duration) -> Self {
+        Self {
+            message,
+            digest,
+            term,
+        }
+    }
 }
 
 /// What became of an attempt to notify.
@@ -176,8 +208,9 @@ pub enum Settlement {
     GivenUp,
 }
 
-/// Which tasks are kept of those that nobody works on.
+/// Which tasks are kept of those that nobody works on. It is made with [`Default`], and its fields are set.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Retention {
     /// Ended ones for how long after their end.
     pub age: Duration,

@@ -131,31 +131,19 @@ fn what_a_server_has() {
     check(&signing_key());
     check(&secret());
     check(&secret().public().unwrap());
-    check(&Notification {
-        owner: Owner::from(Principal::anonymous()),
-        config: webhook(),
-        dialect: Dialect::V0_1,
-        generation: 1,
-        attempt: 0,
-        trace: trace(),
-    });
-    let new = NewTask {
-        config: Some(webhook()),
-        task: Task::submitted("t".into(), "c".into()).into(),
-        dialect: Dialect::V0_1,
-        receipt: None,
-        holder: "us".into(),
-        term: Duration::ZERO,
-        events: Vec::new(),
-        release: false,
-        notify: true,
-        trace: trace(),
-    };
+    let owner = Owner::from(Principal::anonymous());
+    let mut notification = Notification::new(owner, webhook(), Dialect::V0_1, 1);
+    notification.trace = trace();
+    check(&notification);
+    let task = Task::submitted("t".into(), "c".into()).into();
+    let mut new = NewTask::new(task, Dialect::V0_1, "us".into(), Duration::ZERO);
+    new.config = Some(webhook());
+    new.notify = true;
+    new.trace = trace();
     check(&new);
-    check(&Context {
-        trace: trace(),
-        ..Context::default()
-    });
+    let mut context = Context::default();
+    context.trace = trace();
+    check(&context);
     check(&Claims::of(b"{}", "msg_1", &webhook().url, 1_800_000_000));
     let token = signing_key()
         .sign(&Claims::of(b"{}", "msg_1", "", 0))

@@ -117,11 +117,9 @@ async fn a_silent_connection_is_closed() {
         |_: a2a_server::Turn| async { Ok::<(), a2a_server::Failure>(()) },
     );
     let bound = server.build().unwrap().bind("127.0.0.1:0").await.unwrap();
-    let header_timeout = std::time::Duration::from_millis(100);
-    let bound = bound.options(ServeOptions {
-        header_timeout,
-        ..ServeOptions::default()
-    });
+    let mut options = ServeOptions::default();
+    options.header_timeout = std::time::Duration::from_millis(100);
+    let bound = bound.options(options);
     let address = bound.local_addr();
     tokio::spawn(bound.run(std::future::pending()));
     for said in ["", "PRI ", "GET / HTTP/1.1\r\nx: "] {

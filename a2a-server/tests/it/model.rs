@@ -177,12 +177,10 @@ async fn seize(scene: &Scene, name: &str, events: Vec<Event>) -> Option<Appended
         if stands.is_terminal() {
             return None;
         }
-        let append = Append {
-            lease: Lease::Seized {
-                holder: name.into(),
-                term: LONG,
-            },
-            ..Append::held(known, 0, events.clone())
+        let mut append = Append::held(known, 0, events.clone());
+        append.lease = Lease::Seized {
+            holder: name.into(),
+            term: LONG,
         };
         match scene.append(append).await {
             Ok(appended) => return Some(appended),
@@ -198,9 +196,9 @@ async fn cancel(scene: Scene, name: &'static str) {
 }
 
 async fn take_over(scene: Scene, name: &'static str) {
-    if let Some(Appended { generation, epoch }) = seize(&scene, name, Vec::new()).await {
+    if let Some(taken) = seize(&scene, name, Vec::new()).await {
         let rest = vec![chunk(name), status(TaskState::Completed)];
-        work(scene, generation, epoch, rest).await;
+        work(scene, taken.generation, taken.epoch, rest).await;
     }
 }
 
@@ -256,18 +254,12 @@ impl Scene {
             early: watch::Sender::new(1),
             done: Arc::default(),
         };
-        let new = NewTask {
-            task: Task::submitted(scene.task.clone(), "c".into()).into(),
-            dialect: Dialect::V1_0,
-            config: None,
-            receipt: None,
-            holder: "first".into(),
-            term: LONG,
-            events: Vec::new(),
-            release: false,
-            notify: false,
-            trace: None,
-        };
+        let new = NewTask::new(
+            Task::submitted(scene.task.clone(), "c".into()).into(),
+            Dialect::V1_0,
+            "first".into(),
+            LONG,
+        );
         let created = scene.store.create(&scene.owner, new).await;
         created.expect("the store is empty");
         scene
@@ -278,10 +270,9 @@ impl Scene {
         let event = append.events.first().cloned();
         yield_now().await;
         let appended = self.append_now(append).await?;
-        let Appended { generation, epoch } = appended;
         self.done.lock().expect(UNSHARED).push(Did {
-            generation,
-            epoch,
+            generation: appended.generation,
+            epoch: appended.epoch,
             event,
         });
         yield_now().await;
@@ -302,17 +293,14 @@ impl Scene {
                 let generation = end + append.events.len() as u64;
                 append.after = self.look().await.0;
                 let appended = self.store.append(&self.owner, &self.task, append).await?;
-                return Ok(Appended {
-                    generation,
-                    ..appended
-                });
+                return Ok(Appended::new(generation, appended.epoch));
             }
             (Fault::ChecksEpochFirst, &Lease::Held { epoch }) => {
                 let probe = Append::held(append.after, epoch, Vec::new());
                 self.store.append(&self.owner, &self.task, probe).await?;
                 yield_now().await;
                 let appended = self.append_unfenced(append).await?;
-                return Ok(Appended { epoch, ..appended });
+                return Ok(Appended::new(appended.generation, epoch));
             }
             (Fault::WakesFirst, _) => {
                 let generation = append.after + append.events.len() as u64;

@@ -27,8 +27,9 @@ pub use webhook::{Pushed, write_notification};
 
 use crate::{Binding, Envelope, Error};
 
-/// How requests are read.
+/// How requests are read. It is made with [`Default`], and its fields are set.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct Reading {
     /// Leniently or strictly.
     pub mode: Mode,

@@ -10,7 +10,7 @@ use a2a_types::{
 use super::Asked;
 use super::owner::{Owner, Scope};
 use super::task_map::{Foreign, KnownTask, TaskMap};
-use crate::{Error, SharedEvent, Update};
+use crate::{Error, Update};
 
 /// Gives answers the ids that the caller knows, and gives the caller the tasks that its message began.
 pub(super) struct Rewrite {
@@ -99,10 +99,7 @@ impl Rewrite {
                 self.conversation(&mut artifact.context_id);
             }
         }
-        Ok(Update {
-            event: event.into(),
-            generation: update.generation,
-        })
+        Ok(Update::new(event, update.generation))
     }
 
     fn task(&mut self, task: &mut Task) -> Result<(), Error> {
@@ -200,14 +197,14 @@ impl Rewrite {
 
 /// The beginning of a stream of 1.0, whatever an older agent began with: a task or a message.
 pub(super) fn begun(first: Update) -> impl Iterator<Item = Update> {
-    let task = |id: &TaskId, context: &Option<ContextId>, status: TaskStatus| Update {
-        event: SharedEvent::from(Event::Task(Task {
+    let task = |id: &TaskId, context: &Option<ContextId>, status: TaskStatus| {
+        let task = Task {
             id: id.clone(),
             context_id: context.clone(),
             status,
             ..Task::default()
-        })),
-        generation: None,
+        };
+        Update::new(Event::Task(task), None)
     };
     let (head, tail) = match &*first.event {
         Event::Task(_) | Event::Message(_) => (first, None),
@@ -236,8 +233,5 @@ pub(super) fn last_word(task: Task, by_status: bool) -> Update {
             metadata: None,
         }),
     };
-    Update {
-        event: event.into(),
-        generation: None,
-    }
+    Update::new(event, None)
 }

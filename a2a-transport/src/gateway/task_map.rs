@@ -250,10 +250,7 @@ mod tests {
     use crate::Context;
 
     fn owner(name: &str) -> Owner {
-        let context = Context {
-            principal: Principal::named(name),
-            ..Context::default()
-        };
+        let context = Context::default().principal(Principal::named(name));
         Owner::of(&Request::GetTask(GetTaskRequest::default()), &context)
     }
 

@@ -285,10 +285,7 @@ mod tests {
         let operation = Operation::SendStreamingMessage;
         let envelope = Envelope::new(Dialect::V1_0, Binding::JsonRpc, operation);
         let updates = tokio_stream::StreamExt::map(updates, |text| {
-            Ok(Update {
-                event: Event::Message(Message::agent(text)).into(),
-                generation: None,
-            })
+            Ok(Update::new(Event::Message(Message::agent(text)), None))
         });
         let writer = EventWriter::new(&envelope);
         Body::events(

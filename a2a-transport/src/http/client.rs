@@ -28,8 +28,10 @@ use super::tls::Tls;
 use crate::sse::DEFAULT_MAX_EVENT;
 use crate::{Error, Phase};
 
-/// How long to wait for what. There is no limit on a whole stream.
+/// How long to wait for what. There is no limit on a whole stream. The timeouts are made with
+/// [`Default`], and their fields are set.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Timeouts {
     /// For the connection; 10 s by default.
     pub connect: Duration,

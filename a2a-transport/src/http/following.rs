@@ -113,8 +113,7 @@ impl Following {
             || read
                 .as_ref()
                 .is_ok_and(|read| is_last_word(&read.value.event));
-        let event = trace(read?).event.into();
-        Ok(Update { event, generation })
+        Ok(Update::new(trace(read?).event, generation))
     }
 }
 

@@ -13,7 +13,10 @@ use crate::BoxFuture;
 /// Whoever reaches it may ask, by GET or HEAD, as whatever host and without showing who it is: probes
 /// come from machines that know an address and nothing else. They learn two words, and nothing about
 /// the agent, its callers or its tasks.
+///
+/// The probes are made with [`Default`] or [`none`](Self::none), and their fields are set.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Probes {
     /// Where it answers 200 and `alive` for as long as it can answer at all; `/healthz` by default.
     pub alive: Option<String>,

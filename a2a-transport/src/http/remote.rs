@@ -187,10 +187,7 @@ impl Shared {
             let mut reader = EventReader::new(envelope, self.mode, limits);
             let read = explain(reader.read(&body), head.status, &head.headers, &body)
                 .map_err(|error| told_busy(error, &head))?;
-            let update = Update {
-                event: trace(read).event.into(),
-                generation: None,
-            };
+            let update = Update::new(trace(read).event, None);
             return Ok(Reply::stream(tokio_stream::once(Ok(update))));
         }
         let read = read_reply(&envelope, head.status, &body, self.mode, &limits);
@@ -363,11 +360,10 @@ impl Shared {
 
     /// The limits of a JSON document of so many bytes.
     fn limits(&self, bytes: usize) -> Limits {
-        Limits {
-            bytes,
-            heap: self.http.limit.max(bytes).saturating_mul(4),
-            ..Limits::default()
-        }
+        let mut limits = Limits::default();
+        limits.bytes = bytes;
+        limits.heap = self.http.limit.max(bytes).saturating_mul(4);
+        limits
     }
 }
 

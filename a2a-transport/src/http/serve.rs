@@ -17,7 +17,8 @@ use tokio::task::JoinSet;
 use super::connection::{Pulse, tend};
 use super::connections::Connections;
 
-/// What connections are allowed. Nothing that a peer does or leaves undone outlasts these limits:
+/// What connections are allowed. The options are made with [`Default`], and their fields are set.
+/// Nothing that a peer does or leaves undone outlasts these limits:
 ///
 /// | of what | limit | default | on reaching it |
 /// |---|---|---|---|
@@ -41,6 +42,7 @@ use super::connections::Connections;
 /// [`HttpService::receive_budget`]: super::HttpService::receive_budget
 /// [`HttpService::answer_budget`]: super::HttpService::answer_budget
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ServeOptions {
     /// How many connections at once; 10,000 by default. A further one takes the place of the
     /// connection that has had no request for the longest time, or waits until there is one.

@@ -14,10 +14,9 @@ use a2a_types::{
 use serde_json::{Value, json};
 
 fn reading(mode: Mode) -> Reading {
-    Reading {
-        mode,
-        ..Reading::default()
-    }
+    let mut reading = Reading::default();
+    reading.mode = mode;
+    reading
 }
 
 /// Whether a request wants an answer, and with which id; or with which code it is refused.
@@ -104,10 +103,8 @@ fn a_method_tells_the_generation() {
     let dialect_of = |method: &str, prefer: Option<Dialect>| {
         let json =
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"id":"t"}}}}"#);
-        let reading = Reading {
-            prefer,
-            ..Reading::default()
-        };
+        let mut reading = Reading::default();
+        reading.prefer = prefer;
         let envelope = read_call(json.as_bytes(), None, &reading).unwrap().envelope;
         (envelope.dialect, envelope.ambiguous)
     };

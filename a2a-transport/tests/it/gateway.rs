@@ -65,12 +65,10 @@ impl Transport for Agent {
                 SendMessageResponse::Task(self.send(params.message)),
             ))),
             Request::SendStreamingMessage(params) => {
-                let event = Event::Task(self.send(params.message)).into();
-                let generation = None;
-                Ok(Reply::stream(tokio_stream::once(Ok(Update {
-                    event,
-                    generation,
-                }))))
+                let event = Event::Task(self.send(params.message));
+                Ok(Reply::stream(tokio_stream::once(Ok(Update::new(
+                    event, None,
+                )))))
             }
             Request::GetTask(params) => {
                 let tasks = self.tasks.lock().unwrap();
@@ -90,11 +88,7 @@ async fn ask(
     (name, dialect): (&str, Dialect),
     request: impl Into<Request>,
 ) -> Result<Answer, ErrorKind> {
-    let context = Context {
-        principal: Principal::named(name),
-        dialect,
-        ..Context::default()
-    };
+    let context = Context::new(dialect).principal(Principal::named(name));
     let request = request.into();
     match gateway.call(Call { request, context }).await {
         Ok(reply) => Ok(reply.answer),

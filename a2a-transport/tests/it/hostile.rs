@@ -38,10 +38,10 @@ async fn ask_within(url: &str, streams: bool, timeouts: Timeouts) -> Error {
     let transport = HttpTransport::new(url, Dialect::V0_2)
         .unwrap()
         .http(HttpClient::new(timeouts));
-    let transport = transport.bounds(Bounds {
-        line: 1000,
-        event: 2000,
-    });
+    let mut bounds = Bounds::default();
+    bounds.line = 1000;
+    bounds.event = 2000;
+    let transport = transport.bounds(bounds);
     let request = match streams {
         true => Request::SendStreamingMessage(SendMessageRequest {
             message: Message::user("x"),
@@ -201,14 +201,10 @@ async fn compressed() {
 #[tokio::test]
 async fn silence() {
     let short = Duration::from_millis(100);
-    let no_head = Timeouts {
-        first_byte: short,
-        ..Timeouts::default()
-    };
-    let no_rest = Timeouts {
-        idle: short,
-        ..Timeouts::default()
-    };
+    let mut no_head = Timeouts::default();
+    no_head.first_byte = short;
+    let mut no_rest = Timeouts::default();
+    no_rest.idle = short;
     let silent = says("", false).await;
     assert_error!(
         ask_within(&silent, false, no_head).await,

@@ -222,10 +222,8 @@ fn refusals_name_no_type_of_rust() {
             .into_iter()
             .flat_map(|request| [Mode::Lenient, Mode::Strict].map(|mode| (request.clone(), mode)))
         {
-            let reading = Reading {
-                mode,
-                ..Reading::default()
-            };
+            let mut reading = Reading::default();
+            reading.mode = mode;
             let version = Some(dialect.version());
             if let Ok((body, _)) = jsonrpc::write_call(request.clone(), dialect, &Id::number(1)) {
                 let body: Value = serde_json::from_slice(&body).unwrap();
@@ -282,10 +280,8 @@ fn queries_name_no_type_of_rust() {
 
 /// The code of a refusal and its message, or the quirks that were passed over.
 fn read_1_0(message: &Value, mode: Mode) -> Result<Vec<String>, String> {
-    let reading = Reading {
-        mode,
-        ..Reading::default()
-    };
+    let mut reading = Reading::default();
+    reading.mode = mode;
     let params = json!({"message": message});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params});
     let read = jsonrpc::read_call(body.to_string().as_bytes(), Some("1.0"), &reading);

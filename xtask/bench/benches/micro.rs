@@ -193,10 +193,8 @@ const SPOKEN: [Spoken; 3] = [
 
 impl Spoken {
     fn question(&self) -> Question {
-        let reading = Reading {
-            prefer: Some(self.dialect),
-            ..Reading::default()
-        };
+        let mut reading = Reading::default();
+        reading.prefer = Some(self.dialect);
         let question = jsonrpc::read_call(black_box(self.body.as_bytes()), self.version, &reading);
         question.expect("it is a request")
     }

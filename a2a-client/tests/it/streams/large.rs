@@ -8,14 +8,12 @@ use a2a_types::{Operation, TaskState};
 use crate::streams::peer::{End, Peer, chunk, events, looked, message, snapshot, status};
 use crate::streams::wire::hear;
 
-const BOUNDS: Bounds = Bounds {
-    line: 2000,
-    event: 2000,
-};
-
 fn client(peer: &Peer, dialect: Dialect) -> Client {
     let http = HttpClient::builder().limit(10_000);
-    let client = Client::builder(&peer.url).http(http).bounds(BOUNDS);
+    let mut bounds = Bounds::default();
+    bounds.line = 2000;
+    bounds.event = 2000;
+    let client = Client::builder(&peer.url).http(http).bounds(bounds);
     let retries = Retries::default().base(std::time::Duration::from_millis(5));
     client.connect_at(dialect).unwrap().retries(retries)
 }

@@ -67,13 +67,7 @@ impl Agent {
 impl Transport for Agent {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         let answer = self.answer(&call.request);
-        Box::pin(async move {
-            Ok(Reply {
-                answer,
-                created_in: None,
-                held: None,
-            })
-        })
+        Box::pin(async move { Ok(Reply::new(answer)) })
     }
 }
 
@@ -82,10 +76,7 @@ fn cut() -> Error {
 }
 
 fn numberless(item: Result<Event, Error>) -> Result<Update, Error> {
-    item.map(|event| Update {
-        event: event.into(),
-        generation: None,
-    })
+    item.map(|event| Update::new(event, None))
 }
 
 /// What is told when the task looks like this, one time after another; all looks are taken.

@@ -49,13 +49,7 @@ impl Transport for Scripted {
         self.times.lock().unwrap().push(Instant::now());
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         let answer = (self.script)(count, &call.request);
-        Box::pin(async move {
-            Ok(Reply {
-                answer: answer?,
-                created_in: None,
-                held: None,
-            })
-        })
+        Box::pin(async move { Ok(Reply::new(answer?)) })
     }
 }
 
@@ -66,10 +60,7 @@ fn cut() -> Error {
 fn stream(items: Vec<Result<Event, Error>>) -> Answer {
     let items = items.into_iter().map(|item| {
         let generation = None;
-        item.map(|event| Update {
-            event: event.into(),
-            generation,
-        })
+        item.map(|event| Update::new(event, generation))
     });
     Answer::Stream(Box::pin(tokio_stream::iter(items)))
 }
@@ -162,12 +153,9 @@ async fn a_long_silence_is_no_failure() {
                 _ => Err(cut()),
             }
         });
-        let updates = begins.chain(rest).map(|item| {
-            item.map(|event| Update {
-                event: event.into(),
-                generation: None,
-            })
-        });
+        let updates = begins
+            .chain(rest)
+            .map(|item| item.map(|event| Update::new(event, None)));
         Ok(Answer::Stream(Box::pin(updates)))
     });
     let mut updates = Client::new(agent.clone()).send("go").follow();

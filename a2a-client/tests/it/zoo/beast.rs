@@ -169,16 +169,15 @@ impl Beast {
             true => HASTE,
             false => HANG,
         };
-        let timeouts = Timeouts {
-            connect: within(Phase::Connect),
-            first_byte: within(Phase::FirstByte),
-            idle: within(Phase::Idle),
-            body: within(Phase::Body),
-        };
+        let mut timeouts = Timeouts::default();
+        timeouts.connect = within(Phase::Connect);
+        timeouts.first_byte = within(Phase::FirstByte);
+        timeouts.idle = within(Phase::Idle);
+        timeouts.body = within(Phase::Body);
         let http = HttpClient::builder().timeouts(timeouts).limit(LIMIT);
         let builder = Client::builder(&address)
             .http((self.http)(http))
-            .bounds(BOUNDS);
+            .bounds(bounds());
         let builder = (self.client)(builder);
         let client = match self.ask {
             Ask::Card(_) => builder.connect().await?,
@@ -219,12 +218,15 @@ impl Beast {
     }
 }
 
+fn bounds() -> Bounds {
+    let mut bounds = Bounds::default();
+    bounds.line = 64 << 10;
+    bounds.event = 256 << 10;
+    bounds
+}
+
 /// How much a client takes: little, so that it shows when it takes more.
 const LIMIT: usize = 1 << 20;
-const BOUNDS: Bounds = Bounds {
-    line: 64 << 10,
-    event: 256 << 10,
-};
 
 const HEAVY: usize = 4 << 20;
 

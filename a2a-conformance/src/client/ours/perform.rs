@@ -215,10 +215,10 @@ impl Performer {
             builder = builder.dialect(line.dialect());
         }
         if self.has(Bug::UnboundedLine) {
-            builder = builder.bounds(Bounds {
-                line: usize::MAX,
-                event: usize::MAX,
-            });
+            let mut bounds = Bounds::default();
+            bounds.line = usize::MAX;
+            bounds.event = usize::MAX;
+            builder = builder.bounds(bounds);
         }
         let credulous = [Bug::ForeignOrigin, Bug::Downgrade, Bug::AnyHeader];
         if credulous.into_iter().any(|bug| self.has(bug)) {
@@ -244,12 +244,12 @@ impl Performer {
             true => Duration::from_secs(3600),
             false => patience(line),
         };
-        let mut http = HttpClient::builder().timeouts(Timeouts {
-            connect: Duration::from_secs(10),
-            first_byte: patience,
-            idle: patience,
-            body: 10 * patience,
-        });
+        let mut timeouts = Timeouts::default();
+        timeouts.connect = Duration::from_secs(10);
+        timeouts.first_byte = patience;
+        timeouts.idle = patience;
+        timeouts.body = 10 * patience;
+        let mut http = HttpClient::builder().timeouts(timeouts);
         if self.has(Bug::UnboundedBody) {
             http = http.limit(1 << 40);
         }

@@ -111,10 +111,8 @@ fn check_meaning(example: &Example) -> Vec<String> {
 }
 
 fn meaning_of_request(example: &Example, json: &str) -> Result<Value, String> {
-    let reading = Reading {
-        prefer: Some(example.dialect),
-        ..Reading::default()
-    };
+    let mut reading = Reading::default();
+    reading.prefer = Some(example.dialect);
     let question =
         read_call(json.as_bytes(), None, &reading).map_err(|refused| refused.error.message)?;
     let written = write_call(question.request, Dialect::V1_0, &Id::Null)

@@ -125,12 +125,11 @@ impl Inside {
         reply: Result<Reply, Error>,
     ) -> Result<Reply, Error> {
         let owner = Owner::of(&asked);
-        let reply = match reply {
+        let mut reply = match reply {
             Ok(reply) => reply,
             Err(error) => return self.after_error(bug, asked, error).await,
         };
-        let (created_in, held) = (reply.created_in, reply.held);
-        let answer = match reply.answer {
+        reply.answer = match reply.answer {
             Answer::Once(mut response) => {
                 self.spoil(bug, &owner, &mut response);
                 Answer::Once(response)
@@ -149,11 +148,7 @@ impl Inside {
                 Answer::Stream(self.stream(bug, &asked, Box::pin(updates)).await)
             }
         };
-        Ok(Reply {
-            answer,
-            created_in,
-            held,
-        })
+        Ok(reply)
     }
 
     async fn after_error(&self, bug: Bug, asked: Call, error: Error) -> Result<Reply, Error> {
@@ -170,10 +165,7 @@ impl Inside {
                             Reply::once(Response::SendMessage(SendMessageResponse::Task(task)))
                         }
                         _ => {
-                            let update = Update {
-                                event: Event::Task(task).into(),
-                                generation: None,
-                            };
+                            let update = Update::new(Event::Task(task), None);
                             Reply::stream(tokio_stream::once(Ok(update)))
                         }
                     });
@@ -308,10 +300,7 @@ fn without_task(update: Update) -> Update {
         }),
         event => event,
     };
-    Update {
-        event: event.into(),
-        ..update
-    }
+    Update::new(event, update.generation)
 }
 
 /// What interpreters say, and agents should keep to themselves.

@@ -165,10 +165,7 @@ impl Log {
         };
         let seen = usize::try_from(seen).unwrap_or(usize::MAX);
         let later = self.events.iter().enumerate().skip(seen);
-        let logged = later.map(|(index, event)| Logged {
-            generation: index as u64 + 2,
-            event: Arc::clone(event).into(),
-        });
+        let logged = later.map(|(index, event)| Logged::new(index as u64 + 2, Arc::clone(event)));
         limits::Batch::of(logged)
     }
 

@@ -19,7 +19,7 @@ use self::received::Inbox;
 use self::shelf::{Capacity, Forgotten, Key, Record, Shelf, lock};
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page, Place, Receipt,
-    Received, Retention, Settlement, Snapshot, Store, StoreError, Tail, TaskShare, limits,
+    Received, Retention, Settlement, Snapshot, Store, StoreError, Tail, limits,
 };
 
 /// Keeps tasks in memory; those that ended first make room for new ones.
@@ -102,10 +102,7 @@ impl MemoryStore {
         drop(forgotten);
         let mut log = lock(&record.log);
         log.add(append)?;
-        let appended = Appended {
-            generation: log.generation(),
-            epoch: log.tenure.epoch,
-        };
+        let appended = Appended::new(log.generation(), log.tenure.epoch);
         if !told.is_empty() {
             self.enqueue(&record.key, &log.webhooks(), &told, &trace);
         }
@@ -236,12 +233,7 @@ impl MemoryStore {
         }
         // Some may have changed since.
         tasks.sort_by_cached_key(Place::of);
-        Page {
-            tasks,
-            total,
-            more: rest.len() > read,
-            share: TaskShare::default(),
-        }
+        Page::new(tasks, total, rest.len() > read)
     }
 
     fn abandoned(&self, limit: usize) -> Vec<Orphan> {
@@ -250,10 +242,10 @@ impl MemoryStore {
             let log = lock(&record.log);
             !log.state().is_settled() && !log.tenure.lasts()
         };
-        let orphans = shelf.records().filter(orphaned).map(|record| Orphan {
-            owner: record.key.0.clone(),
-            task: record.key.1.clone(),
-        });
+        let orphans = shelf
+            .records()
+            .filter(orphaned)
+            .map(|record| Orphan::new(record.key.0.clone(), record.key.1.clone()));
         orphans.take(limit).collect()
     }
 
@@ -278,12 +270,9 @@ impl MemoryStore {
                 .find(|(known, _)| known.id == config)?
                 .clone();
             Some(Notification {
-                owner,
-                config,
-                dialect,
-                generation,
                 attempt: letter.attempt,
                 trace: letter.trace,
+                ..Notification::new(owner, config, dialect, generation)
             })
         };
         letters.into_iter().filter_map(notification).collect()
@@ -325,11 +314,8 @@ impl Store for MemoryStore {
         let snapshot = self.record(owner, task).ok().map(|record| {
             let mut log = lock(&record.log);
             Snapshot {
-                task: log.task(),
-                generation: log.generation(),
-                dialect: record.dialect,
                 checkpoint: log.checkpoint.clone(),
-                share: TaskShare::default(),
+                ..Snapshot::new(log.task(), log.generation(), record.dialect)
             }
         });
         done(Ok(snapshot))

@@ -144,13 +144,13 @@ impl Entry {
     }
 
     fn received(&self) -> Received {
-        Received {
-            digest: self.digest,
-            outcome: match &self.outcome {
+        Received::new(
+            self.digest,
+            match &self.outcome {
                 Kept::Task(task) => Outcome::Task(task.id()),
                 Kept::Message(message) => Outcome::Message(message.clone()),
             },
-        }
+        )
     }
 }
 
@@ -210,11 +210,7 @@ mod tests {
     use a2a_transport::Principal;
 
     fn receipt(message: &str, term: Duration) -> Receipt {
-        Receipt {
-            message: message.into(),
-            digest: [7; 32],
-            term,
-        }
+        Receipt::new(message.into(), [7; 32], term)
     }
 
     fn found(inbox: &Inbox, message: &str) -> Option<Outcome> {

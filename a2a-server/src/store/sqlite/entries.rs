@@ -142,10 +142,7 @@ impl Desk<'_> {
         if let Some(receipt) = &append.receipt {
             self.note(&sheet.of, receipt, Some(task), None)?;
         }
-        Ok(Appended {
-            generation: folded.generation,
-            epoch: folded.epoch,
-        })
+        Ok(Appended::new(folded.generation, folded.epoch))
     }
 
     /// Writes down events that follow a generation.
@@ -174,7 +171,7 @@ impl Desk<'_> {
         for event in events {
             folded.generation += 1;
             let (generation, event) = (folded.generation, event.clone());
-            folded.remember(Logged { generation, event });
+            folded.remember(Logged::new(generation, event));
         }
         folded.state = state;
         let most = if rests { SHORT as u64 } else { SNAPSHOT_EVERY };

@@ -61,8 +61,9 @@ pub struct SqliteStore {
     _lock: File,
 }
 
-/// How a [`SqliteStore`] is opened.
+/// How a [`SqliteStore`] is opened. The options are made with [`Default`], and their fields are set.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct SqliteOptions {
     /// How large the file may become, in bytes; 16 GiB by default.
     pub bytes: u64,

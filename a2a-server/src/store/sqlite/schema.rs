@@ -204,7 +204,7 @@ pub(super) fn read_owner(text: &str) -> Result<Owner, StoreError> {
         a2a_transport::Principal::named,
     );
     let tenant = tenant.map(Into::into);
-    Ok(Owner { principal, tenant })
+    Ok(Owner::new(principal, tenant))
 }
 
 /// What SQLite says about why it did not do something.

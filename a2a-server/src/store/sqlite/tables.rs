@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::super::{
     Listing, Logged, Notification, Orphan, Outcome, Page, Received, Snapshot, StoreError, Tail,
-    TaskShare, limits,
+    limits,
 };
 use super::columns::{body, count, dialect, key, most, parse, trace};
 pub(super) use super::columns::{get, write};
@@ -115,11 +115,8 @@ impl From<Folded> for Snapshot {
     fn from(mut folded: Folded) -> Self {
         folded.fold();
         Self {
-            task: folded.base,
-            generation: folded.generation,
-            dialect: folded.dialect,
             checkpoint: folded.checkpoint.map(Arc::unwrap_or_clone),
-            share: TaskShare::default(),
+            ..Self::new(folded.base, folded.generation, folded.dialect)
         }
     }
 }
@@ -160,8 +157,8 @@ pub(super) fn each_event(
             .ok_or_else(more_than_all)?;
         let placed = (before + 1..).zip(log::lines(lines));
         for (generation, line) in placed.skip_while(|(at, _)| *at <= generation) {
-            let event = parse::<Event>(line)?.into();
-            if !more(Logged { generation, event })? {
+            let event = parse::<Event>(line)?;
+            if !more(Logged::new(generation, event))? {
                 return Ok(());
             }
         }
@@ -232,12 +229,7 @@ pub(super) fn page(
         Ok(Arc::unwrap_or_clone(Snapshot::from(folded).task))
     };
     let tasks: Result<_, StoreError> = ids.into_iter().map(load).collect();
-    Ok(Bounded::Whole(Page {
-        tasks: tasks?,
-        total: total as usize,
-        more,
-        share: TaskShare::default(),
-    }))
+    Ok(Bounded::Whole(Page::new(tasks?, total as usize, more)))
 }
 
 /// Which tasks a listing is about, of those that nobody works on.
@@ -292,7 +284,7 @@ pub(super) fn received(
             None => Outcome::Message(Box::new(body::<Message>(row, 2)?)),
         };
         let digest = get(row, 0)?;
-        return Ok(Some(Received { digest, outcome }));
+        return Ok(Some(Received::new(digest, outcome)));
     }
     Ok(None)
 }
@@ -346,7 +338,7 @@ pub(super) fn orphans(
     let mut orphans = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
         let (owner, task) = key(row, 0, 1)?;
-        orphans.push(Orphan { owner, task });
+        orphans.push(Orphan::new(owner, task));
     }
     Ok(orphans)
 }

@@ -279,10 +279,8 @@ async fn so_many_bytes(bench: Bench) -> Checked {
             other => same("whether it is too long", other.is_ok(), false)?,
         }
     }
-    let Appended { generation, epoch } = Appended {
-        generation: writer.snapshot().await?.generation,
-        epoch: writer.epoch,
-    };
+    let Appended { generation, epoch } =
+        Appended::new(writer.snapshot().await?.generation, writer.epoch);
     same("the log", (generation, epoch), (1, 1))?;
     let Event::StatusUpdate(mut last) = status(&writer.task, TaskState::Failed) else {
         return Ok(());

@@ -58,10 +58,7 @@ impl Bench {
 
     /// The ids of all of the owner's tasks.
     pub(super) async fn ids(&self, owner: &Owner) -> Checked<Vec<String>> {
-        let listing = Listing {
-            limit: usize::MAX >> 1,
-            ..Listing::default()
-        };
+        let listing = Listing::new(usize::MAX >> 1);
         let page = self.store.list(owner, listing).await?;
         Ok(page.tasks.into_iter().map(|task| task.id.into()).collect())
     }

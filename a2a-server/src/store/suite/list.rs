@@ -89,10 +89,7 @@ fn ids<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Vec<&'a str> {
 }
 
 fn all() -> Listing {
-    Listing {
-        limit: 1000,
-        ..Listing::default()
-    }
+    Listing::new(1000)
 }
 
 async fn in_order(bench: Bench) -> Checked {
@@ -157,8 +154,7 @@ async fn in_pages(bench: Bench) -> Checked {
                 let listing = Listing {
                     status,
                     after,
-                    limit,
-                    ..Listing::default()
+                    ..Listing::new(limit)
                 };
                 let page = bench.store.list(&ada(), listing).await?;
                 same("how many on all pages", page.total, expected.len())?;
@@ -181,10 +177,7 @@ async fn in_pages(bench: Bench) -> Checked {
 async fn stays_in_place(bench: Bench) -> Checked {
     let tasks = sorted(tasks());
     keep(&bench, &tasks).await?;
-    let listing = Listing {
-        limit: 10,
-        ..Listing::default()
-    };
+    let listing = Listing::new(10);
     let first = bench.store.list(&ada(), listing.clone()).await?;
     let place = first.tasks.last().map(Place::of);
     let place = place.ok_or_else(|| Saw::new("the first page is empty"))?;

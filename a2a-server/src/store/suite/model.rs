@@ -98,7 +98,7 @@ impl Model {
             message, digest, ..
         }) = receipt
         {
-            let received = Received { digest, outcome };
+            let received = Received::new(digest, outcome);
             self.received
                 .insert((owner.clone(), message.into()), received);
         }
@@ -157,10 +157,7 @@ impl Model {
         for event in append.events {
             next.add(event, append.notify);
         }
-        let appended = Appended {
-            generation: next.look.generation,
-            epoch: next.epoch,
-        };
+        let appended = Appended::new(next.look.generation, next.epoch);
         let outcome = Outcome::Task(next.look.task.id.clone());
         *log = next;
         self.note(&key.0, append.receipt, outcome);

@@ -137,10 +137,7 @@ async fn same_message_id(bench: Bench) -> Checked {
         let task = format!("{owner:?}");
         for message in ["m", "n"] {
             let found = bench.store.received(owner, &message.into()).await?;
-            let expected = Received {
-                digest: digest(message),
-                outcome: Outcome::Task(task.as_str().into()),
-            };
+            let expected = Received::new(digest(message), Outcome::Task(task.as_str().into()));
             same("what became of a message", found, Some(expected))?;
         }
     }

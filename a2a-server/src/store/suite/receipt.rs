@@ -19,10 +19,7 @@ super::promises! {
 }
 
 fn became(message: &str, task: &str) -> Option<Received> {
-    Some(Received {
-        digest: digest(message),
-        outcome: Outcome::Task(task.into()),
-    })
+    Some(Received::new(digest(message), Outcome::Task(task.into())))
 }
 
 async fn of_a_task(bench: Bench) -> Checked {
@@ -96,10 +93,7 @@ async fn of_an_answer(bench: Bench) -> Checked {
     refused!(bench.store.create(&ada(), task).await, StoreError::Received);
     same("the tasks", bench.ids(&ada()).await?, vec![])?;
     let found = bench.store.received(&ada(), &"m".into()).await?;
-    let expected = Received {
-        digest: digest("m"),
-        outcome: Outcome::Message(Box::new(answer)),
-    };
+    let expected = Received::new(digest("m"), Outcome::Message(Box::new(answer)));
     same("what became of it", found, Some(expected))
 }
 

@@ -58,18 +58,7 @@ pub(super) fn task(id: &str) -> Task {
 
 /// A task to be kept, worked on by `h` for long.
 pub(super) fn new(id: &str) -> NewTask {
-    NewTask {
-        task: task(id).into(),
-        dialect: Dialect::V1_0,
-        config: None,
-        events: Vec::new(),
-        release: false,
-        notify: false,
-        receipt: None,
-        holder: "h".into(),
-        term: LONG,
-        trace: None,
-    }
+    NewTask::new(task(id).into(), Dialect::V1_0, "h".into(), LONG)
 }
 
 pub(super) fn message(task: &TaskId, id: &str, text: &str) -> Message {
@@ -170,11 +159,7 @@ pub(super) fn receipt(message: &str) -> Receipt {
 }
 
 pub(super) fn receipt_for(message: &str, term: Duration) -> Receipt {
-    Receipt {
-        message: message.into(),
-        digest: digest(message),
-        term,
-    }
+    Receipt::new(message.into(), digest(message), term)
 }
 
 pub(super) fn digest(text: &str) -> [u8; 32] {

@@ -45,7 +45,7 @@ impl Writer {
             Lease::Taken { .. } | Lease::Seized { .. } => self.epoch + 1,
         };
         let appended = self.append(append).await?;
-        same("an append", appended, Appended { generation, epoch })?;
+        same("an append", appended, Appended::new(generation, epoch))?;
         (self.generation, self.epoch) = (generation, epoch);
         Ok(())
     }

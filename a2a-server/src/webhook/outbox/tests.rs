@@ -74,18 +74,12 @@ impl Scene {
 
     async fn with(dialect: Dialect, pauses: &[Duration]) -> Self {
         let store = Arc::new(MemoryStore::default());
-        let new = NewTask {
-            task: Task::submitted(TASK.into(), "c".into()).into(),
+        let new = NewTask::new(
+            Task::submitted(TASK.into(), "c".into()).into(),
             dialect,
-            config: None,
-            receipt: None,
-            holder: "here".into(),
-            term: Duration::from_secs(1 << 30),
-            events: Vec::new(),
-            release: false,
-            notify: false,
-            trace: None,
-        };
+            "here".into(),
+            Duration::from_secs(1 << 30),
+        );
         store.create(&owner(), new).await.unwrap();
         let courier = Arc::new(Notebook::default());
         let filled = Arc::new(Notify::new());

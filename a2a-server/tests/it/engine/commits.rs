@@ -17,10 +17,8 @@ use crate::stores;
 #[tokio::test(flavor = "multi_thread")]
 async fn what_fails_half_way_leaves_nothing() {
     let file = stores::new_file();
-    let options = SqliteOptions {
-        unfinished: PLACES,
-        ..SqliteOptions::default()
-    };
+    let mut options = SqliteOptions::default();
+    options.unfinished = PLACES;
     drop(SqliteStore::open(&file).unwrap());
     // A message is noted when its task and log are written already.
     let tables = rusqlite::Connection::open(&file).unwrap();
@@ -58,11 +56,7 @@ async fn what_fails_half_way_leaves_nothing() {
 
     let store = SqliteStore::open(&file).unwrap();
     assert_eq!(wrong(&store, &owner, &told).await, Vec::<String>::new());
-    let all = Listing {
-        limit: 1,
-        ..Listing::default()
-    };
-    let page = store.list(&owner, all).await.unwrap();
+    let page = store.list(&owner, Listing::new(1)).await.unwrap();
     assert_eq!(page.total, PLACES);
 }
 
@@ -108,22 +102,10 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 fn new(name: &str) -> NewTask {
-    NewTask {
-        task: Task::submitted(name.into(), "c".into()).into(),
-        dialect: Dialect::V1_0,
-        config: None,
-        receipt: Some(Receipt {
-            message: name.into(),
-            digest: [7; 32],
-            term: HOUR,
-        }),
-        holder: "somebody".into(),
-        term: HOUR,
-        events: Vec::new(),
-        release: false,
-        notify: false,
-        trace: None,
-    }
+    let task = Task::submitted(name.into(), "c".into()).into();
+    let mut new = NewTask::new(task, Dialect::V1_0, "somebody".into(), HOUR);
+    new.receipt = Some(Receipt::new(name.into(), [7; 32], HOUR));
+    new
 }
 
 const PLACES: usize = 60;

@@ -18,13 +18,9 @@ fn narrow(worker: &Worker, limits: TurnLimits) -> Client {
 #[tokio::test]
 async fn one_turn_waits_for_another() {
     let worker = Worker::default();
-    let client = narrow(
-        &worker,
-        TurnLimits {
-            running: 1,
-            ..TurnLimits::default()
-        },
-    );
+    let mut limits = TurnLimits::default();
+    limits.running = 1;
+    let client = narrow(&worker, limits);
     let first = tokio::spawn({
         let client = client.clone();
         async move { client.send("wait").await.unwrap() }
@@ -43,12 +39,10 @@ async fn one_turn_waits_for_another() {
 #[tokio::test(start_paused = true)]
 async fn too_many_are_refused_and_so_is_who_has_waited_too_long() {
     let worker = Worker::default();
-    let limits = TurnLimits {
-        running: 1,
-        waiting: 1,
-        patience: Duration::from_secs(10),
-        ..TurnLimits::default()
-    };
+    let mut limits = TurnLimits::default();
+    limits.running = 1;
+    limits.waiting = 1;
+    limits.patience = Duration::from_secs(10);
     let client = narrow(&worker, limits);
     let first = tokio::spawn({
         let client = client.clone();
@@ -92,11 +86,9 @@ async fn who_would_wait_for_ever_can() {
 #[tokio::test(start_paused = true)]
 async fn who_waits_when_the_server_closes_begins_nothing() {
     let worker = Worker::default();
-    let limits = TurnLimits {
-        running: 1,
-        patience: Duration::from_secs(3600),
-        ..TurnLimits::default()
-    };
+    let mut limits = TurnLimits::default();
+    limits.running = 1;
+    limits.patience = Duration::from_secs(3600);
     let server = Server::builder(card(), worker.clone()).turns(limits);
     let server = server.build().unwrap();
     let client = Client::new(server.clone()).retries(Retries::none());
@@ -132,10 +124,8 @@ async fn who_waits_when_the_server_closes_begins_nothing() {
 #[tokio::test]
 async fn messages_beyond_the_bytes_for_turns_are_refused_until_one_is_answered() {
     let worker = Worker::default();
-    let limits = TurnLimits {
-        message_bytes: 64 << 10,
-        ..TurnLimits::default()
-    };
+    let mut limits = TurnLimits::default();
+    limits.message_bytes = 64 << 10;
     let client = narrow(&worker, limits).retries(Retries::none());
     let large = |command: &str| format!("{command} {}", "x".repeat(40 << 10));
     let first = tokio::spawn({

@@ -86,10 +86,9 @@ async fn whoever_asks_learns_two_words_and_no_more() {
 #[tokio::test]
 async fn it_tells_so_where_it_is_told_to_or_nowhere() {
     let service = closed(&server()).hosts(Hosts::any());
-    let moved = service.clone().probes(Probes {
-        alive: Some("/deep/live".to_owned()),
-        ready: None,
-    });
+    let mut deep = Probes::none();
+    deep.alive = Some("/deep/live".to_owned());
+    let moved = service.clone().probes(deep);
     check(said(&moved, "/deep/live").await, 200, "alive");
     let nowhere = service.clone().probes(Probes::none());
     for (service, path) in [

@@ -19,11 +19,9 @@ async fn an_old_task_is_not_there_any_more() {
     let done = task(first.send("echo x").await.unwrap());
     let asked = task(first.send("ask which").await.unwrap());
     drop(first);
-    let retention = Retention {
-        age: Duration::ZERO,
-        count: 0,
-        ..Retention::default()
-    };
+    let mut retention = Retention::default();
+    retention.age = Duration::ZERO;
+    retention.count = 0;
     let second = builder(reopened(&file).await).retention(retention);
     let second = Client::new(second.build().unwrap());
     gone(&second, &done.id).await;
@@ -36,10 +34,8 @@ async fn an_old_task_is_not_there_any_more() {
 #[tokio::test]
 async fn a_message_whose_task_is_gone_is_not_taken_again() {
     let worker = Worker::default();
-    let retention = Retention {
-        count: 0,
-        ..Retention::default()
-    };
+    let mut retention = Retention::default();
+    retention.count = 0;
     for builder in builders(&worker) {
         let client = Client::new(builder.retention(retention).build().unwrap());
         let message = Message::user("echo x");

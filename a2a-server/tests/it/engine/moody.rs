@@ -170,10 +170,7 @@ async fn send(server: &Server, dialect: Dialect, id: &str) -> Result<Task, Error
         message,
         ..SendMessageRequest::default()
     };
-    let context = Context {
-        dialect,
-        ..Context::default()
-    };
+    let context = Context::new(dialect);
     let request = request.into();
     let reply = soon(server.call(Call { request, context })).await?;
     match reply.answer {
@@ -418,18 +415,12 @@ fn correlated(refused: Result<(), a2a_client::Error>) -> String {
 async fn a_server_recovers_abandoned_tasks_before_its_first_call() {
     let store = Moody::default();
     let owner = Owner::from(a2a_server::Principal::anonymous());
-    let abandoned = NewTask {
-        task: Task::submitted("t".into(), "c".into()).into(),
-        dialect: Dialect::V1_0,
-        config: None,
-        receipt: None,
-        holder: "a process that is gone".into(),
-        term: Duration::ZERO,
-        events: Vec::new(),
-        release: false,
-        notify: false,
-        trace: None,
-    };
+    let abandoned = NewTask::new(
+        Task::submitted("t".into(), "c".into()).into(),
+        Dialect::V1_0,
+        "a process that is gone".into(),
+        Duration::ZERO,
+    );
     store.inner.create(&owner, abandoned).await.unwrap();
     let server = server(&store);
     assert_eq!(soon(ended(&store, &"t".into())).await, TaskState::Failed);

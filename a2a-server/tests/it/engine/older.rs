@@ -40,14 +40,12 @@ async fn files_of_every_earlier_version_are_read_and_written() {
         let orphans = store.orphans(10).await.unwrap();
         let orphans: Vec<_> = orphans.iter().map(|orphan| orphan.task.as_str()).collect();
         assert_eq!(orphans, ["open"], "version {version}");
-        let end = Append {
-            lease: Lease::Taken {
-                holder: "another".into(),
-                term: HOUR,
-            },
-            release: true,
-            ..Append::held(2, 0, vec![status("open", TaskState::Failed)])
+        let mut end = Append::held(2, 0, vec![status("open", TaskState::Failed)]);
+        end.lease = Lease::Taken {
+            holder: "another".into(),
+            term: HOUR,
         };
+        end.release = true;
         let appended = store.append(&owner, &"open".into(), end).await.unwrap();
         assert_eq!((appended.generation, appended.epoch), (3, 5));
         drop(store);
@@ -138,11 +136,7 @@ async fn ended(store: &SqliteStore, owner: &Owner) -> TaskState {
 }
 
 async fn listed(store: &SqliteStore, owner: &Owner) -> Vec<String> {
-    let all = Listing {
-        limit: 10,
-        ..Listing::default()
-    };
-    let page = store.list(owner, all).await.unwrap();
+    let page = store.list(owner, Listing::new(10)).await.unwrap();
     assert_eq!(page.total, page.tasks.len());
     let ids = page.tasks.iter().map(|task| task.id.to_string());
     ids.collect()

@@ -84,11 +84,7 @@ async fn fronts() -> Vec<Front> {
 async fn ask(front: &Front, (name, tenant): Who, mut request: Request) -> Result<Answer, A2aError> {
     request.set_tenant(tenant.map(str::to_owned));
     let principal = name.map_or_else(Principal::anonymous, Principal::named);
-    let context = Context {
-        principal,
-        dialect: Dialect::V1_0,
-        ..Context::default()
-    };
+    let context = Context::new(Dialect::V1_0).principal(principal);
     match front.transport.call(Call { request, context }).await {
         Ok(reply) => Ok(reply.answer),
         Err(Error::Agent(error)) => Err(error),

@@ -222,18 +222,12 @@ fn watched(task: Task) -> NewTask {
         status: TaskState::Working.into(),
         metadata: None,
     });
-    NewTask {
-        task: task.into(),
-        dialect: Dialect::V1_0,
-        config: Some(config),
-        receipt: None,
-        holder: "somebody".into(),
-        term: HOUR,
-        events: vec![working],
-        release: false,
-        notify: true,
-        trace: Some(trace()),
-    }
+    let mut new = NewTask::new(task.into(), Dialect::V1_0, "somebody".into(), HOUR);
+    new.config = Some(config);
+    new.events = vec![working];
+    new.notify = true;
+    new.trace = Some(trace());
+    new
 }
 
 fn trace() -> TraceContext {

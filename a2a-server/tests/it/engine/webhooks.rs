@@ -44,10 +44,7 @@ async fn webhooks_of_two_generations_on_one_task_get_their_own_form() {
                 ..TaskPushNotificationConfig::default()
             };
             let request = Request::CreateTaskPushNotificationConfig(config);
-            let context = Context {
-                dialect,
-                ..Context::default()
-            };
+            let context = Context::new(dialect);
             server.call(Call { request, context }).await.unwrap();
         }
         let answer = Message {

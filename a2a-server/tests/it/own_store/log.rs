@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_server::{
-    Append, Appended, Lease, Logged, NewTask, Snapshot, StoreError, Tail, TaskShare, limits,
-};
+use a2a_server::{Append, Appended, Lease, Logged, NewTask, Snapshot, StoreError, Tail, limits};
 use a2a_types::{ConfigId, Dialect, Event, Object, Task, TaskPushNotificationConfig};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -55,13 +53,10 @@ impl Log {
     }
 
     pub(super) fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            task: Arc::new(self.task()),
-            generation: self.generation(),
-            dialect: self.dialect,
-            checkpoint: self.checkpoint.clone(),
-            share: TaskShare::default(),
-        }
+        let task = Arc::new(self.task());
+        let mut snapshot = Snapshot::new(task, self.generation(), self.dialect);
+        snapshot.checkpoint = self.checkpoint.clone();
+        snapshot
     }
 
     /// Adds events, all or none.
@@ -123,10 +118,7 @@ impl Log {
     }
 
     pub(super) fn appended(&self) -> Appended {
-        Appended {
-            generation: self.generation(),
-            epoch: self.epoch,
-        }
+        Appended::new(self.generation(), self.epoch)
     }
 
     pub(super) fn after(&self, generation: u64) -> Tail {
@@ -135,10 +127,9 @@ impl Log {
         }
         let numbered = (2..).zip(&self.events);
         let later = numbered.filter(|(number, _)| *number > generation);
-        limits::Batch::of(later.map(|(generation, event)| Logged {
-            generation,
-            event: Arc::clone(event).into(),
-        }))
+        limits::Batch::of(
+            later.map(|(generation, event)| Logged::new(generation, Arc::clone(event))),
+        )
     }
 
     pub(super) fn subscribe(&self) -> watch::Receiver<u64> {

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use a2a_server::{
     Append, Appended, BoxFuture, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page,
-    Place, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError, Tail, TaskShare,
-    limits, suite,
+    Place, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError, Tail, limits,
+    suite,
 };
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
@@ -82,10 +82,7 @@ impl Kept {
 
     fn note(&mut self, owner: &Owner, receipt: Option<Receipt>, outcome: Outcome) {
         if let Some(receipt) = receipt {
-            let received = Received {
-                digest: receipt.digest,
-                outcome,
-            };
+            let received = Received::new(receipt.digest, outcome);
             let key = (owner.clone(), receipt.message);
             self.receipts
                 .insert(key, (received, Instant::now() + receipt.term));
@@ -144,12 +141,7 @@ impl Kept {
             .count();
         let more = tasks.len() > count;
         tasks.truncate(count);
-        Page {
-            tasks,
-            total,
-            more,
-            share: TaskShare::default(),
-        }
+        Page::new(tasks, total, more)
     }
 
     fn sweep(&mut self, retention: Retention) -> usize {
@@ -189,14 +181,10 @@ impl Kept {
             let (owner, task, config, generation) = place;
             let log = self.logs.get(&(owner.clone(), task))?;
             let (config, dialect) = log.configs.iter().find(|(it, _)| it.id == config)?.clone();
-            Some(Notification {
-                owner,
-                config,
-                dialect,
-                generation,
-                attempt,
-                trace,
-            })
+            let mut notification = Notification::new(owner, config, dialect, generation);
+            notification.attempt = attempt;
+            notification.trace = trace;
+            Some(notification)
         });
         described.collect()
     }
@@ -381,10 +369,7 @@ impl Store for OwnStore {
     fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>> {
         let kept = self.kept();
         let orphans = kept.logs.iter().filter(|(_, log)| log.is_orphan());
-        let orphans = orphans.map(|((owner, task), _)| Orphan {
-            owner: owner.clone(),
-            task: task.clone(),
-        });
+        let orphans = orphans.map(|((owner, task), _)| Orphan::new(owner.clone(), task.clone()));
         ready(Ok(orphans.take(limit).collect()))
     }
 

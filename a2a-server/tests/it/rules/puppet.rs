@@ -69,11 +69,7 @@ impl Agent for Puppet {
                     extensions: message.extensions,
                     ..chunk("extended", rest, false).artifact
                 };
-                turn.publish(ArtifactUpdate {
-                    artifact,
-                    ..ArtifactUpdate::default()
-                })
-                .await?;
+                turn.publish(ArtifactUpdate::new(artifact)).await?;
             }
             "tenant" => {
                 let tenant = turn.tenant().unwrap_or("none").to_owned();
@@ -96,16 +92,14 @@ const CHUNKS: [(&str, &str, bool); 5] = [
 ];
 
 fn chunk(id: &str, text: &str, append: bool) -> ArtifactUpdate {
-    ArtifactUpdate {
-        artifact: Artifact {
-            artifact_id: id.into(),
-            parts: vec![Part::text(text)],
-            ..Artifact::default()
-        },
-        append,
-        last_chunk: text == "2",
-        metadata: None,
-    }
+    let mut update = ArtifactUpdate::new(Artifact {
+        artifact_id: id.into(),
+        parts: vec![Part::text(text)],
+        ..Artifact::default()
+    });
+    update.append = append;
+    update.last_chunk = text == "2";
+    update
 }
 
 /// Says what the caller has to do, and the same for its program.

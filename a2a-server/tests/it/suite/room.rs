@@ -66,10 +66,7 @@ async fn large_tasks_in_a_file_are_read_one_after_another() {
     drop(store);
     let store = SqliteStore::open(&path).unwrap();
     let (ada, id) = (ada(), "0".into());
-    let listing = || Listing {
-        limit: 2,
-        ..Listing::default()
-    };
+    let listing = || Listing::new(2);
     let page = store.list(&ada, listing()).await.unwrap();
     assert_eq!((page.tasks.len(), page.total, page.more), (1, 2, true));
     tokio::time::pause();
@@ -96,9 +93,10 @@ async fn notifications_are_counted_in_memory() {
             .await
             .unwrap();
     }
-    let tell = |after| Append {
-        notify: true,
-        ..Append::held(after, 1, vec![status("t", TaskState::Working)])
+    let tell = |after| {
+        let mut append = Append::held(after, 1, vec![status("t", TaskState::Working)]);
+        append.notify = true;
+        append
     };
     let mut generation = 1;
     let refused = loop {
@@ -120,9 +118,11 @@ async fn notifications_are_counted_in_memory() {
 #[tokio::test]
 async fn names_of_owners_are_counted_in_memory() {
     let store = MemoryStore::with_capacity(1000, MIB);
-    let owner = |number: usize| Owner {
-        principal: Principal::named(format!("{number} {}", "x".repeat(64 << 10))),
-        tenant: Some("y".repeat(64 << 10).into()),
+    let owner = |number: usize| {
+        Owner::new(
+            Principal::named(format!("{number} {}", "x".repeat(64 << 10))),
+            Some("y".repeat(64 << 10).into()),
+        )
     };
     for number in 0..7 {
         store.create(&owner(number), new("t")).await.unwrap();
@@ -134,19 +134,15 @@ async fn names_of_owners_are_counted_in_memory() {
 #[tokio::test]
 async fn a_file_grows_no_larger_than_it_may() {
     let file = stores::new_file();
-    let options = SqliteOptions {
-        bytes: 4 * MIB as u64,
-        ..SqliteOptions::default()
-    };
+    let mut options = SqliteOptions::default();
+    options.bytes = 4 * MIB as u64;
     let store = SqliteStore::open_with(&file, options).unwrap();
     let mut kept = 0;
     let refused = loop {
         let task = kept.to_string();
         let owner = Owner::from(Principal::named(format!("{kept} {}", "x".repeat(4 << 10))));
-        let new = NewTask {
-            config: Some(webhook(&task, "c", 32 << 10)),
-            ..new(&task)
-        };
+        let mut new = new(&task);
+        new.config = Some(webhook(&task, "c", 32 << 10));
         match store.create(&owner, new).await {
             Ok(()) => kept += 1,
             Err(refused) => break refused,
@@ -162,10 +158,8 @@ async fn a_file_grows_no_larger_than_it_may() {
 #[tokio::test]
 async fn the_first_messages_make_room_for_later_ones() {
     let file = stores::new_file();
-    let options = SqliteOptions {
-        receipts: 50,
-        ..SqliteOptions::default()
-    };
+    let mut options = SqliteOptions::default();
+    options.receipts = 50;
     let open = |options| SqliteStore::open_with(&file, options).unwrap();
     let store = open(options);
     let answer = |number: usize| (receipt(number), Message::agent(number.to_string()));
@@ -181,10 +175,8 @@ async fn the_first_messages_make_room_for_later_ones() {
     drop(store);
 
     // They are found again, whatever the limit was, and a smaller one is kept from then on.
-    let store = open(SqliteOptions {
-        receipts: 10,
-        ..options
-    });
+    options.receipts = 10;
+    let store = open(options);
     assert_eq!(
         remembered(&store, 200).await,
         (150..200).collect::<Vec<_>>()
@@ -234,9 +226,10 @@ async fn pages_of_what_is_gone_are_used_again_and_given_back() {
         futures_util::future::join_all(tasks).await;
         (pages(&file), free_pages(&file))
     };
-    let keep = |count| Retention {
-        count,
-        ..Retention::default()
+    let keep = |count| {
+        let mut retention = Retention::default();
+        retention.count = count;
+        retention
     };
     let (filled, free) = fill(0).await;
     let held = bytes(&file);
@@ -279,30 +272,23 @@ fn ada() -> Owner {
 }
 
 fn new(id: &str) -> NewTask {
-    NewTask {
-        task: Task::submitted(id.into(), "c".into()).into(),
-        dialect: Dialect::V1_0,
-        config: None,
-        receipt: None,
-        holder: "h".into(),
-        term: HOUR,
-        events: Vec::new(),
-        release: false,
-        notify: false,
-        trace: None,
-    }
+    NewTask::new(
+        Task::submitted(id.into(), "c".into()).into(),
+        Dialect::V1_0,
+        "h".into(),
+        HOUR,
+    )
 }
 
 /// A task with a message of so many bytes, which has ended.
 fn ended(id: &str, bytes: usize) -> NewTask {
     let mut task = Task::submitted(id.into(), "c".into());
     task.history.push(Message::user("x".repeat(bytes)));
-    NewTask {
-        task: task.into(),
-        events: vec![status(id, TaskState::Completed)],
-        release: true,
-        ..new(id)
-    }
+    let mut new = new(id);
+    new.task = task.into();
+    new.events = vec![status(id, TaskState::Completed)];
+    new.release = true;
+    new
 }
 
 fn status(task: &str, state: TaskState) -> Event {
@@ -315,11 +301,7 @@ fn status(task: &str, state: TaskState) -> Event {
 }
 
 fn receipt(number: usize) -> Receipt {
-    Receipt {
-        message: number.to_string().into(),
-        digest: [7; 32],
-        term: HOUR,
-    }
+    Receipt::new(number.to_string().into(), [7; 32], HOUR)
 }
 
 /// A webhook whose credentials have so many bytes.

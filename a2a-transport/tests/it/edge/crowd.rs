@@ -33,10 +33,8 @@ async fn is_closed(stream: &mut TcpStream) {
 
 #[tokio::test]
 async fn idle_connections_make_room_and_busy_ones_do_not() {
-    let options = ServeOptions {
-        connections: 5,
-        ..ServeOptions::default()
-    };
+    let mut options = ServeOptions::default();
+    options.connections = 5;
     let (address, _left) = talker(options).await;
     let mut busy = TcpStream::connect(address).await.unwrap();
     let follow = "GET /rest/tasks/t:subscribe HTTP/1.1\r\nhost: h\r\n\r\n";
@@ -94,11 +92,9 @@ async fn an_address_with_all_its_connections_keeps_nobody_else_out() {
 
 /// A server at all addresses, each of which may have three connections.
 async fn listening(proxies: Vec<IpAddr>) -> SocketAddr {
-    let options = ServeOptions {
-        connections_per_address: 3,
-        proxies: proxies.into(),
-        ..ServeOptions::default()
-    };
+    let mut options = ServeOptions::default();
+    options.connections_per_address = 3;
+    options.proxies = proxies.into();
     let service = HttpService::new(Talker {
         left: unbounded_channel().0,
     });

@@ -58,10 +58,8 @@ async fn more_connections_than_descriptors_are_survived() {
 
 /// What the other process does.
 async fn serve_until_told() {
-    let options = ServeOptions {
-        header_timeout: SHORT,
-        ..ServeOptions::default()
-    };
+    let mut options = ServeOptions::default();
+    options.header_timeout = SHORT;
     let (address, _) = talker(options).await;
     let mut stdout = tokio::io::stdout();
     let line = format!("\nserves at {address}\n");

@@ -27,10 +27,8 @@ async fn the_number_of_headers_is_limited() {
 #[tokio::test]
 async fn the_size_of_a_head_is_limited() {
     for limit in [1000, 32 * 1024] {
-        let options = ServeOptions {
-            header_bytes: limit,
-            ..ServeOptions::default()
-        };
+        let mut options = ServeOptions::default();
+        options.header_bytes = limit;
         let (address, _) = talker(options).await;
         for (size, expected) in [
             (limit - 1, "404"),

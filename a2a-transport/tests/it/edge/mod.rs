@@ -44,10 +44,10 @@ impl Stream for Talk {
     type Item = Result<Update, Error>;
 
     fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        Poll::Ready(Some(Ok(Update {
-            event: Event::Message(Message::agent("again")).into(),
-            generation: Some(1),
-        })))
+        Poll::Ready(Some(Ok(Update::new(
+            Event::Message(Message::agent("again")),
+            Some(1),
+        ))))
     }
 }
 

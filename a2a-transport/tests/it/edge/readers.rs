@@ -12,10 +12,9 @@ use tokio::net::{TcpSocket, TcpStream};
 use crate::edge::{PATIENCE, SHORT, is_served, talker};
 
 fn options() -> ServeOptions {
-    ServeOptions {
-        write_timeout: SHORT,
-        ..ServeOptions::default()
-    }
+    let mut options = ServeOptions::default();
+    options.write_timeout = SHORT;
+    options
 }
 
 const FOLLOW: &str = "GET /rest/tasks/t:subscribe HTTP/1.1\r\nhost: h\r\n\r\n";

@@ -32,11 +32,9 @@ async fn drip(stream: TcpStream, byte: u8) {
 
 #[tokio::test]
 async fn heads_that_drip_hold_no_place_while_good_requests_go_on() {
-    let options = ServeOptions {
-        connections: 350,
-        header_timeout: SHORT,
-        ..ServeOptions::default()
-    };
+    let mut options = ServeOptions::default();
+    options.connections = 350;
+    options.header_timeout = SHORT;
     let (address, _) = talker(options).await;
     let mut slow = JoinSet::new();
     for _ in 0..300 {

@@ -112,12 +112,9 @@ impl Transport for Scripted {
                 A2aResponse::GetExtendedAgentCard(AgentCard::new("n", "d").at("http://h/"))
             }
             A2aRequest::SendStreamingMessage(_) | A2aRequest::SubscribeToTask(_) => {
-                let updates = (1..).zip(events()).map(|(generation, event)| {
-                    Ok(Update {
-                        event: event.into(),
-                        generation: Some(generation),
-                    })
-                });
+                let updates = (1..)
+                    .zip(events())
+                    .map(|(generation, event)| Ok(Update::new(event, Some(generation))));
                 let reply = Reply::stream(tokio_stream::iter(updates));
                 return Box::pin(std::future::ready(Ok(reply)));
             }

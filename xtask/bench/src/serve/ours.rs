@@ -35,10 +35,9 @@ pub(crate) async fn bind(
     }
     if let Some(count) = kept {
         let store = MemoryStore::with_capacity(count, 4 << 30);
-        builder = builder.store(store).retention(Retention {
-            count,
-            ..Retention::default()
-        });
+        let mut retention = Retention::default();
+        retention.count = count;
+        builder = builder.store(store).retention(retention);
     }
     Ok(builder.build()?.bind("127.0.0.1:0").await?)
 }

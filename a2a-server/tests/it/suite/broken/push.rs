@@ -39,14 +39,12 @@ impl Broken {
         }
         let generation = self.generation(owner, &config.task_id).await?;
         if self.fault == Fault::TellsThePast && generation > 1 {
-            self.notes().more.push(Notification {
-                owner: owner.clone(),
-                config: config.clone(),
-                dialect: Dialect::V1_0,
+            self.notes().more.push(Notification::new(
+                owner.clone(),
+                config.clone(),
+                Dialect::V1_0,
                 generation,
-                attempt: 0,
-                trace: None,
-            });
+            ));
         }
         self.notes().configs.push((owner.clone(), config));
         Ok(())
@@ -99,16 +97,12 @@ impl Broken {
     pub(super) async fn answer(
         &self,
         owner: &Owner,
-        receipt: Receipt,
+        mut receipt: Receipt,
         answer: Message,
     ) -> Answer<()> {
-        let receipt = match self.fault {
-            Fault::RemembersMessages => Receipt {
-                term: LONG,
-                ..receipt
-            },
-            _ => receipt,
-        };
+        if self.fault == Fault::RemembersMessages {
+            receipt.term = LONG;
+        }
         let shared = self.fault == Fault::SharesReceipts;
         if shared && !self.notes().messages.insert(receipt.message.clone()) {
             return Err(StoreError::Received);
@@ -131,13 +125,8 @@ impl Broken {
             if !matches!(event, Event::Message(_)) {
                 continue;
             }
-            let told = configs.iter().map(|config| Notification {
-                owner: owner.clone(),
-                config: config.clone(),
-                dialect: Dialect::V1_0,
-                generation,
-                attempt: 0,
-                trace: None,
+            let told = configs.iter().map(|config| {
+                Notification::new(owner.clone(), config.clone(), Dialect::V1_0, generation)
             });
             self.notes().more.extend(told);
         }

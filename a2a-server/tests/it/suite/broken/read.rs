@@ -110,20 +110,16 @@ impl Broken {
     }
 
     pub(super) async fn page(&self, owner: &Owner, mut listing: Listing) -> Answer<Page> {
-        let whole = Listing {
-            after: None,
-            limit: 10_000,
-            ..listing.clone()
-        };
+        let mut whole = listing.clone();
+        whole.after = None;
+        whole.limit = 10_000;
         match self.fault {
             Fault::ListsEveryContext => listing.context_id = None,
             Fault::ListsEveryState => listing.status = None,
             Fault::ListsEveryTime => listing.since = None,
             Fault::SkipsAtCursor if listing.after.is_some() => {
-                let next = Listing {
-                    limit: 1,
-                    ..listing.clone()
-                };
+                let mut next = listing.clone();
+                next.limit = 1;
                 let next = self.inner.list(owner, next).await?;
                 listing.after = next.tasks.first().map(Place::of).or(listing.after);
             }
@@ -165,12 +161,9 @@ impl Broken {
         let places = all.iter().map(Place::of).zip(0..);
         notes.listed.extend(places);
         let rest = all[begin.min(all.len())..].to_vec();
-        Ok(Page {
-            total: all.len(),
-            more: rest.len() > listing.limit,
-            tasks: rest.into_iter().take(listing.limit).collect(),
-            ..Page::default()
-        })
+        let more = rest.len() > listing.limit;
+        let tasks = rest.into_iter().take(listing.limit).collect();
+        Ok(Page::new(tasks, all.len(), more))
     }
 
     pub(super) async fn recall(
@@ -185,10 +178,7 @@ impl Broken {
         {
             return Ok(None);
         }
-        let guess = Received {
-            digest: [0; 32],
-            outcome: Outcome::Task("t".into()),
-        };
+        let guess = Received::new([0; 32], Outcome::Task("t".into()));
         let invents = self.fault == Fault::KnowsEveryMessage && message.as_str() == "begin";
         Ok(received.or(invents.then_some(guess)))
     }
@@ -210,7 +200,7 @@ impl Broken {
                 Fault::OrphansLeased => !state.is_interrupted() && !state.is_terminal(),
                 _ => false,
             };
-            let orphan = Orphan { owner, task };
+            let orphan = Orphan::new(owner, task);
             if is_one && !orphans.contains(&orphan) {
                 orphans.push(orphan);
             }

@@ -150,13 +150,11 @@ impl Broken {
             self.tell_messages(owner, task, &whole).await?;
         }
         let uncounted = self.fault == Fault::CountsAppends && whole.events.is_empty();
-        Ok(Appended {
-            generation: match self.fault {
-                Fault::DropsEvent | Fault::ChecksGenerationFirst => end,
-                _ => appended.generation + u64::from(uncounted),
-            },
-            ..appended
-        })
+        let generation = match self.fault {
+            Fault::DropsEvent | Fault::ChecksGenerationFirst => end,
+            _ => appended.generation + u64::from(uncounted),
+        };
+        Ok(Appended::new(generation, appended.epoch))
     }
 
     /// What is done of something that is refused.
@@ -167,13 +165,13 @@ impl Broken {
         mut append: Append,
         error: StoreError,
     ) -> Answer<Appended> {
-        let said_so = Appended {
-            generation: append.after + append.events.len() as u64,
-            epoch: match append.lease {
+        let said_so = Appended::new(
+            append.after + append.events.len() as u64,
+            match append.lease {
                 Lease::Held { epoch } => epoch,
                 Lease::Taken { .. } | Lease::Seized { .. } => 1,
             },
-        };
+        );
         let receipt = append.receipt.clone();
         match (self.fault, error) {
             (Fault::HidesIllegalEvents, StoreError::Illegal(_))
@@ -250,10 +248,8 @@ impl Broken {
             }
             (Fault::ChecksEpochFirst, lease @ Lease::Held { .. }) => {
                 let after = self.generation(owner, task).await?;
-                let probe = Append {
-                    lease,
-                    ..Append::held(after, 0, Vec::new())
-                };
+                let mut probe = Append::held(after, 0, Vec::new());
+                probe.lease = lease;
                 self.inner.append(owner, task, probe).await?;
                 tokio::task::yield_now().await;
                 let epoch = self.epoch(owner, task).await?;
@@ -300,14 +296,11 @@ impl Broken {
                     let key = ((owner.clone(), task.clone()), holder.to_owned());
                     let given_back = self.notes().given_back.contains(&key);
                     if self.fault == Fault::RenewsLost && holders.contains(holder) || given_back {
-                        let lease = Lease::Seized {
+                        let after = self.generation(&owner, &task).await?;
+                        let mut again = Append::held(after, 0, Vec::new());
+                        again.lease = Lease::Seized {
                             holder: holder.into(),
                             term,
-                        };
-                        let after = self.generation(&owner, &task).await?;
-                        let again = Append {
-                            lease,
-                            ..Append::held(after, 0, Vec::new())
                         };
                         self.inner.append(&owner, &task, again).await?;
                     }
