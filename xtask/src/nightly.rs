@@ -61,15 +61,18 @@ pub(crate) fn nightly(args: &NightlyArgs) -> Result<(), Failure> {
         chosen.for_each(|job| println!("{:40} {}", job.name, job.command));
         return Ok(());
     }
-    let results: Vec<_> = chosen.map(Job::run).collect();
+    let mut results = Vec::new();
+    for job in chosen {
+        results.push(job.run());
+        // After each: they take an hour, and the last may be stopped.
+        if args.write {
+            std::fs::write(kept_at(), page(&results)?).map_err(|error| error.to_string())?;
+        }
+    }
     if results.is_empty() {
         return Err(format!("no job has {:?} in its name", args.only));
     }
     println!("{}", table(&results));
-    if args.write {
-        let page = page(&results)?;
-        std::fs::write(kept_at(), page).map_err(|error| error.to_string())?;
-    }
     let failed = results
         .iter()
         .filter(|result| result.outcome == Outcome::Failed);
