@@ -182,7 +182,7 @@ impl Turn {
     /// Resolves when the caller wants the task canceled. Return soon then; after a while the turn
     /// is dropped wherever it stands.
     pub async fn canceled(&self) {
-        self.writer.canceled().await;
+        self.writer.stopped().await;
     }
 
     /// Keeps what the agent wants to know if it has to go on after a crash, in place of what it kept
@@ -210,7 +210,7 @@ impl Turn {
 
     /// Whether the caller wants the task canceled.
     pub fn is_canceled(&self) -> bool {
-        self.writer.is_canceled()
+        self.writer.is_stopped()
     }
 }
 

@@ -51,7 +51,7 @@ use crate::engine::idempotency::InFlightSends;
 use crate::engine::limiter::Limiter;
 use crate::engine::maintenance::Maintenance;
 use crate::engine::outcome::{Accepted, LogPosition};
-use crate::engine::run_state::RunState;
+use crate::engine::run_state::{Phase, RunState};
 use crate::engine::store_handle::StoreHandle;
 use crate::engine::task_writer::TaskWriter;
 use crate::engine::turn_scheduler::TurnScheduler;
@@ -188,7 +188,9 @@ impl Engine {
         match accepted {
             Accepted::Run { writer, .. } => {
                 let run_state = writer.run_state();
-                let over = |run: &RunState| enough(run) || run.ended || run.stuck.is_some();
+                let over = |run: &RunState| {
+                    enough(run) || run.phase == Phase::Ended || run.stuck.is_some()
+                };
                 run_state.until(over).await;
                 if accepted.stuck().is_some() {
                     return Ok(());

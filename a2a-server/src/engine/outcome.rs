@@ -6,7 +6,7 @@ use a2a_types::{Dialect, Error as A2aError, ErrorKind, Message, TaskId};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
-use crate::engine::run_state::{Progress, RunState};
+use crate::engine::run_state::{Phase, Progress, RunState};
 use crate::engine::task_writer::TaskWriter;
 use crate::store::Snapshot;
 
@@ -89,7 +89,7 @@ impl Accepted {
             Self::Run { writer, .. } => writer,
         };
         let known = |run: &RunState| match run.progress {
-            _ if run.ended || run.stuck.is_some() => true,
+            _ if run.phase == Phase::Ended || run.stuck.is_some() => true,
             Progress::Pending => false,
             Progress::Open(_) => enough(run),
             Progress::Answered(_) => true,

@@ -1,4 +1,12 @@
-//! State of the work on an active task, shared with those that wait for it.
+//! State of an active task, shared with the callers that wait for it.
+//!
+//! ```text
+//! phase   Claimed ── first turn begins ──► Running ── last turn ends ──► Ended
+//!            └──────────── dropped before a turn, or in a panic ───────────┘
+//! stop    none ── the caller cancels ──► Canceled ── another writer has the lease ──► Lost
+//!            └───────────────────────────────────────────────────────────────────────┘
+//! answer  Pending ──► Open (a task is stored) | Answered (a message, and no task)
+//! ```
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,14 +26,30 @@ pub(crate) struct RunState {
     /// The correlation id of a failure of the store, for as long as that keeps the end of a turn from being
     /// written.
     pub(crate) stuck: Option<Uuid>,
-    /// The caller wants the task canceled.
-    pub(crate) canceled: bool,
-    /// The task is somebody else's work now.
-    pub(crate) lost: bool,
-    /// The first turn has begun, or will not.
-    pub(crate) begun: bool,
-    /// Nothing more is written here.
-    pub(crate) ended: bool,
+    pub(crate) phase: Phase,
+    /// Reason for the turn to stop; `None` while it may go on.
+    pub(crate) stop: Option<Stop>,
+}
+
+/// Phase of an active task.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Phase {
+    /// A writer has the task, and its first turn has not begun.
+    #[default]
+    Claimed,
+    /// Turns run.
+    Running,
+    /// The writer appends no more.
+    Ended,
+}
+
+/// Reason for a turn to stop. The later one outranks the earlier.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Stop {
+    /// The caller canceled the task.
+    Canceled,
+    /// Another writer has the lease, or the server shuts down.
+    Lost,
 }
 
 /// How far the answer to the first message is.

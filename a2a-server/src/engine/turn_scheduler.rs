@@ -81,7 +81,7 @@ impl TurnScheduler {
         };
         match ended {
             _ if writer.is_lost() => TurnEnd::Lost,
-            _ if writer.is_canceled() => TurnEnd::Canceled,
+            _ if writer.is_stopped() => TurnEnd::Canceled,
             Ok(Ok(())) => TurnEnd::Done,
             Ok(Err(failure)) => TurnEnd::Failed(logged(writer, failure.reason())),
             Err(panic) => TurnEnd::Failed(logged(writer, &Panic::of(&*panic))),

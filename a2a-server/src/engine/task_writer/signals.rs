@@ -5,40 +5,45 @@ use std::sync::atomic::Ordering;
 use uuid::Uuid;
 
 use super::TaskWriter;
+use crate::engine::run_state::{Phase, Stop};
 use crate::engine::store_handle::TaskHandle;
 
 impl TaskWriter {
     /// Asks the agent to stop.
     pub(crate) fn cancel(&self) {
-        self.run_state.change(|run| run.canceled = true);
+        self.stop(Stop::Canceled);
     }
 
-    pub(crate) async fn canceled(&self) {
-        self.run_state.until(|run| run.canceled).await;
-    }
-
-    pub(crate) fn is_canceled(&self) -> bool {
-        self.run_state.is(|run| run.canceled)
-    }
-
-    /// Resolves when the turn is to stop, because the caller wants that or the task is somebody else's.
-    pub(crate) async fn stopped(&self) {
-        let run_state = self.run_state();
-        run_state.until(|run| run.canceled || run.lost).await;
-    }
-
-    /// Stops the turn where it stands: the task is left to somebody else.
+    /// Stops the turn where it stands: the task is left to another writer.
     pub(crate) fn lose(&self) {
-        self.run_state.change(|run| run.lost = true);
+        self.stop(Stop::Lost);
     }
 
-    /// Resolves when the task is somebody else's.
+    fn stop(&self, reason: Stop) {
+        self.run_state
+            .change(|run| run.stop = run.stop.max(Some(reason)));
+    }
+
+    /// Waits until the turn is to stop, for whatever reason.
+    pub(crate) async fn stopped(&self) {
+        self.run_state.until(|run| run.stop.is_some()).await;
+    }
+
+    /// Returns whether the turn is to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.run_state.is(|run| run.stop.is_some())
+    }
+
+    /// Waits until the task is left to another writer.
     pub(crate) async fn lost(&self) {
-        self.run_state.until(|run| run.lost).await;
+        self.run_state
+            .until(|run| run.stop == Some(Stop::Lost))
+            .await;
     }
 
+    /// Returns whether the task is left to another writer.
     pub(crate) fn is_lost(&self) -> bool {
-        self.run_state.is(|run| run.lost)
+        self.run_state.is(|run| run.stop == Some(Stop::Lost))
     }
 
     /// Tells that the first turn begins.
@@ -49,25 +54,22 @@ impl TaskWriter {
             FirstStep::Apart => 1,
         };
         self.pause.store(pause, Ordering::Relaxed);
-        self.run_state.change(|run| run.begun = true);
+        self.run_state.change(|run| run.phase = Phase::Running);
     }
 
     /// Resolves when the first turn has begun, or will not.
     pub(crate) async fn begun(&self) {
-        self.run_state.until(|run| run.begun).await;
+        self.run_state.until(|run| run.phase > Phase::Claimed).await;
     }
 
     /// Tells that the writer writes no more.
     pub(crate) fn end(&self) {
-        self.run_state.change(|run| {
-            run.begun = true;
-            run.ended = true;
-        });
+        self.run_state.change(|run| run.phase = Phase::Ended);
     }
 
     /// Resolves when the writer writes no more.
     pub(crate) async fn ended(&self) {
-        self.run_state.until(|run| run.ended).await;
+        self.run_state.until(|run| run.phase == Phase::Ended).await;
     }
 
     /// Tells the callers who wait, and the followers, that the end of the turn could not be stored.
