@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Before anything is kept, [`check`] walks the document once and refuses what is not JSON, nests too
-//! deep, names a member twice or would weigh too much as a tree of values. It can be used alone, for any
-//! JSON that comes from a peer. Most documents are so plain that a glance at them does instead.
+//! deep, names a member twice or would take too much memory as a tree of values. It can be used alone, for
+//! any JSON that comes from a peer. Most documents are so plain that a faster check suffices.
 //!
 //! Deliberately absent: batches (JSON-RPC 2.0 §6), which are refused with a sentence that says so, and
 //! any notion of what `params` and `result` contain, which stay text.
