@@ -20,19 +20,19 @@ use crate::{
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentCard {
-    /// A name for people.
+    /// Human-readable name.
     pub name: String,
-    /// What the agent is for.
+    /// Purpose of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Where JSON-RPC is POSTed to.
     pub url: String,
-    /// Who runs it.
+    /// Organization that runs the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<AgentProvider>,
     /// The agent's own version.
     pub version: String,
-    /// Where people read about it.
+    /// URL of the documentation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub documentation_url: Option<String>,
     /// The optional parts of the protocol that it offers.
@@ -46,7 +46,7 @@ pub struct AgentCard {
     /// Media types that every skill produces, unless it says otherwise.
     #[serde(default = "text", deserialize_with = "or_text")]
     pub default_output_modes: Vec<String>,
-    /// What it can do.
+    /// Skills of the agent.
     pub skills: Vec<AgentSkill>,
 }
 
@@ -80,7 +80,7 @@ pub struct AgentCapabilities {
     /// Webhooks.
     #[serde(default, deserialize_with = "or_default")]
     pub push_notifications: bool,
-    /// A record of state changes, which no generation ever defined.
+    /// A record of state changes, which no protocol version ever defined.
     #[serde(default, deserialize_with = "or_default")]
     pub state_transition_history: bool,
 }
@@ -103,17 +103,17 @@ hides!(AgentAuthentication { schemes; credentials });
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentSkill {
-    /// Names the skill.
+    /// Identifier of the skill.
     pub id: String,
-    /// A name for people.
+    /// Human-readable name.
     pub name: String,
-    /// What it does.
+    /// Description of the skill.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Keywords.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
-    /// What one might ask.
+    /// Example prompts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub examples: Option<Vec<String>>,
     /// Media types it takes, if not the card's.

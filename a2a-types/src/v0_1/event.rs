@@ -30,10 +30,10 @@ pub struct TaskStatusUpdateEvent {
     pub id: TaskId,
     /// Its new status.
     pub status: TaskStatus,
-    /// Whether the stream ends here.
+    /// `true` if the stream ends with this event.
     #[serde(default, deserialize_with = "or_default", rename = "final")]
     pub last: bool,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -46,7 +46,7 @@ pub struct TaskArtifactUpdateEvent {
     pub id: TaskId,
     /// The artifact, or the chunk of it.
     pub artifact: Artifact,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }

@@ -8,20 +8,20 @@ use crate::legacy::{self, Cut};
 use crate::reading::{At, Mender, Quirk, Violation, Wire};
 use crate::{Base64, Object};
 
-/// One utterance, 0.1 §6.4.
+/// One message, 0.1 §6.4.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Message {
-    /// Who speaks.
+    /// Sender of the message.
     pub role: Role,
     /// The content, at least one part.
     pub parts: Vec<Part>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
 
-/// Who speaks.
+/// Sender of the message.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub enum Role {
@@ -64,7 +64,7 @@ pub struct TextPart {
     pub kind: TextType,
     /// The text.
     pub text: String,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -78,7 +78,7 @@ pub struct FilePart {
     pub kind: FileType,
     /// The file.
     pub file: FileContent,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -97,7 +97,7 @@ pub struct FileContent {
     /// The bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Base64>,
-    /// Where the bytes are.
+    /// URI of the bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
 }
@@ -111,7 +111,7 @@ pub struct DataPart {
     pub kind: DataType,
     /// The data.
     pub data: Object,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -165,7 +165,7 @@ impl TryFrom<PartMembers> for Part {
 }
 
 impl Message {
-    /// Checks that something is said: who sends a message has to, what agents tell is taken without.
+    /// Checks for at least one part: required of a caller's message, not of an agent's.
     pub(super) fn check_said(&self, at: &At<'_>) -> Result<(), Violation> {
         match self.parts.is_empty() {
             true => Err(at

@@ -19,7 +19,7 @@ use crate::{
 pub struct TaskSendParams {
     /// The task; an unknown id makes a new one.
     pub id: TaskId,
-    /// The conversation.
+    /// Identifier of the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<ContextId>,
     /// The message.
@@ -27,13 +27,13 @@ pub struct TaskSendParams {
     /// A webhook for the task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub push_notification: Option<PushNotificationConfig>,
-    /// How many of the last messages to include; none if not given.
+    /// Number of most recent messages to include; none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history_length: Option<u32>,
     /// Media types the caller can take; sent by the Python samples, in no document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_output_modes: Option<Vec<String>>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -44,7 +44,7 @@ pub struct TaskSendParams {
 pub struct TaskIdParams {
     /// The task.
     pub id: TaskId,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -56,10 +56,10 @@ pub struct TaskIdParams {
 pub struct TaskQueryParams {
     /// The task.
     pub id: TaskId,
-    /// How many of the last messages to include; none if not given.
+    /// Number of most recent messages to include; none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history_length: Option<u32>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }

@@ -23,12 +23,12 @@ pub struct TaskPushNotificationConfig {
 #[derive(Clone, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PushNotificationConfig {
-    /// Where to POST to.
+    /// URL to POST to.
     pub url: String,
-    /// A secret that the receiver recognises the sender by.
+    /// Secret by which the receiver recognises the sender.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// How the sender authenticates.
+    /// Authentication of the sender.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authentication: Option<AuthenticationInfo>,
 }
@@ -41,7 +41,7 @@ hides!(PushNotificationConfig { authentication; token; url });
 pub struct AuthenticationInfo {
     /// The schemes that the receiver takes.
     pub schemes: Vec<String>,
-    /// What the scheme needs.
+    /// Credentials for the scheme.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credentials: Option<String>,
 }

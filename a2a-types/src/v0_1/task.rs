@@ -22,15 +22,15 @@ pub struct Task {
     /// The conversation it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<ContextId>,
-    /// Where it stands.
+    /// Current status.
     pub status: TaskStatus,
-    /// What it has produced.
+    /// Artifacts produced so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifacts: Option<Vec<Artifact>>,
-    /// What was said.
+    /// Messages exchanged so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<Message>>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -41,10 +41,10 @@ pub struct Task {
 pub struct TaskStatus {
     /// The state.
     pub state: TaskState,
-    /// What the agent says about it.
+    /// Message of the agent about the status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
-    /// Since when.
+    /// Time at which the status was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
 }
@@ -62,11 +62,11 @@ pub enum TaskState {
     InputRequired,
     /// Done.
     Completed,
-    /// Ended by the caller's wish.
+    /// Canceled by the caller.
     Canceled,
     /// Ended by an error.
     Failed,
-    /// Nobody knows.
+    /// State not known.
     Unknown,
 }
 
@@ -85,10 +85,10 @@ const STATES: &[&str] = &[
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Artifact {
-    /// A name for people.
+    /// Human-readable name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The content.
@@ -102,7 +102,7 @@ pub struct Artifact {
     /// On a stream: whether the artifact is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_chunk: Option<bool>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }

@@ -9,7 +9,7 @@ use super::{
 use crate::reading::{Hints, Mode, Read, Streamed, Violation, Wire, read};
 use crate::{Operation, Request, Response, SendMessageResponse, TaskId};
 
-/// What an operation is asked with.
+/// Params of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Params {
@@ -23,7 +23,7 @@ pub enum Params {
     Push(TaskPushNotificationConfig),
 }
 
-/// What an operation is answered by.
+/// Result of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Returned {

@@ -19,13 +19,13 @@ use crate::{Dialect, Object};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentCard {
-    /// The generation spoken at `url` (0.2.5).
+    /// Protocol version spoken at `url` (0.2.5).
     pub protocol_version: String,
-    /// A name for people.
+    /// Human-readable name.
     pub name: String,
-    /// What the agent is for.
+    /// Purpose of the agent.
     pub description: String,
-    /// Where it is reached.
+    /// URL of the preferred interface.
     pub url: String,
     /// How it is reached there: `JSONRPC` if not given (0.2.4).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,12 +36,12 @@ pub struct AgentCard {
     /// A picture (0.2.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icon_url: Option<String>,
-    /// Who runs it.
+    /// Organization that runs the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<AgentProvider>,
     /// The agent's own version.
     pub version: String,
-    /// Where people read about it.
+    /// URL of the documentation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub documentation_url: Option<String>,
     /// The optional parts of the protocol that it offers.
@@ -49,14 +49,14 @@ pub struct AgentCard {
     /// The ways to authenticate, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub security_schemes: Option<BTreeMap<String, SecurityScheme>>,
-    /// Which of them are required: any one entry suffices.
+    /// Required schemes: satisfying any one entry suffices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub security: Option<Vec<SecurityRequirement>>,
     /// Media types that every skill takes, unless it says otherwise.
     pub default_input_modes: Vec<String>,
     /// Media types that every skill produces, unless it says otherwise.
     pub default_output_modes: Vec<String>,
-    /// What it can do.
+    /// Skills of the agent.
     pub skills: Vec<AgentSkill>,
     /// Whether there is a longer card for callers who authenticate (0.2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,7 +130,7 @@ pub struct AgentCapabilities {
     /// Webhooks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub push_notifications: Option<bool>,
-    /// A record of state changes, which no generation ever defined.
+    /// A record of state changes, which no protocol version ever defined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_transition_history: Option<bool>,
     /// Protocol extensions (0.2.2).
@@ -144,10 +144,10 @@ pub struct AgentCapabilities {
 pub struct AgentExtension {
     /// Names the extension.
     pub uri: String,
-    /// How the agent uses it.
+    /// Description of how the agent uses it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Whether a caller must speak it.
+    /// `true` if a caller must support it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
     /// Settings of the extension.

@@ -30,10 +30,10 @@ pub struct TaskStatusUpdateEvent {
     pub context_id: ContextId,
     /// Its new status.
     pub status: TaskStatus,
-    /// Whether the stream ends here.
+    /// `true` if the stream ends with this event.
     #[serde(rename = "final")]
     pub last: bool,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -51,13 +51,13 @@ pub struct TaskArtifactUpdateEvent {
     pub context_id: ContextId,
     /// The artifact, or the chunk of it.
     pub artifact: Artifact,
-    /// Whether the parts are added to what is there.
+    /// `true` if the parts are appended to the artifact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub append: Option<bool>,
-    /// Whether the artifact is complete.
+    /// `true` if the artifact is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_chunk: Option<bool>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }

@@ -31,7 +31,7 @@ macro_rules! flows {
         #[serde(rename_all = "camelCase")]
         pub struct $name {
             $($(#[$field])* pub $member: String,)*
-            /// Where a token is renewed.
+            /// URL for refreshing a token.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub refresh_url: Option<String>,
             /// The scopes, and what each allows.
@@ -64,24 +64,24 @@ macro_rules! flows {
 flows! {
     /// Through the user's browser.
     AuthorizationCodeOAuthFlow {
-        /// Where the user consents.
+        /// URL at which the user consents.
         authorization_url,
-        /// Where the code is exchanged.
+        /// URL at which the code is exchanged for a token.
         token_url,
     } new in 1.0: [pkce_required];
     /// With the client's own secret.
     ClientCredentialsOAuthFlow {
-        /// Where the secret is exchanged.
+        /// URL at which the secret is exchanged for a token.
         token_url,
     } new in 1.0: [];
     /// Through the user's browser, without a code.
     ImplicitOAuthFlow {
-        /// Where the user consents.
+        /// URL at which the user consents.
         authorization_url,
     } new in 1.0: [];
     /// With the user's password.
     PasswordOAuthFlow {
-        /// Where the password is exchanged.
+        /// URL at which the password is exchanged for a token.
         token_url,
     } new in 1.0: [];
 }

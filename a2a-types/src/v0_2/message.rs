@@ -19,22 +19,22 @@ constants! {
     DataKind = "data";
 }
 
-/// One utterance, 0.2 §6.4.
+/// One message, 0.2 §6.4.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
     /// Always `message`.
     pub kind: MessageKind,
-    /// Chosen by the sender.
+    /// Identifier of the message, chosen by the sender.
     pub message_id: MessageId,
     /// The task that the message continues, or was sent in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,
-    /// The conversation.
+    /// Identifier of the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_id: Option<ContextId>,
-    /// Who speaks.
+    /// Sender of the message.
     pub role: Role,
     /// The content, at least one part.
     pub parts: Vec<Part>,
@@ -44,12 +44,12 @@ pub struct Message {
     /// URIs of the extensions that contributed to the message (0.2.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extensions: Option<Vec<String>>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
 
-/// Who speaks.
+/// Sender of the message.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub enum Role {
@@ -82,7 +82,7 @@ pub struct TextPart {
     pub kind: TextKind,
     /// The text.
     pub text: String,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -95,7 +95,7 @@ pub struct FilePart {
     pub kind: FileKind,
     /// The file.
     pub file: File,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -108,7 +108,7 @@ pub struct DataPart {
     pub kind: DataKind,
     /// The data.
     pub data: Object,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -120,7 +120,7 @@ pub struct DataPart {
 pub enum File {
     /// The bytes.
     Bytes(FileWithBytes),
-    /// Where they are.
+    /// URI of the bytes.
     Uri(FileWithUri),
 }
 
@@ -150,7 +150,7 @@ pub struct FileWithUri {
     /// The media type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// Where it is.
+    /// URI of the file.
     pub uri: String,
 }
 
@@ -232,7 +232,7 @@ impl TryFrom<FileMembers> for File {
 }
 
 impl Message {
-    /// Checks that something is said: who sends a message has to, what agents tell is taken without.
+    /// Checks for at least one part: required of a caller's message, not of an agent's.
     pub(super) fn check_said(&self, at: &At<'_>) -> Result<(), Violation> {
         match self.parts.is_empty() {
             true => Err(at

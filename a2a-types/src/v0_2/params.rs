@@ -19,10 +19,10 @@ use crate::{
 pub struct MessageSendParams {
     /// The message.
     pub message: Message,
-    /// How the caller wants to be answered.
+    /// Settings of the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub configuration: Option<MessageSendConfiguration>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -35,7 +35,7 @@ pub struct MessageSendConfiguration {
     /// Media types the caller can take; required until 0.2.5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_output_modes: Option<Vec<String>>,
-    /// How many of the last messages to include.
+    /// Number of most recent messages to include.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history_length: Option<u32>,
     /// A webhook for the task.
@@ -56,7 +56,7 @@ macro_rules! params {
             /// The task.
             pub id: TaskId,
             $($(#[$field])* pub $member: $type,)*
-            /// Whatever the two sides agreed on.
+            /// Custom key-value metadata.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub metadata: Option<Object>,
         }
@@ -74,7 +74,7 @@ params! {
     TaskIdParams {}
     /// A task, and how much of its history, 0.2 §7.3.1.
     TaskQueryParams {
-        /// How many of the last messages to include.
+        /// Number of most recent messages to include.
         #[serde(skip_serializing_if = "Option::is_none")]
         history_length: Option<u32>,
     }

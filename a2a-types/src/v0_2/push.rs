@@ -26,12 +26,12 @@ pub struct PushNotificationConfig {
     /// Names the webhook among those of its task (0.2.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<ConfigId>,
-    /// Where to POST to.
+    /// URL to POST to.
     pub url: String,
-    /// A secret that the receiver recognises the sender by.
+    /// Secret by which the receiver recognises the sender.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// How the sender authenticates.
+    /// Authentication of the sender.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authentication: Option<PushNotificationAuthenticationInfo>,
 }
@@ -44,7 +44,7 @@ hides!(PushNotificationConfig { id, authentication; token; url });
 pub struct PushNotificationAuthenticationInfo {
     /// The schemes that the receiver takes.
     pub schemes: Vec<String>,
-    /// What the scheme needs.
+    /// Credentials for the scheme.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credentials: Option<String>,
 }

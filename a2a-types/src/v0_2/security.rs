@@ -55,7 +55,7 @@ pub struct ApiKeySecurityScheme {
     /// Always `apiKey`.
     #[serde(rename = "type")]
     pub kind: ApiKeyType,
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Where the key goes.
@@ -90,7 +90,7 @@ pub struct HttpAuthSecurityScheme {
     /// Always `http`.
     #[serde(rename = "type")]
     pub kind: HttpType,
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// A name of the IANA registry of authentication schemes.
@@ -107,10 +107,10 @@ pub struct OAuth2SecurityScheme {
     /// Always `oauth2`.
     #[serde(rename = "type")]
     pub kind: OAuth2Type,
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// How a token is had.
+    /// OAuth flows that yield a token.
     pub flows: OAuthFlows,
     /// Where the authorization server describes itself (0.3).
     #[serde(rename = "oauth2MetadataUrl", skip_serializing_if = "Option::is_none")]
@@ -125,7 +125,7 @@ pub struct OpenIdConnectSecurityScheme {
     /// Always `openIdConnect`.
     #[serde(rename = "type")]
     pub kind: OpenIdConnectType,
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The discovery document.
@@ -143,7 +143,7 @@ pub struct MutualTlsSecurityScheme {
     /// Always `mutualTLS`.
     #[serde(rename = "type")]
     pub kind: MutualTlsType,
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }

@@ -13,15 +13,15 @@ use crate::variants::Variants;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentSkill {
-    /// Names the skill.
+    /// Identifier of the skill.
     pub id: String,
-    /// A name for people.
+    /// Human-readable name.
     pub name: String,
-    /// What it does.
+    /// Description of the skill.
     pub description: String,
     /// Keywords.
     pub tags: Vec<String>,
-    /// What one might ask.
+    /// Example prompts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub examples: Option<Vec<String>>,
     /// Media types it takes, if not the card's.

@@ -14,7 +14,7 @@ use crate::{
     Operation, Request, Response, SendMessageResponse,
 };
 
-/// What an operation is asked with.
+/// Params of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Params {
@@ -38,7 +38,7 @@ pub enum Params {
     Nothing,
 }
 
-/// What an operation is answered by.
+/// Result of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Returned {

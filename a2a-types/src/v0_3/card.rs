@@ -1,4 +1,4 @@
-//! The agent card, 0.3 §5.5 as the proto says it.
+//! The agent card, 0.3 §5.5 as in the proto.
 
 use std::collections::BTreeMap;
 
@@ -17,19 +17,19 @@ use crate::{
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentCard {
-    /// The generation spoken at `url`.
+    /// Protocol version spoken at `url`.
     #[serde(
         default = "generation",
         alias = "protocol_version",
         deserialize_with = "or_generation"
     )]
     pub protocol_version: String,
-    /// A name for people.
+    /// Human-readable name.
     pub name: String,
-    /// What the agent is for.
+    /// Purpose of the agent.
     #[serde(default, deserialize_with = "or_default")]
     pub description: String,
-    /// Where it is reached.
+    /// URL of the preferred interface.
     pub url: String,
     /// How it is reached there: `JSONRPC` if not given.
     #[serde(
@@ -55,12 +55,12 @@ pub struct AgentCard {
         skip_serializing_if = "Option::is_none"
     )]
     pub icon_url: Option<String>,
-    /// Who runs it.
+    /// Organization that runs the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<AgentProvider>,
     /// The agent's own version.
     pub version: String,
-    /// Where people read about it.
+    /// URL of the documentation.
     #[serde(
         default,
         alias = "documentation_url",
@@ -79,7 +79,7 @@ pub struct AgentCard {
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub security_schemes: BTreeMap<String, SecurityScheme>,
-    /// Which of them are required: any one entry suffices.
+    /// Required schemes: satisfying any one entry suffices.
     #[serde(
         default,
         deserialize_with = "or_default",
@@ -100,7 +100,7 @@ pub struct AgentCard {
         deserialize_with = "or_default"
     )]
     pub default_output_modes: Vec<String>,
-    /// What it can do.
+    /// Skills of the agent.
     #[serde(default, deserialize_with = "or_default")]
     pub skills: Vec<AgentSkill>,
     /// Whether there is a longer card for callers who authenticate.
@@ -153,18 +153,18 @@ pub struct AgentCapabilities {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentSkill {
-    /// Names the skill.
+    /// Identifier of the skill.
     pub id: String,
-    /// A name for people.
+    /// Human-readable name.
     #[serde(default, deserialize_with = "or_default")]
     pub name: String,
-    /// What it does.
+    /// Description of the skill.
     #[serde(default, deserialize_with = "or_default")]
     pub description: String,
     /// Keywords.
     #[serde(default, deserialize_with = "or_default")]
     pub tags: Vec<String>,
-    /// What one might ask.
+    /// Example prompts.
     #[serde(
         default,
         deserialize_with = "or_default",

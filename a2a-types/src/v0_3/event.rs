@@ -45,10 +45,10 @@ pub struct TaskStatusUpdateEvent {
     pub context_id: Option<ContextId>,
     /// Its new status.
     pub status: TaskStatus,
-    /// Whether the stream ends here.
+    /// `true` if the stream ends with this event.
     #[serde(default, rename = "final", deserialize_with = "or_default")]
     pub last: bool,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -71,14 +71,14 @@ pub struct TaskArtifactUpdateEvent {
     pub context_id: Option<ContextId>,
     /// The artifact, or the chunk of it.
     pub artifact: Artifact,
-    /// Whether the parts are added to what is there.
+    /// `true` if the parts are appended to the artifact.
     #[serde(
         default,
         deserialize_with = "or_default",
         skip_serializing_if = "is_false"
     )]
     pub append: bool,
-    /// Whether the artifact is complete.
+    /// `true` if the artifact is complete.
     #[serde(
         default,
         alias = "last_chunk",
@@ -86,7 +86,7 @@ pub struct TaskArtifactUpdateEvent {
         skip_serializing_if = "is_false"
     )]
     pub last_chunk: bool,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }

@@ -8,15 +8,15 @@ use crate::proto::{or_default, unless_empty};
 use crate::reading::{At, Mender, Quirk, Violation, Wire, spelled};
 use crate::{Base64, ContextId, MessageId, Object, Role, TaskId};
 
-/// One utterance, 0.3 §6.4.
+/// One message, 0.3 §6.4.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
-    /// Chosen by the sender.
+    /// Identifier of the message, chosen by the sender.
     #[serde(alias = "message_id")]
     pub message_id: MessageId,
-    /// The conversation.
+    /// Identifier of the conversation.
     #[serde(
         default,
         alias = "context_id",
@@ -32,12 +32,12 @@ pub struct Message {
         skip_serializing_if = "Option::is_none"
     )]
     pub task_id: Option<TaskId>,
-    /// Who speaks.
+    /// Sender of the message.
     pub role: Role,
     /// The content, at least one part; called `parts` from October 2025 on.
     #[serde(default, alias = "parts", deserialize_with = "or_default")]
     pub content: Vec<Part>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
     /// URIs of the extensions that contributed to the message.
@@ -104,7 +104,7 @@ pub struct FilePart {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
 pub enum FileContent {
-    /// Where they are.
+    /// URI of the bytes.
     FileWithUri(String),
     /// The bytes.
     FileWithBytes(Base64),
@@ -175,7 +175,7 @@ impl TryFrom<FileMembers> for FilePart {
 }
 
 impl Message {
-    /// Checks that something is said: who sends a message has to, what agents tell is taken without.
+    /// Checks for at least one part: required of a caller's message, not of an agent's.
     pub(super) fn check_said(&self, at: &At<'_>) -> Result<(), Violation> {
         match self.content.is_empty() {
             true => Err(at

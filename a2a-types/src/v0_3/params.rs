@@ -17,10 +17,10 @@ pub struct SendMessageRequest {
     /// The message; `request` before 0.3.0, and in the proto's own spelling.
     #[serde(alias = "request")]
     pub message: Message,
-    /// How the caller wants to be answered.
+    /// Settings of the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub configuration: Option<SendMessageConfiguration>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -101,13 +101,13 @@ pub struct ListTasksResponse {
     /// The tasks, the latest change first.
     #[serde(default, deserialize_with = "or_default")]
     pub tasks: Vec<Task>,
-    /// Where to go on; empty on the last page.
+    /// Token of the next page; empty on the last page.
     #[serde(default, alias = "next_page_token", deserialize_with = "or_default")]
     pub next_page_token: String,
-    /// How many match, on all pages.
+    /// Number of matches on all pages.
     #[serde(default, alias = "total_size", deserialize_with = "or_default")]
     pub total_size: u32,
-    /// How many were asked for.
+    /// Page size used for this page.
     #[serde(default, alias = "page_size", deserialize_with = "or_default")]
     pub page_size: u32,
 }

@@ -39,16 +39,16 @@ pub struct PushNotificationConfig {
         skip_serializing_if = "Option::is_none"
     )]
     pub id: Option<ConfigId>,
-    /// Where to POST to.
+    /// URL to POST to.
     pub url: String,
-    /// A secret that the receiver recognises the sender by.
+    /// Secret by which the receiver recognises the sender.
     #[serde(
         default,
         deserialize_with = "unless_empty",
         skip_serializing_if = "Option::is_none"
     )]
     pub token: Option<String>,
-    /// How the sender authenticates.
+    /// Authentication of the sender.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authentication: Option<AuthenticationInfo>,
 }
@@ -66,7 +66,7 @@ pub struct AuthenticationInfo {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub schemes: Vec<String>,
-    /// What the scheme needs.
+    /// Credentials for the scheme.
     #[serde(
         default,
         deserialize_with = "unless_empty",
@@ -104,7 +104,7 @@ pub struct ListTaskPushNotificationConfigResponse {
     /// The webhooks.
     #[serde(default, deserialize_with = "or_default")]
     pub configs: Vec<TaskPushNotificationConfig>,
-    /// Where to go on; empty on the last page.
+    /// Token of the next page; empty on the last page.
     #[serde(
         default,
         alias = "next_page_token",

@@ -25,23 +25,23 @@ pub struct Task {
         skip_serializing_if = "Option::is_none"
     )]
     pub context_id: Option<ContextId>,
-    /// Where it stands.
+    /// Current status.
     pub status: TaskStatus,
-    /// What it has produced.
+    /// Artifacts produced so far.
     #[serde(
         default,
         deserialize_with = "or_default",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub artifacts: Vec<Artifact>,
-    /// What was said.
+    /// Messages exchanged so far.
     #[serde(
         default,
         deserialize_with = "or_default",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub history: Vec<Message>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -56,7 +56,7 @@ pub struct TaskStatus {
     /// What the agent says about it; `update` before 0.2.6, and in the proto's own spelling.
     #[serde(alias = "update", skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
-    /// Since when.
+    /// Time at which the status was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
 }
@@ -64,7 +64,7 @@ pub struct TaskStatus {
 /// The states of a task, 0.3 §6.3.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum TaskState {
-    /// Nobody knows.
+    /// State not known.
     #[default]
     Unspecified,
     /// Accepted, not started.
@@ -105,14 +105,14 @@ pub struct Artifact {
     /// Unique within the task.
     #[serde(alias = "artifact_id")]
     pub artifact_id: ArtifactId,
-    /// A name for people.
+    /// Human-readable name.
     #[serde(
         default,
         deserialize_with = "unless_empty",
         skip_serializing_if = "Option::is_none"
     )]
     pub name: Option<String>,
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(
         default,
         deserialize_with = "unless_empty",
@@ -122,7 +122,7 @@ pub struct Artifact {
     /// The content.
     #[serde(default, deserialize_with = "or_default")]
     pub parts: Vec<Part>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
     /// URIs of the extensions that contributed to the artifact.
