@@ -15,7 +15,7 @@ use crate::{
     OAuthFlows, SecurityRequirement, SecurityScheme, StringList,
 };
 
-/// Who an agent is and what it can do, 0.1 §5.5.
+/// Self-description of an agent: identity and skills, 0.1 §5.5.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -25,7 +25,7 @@ pub struct AgentCard {
     /// Purpose of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Where JSON-RPC is POSTed to.
+    /// URL that JSON-RPC is POSTed to.
     pub url: String,
     /// Organization that runs the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ pub struct AgentCard {
     pub documentation_url: Option<String>,
     /// The optional parts of the protocol that it offers.
     pub capabilities: AgentCapabilities,
-    /// What a caller has to show.
+    /// Authentication required of a caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authentication: Option<AgentAuthentication>,
     /// Media types that every skill takes, unless it says otherwise.
@@ -58,13 +58,13 @@ fn or_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Stri
     Option::deserialize(deserializer).map(|modes| modes.unwrap_or_else(text))
 }
 
-/// Who runs an agent, 0.1 §5.5.1.
+/// Provider of an agent, 0.1 §5.5.1.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentProvider {
-    /// Their name.
+    /// Name of the provider.
     pub organization: String,
-    /// Their home page.
+    /// Home page of the provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 }
@@ -85,20 +85,20 @@ pub struct AgentCapabilities {
     pub state_transition_history: bool,
 }
 
-/// What a caller has to show, 0.1 §5.5.3.
+/// Authentication required of a caller, 0.1 §5.5.3.
 #[derive(Clone, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentAuthentication {
-    /// Any one of these.
+    /// Names of the schemes: any one of these suffices.
     pub schemes: Vec<String>,
-    /// More about the schemes, usually JSON.
+    /// Details of the schemes, usually JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credentials: Option<String>,
 }
 
 hides!(AgentAuthentication { schemes; credentials });
 
-/// Something that an agent can do, 0.1 §5.5.4.
+/// An ability of an agent, 0.1 §5.5.4.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -232,8 +232,8 @@ impl From<crate::AgentSkill> for AgentSkill {
 
 type Security = (BTreeMap<String, SecurityScheme>, Vec<SecurityRequirement>);
 
-/// Each scheme becomes a definition of the same name, and a requirement of its own; several flows
-/// become several of both.
+/// Returns the schemes and requirements of 1.0: a definition and a requirement for each scheme, or
+/// for each of its flows.
 fn schemes(authentication: AgentAuthentication) -> Security {
     let credentials: Value = authentication
         .credentials
@@ -270,8 +270,8 @@ fn schemes(authentication: AgentAuthentication) -> Security {
     (definitions, requirements)
 }
 
-/// The names that 0.1 has for the schemes that are required: any one suffices there, so that several
-/// that must be satisfied together are but named. What needs a scheme that has no name, like a client
+/// Returns the names that 0.1 has for the required schemes. Any one suffices there: that several
+/// are required together is lost. A requirement that needs a scheme without a name, like a client
 /// certificate, is dropped as a whole.
 fn scheme_names(
     schemes: &BTreeMap<String, SecurityScheme>,

@@ -109,7 +109,7 @@ pub struct EventWriter {
 }
 
 impl EventWriter {
-    /// A writer for the answer to a request about `task`.
+    /// Returns a writer for the answer to a request about `task`.
     pub fn new(task: TaskId) -> Self {
         Self {
             task,
@@ -117,10 +117,10 @@ impl EventWriter {
         }
     }
 
-    /// What 0.1 says for one event, usually one event too.
+    /// Converts one event to those of 0.1, usually one.
     ///
-    /// It has no event for a whole task: that becomes its status and each of its artifacts. It has
-    /// no direct answer: that becomes a task completed with the message. Only of an ended task are the
+    /// 0.1 has no event for a whole task, which becomes its status and each of its artifacts. It has
+    /// no direct answer, which becomes a task completed with the message. Only of an ended task are the
     /// artifacts known to be complete.
     pub fn write(&mut self, event: Event) -> Vec<TaskEvent> {
         match event {

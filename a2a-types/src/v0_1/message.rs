@@ -21,7 +21,7 @@ pub struct Message {
     pub metadata: Option<Object>,
 }
 
-/// Sender of the message.
+/// Sender of a message.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub enum Role {
@@ -83,15 +83,15 @@ pub struct FilePart {
     pub metadata: Option<Object>,
 }
 
-/// A file's bytes or where they are; exactly one of the two, 0.1 §6.6.
+/// Bytes of a file or their URI; exactly one of the two, 0.1 §6.6.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FileContent {
-    /// A name.
+    /// Name of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The media type.
+    /// Media type of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The bytes.
@@ -116,7 +116,7 @@ pub struct DataPart {
     pub metadata: Option<Object>,
 }
 
-/// The members of a part before its kind is looked at: read one by one, so that an error inside
+/// The members of a part before its kind is known: read one by one, so that an error inside
 /// names its own path.
 #[derive(Deserialize)]
 struct PartMembers {
@@ -199,7 +199,7 @@ pub(super) fn check_parts(parts: &[Part], at: &At<'_>) -> Result<(), Violation> 
     Ok(())
 }
 
-/// Mends a message that `role` sent. An agent may leave out who it is; a caller may not.
+/// Repairs a message of `role`. Only an agent may omit the role.
 pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
     legacy::mend_role(message, mender, role);
     if message.get("data").is_some_and(Value::is_array) {
@@ -215,7 +215,7 @@ pub(super) fn mend_parts(object: &mut Map<String, Value>, mender: &mut Mender<'_
 }
 
 impl From<Message> for crate::Message {
-    /// 0.1 has no `messageId`: the message gets a new one.
+    /// Creates a `messageId`, which 0.1 does not have.
     fn from(message: Message) -> Self {
         Self {
             metadata: message.metadata,
@@ -228,7 +228,7 @@ impl From<Message> for crate::Message {
 }
 
 impl From<crate::Message> for Message {
-    /// Ids, references and extensions are lost: 0.1 has no place for them.
+    /// Drops ids, references and extensions: 0.1 has no place for them.
     fn from(message: crate::Message) -> Self {
         Self {
             role: message.role.into(),

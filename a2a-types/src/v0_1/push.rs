@@ -19,7 +19,7 @@ pub struct TaskPushNotificationConfig {
     pub push_notification_config: PushNotificationConfig,
 }
 
-/// Where and how to notify, 0.1 §6.8.
+/// Webhook for the changes of a task, 0.1 §6.8.
 #[derive(Clone, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PushNotificationConfig {
@@ -35,11 +35,11 @@ pub struct PushNotificationConfig {
 
 hides!(PushNotificationConfig { authentication; token; url });
 
-/// How the sender authenticates, 0.1 §6.9.
+/// Authentication of the sender, 0.1 §6.9.
 #[derive(Clone, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AuthenticationInfo {
-    /// The schemes that the receiver takes.
+    /// Authentication schemes that the receiver accepts.
     pub schemes: Vec<String>,
     /// Credentials for the scheme.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -70,7 +70,7 @@ impl Wire for TaskStatusUpdateEvent {
     fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
         mender.supply(event, "kind", "status-update", Quirk::NoKind);
         legacy::mend_task_id(event, mender, "taskId");
-        // 0.2.0 to 0.2.5 say in words that `final` is false when absent; the schema requires it.
+        // By the text of 0.2.0 to 0.2.5 `final` is false when absent; the schema requires it.
         if absent(event, "final") {
             event.insert("final".to_owned(), false.into());
         }
@@ -85,7 +85,7 @@ impl Wire for TaskArtifactUpdateEvent {
         let anonymous =
             |artifact: &Value| artifact["artifactId"].as_str().is_none_or(str::is_empty);
         if event.get("artifact").is_some_and(anonymous) {
-            // An artifact without name adds to the one before: replacing it could only lose text.
+            // An artifact without id is appended to the one before: replacing it could only lose text.
             event.insert("append".to_owned(), true.into());
         }
         mender.member(event, "artifact", mend_artifact);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How a token is had: any number of these.
+/// OAuth flows of a scheme, any number of them.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -34,7 +34,7 @@ macro_rules! flows {
             /// URL for refreshing a token.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub refresh_url: Option<String>,
-            /// The scopes, and what each allows.
+            /// The scopes, each with its description.
             pub scopes: BTreeMap<String, String>,
         }
 
@@ -99,7 +99,7 @@ impl From<OAuthFlows> for crate::OAuthFlows {
 }
 
 impl OAuthFlows {
-    /// The flows without the device code and PKCE, which are new in 1.0; none if nothing remains.
+    /// Returns the flows without the device code and PKCE, new in 1.0; `None` if nothing remains.
     pub(super) fn from_canonical(flows: crate::OAuthFlows) -> Option<Self> {
         let had_device_code = flows.device_code.is_some();
         let known = Self {

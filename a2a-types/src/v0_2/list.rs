@@ -7,7 +7,7 @@ use super::{Task, TaskState};
 use crate::reading::{At, Mender, Violation, Wire};
 use crate::{ContextId, ListTasksRequest, ListTasksResponse, Object, Timestamp};
 
-/// Which tasks, and how much of each.
+/// Filter and size of a list of tasks.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

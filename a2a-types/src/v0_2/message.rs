@@ -49,7 +49,7 @@ pub struct Message {
     pub metadata: Option<Object>,
 }
 
-/// Sender of the message.
+/// Sender of a message.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub enum Role {
@@ -113,7 +113,7 @@ pub struct DataPart {
     pub metadata: Option<Object>,
 }
 
-/// A file's bytes, or where they are.
+/// Bytes of a file, or their URI.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from, inline))]
 #[serde(untagged, try_from = "FileMembers")]
@@ -129,10 +129,10 @@ pub enum File {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FileWithBytes {
-    /// A name.
+    /// Name of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The media type.
+    /// Media type of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The bytes.
@@ -144,17 +144,17 @@ pub struct FileWithBytes {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FileWithUri {
-    /// A name.
+    /// Name of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The media type.
+    /// Media type of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// URI of the file.
     pub uri: String,
 }
 
-/// The members of a part before its kind is looked at: read one by one, so that an error inside
+/// The members of a part before its kind is known: read one by one, so that an error inside
 /// names its own path.
 #[derive(Deserialize)]
 struct PartMembers {
@@ -267,7 +267,7 @@ impl Wire for Message {
     }
 }
 
-/// Mends a message that `role` sent. An agent may leave out who it is and the id; a caller may not.
+/// Repairs a message of `role`. Only an agent may omit the role and the id.
 pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
     mender.supply(message, "kind", "message", Quirk::NoKind);
     legacy::mend_role(message, mender, role);

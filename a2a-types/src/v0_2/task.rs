@@ -23,9 +23,9 @@ constants! {
 pub struct Task {
     /// Always `task`.
     pub kind: TaskKind,
-    /// Names the task; chosen by the server.
+    /// Identifier of the task, chosen by the server.
     pub id: TaskId,
-    /// The conversation it belongs to.
+    /// Conversation that the task belongs to.
     pub context_id: ContextId,
     /// Current status.
     pub status: TaskStatus,
@@ -40,7 +40,7 @@ pub struct Task {
     pub metadata: Option<Object>,
 }
 
-/// Where a task stands, 0.2 §6.2.
+/// Status of a task, 0.2 §6.2.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskStatus {
@@ -49,7 +49,7 @@ pub struct TaskStatus {
     /// Message of the agent about the status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
-    /// Since when; the zone may be missing, and means UTC then.
+    /// Time at which the status was set; in UTC if it has no zone.
     #[serde(
         default,
         deserialize_with = "zone_optional",

@@ -12,7 +12,7 @@ use crate::{
     AgentCardSignature, AgentExtension, AgentProvider, Dialect, SecurityRequirement, SecurityScheme,
 };
 
-/// Who an agent is and what it can do, 0.3 §5.5.
+/// Self-description of an agent: identity and skills, 0.3 §5.5.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -31,7 +31,7 @@ pub struct AgentCard {
     pub description: String,
     /// URL of the preferred interface.
     pub url: String,
-    /// How it is reached there: `JSONRPC` if not given.
+    /// Transport at `url`: `JSONRPC` if absent.
     #[serde(
         default,
         alias = "preferred_transport",
@@ -39,7 +39,7 @@ pub struct AgentCard {
         skip_serializing_if = "Option::is_none"
     )]
     pub preferred_transport: Option<String>,
-    /// Where else it is reached.
+    /// Further interfaces.
     #[serde(
         default,
         alias = "additional_interfaces",
@@ -103,7 +103,7 @@ pub struct AgentCard {
     /// Skills of the agent.
     #[serde(default, deserialize_with = "or_default")]
     pub skills: Vec<AgentSkill>,
-    /// Whether there is a longer card for callers who authenticate.
+    /// `true` if there is a longer card for authenticated callers.
     #[serde(
         alias = "supports_authenticated_extended_card",
         skip_serializing_if = "Option::is_none"
@@ -118,7 +118,7 @@ pub struct AgentCard {
     pub signatures: Vec<AgentCardSignature>,
 }
 
-/// One more place where an agent is reached, 0.3 §5.5.5.
+/// A further interface of an agent, 0.3 §5.5.5.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentInterface {
@@ -148,7 +148,7 @@ pub struct AgentCapabilities {
     pub extensions: Vec<AgentExtension>,
 }
 
-/// Something that an agent can do, 0.3 §5.5.4.
+/// An ability of an agent, 0.3 §5.5.4.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -187,7 +187,7 @@ pub struct AgentSkill {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub output_modes: Vec<String>,
-    /// What this skill requires to be let in, if not what the card says.
+    /// Security requirements of this skill, if not the card's.
     #[serde(
         default,
         deserialize_with = "or_default",
@@ -240,7 +240,7 @@ impl From<AgentCard> for crate::AgentCard {
 }
 
 impl From<crate::AgentCard> for AgentCard {
-    /// Lost are tenants, what security schemes have since 1.0, and signatures: each covers the card
+    /// Drops tenants, what security schemes have since 1.0, and signatures: each covers the card
     /// as 1.0 spells it.
     fn from(card: crate::AgentCard) -> Self {
         let mut interfaces = card.supported_interfaces;

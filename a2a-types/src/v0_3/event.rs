@@ -1,4 +1,4 @@
-//! Stream events, 0.3 §7.2 as the proto says them.
+//! Stream events, 0.3 §7.2 as in the proto.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ use crate::{ContextId, Event, Object, Role, TaskId};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
 #[serde(rename_all = "camelCase", try_from = "Members")]
 pub enum StreamResponse {
-    /// The task as it stands.
+    /// The task in its current state.
     Task(Box<Task>),
     /// The agent's direct answer.
     Message(Box<Message>),
@@ -198,7 +198,7 @@ impl Wire for TaskArtifactUpdateEvent {
             id.and_then(Value::as_str).is_none_or(str::is_empty)
         };
         if event.get("artifact").is_some_and(anonymous) {
-            // An artifact without name adds to the one before: replacing it could only lose text.
+            // An artifact without id is appended to the one before: replacing it could only lose text.
             event.insert("append".to_owned(), true.into());
         }
         mender.member(event, "artifact", mend_artifact);

@@ -1,4 +1,4 @@
-//! Messages and their parts, 0.3 §6.4–6.6 as the proto says them.
+//! Messages and their parts, 0.3 §6.4–6.6 as in the proto.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -62,15 +62,15 @@ pub struct Message {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
 #[serde(try_from = "PartMembers")]
 pub struct Part {
-    /// What it carries.
+    /// The content.
     #[serde(flatten)]
     pub content: Content,
-    /// Whatever the two sides agreed on; not in the text of 0.3.0, but in what peers speak.
+    /// Custom key-value metadata; not in the text of 0.3.0, but in what peers send.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
 
-/// What a part carries: exactly one of these.
+/// Content of a part: exactly one of these.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
@@ -88,18 +88,18 @@ pub enum Content {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
 #[serde(rename_all = "camelCase", try_from = "FileMembers")]
 pub struct FilePart {
-    /// Its bytes, or where they are.
+    /// Bytes of the file, or their URI.
     #[serde(flatten)]
     pub content: FileContent,
     /// The media type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// A name; not in the text of 0.3.0, but in what peers speak.
+    /// Name of the file; not in the text of 0.3.0, but in what peers send.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
-/// A file's bytes, or where they are: exactly one of these.
+/// Bytes of a file, or their URI: exactly one of these.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
@@ -199,7 +199,7 @@ impl Wire for Message {
     }
 }
 
-/// Mends a message that `role` sent. An agent may leave out who it is and the id; a caller may not.
+/// Repairs a message of `role`. Only an agent may omit the role and the id.
 pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: Role) {
     let is_said = role == Role::Agent;
     if is_said {
@@ -234,7 +234,7 @@ pub(super) fn mend_parts(object: &mut Map<String, Value>, mender: &mut Mender<'_
     });
 }
 
-/// Mends data that is not inside `data`, or is no object.
+/// Repairs data that is not inside `data`, or is not an object.
 fn mend_data(part: &mut Map<String, Value>, mender: &mut Mender<'_>) {
     let is_plain = part.contains_key("kind") || part.contains_key("type");
     let mut value = None;
@@ -273,8 +273,8 @@ impl From<Message> for crate::Message {
 }
 
 impl From<crate::Message> for Message {
-    /// The tasks that the message refers to are lost: 0.3.0 has no member for them, and its
-    /// parsers refuse one that they do not know.
+    /// Drops the tasks that the message refers to: 0.3.0 has no member for them, and its
+    /// parsers refuse an unknown one.
     fn from(message: crate::Message) -> Self {
         Self {
             message_id: message.message_id,
