@@ -52,7 +52,7 @@ impl Number {
     }
 }
 
-/// Writes the id as JSON: strings keep their quotes, so that `7` and `"7"` can be told apart.
+/// Writes the id as JSON: strings keep their quotes, so that `7` and `"7"` differ.
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

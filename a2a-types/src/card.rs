@@ -34,9 +34,9 @@ pub struct AgentCard {
     /// Required schemes: satisfying any one entry suffices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub security_requirements: Vec<SecurityRequirement>,
-    /// Media types that every skill takes, unless it says otherwise.
+    /// Media types that every skill accepts, unless it lists its own.
     pub default_input_modes: Vec<String>,
-    /// Media types that every skill produces, unless it says otherwise.
+    /// Media types that every skill produces, unless it lists its own.
     pub default_output_modes: Vec<String>,
     /// Skills of the agent.
     pub skills: Vec<AgentSkill>,
@@ -173,7 +173,7 @@ pub struct AgentCapabilities {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub extensions: Vec<AgentExtension>,
-    /// A longer card for callers who authenticate.
+    /// `true` if there is a longer card for authenticated callers.
     #[serde(alias = "extended_agent_card", skip_serializing_if = "Option::is_none")]
     pub extended_agent_card: Option<bool>,
 }

@@ -1,4 +1,4 @@
-//! The four protocol versions, and how to tell them apart.
+//! The four protocol versions, and how to distinguish them.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,7 +1,7 @@
 //! Reading of 1.0 cards, which may be one document for callers of every protocol version.
 //!
-//! Such a card says the same in several ways, of which those of 1.0 count (specification 1.0
-//! App. A.2.2). Where 1.0's own way is missing, another is understood: requirements under
+//! Such a card repeats its data in several forms, of which those of 1.0 count (specification 1.0
+//! App. A.2.2). If 1.0's own form is missing, another is read: requirements under
 //! `security`, as even the sample card of 1.0.1 has them, schemes as OpenAPI writes them, and the
 //! flag of the extended card beside the capabilities instead of among them.
 

@@ -87,7 +87,7 @@ operations! {
         ListTaskPushNotificationConfigs(ListTaskPushNotificationConfigsRequest) -> ListTaskPushNotificationConfigsResponse;
         /// Delete one webhook. §3.1.10
         DeleteTaskPushNotificationConfig(DeleteTaskPushNotificationConfigRequest) -> ();
-        /// Read the card for callers who authenticate. §3.1.11
+        /// Read the card for authenticated callers. §3.1.11
         GetExtendedAgentCard(GetExtendedAgentCardRequest) -> AgentCard;
     }
     stream {

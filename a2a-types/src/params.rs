@@ -26,7 +26,7 @@ macro_rules! params {
 }
 
 params! {
-    /// Sends a message. Specification 1.0 §3.2.1.
+    /// A request to send a message. Specification 1.0 §3.2.1.
     SendMessageRequest {
         /// The message. Its `task_id` continues a task; without one a new task begins.
         message: Message,
@@ -37,7 +37,7 @@ params! {
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Object>,
     }
-    /// Reads one task. Specification 1.0 §3.1.3.
+    /// A request to read one task. Specification 1.0 §3.1.3.
     GetTaskRequest {
         /// The task.
         id: TaskId,
@@ -45,7 +45,7 @@ params! {
         #[serde(default, alias = "history_length", deserialize_with = "whole", skip_serializing_if = "Option::is_none")]
         history_length: Option<u32>,
     }
-    /// Lists tasks. Specification 1.0 §3.1.4.
+    /// A request to list tasks. Specification 1.0 §3.1.4.
     ListTasksRequest {
         /// Only those of this conversation.
         #[serde(default, alias = "context_id", deserialize_with = "unless_empty", skip_serializing_if = "Option::is_none")]
@@ -69,7 +69,7 @@ params! {
         #[serde(default, alias = "include_artifacts", deserialize_with = "or_default", skip_serializing_if = "is_false")]
         include_artifacts: bool,
     }
-    /// Asks the agent to stop. Specification 1.0 §3.1.5.
+    /// A request to cancel a task. Specification 1.0 §3.1.5.
     CancelTaskRequest {
         /// The task.
         id: TaskId,
@@ -77,12 +77,12 @@ params! {
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Object>,
     }
-    /// Follows a task. Specification 1.0 §3.1.6.
+    /// A request to follow a task. Specification 1.0 §3.1.6.
     SubscribeToTaskRequest {
         /// The task.
         id: TaskId,
     }
-    /// Reads one push notification config. Specification 1.0 §3.1.8.
+    /// A request to read one push notification config. Specification 1.0 §3.1.8.
     GetTaskPushNotificationConfigRequest {
         /// The task.
         #[serde(alias = "task_id")]
@@ -91,7 +91,7 @@ params! {
         #[serde(default, deserialize_with = "or_default", skip_serializing_if = "ConfigId::is_empty")]
         id: ConfigId,
     }
-    /// Lists a task's push notification configs. Specification 1.0 §3.1.9.
+    /// A request to list a task's push notification configs. Specification 1.0 §3.1.9.
     ListTaskPushNotificationConfigsRequest {
         /// The task.
         #[serde(alias = "task_id")]
@@ -103,7 +103,7 @@ params! {
         #[serde(default, alias = "page_token", deserialize_with = "or_default", skip_serializing_if = "String::is_empty")]
         page_token: String,
     }
-    /// Deletes a push notification config. Specification 1.0 §3.1.10.
+    /// A request to delete a push notification config. Specification 1.0 §3.1.10.
     DeleteTaskPushNotificationConfigRequest {
         /// The task.
         #[serde(alias = "task_id")]
@@ -111,7 +111,7 @@ params! {
         /// The config.
         id: ConfigId,
     }
-    /// Reads the card for callers who authenticate. Specification 1.0 §3.1.11.
+    /// A request for the card of authenticated callers. Specification 1.0 §3.1.11.
     GetExtendedAgentCardRequest {}
 }
 

@@ -64,7 +64,7 @@ impl<T> Read<T> {
 pub struct Streamed {
     /// The event.
     pub event: Event,
-    /// `true` if the peer declared the end of the stream: `final` in 0.1 to 0.3.
+    /// `true` if the event ends the stream: by `final` in 0.1 to 0.3, or as a direct answer.
     pub last: bool,
 }
 
@@ -78,7 +78,7 @@ pub struct Violation {
     pub problem: String,
 }
 
-/// Context of a text, for repairs.
+/// Context of a text that is read.
 #[derive(Clone, Debug)]
 pub struct Hints<'a> {
     /// The path of the text in its message, like `$.params`.

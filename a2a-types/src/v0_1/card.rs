@@ -40,10 +40,10 @@ pub struct AgentCard {
     /// Authentication required of a caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authentication: Option<AgentAuthentication>,
-    /// Media types that every skill takes, unless it says otherwise.
+    /// Media types that every skill accepts, unless it lists its own.
     #[serde(default = "text", deserialize_with = "or_text")]
     pub default_input_modes: Vec<String>,
-    /// Media types that every skill produces, unless it says otherwise.
+    /// Media types that every skill produces, unless it lists its own.
     #[serde(default = "text", deserialize_with = "or_text")]
     pub default_output_modes: Vec<String>,
     /// Skills of the agent.

@@ -11,7 +11,7 @@ use crate::proto::or_default;
 use crate::reading::{At, Mender, Violation, Wire};
 use crate::{Event, Message, Object, TaskId};
 
-/// One event of a stream, told apart by its members.
+/// One event of a stream, distinguished by its members.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(untagged)]

@@ -52,9 +52,9 @@ pub struct AgentCard {
     /// Required schemes: satisfying any one entry suffices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub security: Option<Vec<SecurityRequirement>>,
-    /// Media types that every skill takes, unless it says otherwise.
+    /// Media types that every skill accepts, unless it lists its own.
     pub default_input_modes: Vec<String>,
-    /// Media types that every skill produces, unless it says otherwise.
+    /// Media types that every skill produces, unless it lists its own.
     pub default_output_modes: Vec<String>,
     /// Skills of the agent.
     pub skills: Vec<AgentSkill>,

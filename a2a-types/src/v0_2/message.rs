@@ -61,7 +61,7 @@ pub enum Role {
     Agent,
 }
 
-/// A piece of content, told apart by `kind`, 0.2 §6.5.
+/// A piece of content, distinguished by `kind`, 0.2 §6.5.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
 #[serde(untagged, try_from = "PartMembers")]

@@ -27,7 +27,7 @@ constants! {
     MutualTlsType = "mutualTLS";
 }
 
-/// One way to authenticate, told apart by `type`.
+/// One way to authenticate, distinguished by `type`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]

@@ -58,7 +58,7 @@ pub enum Returned {
     Card(Box<AgentCard>),
 }
 
-/// One item of a stream, told apart by `kind`.
+/// One item of a stream, distinguished by `kind`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(untagged)]

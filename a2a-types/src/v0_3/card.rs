@@ -86,14 +86,14 @@ pub struct AgentCard {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub security: Vec<SecurityRequirement>,
-    /// Media types that every skill takes, unless it says otherwise.
+    /// Media types that every skill accepts, unless it lists its own.
     #[serde(
         default,
         alias = "default_input_modes",
         deserialize_with = "or_default"
     )]
     pub default_input_modes: Vec<String>,
-    /// Media types that every skill produces, unless it says otherwise.
+    /// Media types that every skill produces, unless it lists its own.
     #[serde(
         default,
         alias = "default_output_modes",
