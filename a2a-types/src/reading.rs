@@ -64,7 +64,7 @@ impl<T> Read<T> {
 pub struct Streamed {
     /// The event.
     pub event: Event,
-    /// `true` if the event ends the stream: by `final` in 0.1 to 0.3, or as a direct answer.
+    /// `true` if the event ends the stream in 0.1 to 0.3: by `final`, or as a direct answer.
     pub last: bool,
 }
 

@@ -22,7 +22,7 @@ pub struct LlmResponse {
 /// The responses of an agent's model, in the order in which they began.
 ///
 /// Fed with the events of a stream as a [`Reader`](super::Reader) reads them, or with an answer.
-/// Plain status changes are left out; the reason of a failure is kept.
+/// Status changes without a message are left out; the reason of a failure is kept.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LlmResponses {
     responses: Vec<LlmResponse>,
