@@ -1,4 +1,4 @@
-//! The six members a message can have, found but not yet judged.
+//! The six members that a message can have, found but not yet checked.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -10,9 +10,9 @@ use crate::scan::walk;
 use crate::text::Text;
 use crate::{Fault, Id, Limits, Reason, Version};
 
-/// An object that has passed the scan, with its members as they were written.
+/// An object that has passed validation, with its members as they were written.
 ///
-/// A member that is absent is `None`, one that is null is not: JSON-RPC tells them apart.
+/// A member that is absent is `None`, one that is null is not: JSON-RPC distinguishes them.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(test, derive(Eq, PartialEq))]
 pub(crate) struct Envelope<'a> {
@@ -30,7 +30,7 @@ pub(crate) struct Envelope<'a> {
     pub(crate) error: Option<&'a str>,
 }
 
-/// Why there is no envelope.
+/// Reason for which a document has no envelope.
 #[derive(Debug)]
 pub(crate) enum Unread {
     Fault(Fault),
@@ -51,7 +51,7 @@ impl<'a> Envelope<'a> {
         Self::glance(bytes, limits).map_or_else(|| Self::walk(bytes, limits), Ok)
     }
 
-    /// What nearly every message is.
+    /// Reads a message on the fast path, which nearly every one takes.
     fn glance(bytes: &'a [u8], limits: &Limits) -> Option<Self> {
         let mut envelope = Self::default();
         members(bytes, limits, |key, value| {
@@ -69,7 +69,7 @@ impl<'a> Envelope<'a> {
         Some(envelope)
     }
 
-    /// Any other.
+    /// Reads any other message, after the full walk.
     fn walk(bytes: &'a [u8], limits: &Limits) -> Result<Self, Unread> {
         walk(bytes, limits).map_err(Unread::Fault)?;
         // Derived code would also take an array for a struct.
@@ -79,12 +79,12 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// Whether the member `jsonrpc` is there, whatever it says.
+    /// Returns whether the member `jsonrpc` is present, with any value.
     pub(crate) fn is_marked(&self) -> bool {
         self.jsonrpc.is_some()
     }
 
-    /// The member `jsonrpc`. JSON-RPC 2.0 §4.
+    /// Returns the value of the member `jsonrpc`. JSON-RPC 2.0 §4.
     pub(crate) fn version(&self) -> Result<Version, Misfit> {
         let Some(raw) = self.jsonrpc else {
             return Ok(Version::Absent);
@@ -102,7 +102,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// The member `id`, or `None` if there is none. JSON-RPC 2.0 §4.
+    /// Returns the member `id`, or `None` if it is absent. JSON-RPC 2.0 §4.
     pub(crate) fn id(&self) -> Result<Option<Id>, Misfit> {
         self.id
             .map(Id::from_json)
@@ -112,8 +112,8 @@ impl<'a> Envelope<'a> {
 }
 
 impl Unread {
-    /// For a second reading that disagrees with the first, which would be a mistake of ours; the peer
-    /// still gets a sentence and no panic.
+    /// Returns the fault for two readings that disagree, which would be a mistake of ours: the peer gets
+    /// a sentence and no panic.
     fn slipped(error: serde_json::Error) -> Self {
         Self::Fault(Fault {
             path: "$".to_owned(),

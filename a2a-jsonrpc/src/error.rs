@@ -3,15 +3,15 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// What the other side says went wrong. JSON-RPC 2.0 §5.1.
+/// An error as the peer reports it. JSON-RPC 2.0 §5.1.
 ///
-/// When one is read, members beyond these three are passed over, and `"data": null` is no data.
+/// Reading ignores members beyond these three; `"data": null` is read as no data.
 #[derive(Clone, Debug, Deserialize, Serialize, thiserror::Error)]
 #[error("{message} (code {code})")]
 pub struct Error {
-    /// Which kind of error it is.
+    /// Code of the kind of error.
     pub code: i64,
-    /// What happened, in one sentence.
+    /// Description of the error, in one sentence.
     pub message: String,
     /// More about it, in a form the two sides have agreed on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -19,7 +19,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error without data.
+    /// Returns an error without data.
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -28,7 +28,7 @@ impl Error {
         }
     }
 
-    /// Adds data, as it is to stand on the wire.
+    /// Adds data, as the wire is to carry it.
     pub fn with_data(self, data: Box<RawValue>) -> Self {
         Self {
             data: Some(data),

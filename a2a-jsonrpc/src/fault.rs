@@ -1,4 +1,4 @@
-//! What is wrong with a document, and where.
+//! Faults of a document: the reason and the place.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use crate::{Error, INVALID_REQUEST, PARSE_ERROR};
 pub struct Fault {
     /// The member or element at fault, such as `$.params.message.parts[3]`.
     ///
-    /// Odd keys stand as `["…"]`, long ones are clipped.
+    /// Odd keys are written as `["…"]`, long ones are clipped.
     pub path: String,
     /// The line the scan had reached, from 1; 0 when nothing was scanned.
     pub line: usize,
     /// The column in that line, in bytes.
     pub column: usize,
-    /// What is wrong there.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// What is wrong with a document.
+/// Reason for which a document is refused.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
@@ -68,7 +68,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What a server answers to such a document. JSON-RPC 2.0 §5.1.
+/// Converts to the error that a server answers with. JSON-RPC 2.0 §5.1.
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Self {
         match fault.reason {

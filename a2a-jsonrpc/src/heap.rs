@@ -1,4 +1,4 @@
-//! What a tree of values would cost, counted down while the text is still only text.
+//! Memory budget: the cost of a tree of values, estimated while the document is still text.
 
 /// The heap that is left for the document being scanned.
 ///
@@ -10,7 +10,7 @@ pub(crate) struct Heap {
     left: usize,
 }
 
-/// The document costs more than it may.
+/// Error of a document that costs more than is left.
 #[derive(Debug)]
 pub(crate) struct Spent;
 

@@ -1,4 +1,4 @@
-//! Which request a message belongs to.
+//! The id that pairs a response with its request.
 
 use std::fmt;
 
@@ -23,12 +23,12 @@ pub enum Id {
 }
 
 impl Id {
-    /// A whole number, as clients count their requests.
+    /// Returns an id that is a whole number, as clients count their requests.
     pub fn number(n: u64) -> Self {
         Self::Number(Number(n.to_string().into()))
     }
 
-    /// Reads an id from what is JSON; the error is a phrase such as `must be …, found …`.
+    /// Reads an id from text that is JSON. Errors: a phrase such as `must be …, found …`.
     pub(crate) fn from_json(text: &str) -> Result<Self, String> {
         match Kind::of(text) {
             Kind::Null => Ok(Self::Null),
@@ -46,13 +46,13 @@ impl Id {
 pub struct Number(Box<str>);
 
 impl Number {
-    /// The digits.
+    /// Returns the digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// As it stands on the wire: strings keep their quotes, so that `7` and `"7"` can be told apart.
+/// Writes the id as JSON: strings keep their quotes, so that `7` and `"7"` differ.
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

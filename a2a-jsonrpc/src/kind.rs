@@ -1,8 +1,8 @@
-//! The six kinds of JSON value, told by the first byte.
+//! The six kinds of JSON value, recognised by the first byte.
 
 use std::fmt;
 
-/// What a value is.
+/// Kind of a JSON value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Kind {
     Object,
@@ -14,7 +14,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The kind of the value that a text is, given that it is JSON.
+    /// Returns the kind of the value in `json`, which must be JSON.
     pub(crate) fn of(json: impl AsRef<[u8]>) -> Self {
         match json.as_ref().trim_ascii_start().first() {
             Some(b'{') => Self::Object,
@@ -27,7 +27,7 @@ impl Kind {
     }
 }
 
-/// With its article, as sentences need it.
+/// Writes the kind with its article, as sentences need it.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

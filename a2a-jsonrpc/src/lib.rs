@@ -1,7 +1,7 @@
 //! JSON-RPC 2.0 messages as values: read within limits, written in one way.
 //!
 //! The crate knows the envelope and nothing else: no method names, no sockets, no async. Bytes come in,
-//! borrowed values go out, and every refusal says which member is at fault and which request it was.
+//! borrowed values go out, and every refusal names the member at fault and the request.
 //!
 //! ```text
 //! server   bytes ─ read_request ─▶ Request ─ (the caller's work) ─▶ Response ─ serde_json::to_vec ─▶ bytes
@@ -10,10 +10,10 @@
 //! ```
 //!
 //! Before anything is kept, [`check`] walks the document once and refuses what is not JSON, nests too
-//! deep, names a member twice or would weigh too much as a tree of values. It can be used alone, for any
-//! JSON that comes from a peer. Most documents are so plain that a glance at them does instead.
+//! deep, names a member twice or would take too much memory as a tree of values. It can be used alone, for
+//! any JSON that comes from a peer. Most documents are so plain that a faster check suffices.
 //!
-//! Deliberately absent: batches (JSON-RPC 2.0 §6), which are refused with a sentence that says so, and
+//! Deliberately absent: batches (JSON-RPC 2.0 §6), which are refused with a sentence about it, and
 //! any notion of what `params` and `result` contain, which stay text.
 //!
 //! ```

@@ -1,7 +1,7 @@
-//! How much of a peer's document is read before it is refused.
+//! Limits on reading a peer's document.
 
-/// The bounds on one JSON document, enforced while it is scanned and before memory is spent on it. They are
-/// made with [`Default`], and their fields are set.
+/// The bounds on one JSON document, enforced while it is scanned and before memory is spent on it.
+/// Begin with [`Default`] and set the fields.
 ///
 /// ```
 /// # use a2a_jsonrpc::Limits;
@@ -13,10 +13,10 @@
 pub struct Limits {
     /// The longest text, in bytes. 4 MiB by default.
     pub bytes: usize,
-    /// How many arrays and objects may be open at once. 64 by default; a number beyond 126 counts as
-    /// 126, because `serde_json` itself stops soon after.
+    /// Number of arrays and objects that may be open at once. 64 by default; a number beyond 126 counts
+    /// as 126, because `serde_json` itself stops soon after.
     pub depth: usize,
-    /// What the document may weigh as a tree of values, in bytes of heap. 16 MiB by default.
+    /// Bytes of heap that the document may take as a tree of values. 16 MiB by default.
     ///
     /// An estimate, made for [`serde_json::Value`] and on the high side: about 640 bytes for every six
     /// members of an object, 64 for every element of an array (the first pays for four places, 128),

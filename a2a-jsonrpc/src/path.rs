@@ -1,4 +1,4 @@
-//! Where in a document something is: `$.params.message.parts[3]`.
+//! Place of a value in a document: `$.params.message.parts[3]`.
 
 use std::fmt::{self, Write};
 
@@ -24,7 +24,7 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// A peer's text as it may stand in a message: escaped, on one line, and no longer than a glance.
+/// Returns a peer's text in a form fit for a message: escaped, on one line, at most `LONGEST` characters.
 pub(crate) fn clip(text: &str) -> String {
     let mut clipped: String = text
         .chars()
@@ -37,13 +37,13 @@ pub(crate) fn clip(text: &str) -> String {
     clipped
 }
 
-/// Needs no quotes: an identifier of a length that is worth printing whole.
+/// Returns whether a key needs no quotes: an identifier short enough to print whole.
 fn is_plain(key: &str) -> bool {
     let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$';
     key.len() <= LONGEST && key.starts_with(|c: char| !c.is_ascii_digit()) && key.bytes().all(word)
 }
 
-/// In characters.
+/// Longest text that is printed whole, in characters.
 const LONGEST: usize = 40;
 
 #[cfg(test)]

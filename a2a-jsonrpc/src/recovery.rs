@@ -1,4 +1,4 @@
-//! The id of a message that could not be read, so that its sender learns which one it was.
+//! Recovery of the id of a message that could not be read, so that its sender can match the error to it.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use serde_json::value::RawValue;
 use crate::Id;
 use crate::text::Text;
 
-/// Finds the top-level `id` before or after whatever is wrong, or gives [`Id::Null`].
+/// Finds the top-level `id` before or after the fault, or returns [`Id::Null`].
 ///
 /// Values are skipped without being built, and the search ends at the first error of syntax. Two ids,
 /// or a number that the end of the text may have cut short, are no id: a wrong one is worse than none.
 pub(crate) fn recover_id(bytes: &[u8]) -> Id {
     let mut found = Found::Nothing;
     let mut json = serde_json::Deserializer::from_slice(bytes);
-    // The error, if there is one, is what the caller has already reported.
+    // The error, if there is one, has already been reported by the caller.
     let _ = json.deserialize_map(Search(&mut found));
     match found {
         Found::Whole(id) => id,
@@ -25,7 +25,7 @@ pub(crate) fn recover_id(bytes: &[u8]) -> Id {
     }
 }
 
-/// What the search has seen.
+/// State of the search.
 #[derive(Debug)]
 enum Found {
     Nothing,

@@ -15,7 +15,7 @@ use crate::{Error, INVALID_PARAMS, INVALID_REQUEST, Id, Limits};
 /// One request as it was read, borrowing from its bytes. JSON-RPC 2.0 §4.
 #[derive(Clone)]
 pub struct Request<'a> {
-    /// Whether the request says that it is JSON-RPC 2.0.
+    /// Version that the request declares.
     pub version: Version,
     /// The id to answer with; `None` if the member is absent, which makes the request a notification.
     /// JSON-RPC 2.0 §4.1.
@@ -38,38 +38,39 @@ impl fmt::Debug for Request<'_> {
     }
 }
 
-/// What the member `jsonrpc` says. JSON-RPC 2.0 §4.
+/// Value of the member `jsonrpc`. JSON-RPC 2.0 §4.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Version {
     /// `"2.0"`.
     V2,
-    /// Nothing, for the member is absent. Any other value is refused.
+    /// The member is absent. Any other value is refused.
     Absent,
 }
 
-/// Why a request was refused, and which one it was.
+/// Refusal of a request: its id and the error.
 ///
-/// Both halves are what the response to it consists of.
+/// The response to the request consists of the two.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("request {id} refused")]
 pub struct Refusal {
     /// The id of the request, or [`Id::Null`] if it has none or none that could be read for certain.
     /// JSON-RPC 2.0 §5.
     pub id: Id,
-    /// What to answer; the message names the place and what is expected there.
+    /// The error to answer with; its message names the place and what is expected there.
     #[source]
     pub error: Error,
 }
 
 /// Reads one request.
 ///
-/// What is not JSON, or not within the limits, is refused with [`PARSE_ERROR`](crate::PARSE_ERROR); a
-/// body that is too long, and JSON that is not a request, with [`INVALID_REQUEST`]; `params` that are
-/// neither object nor array with [`INVALID_PARAMS`]. Members that JSON-RPC does not know are passed over.
+/// Bytes that are not JSON, or not within the limits, are refused with
+/// [`PARSE_ERROR`](crate::PARSE_ERROR); a body that is too long, and JSON that is not a request, with
+/// [`INVALID_REQUEST`]; `params` that are neither object nor array with [`INVALID_PARAMS`]. Unknown
+/// members are ignored.
 pub fn read_request<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Request<'a>, Refusal> {
     let envelope = Envelope::read(bytes, limits).map_err(|unread| match unread {
         Unread::Fault(fault) => Refusal {
-            // Of a body that is too long only the allowed part is searched.
+            // Only the allowed part of a body that is too long is searched.
             id: recover_id(&bytes[..bytes.len().min(limits.bytes)]),
             error: fault.into(),
         },
@@ -97,8 +98,8 @@ pub fn read_request<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Request<'a>,
 
 /// Writes one request. JSON-RPC 2.0 §4.
 ///
-/// `params` that serialise to null are left out, as if they were `None`; that they otherwise become an
-/// object or an array is up to the caller.
+/// `params` that serialise to null are left out, as if they were `None`. The caller ensures that others
+/// become an object or an array.
 pub fn write_request<P: Serialize + ?Sized>(
     id: &Id,
     method: &str,
@@ -175,7 +176,6 @@ mod tests {
 
     const SAMPLE: &str = r#"{"jsonrpc":"2.0","id":7,"method":"message/send","params":{"message":{"role":"user","parts":[{"text":"caf\u00e9 \ud83d\ude00 é"},{"data":[1,-2.5e3,true,null,{}]}]}}}"#;
 
-    /// Expects `version id method params`, or `id code message` of the refusal.
     #[test]
     fn parameters_are_not_printed() {
         let call = br#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"token":"canary"}}"#;
@@ -189,6 +189,7 @@ mod tests {
         }
     }
 
+    /// Expects `version id method params`, or `id code message` of the refusal.
     #[track_caller]
     fn check(bytes: impl AsRef<[u8]>, expected: &str) {
         let found = match read_request(bytes.as_ref(), &Limits::default()) {

@@ -15,18 +15,18 @@ use crate::{Error, Fault, Id, Limits, Version};
 pub struct Response<T> {
     /// The id of the request, as it was sent.
     pub id: Id,
-    /// What came of the request.
+    /// Result of the request, or the error.
     pub outcome: Result<T, Error>,
 }
 
 /// A response as it was read, borrowing from its bytes. JSON-RPC 2.0 §5.
 #[derive(Clone)]
 pub struct Answer<'a> {
-    /// Whether the response says that it is JSON-RPC 2.0.
+    /// Version that the response declares.
     pub version: Version,
     /// The id of the request it answers; `None` if the member is absent.
     pub id: Option<Id>,
-    /// What came of the request; a result may be null.
+    /// Result of the request, which may be null, or the error.
     pub outcome: Result<&'a RawValue, Error>,
 }
 
@@ -42,18 +42,18 @@ impl fmt::Debug for Answer<'_> {
     }
 }
 
-/// Why bytes that a server sent are not a response. The server is to blame.
+/// Reason for which bytes from a server are not a response. The server is to blame.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {
     /// The bytes are not JSON, or not within the limits.
     #[error("the response cannot be read")]
     Unreadable(#[from] Fault),
-    /// JSON with neither a result nor an error: perhaps a result without its envelope, for some servers
-    /// send that.
+    /// JSON with neither a result nor an error: perhaps a result without its envelope, as some servers
+    /// send.
     #[error("the response has neither a result nor an error")]
     NotAnEnvelope {
-        /// Whether there was at least a member `jsonrpc`, which no bare result has.
+        /// `true` if there was a member `jsonrpc`, which no bare result has.
         marked: bool,
     },
     /// Both a result and an error, neither of them null.
@@ -64,7 +64,7 @@ pub enum Malformed {
     Member {
         /// The member: `$.jsonrpc`, `$.id` or `$.error`.
         path: &'static str,
-        /// What is wrong with it, such as `must be an object, found a string`.
+        /// The problem, such as `must be an object, found a string`.
         wrong: String,
     },
 }
@@ -89,7 +89,7 @@ impl<T: Serialize> Serialize for Response<T> {
 pub fn read_response<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Answer<'a>, Malformed> {
     let envelope = Envelope::read(bytes, limits)?;
     let error = envelope.error.filter(|raw| Kind::of(raw) != Kind::Null);
-    // Before `jsonrpc` and `id` are judged: in a bare result those may mean anything.
+    // Before `jsonrpc` and `id` are checked: in a bare result they may mean anything.
     let outcome = match (envelope.result, error) {
         (Some(result), None) => Ok(raw(result)?),
         (Some(result), Some(_)) if Kind::of(result) != Kind::Null => {
@@ -110,7 +110,7 @@ pub fn read_response<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Answer<'a>,
 }
 
 fn raw(result: &str) -> Result<&RawValue, Misfit> {
-    // It has been read already.
+    // It has been validated already.
     serde_json::from_str(result).map_err(|error| Misfit::new("$.result", error.to_string()))
 }
 

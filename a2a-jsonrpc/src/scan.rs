@@ -1,4 +1,4 @@
-//! One walk over a document that keeps nothing, so that what is read afterwards is known to be bounded.
+//! Validation of a document in one walk that keeps nothing: afterwards it is known to be bounded.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -25,7 +25,7 @@ pub fn check(bytes: &[u8], limits: &Limits) -> Result<(), Fault> {
     }
 }
 
-/// The same, however plain the document is.
+/// Does the same by the full walk alone.
 pub(crate) fn walk(bytes: &[u8], limits: &Limits) -> Result<(), Fault> {
     if bytes.len() > limits.bytes {
         let reason = Reason::TooLarge {
@@ -56,7 +56,7 @@ pub(crate) fn walk(bytes: &[u8], limits: &Limits) -> Result<(), Fault> {
         })
 }
 
-/// What the walk remembers.
+/// State of the walk.
 ///
 /// Should a dependent turn on `serde_json/arbitrary_precision`, numbers look like objects of one member:
 /// they count as one level and are charged as such, so fewer fit; and `1e400` is a number then.
@@ -64,11 +64,11 @@ pub(crate) fn walk(bytes: &[u8], limits: &Limits) -> Result<(), Fault> {
 struct Scan<'l> {
     limits: &'l Limits,
     heap: Heap,
-    /// How many arrays and objects are open.
+    /// Number of open arrays and objects.
     depth: usize,
-    /// Where the walk ended, noted by the innermost value that saw the error.
+    /// Place where the walk ended, noted by the innermost value that saw the error.
     path: Option<String>,
-    /// Why the walk ended, unless it was `serde_json` that ended it.
+    /// Reason for which the walk ended, unless `serde_json` ended it.
     reason: Option<Reason>,
 }
 
@@ -208,7 +208,7 @@ impl<'de> Visitor<'de> for Probe<'_, '_> {
     }
 }
 
-/// The reason in the words of `serde_json`, unless ours explain more.
+/// Returns the reason in the words of `serde_json`, unless ours explain more.
 fn syntax(bytes: &[u8], error: &serde_json::Error) -> Reason {
     if bytes.starts_with(BYTE_ORDER_MARK) {
         return Reason::Syntax("a byte order mark stands before the document".to_owned());
@@ -229,7 +229,7 @@ fn syntax(bytes: &[u8], error: &serde_json::Error) -> Reason {
     )
 }
 
-/// How many bytes the scan had read when the error arose.
+/// Returns the number of bytes that had been scanned when the error arose.
 fn offset(bytes: &[u8], error: &serde_json::Error) -> usize {
     let earlier = bytes
         .split_inclusive(|byte| *byte == b'\n')
@@ -238,7 +238,7 @@ fn offset(bytes: &[u8], error: &serde_json::Error) -> usize {
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-/// One below the limit of `serde_json`, so that it is always ours that is met first.
+/// One below the limit of `serde_json`, so that ours is always met first.
 pub(crate) const DEEPEST: usize = 126;
 
 #[cfg(test)]

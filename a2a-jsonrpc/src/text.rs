@@ -10,7 +10,7 @@ use serde::Deserialize;
 pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 impl<'a> Text<'a> {
-    /// The string that a value is, if it is one, given that it is JSON.
+    /// Returns the string in `json`, which must be JSON, or `None` if it is another kind of value.
     pub(crate) fn of(json: &'a str) -> Option<Self> {
         let text = json.strip_prefix('"')?.strip_suffix('"')?;
         match text.contains('\\') {

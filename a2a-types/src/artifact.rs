@@ -1,4 +1,4 @@
-//! What a task produces.
+//! Artifacts: the results of a task.
 
 use std::collections::HashMap;
 
@@ -15,16 +15,16 @@ pub struct Artifact {
     /// Unique within the task.
     #[serde(alias = "artifact_id")]
     pub artifact_id: ArtifactId,
-    /// A name for people.
+    /// Human-readable name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The content.
     #[serde(default, deserialize_with = "or_default")]
     pub parts: Vec<Part>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
     /// URIs of the extensions that contributed to this artifact.
@@ -37,7 +37,7 @@ pub struct Artifact {
 }
 
 impl Artifact {
-    /// Takes in a chunk sent with `append: true`: parts are added, metadata is merged member by
+    /// Appends a chunk sent with `append: true`: parts are added, metadata is merged member by
     /// member, and a name or description is replaced when the chunk brings one.
     pub(crate) fn append(&mut self, chunk: &Self) {
         self.parts.extend_from_slice(&chunk.parts);
@@ -59,13 +59,13 @@ impl Artifact {
     }
 }
 
-/// The places of a task's artifacts by id, for a batch of events. Few events search the artifacts one by one:
-/// the index is built once that would cost more.
+/// Index of a task's artifacts by id, for applying a batch of events. It is built only once searching
+/// the artifacts one by one would cost more.
 #[derive(Default)]
 pub(crate) struct ArtifactIndex {
     searches: usize,
     places: HashMap<ArtifactId, usize>,
-    /// How many artifacts are in the index.
+    /// Number of artifacts in the index.
     indexed: usize,
 }
 
@@ -88,5 +88,5 @@ impl ArtifactIndex {
     }
 }
 
-/// How many artifacts, and how many events, need no index.
+/// Number of artifacts, and of searches, up to which no index is built.
 const FEW: usize = 16;

@@ -1,4 +1,4 @@
-//! Base64 text that is decoded only when somebody asks.
+//! Base64 text that is decoded only on demand.
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -8,9 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The bytes of a file as base64 text, kept as the sender wrote them.
 ///
 /// Both alphabets are read, padded or not; what is written is the standard alphabet with padding
-/// (ProtoJSON; specification 1.0 §5.5). Text that is no base64 at all is passed on as it is, and
-/// is an error only for who calls [`Base64::decode`]: an agent that merely forwards a file need
-/// not pay for decoding it.
+/// (ProtoJSON; specification 1.0 §5.5). Text that is not base64 is passed on unchanged, and only
+/// [`Base64::decode`] fails on it: an agent that merely forwards a file need not pay for decoding it.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Base64(String);
 
@@ -25,12 +24,12 @@ impl Base64 {
         Self(standard(text.into()))
     }
 
-    /// The text, in the standard alphabet with padding.
+    /// Returns the text, in the standard alphabet with padding.
     pub fn as_text(&self) -> &str {
         &self.0
     }
 
-    /// The bytes that the text stands for.
+    /// Returns the decoded bytes. Errors: the text is not base64.
     pub fn decode(&self) -> Result<Vec<u8>, NotBase64> {
         ENGINE
             .decode(&self.0)
@@ -48,7 +47,7 @@ const ENGINE: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Rewrites the URL alphabet and missing padding; leaves alone what is no base64.
+/// Rewrites the URL alphabet and missing padding; text that is not base64 stays as it is.
 fn standard(mut text: String) -> String {
     let symbols = text.trim_end_matches('=').len();
     let legal = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);

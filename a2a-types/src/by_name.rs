@@ -1,8 +1,8 @@
 //! Deserialization in which objects go by the names of their members.
 //!
 //! Structs that derive `Deserialize` also take an array of their members in order, and enums an object
-//! of one member: shapes that no version of the protocol has. Here they are refused. What is expected
-//! instead is told in the words of JSON.
+//! of one member: shapes that no version of the protocol has. Here they are refused. Errors name
+//! the expected shape in the words of JSON.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! How an agent introduces itself.
+//! The agent card.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 use crate::proto::or_default;
 use crate::{Dialect, Object, SecurityRequirement, SecurityScheme};
 
-/// Who an agent is, what it can do, where and how it is reached. Specification 1.0 §4.4.1.
+/// Self-description of an agent: identity, skills and interfaces. Specification 1.0 §4.4.1.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
 #[serde(rename_all = "camelCase", try_from = "crate::hybrid::Card")]
 pub struct AgentCard {
-    /// A name for people.
+    /// Human-readable name.
     pub name: String,
-    /// What the agent is for.
+    /// Purpose of the agent.
     pub description: String,
-    /// Where it is reached, in order of preference.
+    /// Interfaces of the agent, the preferred one first.
     pub supported_interfaces: Vec<AgentInterface>,
-    /// Who runs it.
+    /// Organization that runs the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<AgentProvider>,
     /// The agent's own version.
     pub version: String,
-    /// Where people read about it.
+    /// URL of the documentation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub documentation_url: Option<String>,
     /// The optional parts of the protocol that it offers.
@@ -31,14 +31,14 @@ pub struct AgentCard {
     /// The ways to authenticate, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub security_schemes: BTreeMap<String, SecurityScheme>,
-    /// Which of them are required: any one entry suffices.
+    /// Required schemes: satisfying any one entry suffices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub security_requirements: Vec<SecurityRequirement>,
-    /// Media types that every skill takes, unless it says otherwise.
+    /// Media types that every skill accepts, unless it lists its own.
     pub default_input_modes: Vec<String>,
-    /// Media types that every skill produces, unless it says otherwise.
+    /// Media types that every skill produces, unless it lists its own.
     pub default_output_modes: Vec<String>,
-    /// What it can do.
+    /// Skills of the agent.
     pub skills: Vec<AgentSkill>,
     /// Signatures over this card.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -49,8 +49,8 @@ pub struct AgentCard {
 }
 
 impl AgentCard {
-    /// A card of an agent that takes and produces text, streams, and has one skill; reached where
-    /// it is served. Everything is public and can be changed.
+    /// Returns the card of an agent that takes and produces text, streams, and has one skill. Without
+    /// interfaces, it is reached where it is served. All fields are public and can be changed.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         let (name, description) = (name.into(), description.into());
         Self {
@@ -73,7 +73,7 @@ impl AgentCard {
         }
     }
 
-    /// The same card, reached at `url` in every generation and binding that we serve.
+    /// Returns the same card, reached at `url` in every protocol version and binding that we serve.
     ///
     /// HTTP+JSON has a URL of its own below the other: 0.3 §5.6.4 forbids that one URL is declared
     /// with two transports.
@@ -91,7 +91,7 @@ impl AgentCard {
         self
     }
 
-    /// What follows the URL of JSON-RPC in that of HTTP+JSON, for [`AgentCard::at`].
+    /// Path segment that [`AgentCard::at`] appends to the URL of JSON-RPC for that of HTTP+JSON.
     pub const HTTP_JSON_SEGMENT: &str = "rest";
 }
 
@@ -105,10 +105,10 @@ pub struct AgentInterface {
     /// `JSONRPC`, `GRPC`, `HTTP+JSON`, or the URI of a custom binding.
     #[serde(alias = "protocol_binding")]
     pub protocol_binding: String,
-    /// To be repeated in every request to this interface.
+    /// Tenant to be repeated in every request to this interface.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
-    /// The generation spoken there, like `1.0`.
+    /// Protocol version spoken there, like `1.0`.
     #[serde(alias = "protocol_version")]
     pub protocol_version: String,
 }
@@ -119,7 +119,7 @@ impl AgentInterface {
     /// The `protocol_binding` of HTTP+JSON.
     pub const HTTP_JSON: &str = "HTTP+JSON";
 
-    /// An interface that speaks `dialect` by JSON-RPC.
+    /// Returns an interface that speaks `dialect` by JSON-RPC.
     pub fn json_rpc(url: impl Into<String>, dialect: Dialect) -> Self {
         Self {
             url: url.into(),
@@ -129,7 +129,7 @@ impl AgentInterface {
         }
     }
 
-    /// An interface that speaks `dialect` by HTTP+JSON.
+    /// Returns an interface that speaks `dialect` by HTTP+JSON.
     pub fn http_json(url: impl Into<String>, dialect: Dialect) -> Self {
         Self {
             protocol_binding: Self::HTTP_JSON.to_owned(),
@@ -137,21 +137,21 @@ impl AgentInterface {
         }
     }
 
-    /// The generation spoken there, if it is one that we know.
+    /// Returns the protocol version spoken there, if it is a known one.
     pub fn dialect(&self) -> Option<Dialect> {
         Dialect::from_version(&self.protocol_version)
     }
 }
 
-/// Who runs an agent. Specification 1.0 §4.4.2.
+/// Provider of an agent. Specification 1.0 §4.4.2.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentProvider {
-    /// Their home page; empty if they did not say (0.1).
+    /// Home page of the provider; empty if not given (0.1).
     #[serde(default, deserialize_with = "or_default")]
     pub url: String,
-    /// Their name.
+    /// Name of the provider.
     pub organization: String,
 }
 
@@ -173,7 +173,7 @@ pub struct AgentCapabilities {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub extensions: Vec<AgentExtension>,
-    /// A longer card for callers who authenticate.
+    /// `true` if there is a longer card for authenticated callers.
     #[serde(alias = "extended_agent_card", skip_serializing_if = "Option::is_none")]
     pub extended_agent_card: Option<bool>,
 }
@@ -183,13 +183,13 @@ pub struct AgentCapabilities {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentExtension {
-    /// Names the extension; an URI, though peers in the field use other names too.
+    /// Identifier of the extension: a URI, though peers in the field use other names too.
     #[serde(default, deserialize_with = "or_default")]
     pub uri: String,
-    /// How the agent uses it.
+    /// Description of how the agent uses it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Whether a caller must speak it.
+    /// `true` if a caller must support it.
     #[serde(
         default,
         deserialize_with = "or_default",
@@ -201,20 +201,20 @@ pub struct AgentExtension {
     pub params: Option<Object>,
 }
 
-/// Something that an agent can do. Specification 1.0 §4.4.5.
+/// An ability of an agent. Specification 1.0 §4.4.5.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
 #[serde(rename_all = "camelCase", try_from = "crate::hybrid::Skill")]
 pub struct AgentSkill {
-    /// Names the skill.
+    /// Identifier of the skill.
     pub id: String,
-    /// A name for people.
+    /// Human-readable name.
     pub name: String,
-    /// What it does.
+    /// Description of the skill.
     pub description: String,
     /// Keywords.
     pub tags: Vec<String>,
-    /// What one might ask.
+    /// Example prompts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<String>,
     /// Media types it takes, if not the card's.
@@ -223,7 +223,7 @@ pub struct AgentSkill {
     /// Media types it produces, if not the card's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output_modes: Vec<String>,
-    /// What this skill requires to be let in, if not what the card says.
+    /// Security requirements of this skill, if not the card's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub security_requirements: Vec<SecurityRequirement>,
 }

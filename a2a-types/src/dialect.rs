@@ -1,11 +1,11 @@
-//! The four generations of the protocol, and how to tell them apart.
+//! The four protocol versions, and how to distinguish them.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::Operation;
 
-/// A published generation of the protocol.
+/// A published version of the protocol.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Dialect {
@@ -42,10 +42,10 @@ impl FromStr for Dialect {
 pub struct UnknownVersion(String);
 
 impl Dialect {
-    /// Every generation, the oldest first.
+    /// Every version, the oldest first.
     pub const ALL: &[Self] = &[Self::V0_1, Self::V0_2, Self::V0_3, Self::V1_0];
 
-    /// `Major.Minor`, as cards and the `A2A-Version` header write it.
+    /// Returns `Major.Minor`, as cards and the `A2A-Version` header write it.
     pub fn version(self) -> &'static str {
         match self {
             Self::V0_1 => "0.1",
@@ -55,7 +55,7 @@ impl Dialect {
         }
     }
 
-    /// The generation of a version like `1.0`, `0.2.5` or ` 1.0.1 `: a patch number does not
+    /// Returns the protocol version of text like `1.0`, `0.2.5` or ` 1.0.1 `: a patch number does not
     /// matter (specification 1.0 §3.6).
     pub fn from_version(version: &str) -> Option<Self> {
         let is_exact = |dialect: &Self| dialect.version() == version;
@@ -74,7 +74,7 @@ impl Dialect {
             .find(|dialect| dialect.version().split('.').eq([major, minor]))
     }
 
-    /// The path of the public card, from the origin.
+    /// Returns the path of the public card, from the origin.
     pub fn card_path(self) -> &'static str {
         match self {
             Self::V0_1 | Self::V0_2 => "/.well-known/agent.json",
@@ -82,10 +82,10 @@ impl Dialect {
         }
     }
 
-    /// Where 0.2 has the extended card, below or beside the endpoint (0.2 §7.8).
+    /// Path of the extended card in 0.2, below or beside the endpoint (0.2 §7.8).
     pub const EXTENDED_CARD_PATH: &str = "/agent/authenticatedExtendedCard";
 
-    /// The path of a parameter of the canonical model as this generation spells it in JSON-RPC.
+    /// Returns the path of a parameter of the canonical model as this version spells it in JSON-RPC.
     pub fn path_of_param(self, operation: Operation, path: &str) -> String {
         use Operation::{
             CreateTaskPushNotificationConfig as Create, DeleteTaskPushNotificationConfig as Delete,
@@ -122,7 +122,7 @@ impl Dialect {
             .unwrap_or_else(|| path.to_owned())
     }
 
-    /// How tasks behave in this generation.
+    /// Returns the behaviour of tasks in this version.
     pub fn rules(self) -> Rules {
         Rules {
             caller_names_tasks: self == Self::V0_1,
@@ -137,7 +137,7 @@ impl Dialect {
         }
     }
 
-    /// The name of an operation on JSON-RPC, if this generation has it.
+    /// Returns the name of an operation on JSON-RPC, or `None` if this version lacks the operation.
     pub fn method(self, operation: Operation) -> Option<&'static str> {
         if self == Self::V1_0 {
             return Some(operation.name());
@@ -146,7 +146,7 @@ impl Dialect {
         names[self as usize]
     }
 
-    /// Which operation a JSON-RPC method is, and which generations call it so.
+    /// Returns the operation of a JSON-RPC method and the versions that use this name for it.
     pub fn of_method(method: &str) -> Option<Method> {
         let names = |dialect: Self, operation| dialect.method(operation) == Some(method);
         let called = |operation: &Operation| {
@@ -177,18 +177,18 @@ impl fmt::Display for Dialect {
     }
 }
 
-/// What a JSON-RPC method name tells.
+/// Meaning of a JSON-RPC method name.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Method {
     /// The operation.
     pub operation: Operation,
-    /// The generations that call it so, the oldest first; never empty.
+    /// The versions that use the name for it, the oldest first; never empty.
     pub dialects: Vec<Dialect>,
 }
 
 impl Method {
-    /// The generation to answer in: `preferred` if it calls the operation so, else the latest that
-    /// does. Specification 1.0 §3.6.2 takes a caller that does not say for one of 0.3.
+    /// Returns the version to answer in: `preferred` if it uses the name, else the latest that does.
+    /// Specification 1.0 §3.6.2 treats a caller that names no version as one of 0.3.
     pub fn dialect(&self, preferred: Option<Dialect>) -> Dialect {
         let latest = self.dialects.last().copied().unwrap_or(Dialect::V0_3);
         preferred
@@ -197,27 +197,27 @@ impl Method {
     }
 }
 
-/// How tasks behave in a generation, where generations differ.
+/// Behaviour of tasks in a protocol version, where versions differ.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Rules {
     /// The caller chooses the id of a new task; an unknown id creates it (0.1).
     pub caller_names_tasks: bool,
     /// A message to an ended task makes it submitted again (0.1).
     pub reopens_ended_tasks: bool,
-    /// History is included when the caller did not say how much.
+    /// History is included if the caller did not ask for a length.
     pub history_when_not_asked: bool,
     /// Following an ended task yields its last status and ends, instead of being refused.
     pub subscribes_to_ended_tasks: bool,
     /// Following a task goes on while it waits for its caller, until it has ended (1.0 §3.1.6); in
     /// the others a stream ends there with `final`.
     pub follows_waiting_tasks: bool,
-    /// Following a task that has ended or waits yields only its status; the others tell the task.
+    /// Following a task that has ended or waits yields only its status; other versions yield the task.
     pub ends_by_status: bool,
     /// A message may be answered by a message, without a task.
     pub answers_directly: bool,
     /// A waiting caller may be answered before the task ends or is interrupted.
     pub may_stop_waiting: bool,
-    /// A caller names its messages, so that one that is sent again can be recognised.
+    /// Messages carry an id chosen by the caller, by which a repeated one is recognised.
     pub names_messages: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What an agent says when it cannot do what it was asked.
+//! Protocol errors and their codes.
 
 use std::fmt;
 
@@ -9,16 +9,16 @@ use crate::Dialect;
 /// An error that crosses the wire.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Error {
-    /// Which error.
+    /// The kind of error.
     pub kind: ErrorKind,
-    /// What went wrong with this request, for people.
+    /// Human-readable description of the failure.
     pub message: String,
-    /// What a program may want to know beside that: `error.data` in JSON-RPC.
+    /// Machine-readable details: `error.data` in JSON-RPC.
     pub details: Option<Value>,
 }
 
 impl Error {
-    /// An error with a message of its own.
+    /// Returns an error with a message of its own.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -27,7 +27,7 @@ impl Error {
         }
     }
 
-    /// The same error with details for programs.
+    /// Adds details for programs.
     pub fn with_details(mut self, details: impl Into<Value>) -> Self {
         self.details = Some(details.into());
         self
@@ -35,7 +35,7 @@ impl Error {
 }
 
 impl From<ErrorKind> for Error {
-    /// The error with the specification's own message.
+    /// Returns the error with the specification's own message.
     fn from(kind: ErrorKind) -> Self {
         Self::new(kind, kind.message())
     }
@@ -64,27 +64,27 @@ macro_rules! error_kinds {
             /// Every kind that a table names.
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
-            /// The JSON-RPC code in 1.0; [`ErrorKind::code_in`] tells it for each generation.
+            /// Returns the JSON-RPC code in 1.0; see [`ErrorKind::code_in`] for the other versions.
             pub fn code(self) -> i64 {
                 match self { $(Self::$kind => $code,)* Self::Other(code) => code }
             }
 
-            /// The HTTP status in the HTTP+JSON binding (1.0.1).
+            /// Returns the HTTP status in the HTTP+JSON binding (1.0.1).
             pub fn http_status(self) -> u16 {
                 match self { $(Self::$kind => $http,)* Self::Other(_) => 500 }
             }
 
-            /// The canonical status name of `google.rpc.Code` (1.0.1).
+            /// Returns the canonical status name of `google.rpc.Code` (1.0.1).
             pub fn grpc_status(self) -> &'static str {
                 match self { $(Self::$kind => $grpc,)* Self::Other(_) => "UNKNOWN" }
             }
 
-            /// `reason` of `google.rpc.ErrorInfo`.
+            /// Returns the `reason` of `google.rpc.ErrorInfo`.
             pub fn reason(self) -> &'static str {
                 match self { $(Self::$kind => $reason,)* Self::Other(_) => "UNKNOWN" }
             }
 
-            /// The message that the schemas give.
+            /// Returns the message that the schemas give.
             pub fn message(self) -> &'static str {
                 match self { $(Self::$kind => $message,)* Self::Other(_) => "Unknown error" }
             }
@@ -95,13 +95,13 @@ macro_rules! error_kinds {
 error_kinds! {
     /// Not JSON, or JSON beyond the limits of the parser.
     JsonParse = -32700, 400, "INVALID_ARGUMENT", "JSON_PARSE", "Invalid JSON payload";
-    /// JSON, but no request.
+    /// JSON, but not a request.
     InvalidRequest = -32600, 400, "INVALID_ARGUMENT", "INVALID_REQUEST", "Request payload validation error";
-    /// No such operation in this generation.
+    /// No such operation in this protocol version.
     MethodNotFound = -32601, 404, "UNIMPLEMENTED", "METHOD_NOT_FOUND", "Method not found";
-    /// The operation is known, what it was asked with is wrong.
+    /// The operation is known, its params are wrong.
     InvalidParams = -32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS", "Invalid parameters";
-    /// Our fault.
+    /// The server failed.
     Internal = -32603, 500, "INTERNAL", "INTERNAL", "Internal error";
     /// No such task, or none the caller may see.
     TaskNotFound = -32001, 404, "NOT_FOUND", "TASK_NOT_FOUND", "Task not found";
@@ -121,19 +121,19 @@ error_kinds! {
     ExtensionSupportRequired = -32008, 400, "FAILED_PRECONDITION", "EXTENSION_SUPPORT_REQUIRED", "Extension support required";
     /// The agent does not speak the requested version.
     VersionNotSupported = -32009, 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED", "Version not supported";
-    /// The caller did not show who it is. No generation but 0.1.0's text gives it a code.
+    /// The caller is not authenticated. Only the text of 0.1.0 has a code for it.
     Unauthenticated = -32000, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "Authentication required";
-    /// The caller may not do that. No generation but 0.1.0's text gives it a code.
+    /// The caller lacks permission. Only the text of 0.1.0 has a code for it.
     PermissionDenied = -32000, 403, "PERMISSION_DENIED", "PERMISSION_DENIED", "Permission denied";
-    /// The agent is busy: try again later. No generation but 0.1.0's text gives it a code.
+    /// The agent is busy: try again later. Only the text of 0.1.0 has a code for it.
     Unavailable = -32000, 503, "UNAVAILABLE", "UNAVAILABLE", "Temporarily unavailable";
 }
 
 impl ErrorKind {
-    /// The JSON-RPC code in a generation.
+    /// Returns the JSON-RPC code in a protocol version.
     ///
-    /// -32006 to -32009 changed their meaning twice, so what a generation cannot say is said with
-    /// a code that it has.
+    /// -32006 to -32009 changed their meaning twice: an error that a version lacks is reported by a code that
+    /// the version has.
     pub fn code_in(self, dialect: Dialect) -> i64 {
         use ErrorKind::{
             ExtendedAgentCardNotConfigured, ExtensionSupportRequired, InvalidAgentResponse,
@@ -151,8 +151,8 @@ impl ErrorKind {
         }
     }
 
-    /// The HTTP status in the HTTP+JSON binding of a generation. 0.3 has no table of its own; its
-    /// peers answer what 1.0.0 §5.4 then wrote down.
+    /// Returns the HTTP status in the HTTP+JSON binding of a protocol version. 0.3 has no table of its
+    /// own; its peers answer as 1.0.0 §5.4 later specified.
     pub fn http_status_in(self, dialect: Dialect) -> u16 {
         match (dialect, self) {
             (Dialect::V1_0, _) => self.http_status(),
@@ -163,7 +163,7 @@ impl ErrorKind {
         }
     }
 
-    /// The kind that `reason` of `google.rpc.ErrorInfo` names.
+    /// Returns the kind that has this `reason` in `google.rpc.ErrorInfo`.
     pub fn from_reason(reason: &str) -> Option<Self> {
         Self::ALL
             .iter()
@@ -171,7 +171,7 @@ impl ErrorKind {
             .find(|kind| kind.reason() == reason)
     }
 
-    /// What a code means in a generation.
+    /// Returns the kind that a code stands for in a protocol version.
     pub fn from_code(code: i64, dialect: Dialect) -> Self {
         match (dialect, code) {
             (_, -32000) => Self::Other(code),

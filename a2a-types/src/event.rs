@@ -1,4 +1,4 @@
-//! What happens to a task, as it is told on a stream.
+//! Events of a task, as streams carry them.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::{Artifact, ContextId, Message, Object, Task, TaskId, TaskStatus};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Event {
-    /// The whole task as it stands.
+    /// The whole task in its current state.
     Task(Task),
     /// A message: the agent's direct answer on a stream, any message in a log.
     Message(Message),
@@ -20,7 +20,7 @@ pub enum Event {
     ArtifactUpdate(TaskArtifactUpdateEvent),
 }
 
-// The pages of 1.0.0 and 1.0.1 that tell what is new put `task` before the names of the updates.
+// The release notes of 1.0.0 and 1.0.1 put `task` before the names of the updates.
 one_of!(Event as "StreamResponse" {
     Task(Task) = "task";
     Message(Message) = "message";
@@ -29,7 +29,7 @@ one_of!(Event as "StreamResponse" {
 });
 
 impl Event {
-    /// The task that the event is about.
+    /// Returns the task that the event is about.
     pub fn task_id(&self) -> Option<&TaskId> {
         match self {
             Self::Task(task) => Some(&task.id),
@@ -39,7 +39,7 @@ impl Event {
         }
     }
 
-    /// The status that the event brings.
+    /// Returns the status that the event brings.
     pub fn status(&self) -> Option<&TaskStatus> {
         match self {
             Self::Task(task) => Some(&task.status),
@@ -57,7 +57,7 @@ pub struct TaskStatusUpdateEvent {
     /// The task.
     #[serde(alias = "task_id")]
     pub task_id: TaskId,
-    /// Its conversation. Absent only when the peer's generation does not tell it (0.1).
+    /// Its conversation. Absent only if the peer's protocol version does not carry it (0.1).
     #[serde(
         default,
         alias = "context_id",
@@ -67,7 +67,7 @@ pub struct TaskStatusUpdateEvent {
     pub context_id: Option<ContextId>,
     /// The new status.
     pub status: TaskStatus,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -80,7 +80,7 @@ pub struct TaskArtifactUpdateEvent {
     /// The task.
     #[serde(alias = "task_id")]
     pub task_id: TaskId,
-    /// Its conversation. Absent only when the peer's generation does not tell it (0.1).
+    /// Its conversation. Absent only if the peer's protocol version does not carry it (0.1).
     #[serde(
         default,
         alias = "context_id",
@@ -90,14 +90,14 @@ pub struct TaskArtifactUpdateEvent {
     pub context_id: Option<ContextId>,
     /// The artifact, or the chunk of it.
     pub artifact: Artifact,
-    /// Whether the parts are added to the artifact of that id, instead of replacing it.
+    /// `true` if the parts are added to the artifact of that id, instead of replacing it.
     #[serde(
         default,
         deserialize_with = "or_default",
         skip_serializing_if = "is_false"
     )]
     pub append: bool,
-    /// Whether the artifact is complete.
+    /// `true` if the artifact is complete.
     #[serde(
         default,
         alias = "last_chunk",
@@ -105,7 +105,7 @@ pub struct TaskArtifactUpdateEvent {
         skip_serializing_if = "is_false"
     )]
     pub last_chunk: bool,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }

@@ -1,7 +1,7 @@
-//! How a card of 1.0 is read, though it may be one document for callers of every generation.
+//! Reading of 1.0 cards, which may be one document for callers of every protocol version.
 //!
-//! Such a card says the same in several ways, of which those of 1.0 count (specification 1.0
-//! App. A.2.2). Where 1.0's own way is missing, another is understood: requirements under
+//! Such a card repeats its data in several forms, of which those of 1.0 count (specification 1.0
+//! App. A.2.2). If 1.0's own form is missing, another is read: requirements under
 //! `security`, as even the sample card of 1.0.1 has them, schemes as OpenAPI writes them, and the
 //! flag of the extended card beside the capabilities instead of among them.
 
@@ -94,12 +94,12 @@ pub(crate) struct Skill {
     security: Option<Value>,
 }
 
-/// A scheme, as any generation says it, perhaps with several flows; or none that we know. The
-/// requirements that name such a one stay, so that the agent is not taken for an open one.
+/// A scheme as any protocol version writes it, perhaps with several flows; `None` if unknown. The
+/// requirements that name an unknown scheme stay, so that the agent is not mistaken for an open one.
 struct Scheme(Option<SecurityScheme>);
 
 impl<'de> Deserialize<'de> for Scheme {
-    /// A scheme that is meant for 1.0 has to be right; what is not is no reason to refuse the card.
+    /// Fails if a scheme with a member of 1.0 is malformed; any other malformed scheme becomes `None`.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let scheme = Value::deserialize(deserializer)?;
         let is_canonical = scheme.as_object().is_some_and(|members| {
@@ -185,7 +185,7 @@ impl TryFrom<Skill> for AgentSkill {
     }
 }
 
-/// The requirements under 1.0's name or, where that says nothing, those under `security`.
+/// Returns the requirements under 1.0's name or, if there are none, those under `security`.
 fn requirements(
     canonical: Vec<SecurityRequirement>,
     security: Option<Value>,

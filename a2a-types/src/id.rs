@@ -1,4 +1,4 @@
-//! Identifiers: each kind of thing has its own type, so that none can stand in for another.
+//! Identifiers. Each kind has its own type, so that none can stand in for another.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -16,17 +16,17 @@ macro_rules! ids {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// A new, unguessable identifier (UUID version 4).
+            /// Returns a new, unguessable identifier (UUID version 4).
             pub fn random() -> Self {
                 Self(Uuid::new_v4().to_string().into())
             }
 
-            /// The identifier as it stands on the wire.
+            /// Returns the identifier as it stands on the wire.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
 
-            /// Whether the identifier is the empty string, which names nothing.
+            /// Returns whether the identifier is the empty string, which names nothing.
             pub fn is_empty(&self) -> bool {
                 self.0.is_empty()
             }
@@ -65,21 +65,21 @@ macro_rules! ids {
 }
 
 ids! {
-    /// Names a task. Chosen by the server since 0.2, by the caller in 0.1. Specification 1.0 §3.4.2.
+    /// Identifier of a task. Chosen by the server since 0.2, by the caller in 0.1. Specification 1.0 §3.4.2.
     TaskId;
-    /// Groups tasks and messages of one conversation; `sessionId` in 0.1. Specification 1.0 §3.4.1.
+    /// Identifier of a conversation of tasks and messages; `sessionId` in 0.1. Specification 1.0 §3.4.1.
     ContextId;
-    /// Names a message, chosen by its sender. Specification 1.0 §4.1.4.
+    /// Identifier of a message, chosen by its sender. Specification 1.0 §4.1.4.
     MessageId;
-    /// Names an artifact within its task. Specification 1.0 §4.1.7.
+    /// Identifier of an artifact within its task. Specification 1.0 §4.1.7.
     ArtifactId;
-    /// Names one of a task's push notification configs. Specification 1.0 §4.3.1.
+    /// Identifier of one of a task's push notification configs. Specification 1.0 §4.3.1.
     ConfigId;
 }
 
 impl MessageId {
-    /// The identifier that a message of a generation without `messageId` is given when it is read
-    /// from a task: the same place in the same task always yields the same identifier.
+    /// Returns the identifier for a message of a task that was read from a version without `messageId`:
+    /// the same place in the same task always yields the same identifier.
     pub fn derived(task: &TaskId, ordinal: usize) -> Self {
         let place = format!("{task}/{ordinal}");
         let id = Uuid::new_v5(&Uuid::NAMESPACE_OID, place.as_bytes());
@@ -88,7 +88,7 @@ impl MessageId {
 }
 
 impl ConfigId {
-    /// The webhook of a task whose caller's generation knows but one.
+    /// Returns the id of a task's webhook in versions that allow only one.
     pub fn only() -> Self {
         Self("default".into())
     }

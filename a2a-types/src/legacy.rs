@@ -1,4 +1,4 @@
-//! What generations 0.1 to 0.3 have in common: how they carry what 1.0 says otherwise.
+//! Conversions shared by protocol versions 0.1 to 0.3, for data that 1.0 represents differently.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 use crate::reading::{At, Mender, Mode, Quirk, Repair, Violation, absent};
 use crate::{AgentInterface, Base64, Content, Dialect, Object, Part, Timestamp};
 
-/// Set in the metadata of a data part whose data had to be wrapped in an object.
+/// Metadata key of a data part whose data had to be wrapped in an object.
 const WRAPPED: &str = "a2a-wrapped-value";
-/// Where the media type of a part that is no file goes.
+/// Metadata key for the media type of a part that is not a file.
 const MEDIA_TYPE: &str = "mimeType";
-/// Where the name of a part that is no file goes.
+/// Metadata key for the name of a part that is not a file.
 const FILENAME: &str = "filename";
 
-/// A part as the older generations cut it.
+/// A part as the versions before 1.0 represent it.
 pub(crate) enum Cut {
     Text(String),
     File {
@@ -27,15 +27,15 @@ pub(crate) enum Cut {
     Data(Object),
 }
 
-/// What a file part carries.
+/// Content of a file part.
 pub(crate) enum FileContent {
     Bytes(Base64),
     Uri(String),
-    /// A mere mention of a file (0.1.0 §6.6).
+    /// No content: the file is only mentioned (0.1.0 §6.6).
     Nothing,
 }
 
-/// Cuts a part: what only files could say goes into the metadata, data is made an object.
+/// Converts a part: members that only files have go into the metadata, data is made an object.
 pub(crate) fn cut(part: Part) -> (Cut, Option<Object>) {
     let Part {
         content,
@@ -127,7 +127,7 @@ pub(crate) fn join(cut: Cut, mut metadata: Option<Object>) -> Part {
     }
 }
 
-/// Takes a value out of the metadata; metadata that held nothing else is gone with it.
+/// Takes a value out of the metadata, which becomes `None` if it held nothing else.
 pub(crate) fn take(
     metadata: &mut Option<Object>,
     key: &str,
@@ -151,7 +151,7 @@ fn take_text(metadata: &mut Option<Object>, key: &str) -> Option<String> {
     }
 }
 
-/// Mends a part whose kind should be told by `tag`, and may be told by `other`.
+/// Repairs a part that should declare its kind in `tag`, and may declare it in `other`.
 pub(crate) fn mend_part(
     part: &mut Map<String, Value>,
     mender: &mut Mender<'_>,
@@ -181,7 +181,7 @@ pub(crate) fn mend_part(
     }
 }
 
-/// Remembers that the data of a part is the `value` of an object made for it.
+/// Marks a part whose data is the `value` of an object made for it.
 pub(crate) fn mark_wrapped(part: &mut Map<String, Value>) {
     let metadata = part.entry("metadata").or_insert(Value::Null);
     if let Value::Object(metadata) = metadata {
@@ -191,7 +191,7 @@ pub(crate) fn mark_wrapped(part: &mut Map<String, Value>) {
     }
 }
 
-/// Mends the `status` of a task or event: a time without zone, a word that is no state.
+/// Repairs the `status` of a task or event: a time without zone, an unknown state.
 pub(crate) fn mend_status(
     status: &mut Map<String, Value>,
     mender: &mut Mender<'_>,
@@ -222,9 +222,9 @@ pub(crate) fn mend_status(
     mender.member(status, "message", mend_message);
 }
 
-/// Looks for words of older versions in the params of a message of 1.0, which were read already: the
-/// role must be spelled as in 1.0, a `kind` in a part is passed over (specification 1.0 §5.7) and
-/// listed, or refused strictly.
+/// Looks for words of older versions in the params of a 1.0 message that has been read already: the
+/// role must be spelled as in 1.0; a `kind` in a part is ignored (specification 1.0 §5.7) and
+/// listed, or refused in strict mode.
 pub fn words_in_1_0(params: &str, mode: Mode, root: &str) -> Result<Vec<Repair>, Violation> {
     #[derive(Deserialize)]
     struct Params {
@@ -240,7 +240,7 @@ pub fn words_in_1_0(params: &str, mode: Mode, root: &str) -> Result<Vec<Repair>,
     struct Part {
         kind: Option<IgnoredAny>,
     }
-    // Nearly all messages are without, and are not read twice.
+    // Nearly all messages have none of these words, and are not read twice.
     let words = ["\"user\"", "\"agent\"", "\"kind\""];
     if !words.iter().any(|word| params.contains(word)) {
         return Ok(Vec::new());
@@ -276,8 +276,8 @@ pub fn words_in_1_0(params: &str, mode: Mode, root: &str) -> Result<Vec<Repair>,
     Ok(repairs)
 }
 
-/// Mends who speaks: the agent, if nobody is named in what an agent tells, or by a word that the
-/// generation does not have. A caller that sends a message has to name itself.
+/// Repairs the sender of a message: an agent's that is missing, or a word that the protocol version
+/// does not have. A caller has to name its role.
 pub(crate) fn mend_role(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
     if role == "agent" {
         mender.supply(message, "role", role, Quirk::NoRole);
@@ -293,7 +293,7 @@ pub(crate) fn mend_role(message: &mut Map<String, Value>, mender: &mut Mender<'_
     });
 }
 
-/// Mends a time without zone.
+/// Repairs a time without zone.
 pub(crate) fn mend_time(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
     mender.change(status, "timestamp", Quirk::NoTimeZone, |time| {
         let text = time.as_str()?;
@@ -303,7 +303,7 @@ pub(crate) fn mend_time(status: &mut Map<String, Value>, mender: &mut Mender<'_>
     });
 }
 
-/// Mends an id that was sent as a number: in an answer it is the task that was asked about.
+/// Repairs an id that was sent as a number: in an answer it becomes the requested task's.
 pub(crate) fn mend_task_id(object: &mut Map<String, Value>, mender: &mut Mender<'_>, name: &str) {
     let task = mender.task().cloned();
     mender.change(object, name, Quirk::NumericId, |id| {
@@ -312,7 +312,7 @@ pub(crate) fn mend_task_id(object: &mut Map<String, Value>, mender: &mut Mender<
     });
 }
 
-/// The scheme of a push notification config that a sender of ours can perform, else the first.
+/// Returns the first scheme of a push notification config that our sender supports, else the first.
 pub(crate) fn first_scheme(schemes: Vec<String>) -> String {
     let performable = |scheme: &&String| {
         ["bearer", "basic", "jwt"]
@@ -323,7 +323,7 @@ pub(crate) fn first_scheme(schemes: Vec<String>) -> String {
     chosen.cloned().unwrap_or_default()
 }
 
-/// The schemes of a push notification config: one that is not named is none.
+/// Returns the schemes of a push notification config: none for an empty name.
 pub(crate) fn schemes(scheme: String) -> Vec<String> {
     if scheme.is_empty() {
         Vec::new()
@@ -332,14 +332,14 @@ pub(crate) fn schemes(scheme: String) -> Vec<String> {
     }
 }
 
-/// Mends a single scheme that should be a list.
+/// Repairs a single scheme that should be a list.
 pub(crate) fn mend_schemes(authentication: &mut Map<String, Value>, mender: &mut Mender<'_>) {
     mender.change(authentication, "schemes", Quirk::SchemesString, |schemes| {
         schemes.is_string().then(|| vec![schemes.clone()].into())
     });
 }
 
-/// The interfaces of a card, each once: the preferred one first, each by its URL and binding.
+/// Returns the interfaces of a card, the preferred one first, without duplicates of URL and binding.
 pub(crate) fn interfaces(
     dialect: Dialect,
     preferred: (String, String),

@@ -2,15 +2,15 @@
 //!
 //! A2A lets one agent call another: it sends a [`Message`], the other side answers with a message
 //! or opens a [`Task`], whose [`Artifact`]s and status changes arrive as [`Event`]s. An agent
-//! introduces itself by an [`AgentCard`].
+//! describes itself in an [`AgentCard`].
 //!
 //! The types at the root of this crate are the **canonical model**: protocol 1.0, spelled as its
-//! ProtoJSON is. Each older generation has wire types of its own ([`v0_1`], [`v0_2`], [`v0_3`]) with
-//! conversions to and from the canonical model; [`Dialect`] names the generations, [`Operation`]
+//! ProtoJSON is. Each older version has wire types of its own ([`v0_1`], [`v0_2`], [`v0_3`]) with
+//! conversions to and from the canonical model; [`Dialect`] names the versions, [`Operation`]
 //! the operations, [`ErrorKind`] the errors. [`reading`] reads a peer's text, strictly or leniently;
-//! [`extension`] types what extensions add; [`steps`] tells steps on the way to an answer from the answer.
+//! [`extension`] types what extensions add; [`steps`] separates an agent's steps from its answer.
 //!
-//! Generation 0.3 has two kinds of JSON: that of JSON-RPC is [`v0_2`]'s, the ProtoJSON of its
+//! Version 0.3 has two kinds of JSON: that of JSON-RPC is [`v0_2`]'s, the ProtoJSON of its
 //! HTTP+JSON binding is [`v0_3`].
 //!
 //! Nothing here does I/O or is asynchronous.
@@ -66,7 +66,7 @@ pub mod v0_2;
 pub mod v0_3;
 mod variants;
 
-/// A JSON object, where the protocol says that any will do.
+/// A JSON object with any members.
 pub type Object = serde_json::Map<String, serde_json::Value>;
 
 pub use crate::artifact::Artifact;

@@ -1,19 +1,19 @@
-//! What the two sides say to each other.
+//! Messages between caller and agent.
 
 use serde::{Deserialize, Serialize};
 
 use crate::proto::{or_default, proto_enum, unless_empty};
 use crate::{ContextId, MessageId, Object, Part, TaskId};
 
-/// One utterance of the user or of the agent. Specification 1.0 §4.1.4.
+/// One message of the user or of the agent. Specification 1.0 §4.1.4.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
-    /// Chosen by the sender.
+    /// Identifier of the message, chosen by the sender.
     #[serde(alias = "message_id")]
     pub message_id: MessageId,
-    /// The conversation.
+    /// Identifier of the conversation.
     #[serde(
         default,
         alias = "context_id",
@@ -29,12 +29,12 @@ pub struct Message {
         skip_serializing_if = "Option::is_none"
     )]
     pub task_id: Option<TaskId>,
-    /// Who speaks.
+    /// Sender of the message.
     pub role: Role,
     /// The content, at least one part.
     #[serde(default, deserialize_with = "or_default")]
     pub parts: Vec<Part>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
     /// URIs of the extensions that contributed to this message.
@@ -55,17 +55,17 @@ pub struct Message {
 }
 
 impl Message {
-    /// A user's message of one text part, with a new identifier.
+    /// Returns a user's message of one text part, with a new identifier.
     pub fn user(text: impl Into<String>) -> Self {
         Self::new(Role::User, vec![Part::text(text)])
     }
 
-    /// An agent's message of one text part, with a new identifier.
+    /// Returns an agent's message of one text part, with a new identifier.
     pub fn agent(text: impl Into<String>) -> Self {
         Self::new(Role::Agent, vec![Part::text(text)])
     }
 
-    /// A message with a new identifier.
+    /// Returns a message with a new identifier.
     pub fn new(role: Role, parts: Vec<Part>) -> Self {
         Self {
             message_id: MessageId::random(),
@@ -75,7 +75,7 @@ impl Message {
         }
     }
 
-    /// The text parts, one after another, a line break between them.
+    /// Returns the text parts, joined by line breaks.
     pub fn text(&self) -> String {
         let texts: Vec<_> = self.parts.iter().filter_map(Part::as_text).collect();
         texts.join("\n")
@@ -83,23 +83,23 @@ impl Message {
 }
 
 impl From<&str> for Message {
-    /// A user's message of one text part.
+    /// Returns a user's message of one text part.
     fn from(text: &str) -> Self {
         Self::user(text)
     }
 }
 
 impl From<String> for Message {
-    /// A user's message of one text part.
+    /// Returns a user's message of one text part.
     fn from(text: String) -> Self {
         Self::user(text)
     }
 }
 
-/// Who speaks. Specification 1.0 §4.1.5.
+/// Sender of a message. Specification 1.0 §4.1.5.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Role {
-    /// Nobody said who.
+    /// Not stated.
     Unspecified,
     /// The calling side.
     #[default]

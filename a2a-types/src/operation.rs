@@ -13,7 +13,7 @@ macro_rules! operations {
         once { $($(#[$doc:meta])* $once:ident($once_params:ty) -> $result:ty;)* }
         stream { $($(#[$stream_doc:meta])* $stream:ident($stream_params:ty);)* }
     ) => {
-        /// What can be asked of an agent. Specification 1.0 §3.1.
+        /// An operation of an agent. Specification 1.0 §3.1.
         #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
         pub enum Operation { $($(#[$doc])* $once,)* $($(#[$stream_doc])* $stream,)* }
 
@@ -21,7 +21,7 @@ macro_rules! operations {
             /// Every operation.
             pub const ALL: &[Self] = &[$(Self::$once,)* $(Self::$stream,)*];
 
-            /// The name in protocol 1.0.
+            /// Returns the name in protocol 1.0.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$once => stringify!($once),)*
@@ -29,13 +29,13 @@ macro_rules! operations {
                 }
             }
 
-            /// Whether the answer is a stream of events.
+            /// Returns whether the answer is a stream of events.
             pub fn is_stream(self) -> bool {
                 matches!(self, $(Self::$stream)|*)
             }
         }
 
-        /// An operation with what it is asked with.
+        /// An operation with its params.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Request {
             $($(#[$doc])* $once($once_params),)*
@@ -43,7 +43,7 @@ macro_rules! operations {
         }
 
         impl Request {
-            /// Which operation it is.
+            /// Returns the operation that is called.
             pub fn operation(&self) -> Operation {
                 match self {
                     $(Self::$once(_) => Operation::$once,)*
@@ -57,7 +57,7 @@ macro_rules! operations {
         pub enum Response { $($(#[$doc])* $once($result),)* }
 
         impl Response {
-            /// Which operation it answers.
+            /// Returns the operation that it answers.
             pub fn operation(&self) -> Operation {
                 match self { $(Self::$once(_) => Operation::$once,)* }
             }
@@ -87,7 +87,7 @@ operations! {
         ListTaskPushNotificationConfigs(ListTaskPushNotificationConfigsRequest) -> ListTaskPushNotificationConfigsResponse;
         /// Delete one webhook. §3.1.10
         DeleteTaskPushNotificationConfig(DeleteTaskPushNotificationConfigRequest) -> ();
-        /// Read the card for callers who authenticate. §3.1.11
+        /// Read the card for authenticated callers. §3.1.11
         GetExtendedAgentCard(GetExtendedAgentCardRequest) -> AgentCard;
     }
     stream {
@@ -98,7 +98,7 @@ operations! {
     }
 }
 
-/// The same for the params of every operation.
+/// Evaluates one expression for the params of any operation.
 macro_rules! on_params {
     ($request:expr, $params:ident => $what:expr) => {
         match $request {
@@ -117,17 +117,17 @@ macro_rules! on_params {
 }
 
 impl Request {
-    /// The tenant that the caller named.
+    /// Returns the tenant that the caller named.
     pub fn tenant(&self) -> Option<&str> {
         on_params!(self, params => params.tenant.as_deref())
     }
 
-    /// Names a tenant.
+    /// Sets the tenant.
     pub fn set_tenant(&mut self, tenant: Option<String>) {
         on_params!(self, params => params.tenant = tenant);
     }
 
-    /// How many messages of a task's history the caller wants, if it says so.
+    /// Returns the number of history messages that the caller asked for, or `None`.
     pub fn history_length(&self) -> Option<u32> {
         match self {
             Self::SendMessage(params) | Self::SendStreamingMessage(params) => {
@@ -139,7 +139,7 @@ impl Request {
         }
     }
 
-    /// The task that the request names, if it names one.
+    /// Returns the task that the request names, if it names one.
     pub fn task_id(&self) -> Option<&TaskId> {
         match self {
             Self::SendMessage(params) | Self::SendStreamingMessage(params) => {
@@ -158,7 +158,7 @@ impl Request {
 }
 
 impl Request {
-    /// Names another task, in requests that are about one.
+    /// Sets the task, in requests that are about one.
     pub fn set_task_id(&mut self, id: Option<TaskId>) {
         let named = match self {
             Self::SendMessage(params) | Self::SendStreamingMessage(params) => {
@@ -179,7 +179,7 @@ impl Request {
 }
 
 impl Response {
-    /// The tasks in it.
+    /// Returns the tasks in the response.
     pub fn tasks_mut(&mut self) -> impl Iterator<Item = &mut Task> {
         let (one, several) = match self {
             Self::SendMessage(SendMessageResponse::Task(task))

@@ -1,4 +1,4 @@
-//! What each operation is asked with and answered by.
+//! Params and results of each operation.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -17,7 +17,7 @@ macro_rules! params {
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "camelCase")]
         pub struct $name {
-            /// The tenant of the interface that is called.
+            /// Tenant of the interface that is called.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub tenant: Option<String>,
             $($(#[$field])* pub $member: $type,)*
@@ -26,26 +26,26 @@ macro_rules! params {
 }
 
 params! {
-    /// Sends a message. Specification 1.0 §3.2.1.
+    /// A request to send a message. Specification 1.0 §3.2.1.
     SendMessageRequest {
         /// The message. Its `task_id` continues a task; without one a new task begins.
         message: Message,
-        /// How the caller wants to be answered.
+        /// Settings of the reply.
         #[serde(skip_serializing_if = "Option::is_none")]
         configuration: Option<SendMessageConfiguration>,
-        /// Whatever the two sides agreed on.
+        /// Custom key-value metadata.
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Object>,
     }
-    /// Reads one task. Specification 1.0 §3.1.3.
+    /// A request to read one task. Specification 1.0 §3.1.3.
     GetTaskRequest {
         /// The task.
         id: TaskId,
-        /// How many of the last messages to include; none given leaves it to the server.
+        /// Number of most recent messages to include; if absent, the server decides.
         #[serde(default, alias = "history_length", deserialize_with = "whole", skip_serializing_if = "Option::is_none")]
         history_length: Option<u32>,
     }
-    /// Lists tasks. Specification 1.0 §3.1.4.
+    /// A request to list tasks. Specification 1.0 §3.1.4.
     ListTasksRequest {
         /// Only those of this conversation.
         #[serde(default, alias = "context_id", deserialize_with = "unless_empty", skip_serializing_if = "Option::is_none")]
@@ -53,57 +53,57 @@ params! {
         /// Only those in this state.
         #[serde(default, deserialize_with = "unless_unspecified", skip_serializing_if = "Option::is_none")]
         status: Option<TaskState>,
-        /// How many to a page, 1 to 100; 50 if not given.
+        /// Maximum number of tasks on a page, 1 to 100; 50 if absent.
         #[serde(default, alias = "page_size", deserialize_with = "whole", skip_serializing_if = "Option::is_none")]
         page_size: Option<u32>,
-        /// Where to go on: the previous page's `next_page_token`.
+        /// Page token: the previous page's `next_page_token`.
         #[serde(default, alias = "page_token", deserialize_with = "or_default", skip_serializing_if = "String::is_empty")]
         page_token: String,
-        /// How many of the last messages to include.
+        /// Number of most recent messages to include.
         #[serde(default, alias = "history_length", deserialize_with = "whole", skip_serializing_if = "Option::is_none")]
         history_length: Option<u32>,
         /// Only those whose status is of this time or later.
         #[serde(alias = "status_timestamp_after", skip_serializing_if = "Option::is_none")]
         status_timestamp_after: Option<Timestamp>,
-        /// Whether to include artifacts.
+        /// `true` to include artifacts.
         #[serde(default, alias = "include_artifacts", deserialize_with = "or_default", skip_serializing_if = "is_false")]
         include_artifacts: bool,
     }
-    /// Asks the agent to stop. Specification 1.0 §3.1.5.
+    /// A request to cancel a task. Specification 1.0 §3.1.5.
     CancelTaskRequest {
         /// The task.
         id: TaskId,
-        /// Whatever the two sides agreed on.
+        /// Custom key-value metadata.
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Object>,
     }
-    /// Follows a task. Specification 1.0 §3.1.6.
+    /// A request to follow a task. Specification 1.0 §3.1.6.
     SubscribeToTaskRequest {
         /// The task.
         id: TaskId,
     }
-    /// Reads one push notification config. Specification 1.0 §3.1.8.
+    /// A request to read one push notification config. Specification 1.0 §3.1.8.
     GetTaskPushNotificationConfigRequest {
         /// The task.
         #[serde(alias = "task_id")]
         task_id: TaskId,
-        /// The config; empty from generations that had one to a task, or let the server choose.
+        /// The config; empty from versions that had one per task, or to let the server choose.
         #[serde(default, deserialize_with = "or_default", skip_serializing_if = "ConfigId::is_empty")]
         id: ConfigId,
     }
-    /// Lists a task's push notification configs. Specification 1.0 §3.1.9.
+    /// A request to list a task's push notification configs. Specification 1.0 §3.1.9.
     ListTaskPushNotificationConfigsRequest {
         /// The task.
         #[serde(alias = "task_id")]
         task_id: TaskId,
-        /// How many to a page.
+        /// Maximum number of items on a page.
         #[serde(default, alias = "page_size", deserialize_with = "whole", skip_serializing_if = "Option::is_none")]
         page_size: Option<u32>,
-        /// Where to go on.
+        /// Page token from the previous page.
         #[serde(default, alias = "page_token", deserialize_with = "or_default", skip_serializing_if = "String::is_empty")]
         page_token: String,
     }
-    /// Deletes a push notification config. Specification 1.0 §3.1.10.
+    /// A request to delete a push notification config. Specification 1.0 §3.1.10.
     DeleteTaskPushNotificationConfigRequest {
         /// The task.
         #[serde(alias = "task_id")]
@@ -111,11 +111,11 @@ params! {
         /// The config.
         id: ConfigId,
     }
-    /// Reads the card for callers who authenticate. Specification 1.0 §3.1.11.
+    /// A request for the card of authenticated callers. Specification 1.0 §3.1.11.
     GetExtendedAgentCardRequest {}
 }
 
-/// The number 0 of an enum says the same as an absent member.
+/// Reads the number 0 of an enum as an absent member.
 fn unless_unspecified<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<TaskState>, D::Error> {
@@ -124,7 +124,7 @@ fn unless_unspecified<'de, D: Deserializer<'de>>(
 }
 
 impl From<Message> for SendMessageRequest {
-    /// A message, answered as the agent likes.
+    /// Returns a request without configuration: the agent decides how to reply.
     fn from(message: Message) -> Self {
         Self {
             message,
@@ -134,21 +134,21 @@ impl From<Message> for SendMessageRequest {
 }
 
 impl From<&str> for SendMessageRequest {
-    /// A user's message of one text part.
+    /// Returns a request with a user's message of one text part.
     fn from(text: &str) -> Self {
         Message::from(text).into()
     }
 }
 
 impl From<String> for SendMessageRequest {
-    /// A user's message of one text part.
+    /// Returns a request with a user's message of one text part.
     fn from(text: String) -> Self {
         Message::from(text).into()
     }
 }
 
 impl SendMessageRequest {
-    /// Checks what the types cannot say: a message has at least one part (specification 1.0 §4.1.4).
+    /// Checks a rule beyond the types: a message has at least one part (specification 1.0 §4.1.4).
     pub fn check(&self, at: &At<'_>) -> Result<(), Violation> {
         match self.message.parts.is_empty() {
             true => Err(at
@@ -160,12 +160,12 @@ impl SendMessageRequest {
     }
 }
 
-/// How a caller wants its message to be answered. Specification 1.0 §3.2.2.
+/// Reply settings of a sent message. Specification 1.0 §3.2.2.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SendMessageConfiguration {
-    /// Media types the caller can take; empty means any.
+    /// Media types that the caller accepts; empty means any.
     #[serde(
         default,
         alias = "accepted_output_modes",
@@ -180,7 +180,7 @@ pub struct SendMessageConfiguration {
         skip_serializing_if = "Option::is_none"
     )]
     pub task_push_notification_config: Option<Box<TaskPushNotificationConfig>>,
-    /// How many of the last messages to include.
+    /// Number of most recent messages to include.
     #[serde(
         default,
         alias = "history_length",
@@ -188,7 +188,7 @@ pub struct SendMessageConfiguration {
         skip_serializing_if = "Option::is_none"
     )]
     pub history_length: Option<u32>,
-    /// Answer as soon as there is a task, instead of when it ends or is interrupted.
+    /// `true` to answer as soon as there is a task, instead of when it ends or is interrupted.
     #[serde(
         default,
         alias = "return_immediately",
@@ -198,11 +198,11 @@ pub struct SendMessageConfiguration {
     pub return_immediately: bool,
 }
 
-/// What a sent message is answered by. Specification 1.0 §3.2.3.
+/// Reply to a sent message. Specification 1.0 §3.2.3.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SendMessageResponse {
-    /// A task is under way, or done.
+    /// The task, in progress or done.
     Task(Task),
     /// The agent answered directly; there is no task.
     Message(Message),
@@ -221,13 +221,13 @@ pub struct ListTasksResponse {
     /// The tasks, the latest change first.
     #[serde(default, deserialize_with = "or_default")]
     pub tasks: Vec<Task>,
-    /// Where to go on; empty on the last page.
+    /// Token of the next page; empty on the last page.
     #[serde(default, alias = "next_page_token", deserialize_with = "or_default")]
     pub next_page_token: String,
-    /// How many were asked for.
+    /// Page size used for this page.
     #[serde(default, alias = "page_size", deserialize_with = "whole_or_zero")]
     pub page_size: u32,
-    /// How many match, on all pages.
+    /// Number of matches on all pages.
     #[serde(default, alias = "total_size", deserialize_with = "whole_or_zero")]
     pub total_size: u32,
 }
@@ -240,7 +240,7 @@ pub struct ListTaskPushNotificationConfigsResponse {
     /// The configs, in order of creation.
     #[serde(default, deserialize_with = "or_default")]
     pub configs: Vec<TaskPushNotificationConfig>,
-    /// Where to go on; empty on the last page.
+    /// Token of the next page; empty on the last page.
     #[serde(default, alias = "next_page_token", deserialize_with = "or_default")]
     pub next_page_token: String,
 }

@@ -1,7 +1,7 @@
-//! JSON text as typed values, and where it does not fit.
+//! Reading of JSON text as typed values, and the place of an error.
 //!
-//! The place is only looked for in text that does not fit, by a second reading: to follow it in every
-//! reading takes 4 % of a send.
+//! The place is found by a second reading, only for text that does not fit: tracking it in every
+//! reading costs 4 % of a send.
 
 use serde::de::DeserializeOwned;
 
@@ -16,7 +16,7 @@ pub fn read_canonical<T: DeserializeOwned>(json: &str, hints: &Hints<'_>) -> Res
         Ok(value) => Ok(value),
         Err(error) => {
             located::<T, _>(&mut serde_json::Deserializer::from_str(json), hints.root)?;
-            // The value itself is as it should be: something comes after it.
+            // The value itself is right: text follows it.
             Err(Violation {
                 path: hints.root.to_owned(),
                 problem: error.to_string(),
@@ -25,7 +25,7 @@ pub fn read_canonical<T: DeserializeOwned>(json: &str, hints: &Hints<'_>) -> Res
     }
 }
 
-/// Deserializes with the path of the first thing that does not fit.
+/// Deserializes; an error has the path of the first value that does not fit.
 pub(crate) fn located<'de, T, D>(deserializer: D, root: &str) -> Result<T, Violation>
 where
     T: serde::Deserialize<'de>,
@@ -38,7 +38,7 @@ where
             inner if inner.starts_with('[') => format!("{root}{inner}"),
             inner => format!("{root}.{inner}"),
         };
-        // serde_json appends where in the text it was, which the path says better.
+        // serde_json appends a position in the text; the path serves better.
         let text = without_values(&error.into_inner());
         let problem = text
             .split_once(" at line ")
@@ -50,13 +50,13 @@ where
     })
 }
 
-/// The message of a deserializer in the words of JSON, without the strings that it repeats: one that
-/// stands where it does not belong may be a secret, and errors are logged.
+/// Returns the message of a deserializer in the words of JSON, without the strings that it repeats:
+/// a misplaced one may be a secret, and errors are logged.
 pub fn without_values(error: &impl std::fmt::Display) -> String {
     let text = of_json(error.to_string());
     for (begins, kept) in KINDS {
         if let Some(rest) = text.strip_prefix(begins) {
-            // The last one is ours, whatever the string has.
+            // The last one is ours, whatever the string contains.
             return match rest.rsplit_once(", expected ") {
                 Some((_, expected)) => format!("{kept}, expected {expected}"),
                 None => (*kept).to_owned(),
@@ -66,7 +66,7 @@ pub fn without_values(error: &impl std::fmt::Display) -> String {
     text
 }
 
-/// The message with the number that is expected in words of JSON.
+/// Replaces a Rust number type that a message expects by its words in JSON.
 fn of_json(text: String) -> String {
     let Some((found, expected)) = text.rsplit_once(", expected ") else {
         return text;
@@ -78,7 +78,7 @@ fn of_json(text: String) -> String {
     }
 }
 
-/// The types of numbers, in words of JSON.
+/// Rust number types in words of JSON.
 const NUMBERS: &[(&str, &str)] = &[
     ("u32", "an integer from 0 to 4294967295"),
     ("u64", "an integer from 0 to 18446744073709551615"),
@@ -87,7 +87,7 @@ const NUMBERS: &[(&str, &str)] = &[
     ("f64", "a number"),
 ];
 
-/// How messages begin that repeat a string or call a value by a word of Rust, and how they begin here.
+/// First words of messages that repeat a string or use a word of Rust, and their replacements.
 const KINDS: &[(&str, &str)] = &[
     ("invalid type: string", "invalid type: string"),
     ("invalid value: string", "invalid value: string"),

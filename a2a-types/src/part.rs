@@ -11,41 +11,41 @@ use crate::{Base64, Object};
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(try_from = "Members")]
 pub struct Part {
-    /// What it carries.
+    /// The content.
     pub content: Content,
     /// The media type of the content, like `image/png`.
     pub media_type: Option<String>,
     /// A name for the content, when it is a file.
     pub filename: Option<String>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     pub metadata: Option<Object>,
 }
 
-/// What a part carries: exactly one of these.
+/// Content of a part: exactly one of these.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// Plain text.
     Text(String),
     /// The bytes of a file, inline.
     Raw(Base64),
-    /// Where the bytes of a file can be fetched.
+    /// URL at which a file can be fetched.
     Url(String),
     /// Any JSON value. Whole numbers stay exact to 64 bits.
     Data(Value),
 }
 
 impl Part {
-    /// A part of plain text.
+    /// Returns a part of plain text.
     pub fn text(text: impl Into<String>) -> Self {
         Content::Text(text.into()).into()
     }
 
-    /// A part of structured data.
+    /// Returns a part of structured data.
     pub fn data(data: impl Into<Value>) -> Self {
         Content::Data(data.into()).into()
     }
 
-    /// A file with its bytes.
+    /// Returns a file part with its bytes.
     pub fn bytes(bytes: impl AsRef<[u8]>, media_type: impl Into<String>) -> Self {
         Self {
             media_type: Some(media_type.into()),
@@ -53,12 +53,12 @@ impl Part {
         }
     }
 
-    /// A file that is to be fetched from `url`.
+    /// Returns a file part that is to be fetched from `url`.
     pub fn url(url: impl Into<String>) -> Self {
         Content::Url(url.into()).into()
     }
 
-    /// The text, if it is a text part.
+    /// Returns the text of a text part.
     pub fn as_text(&self) -> Option<&str> {
         match &self.content {
             Content::Text(text) => Some(text),
@@ -100,8 +100,8 @@ impl Serialize for Part {
     }
 }
 
-/// A piece of a message or of an artifact: exactly one of `text`, `raw`, `url`, `data`, and what is
-/// known about it. Specification 1.0 §4.1.6.
+/// A piece of a message or of an artifact: exactly one of `text`, `raw`, `url`, `data`, and its
+/// attributes. Specification 1.0 §4.1.6.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

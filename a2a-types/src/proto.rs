@@ -1,11 +1,11 @@
-//! How ProtoJSON is read: the small liberties that specification 1.0 §5.5–5.7 gives a sender.
+//! Reading of ProtoJSON, with the liberties that specification 1.0 §5.5–5.7 gives a sender.
 
 use std::fmt;
 
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// `null` says the same as an absent member.
+/// Reads `null` as an absent member.
 pub(crate) fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -14,7 +14,7 @@ where
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// A member without presence: its empty value says the same as an absent member.
+/// Reads a member without presence: its empty value is equal to an absent member.
 pub(crate) fn unless_empty<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -24,7 +24,7 @@ where
     Ok(value.filter(|value| *value != T::default()))
 }
 
-/// A member that is there, even if its value is `null`: for values of any JSON type.
+/// Reads a member that is there, even if its value is `null`: for values of any JSON type.
 pub(crate) fn present<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -33,13 +33,13 @@ where
     T::deserialize(deserializer).map(Some)
 }
 
-/// A number that may be absent: see [`Whole`].
+/// Reads a number that may be absent: see [`Whole`].
 pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     let number = Option::<Whole>::deserialize(deserializer)?;
     Ok(number.map(|Whole(number)| number))
 }
 
-/// A number that is zero when absent: see [`Whole`].
+/// Reads a number that is zero when absent: see [`Whole`].
 pub(crate) fn whole_or_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     whole(deserializer).map(Option::unwrap_or_default)
 }
@@ -95,9 +95,9 @@ impl Visitor<'_> for WholeVisitor {
     }
 }
 
-/// A `oneof` that is an object of exactly one known member: others are ignored, `null` is absent.
+/// Reads a `oneof`: an object of exactly one known member; others are ignored, `null` is absent.
 ///
-/// The enum derives `Serialize`; this reads it and, under the name that is given, describes it.
+/// The enum derives `Serialize`; the macro adds `Deserialize` and, under the given name, the schema.
 macro_rules! one_of {
     ($name:ident as $schema:literal { $($variant:ident($type:ty) = $member:literal $(| $alias:literal)*;)* }) => {
         impl<'de> serde::Deserialize<'de> for $name {
@@ -138,11 +138,11 @@ macro_rules! one_of {
 }
 pub(crate) use one_of;
 
-/// Enums travel by name, and may travel by number.
+/// Writes enums by name and reads them by name or number.
 macro_rules! proto_enum {
     ($name:ident { $($variant:ident = $number:literal, $text:literal $(| $alias:literal)*;)* }) => {
         impl $name {
-            /// The name as ProtoJSON has it.
+            /// Returns the name in ProtoJSON.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
             }

@@ -1,4 +1,4 @@
-//! Where a caller wants to be told about a task's changes.
+//! Push notification configs: webhooks for the changes of a task.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,14 +14,14 @@ pub struct TaskPushNotificationConfig {
     /// The tenant that the task belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
-    /// Names the config among those of its task; made by the server when absent.
+    /// Identifier of the config within its task; the server chooses one if absent.
     #[serde(
         default,
         deserialize_with = "or_default",
         skip_serializing_if = "ConfigId::is_empty"
     )]
     pub id: ConfigId,
-    /// The task; absent inside a send request, which names it otherwise.
+    /// The task; absent inside a send request, which names it elsewhere.
     #[serde(
         default,
         alias = "task_id",
@@ -29,30 +29,30 @@ pub struct TaskPushNotificationConfig {
         skip_serializing_if = "TaskId::is_empty"
     )]
     pub task_id: TaskId,
-    /// Where to POST to.
+    /// URL to POST to.
     pub url: String,
-    /// A secret that the receiver recognises the sender by.
+    /// Secret by which the receiver recognises the sender.
     #[serde(
         default,
         deserialize_with = "unless_empty",
         skip_serializing_if = "Option::is_none"
     )]
     pub token: Option<String>,
-    /// How the sender authenticates to the receiver.
+    /// Authentication of the sender to the receiver.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authentication: Option<AuthenticationInfo>,
 }
 
 hides!(TaskPushNotificationConfig { tenant, id, task_id, authentication; token; url });
 
-/// How the sender of push notifications authenticates. Specification 1.0 §4.3.2.
+/// Authentication of the sender of push notifications. Specification 1.0 §4.3.2.
 #[derive(Clone, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AuthenticationInfo {
     /// The HTTP authentication scheme, like `Bearer`.
     pub scheme: String,
-    /// What follows the scheme in the `Authorization` header.
+    /// Credentials, which follow the scheme in the `Authorization` header.
     #[serde(
         default,
         deserialize_with = "unless_empty",

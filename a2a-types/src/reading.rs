@@ -1,8 +1,8 @@
-//! Reading the wire types of the older generations, strictly or leniently.
+//! Reading the wire types of the versions before 1.0, strictly or leniently.
 //!
 //! The types themselves are strict: they are what we send and what the JSON Schemas describe.
-//! Lenient reading tries them first; only when they refuse is the text read as plain JSON, mended
-//! by the generation's rules for known habits of peers and documents, and given to the types again.
+//! Lenient reading tries them first; only when they refuse is the text read as plain JSON, repaired
+//! by the version's rules for known habits of peers and documents, and given to the types again.
 //! So a well-formed message never pays for the leniency, and each repair is known by name.
 
 use serde::Serialize;
@@ -14,43 +14,43 @@ use crate::parsing::located;
 pub use crate::parsing::{read_canonical, without_values};
 use crate::{ArtifactId, Event, TaskId};
 
-/// How closely a peer's spelling is held to the specification.
+/// Strictness about deviations from the specification.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Mode {
-    /// Accepts every known quirk that stands in legal JSON, and reports it.
+    /// Accepts every known quirk in legal JSON, and reports it.
     #[default]
     Lenient,
-    /// Refuses it, naming the path and the rule.
+    /// Refuses quirks, naming the path and the rule.
     Strict,
 }
 
-/// A wire type of a generation.
+/// A wire type of a protocol version.
 pub trait Wire: DeserializeOwned + Serialize {
-    /// Checks what the specification says in words and the types cannot say.
+    /// Checks rules of the specification that the types cannot express.
     fn check(&self, _at: &At<'_>) -> Result<(), Violation> {
         Ok(())
     }
 
-    /// Checks what even a lenient reader cannot do without.
+    /// Checks rules that a lenient reader enforces, too.
     fn insist(&self, _at: &At<'_>) -> Result<(), Violation> {
         Ok(())
     }
 
-    /// Mends the known quirks of an object that should have been this type.
+    /// Repairs the known quirks of an object that should have been this type.
     fn mend(_object: &mut Map<String, Value>, _mender: &mut Mender<'_>) {}
 }
 
-/// What was read, and what had to be mended for it.
+/// A value and the repairs that reading it took.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Read<T> {
     /// The value.
     pub value: T,
-    /// Every repair, in the order in which they were made; empty if the text was right.
+    /// Every repair, in the order in which they were made; empty if there was none.
     pub repairs: Vec<Repair>,
 }
 
 impl<T> Read<T> {
-    /// The same repairs with another value.
+    /// Applies a function to the value and keeps the repairs.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Read<U> {
         Read {
             value: map(self.value),
@@ -62,23 +62,23 @@ impl<T> Read<T> {
 /// One item of a stream as read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Streamed {
-    /// What happened.
+    /// The event.
     pub event: Event,
-    /// Whether the peer said that the stream ends here: `final` in 0.1 to 0.3.
+    /// `true` if the event ends the stream in 0.1 to 0.3: by `final`, or as a direct answer.
     pub last: bool,
 }
 
-/// Text that is not what it should be: where, and what was wrong.
+/// A violation of the specification in a text: the place and the problem.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{path}: {problem}")]
 pub struct Violation {
     /// The JSON path, as the sender wrote it, like `$.params.message.parts[0].text`.
     pub path: String,
-    /// What was wrong there and what was expected.
+    /// The problem, and what was expected.
     pub problem: String,
 }
 
-/// What the reader knows beside the text.
+/// Context of a text that is read.
 #[derive(Clone, Debug)]
 pub struct Hints<'a> {
     /// The path of the text in its message, like `$.params`.
@@ -90,7 +90,7 @@ pub struct Hints<'a> {
 }
 
 impl<'a> Hints<'a> {
-    /// Hints with nothing but a path.
+    /// Returns hints with nothing but a path.
     pub fn at(root: &'a str) -> Self {
         Self {
             root,
@@ -142,17 +142,17 @@ pub enum At<'a> {
 }
 
 impl At<'_> {
-    /// The member `name` of the object here.
+    /// Returns the place of the member `name` of the object here.
     pub fn member<'a>(&'a self, name: &'a str) -> At<'a> {
         At::Member(self, name)
     }
 
-    /// The item `index` of the array here.
+    /// Returns the place of the item `index` of the array here.
     pub fn item(&self, index: usize) -> At<'_> {
         At::Item(self, index)
     }
 
-    /// A violation at this place.
+    /// Returns a violation at this place.
     pub fn violation(&self, problem: impl Into<String>) -> Violation {
         Violation {
             path: self.path(),
@@ -169,12 +169,12 @@ impl At<'_> {
     }
 }
 
-/// One departure from the specification that was understood all the same.
+/// One departure from the specification that was repaired or ignored.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Repair {
-    /// Which departure.
+    /// The kind of departure.
     pub quirk: Quirk,
-    /// Where, as the sender wrote it.
+    /// JSON path of the departure, as the sender wrote it.
     pub path: String,
 }
 
@@ -186,12 +186,12 @@ macro_rules! quirks {
         pub enum Quirk { $($(#[doc = $doc])* $quirk,)* }
 
         impl Quirk {
-            /// A short code, for logs and reports.
+            /// Returns a short code, for logs and reports.
             pub fn code(self) -> &'static str {
                 match self { $(Self::$quirk => $code,)* }
             }
 
-            /// What the departure is, in a sentence for people.
+            /// Returns a description of the departure, in a sentence for people.
             pub fn about(self) -> &'static str {
                 match self { $(Self::$quirk => concat!($($doc),*).trim_ascii(),)* }
             }
@@ -254,7 +254,7 @@ quirks! {
     UnknownScheme = "SCHEME";
 }
 
-/// Walks plain JSON and repairs it, keeping the path and a list of what it did.
+/// Repairs plain JSON, tracking the path and listing the repairs.
 #[derive(Debug)]
 pub struct Mender<'h> {
     hints: &'h Hints<'h>,
@@ -275,12 +275,12 @@ impl<'h> Mender<'h> {
         }
     }
 
-    /// The task that the exchange is about.
+    /// Returns the task that the exchange is about.
     pub(crate) fn task(&self) -> Option<&TaskId> {
         self.hints.task
     }
 
-    /// The artifact that the stream's previous event was about.
+    /// Returns the artifact that the stream's previous event was about.
     pub(crate) fn artifact(&self) -> Option<&ArtifactId> {
         self.hints.artifact
     }
@@ -324,7 +324,7 @@ impl<'h> Mender<'h> {
         }
     }
 
-    /// Moves the value of `from` to `to`, unless `to` is there already.
+    /// Moves the value of `from` to `to`, unless `to` is present.
     pub(crate) fn rename(&mut self, object: &mut Object, from: &str, to: &str, quirk: Quirk) {
         if absent(object, to)
             && let Some(value) = object.remove(from)
@@ -349,7 +349,7 @@ impl<'h> Mender<'h> {
         }
     }
 
-    /// Gives `name` another value, if `change` finds one.
+    /// Replaces the value of `name`, if `change` returns another.
     pub(crate) fn change(
         &mut self,
         object: &mut Object,
@@ -365,7 +365,7 @@ impl<'h> Mender<'h> {
         }
     }
 
-    /// Takes an id away that is the empty string.
+    /// Removes an id that is the empty string.
     pub(crate) fn drop_empty_id(&mut self, object: &mut Object, name: &str) {
         if object.get(name).and_then(Value::as_str) == Some("") {
             object.remove(name);
@@ -373,7 +373,7 @@ impl<'h> Mender<'h> {
         }
     }
 
-    /// Puts down a repair of the member `name` of the present object.
+    /// Records a repair of the member `name` of the current object.
     pub(crate) fn note(&mut self, quirk: Quirk, name: &str) {
         let path = self.at(name);
         self.repairs.push(Repair { quirk, path });
@@ -383,7 +383,7 @@ impl<'h> Mender<'h> {
         format!("{}{}.{name}", self.hints.root, self.path.concat())
     }
 
-    /// The violation with the names that the sender used.
+    /// Returns the violation with the names that the sender used.
     fn as_sent(&self, mut violation: Violation) -> Violation {
         for (to, from) in self.renamed.iter().rev() {
             if let Some(rest) = violation.path.strip_prefix(to.as_str()) {
@@ -394,12 +394,12 @@ impl<'h> Mender<'h> {
     }
 }
 
-/// Whether an object lacks a member, or has it as `null`.
+/// Returns whether an object lacks a member, or has it as `null`.
 pub(crate) fn absent(object: &Object, name: &str) -> bool {
     object.get(name).is_none_or(Value::is_null)
 }
 
-/// Which of its names a member goes by; the first, if it is not there.
+/// Returns the first of `names` that the object has; the first of all, if it has none.
 pub(crate) fn spelled<'n>(object: &Object, names: &[&'n str]) -> &'n str {
     let used = names.iter().find(|name| object.contains_key(**name));
     used.or(names.first()).copied().unwrap_or_default()

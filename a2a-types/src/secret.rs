@@ -1,8 +1,8 @@
-//! Secrets are not printed.
+//! Redaction of secrets in `Debug` output.
 
 use std::fmt;
 
-/// Stands for a secret where something is printed.
+/// Placeholder for a secret in `Debug` output.
 pub(crate) struct Hidden;
 
 impl fmt::Debug for Hidden {
@@ -11,8 +11,8 @@ impl fmt::Debug for Hidden {
     }
 }
 
-/// The URL of a webhook where it is printed: its origin. What comes behind is often a secret, be it in
-/// the path or in the query; and what is no URL may be one as a whole.
+/// `Debug` output of a webhook's URL: its origin. The path and the query often contain a secret, and a
+/// text that is not a URL may be a secret as a whole.
 pub(crate) struct Address<'a>(pub(crate) &'a str);
 
 impl fmt::Debug for Address<'_> {
@@ -29,8 +29,8 @@ impl fmt::Debug for Address<'_> {
     }
 }
 
-/// `Debug` for a type with secrets: tells what may be shown, whether there are secrets, and where URLs
-/// lead to.
+/// Implements `Debug` for a type with secrets: prints the other fields, whether there are secrets, and
+/// the origins of URLs.
 macro_rules! hides {
     ($type:ident { $($shown:ident),* ; $($secret:ident),* $(; $url:ident)? }) => {
         impl std::fmt::Debug for $type {

@@ -1,4 +1,4 @@
-//! What a caller has to show to be let in.
+//! Security schemes and requirements: the ways for a caller to authenticate.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::proto::{one_of, or_default};
 
 /// One way to authenticate. Specification 1.0 §4.5.1. On the wire an object whose one known member
-/// names the kind; members of other generations beside it are ignored.
+/// names the kind; members of other versions beside it are ignored.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -42,7 +42,7 @@ one_of!(SecurityScheme as "SecurityScheme" {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKeySecurityScheme {
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// `query`, `header` or `cookie`.
@@ -60,12 +60,12 @@ pub struct ApiKeySecurityScheme {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct HttpAuthSecurityScheme {
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// A name of the IANA registry of authentication schemes, like `Bearer`.
     pub scheme: String,
-    /// What a bearer token looks like, like `JWT`.
+    /// Format of the bearer token, like `JWT`.
     #[serde(alias = "bearer_format", skip_serializing_if = "Option::is_none")]
     pub bearer_format: Option<String>,
 }
@@ -75,12 +75,12 @@ pub struct HttpAuthSecurityScheme {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OAuth2SecurityScheme {
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// How a token is had.
+    /// OAuth flows that yield a token.
     pub flows: OAuthFlows,
-    /// Where the authorization server describes itself (RFC 8414).
+    /// URL of the authorization server's metadata (RFC 8414).
     #[serde(
         rename = "oauth2MetadataUrl",
         alias = "oauth2_metadata_url",
@@ -94,10 +94,10 @@ pub struct OAuth2SecurityScheme {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OpenIdConnectSecurityScheme {
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The discovery document.
+    /// URL of the discovery document.
     #[serde(alias = "open_id_connect_url")]
     pub open_id_connect_url: String,
 }
@@ -107,12 +107,12 @@ pub struct OpenIdConnectSecurityScheme {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MutualTlsSecurityScheme {
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
-/// How a token is had: one flow in 1.0, any number before. Specification 1.0 §4.5.7.
+/// OAuth flows of a scheme: one in 1.0, any number before. Specification 1.0 §4.5.7.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(
     feature = "schema",
@@ -149,10 +149,10 @@ macro_rules! flows {
         #[serde(rename_all = "camelCase")]
         pub struct $name {
             $($(#[$field])* pub $member: $type,)*
-            /// Where a token is renewed.
+            /// URL for refreshing a token.
             #[serde(alias = "refresh_url", skip_serializing_if = "Option::is_none")]
             pub refresh_url: Option<String>,
-            /// The scopes, and what each allows.
+            /// The scopes, each with its description.
             #[serde(default, deserialize_with = "or_default")]
             pub scopes: BTreeMap<String, String>,
         }
@@ -162,40 +162,40 @@ macro_rules! flows {
 flows! {
     /// Through the user's browser. Specification 1.0 §4.5.8.
     AuthorizationCodeOAuthFlow {
-        /// Where the user consents.
+        /// URL at which the user consents.
         #[serde(alias = "authorization_url")]
         authorization_url: String,
-        /// Where the code is exchanged.
+        /// URL at which the code is exchanged for a token.
         #[serde(alias = "token_url")]
         token_url: String,
-        /// Whether PKCE (RFC 7636) is required.
+        /// `true` if PKCE (RFC 7636) is required.
         #[serde(default, alias = "pkce_required", deserialize_with = "or_default", skip_serializing_if = "crate::event::is_false")]
         pkce_required: bool,
     }
     /// With the client's own secret. Specification 1.0 §4.5.9.
     ClientCredentialsOAuthFlow {
-        /// Where the secret is exchanged.
+        /// URL at which the secret is exchanged for a token.
         #[serde(alias = "token_url")]
         token_url: String,
     }
     /// Deprecated since 1.0, which requires none of its members.
     ImplicitOAuthFlow {
-        /// Where the user consents.
+        /// URL at which the user consents.
         #[serde(default, alias = "authorization_url", deserialize_with = "or_default")]
         authorization_url: String,
     }
     /// Deprecated since 1.0, which requires none of its members.
     PasswordOAuthFlow {
-        /// Where the password is exchanged.
+        /// URL at which the password is exchanged for a token.
         #[serde(default, alias = "token_url", deserialize_with = "or_default")]
         token_url: String,
     }
     /// With a code that the user enters elsewhere. Specification 1.0 §4.5.10.
     DeviceCodeOAuthFlow {
-        /// Where the code is had.
+        /// URL that issues the code.
         #[serde(alias = "device_authorization_url")]
         device_authorization_url: String,
-        /// Where the code is exchanged.
+        /// URL at which the code is exchanged for a token.
         #[serde(alias = "token_url")]
         token_url: String,
     }
@@ -206,7 +206,7 @@ flows! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SecurityRequirement {
-    /// By the name of the scheme, the scopes it needs.
+    /// The required scopes, by the name of their scheme.
     #[serde(default, deserialize_with = "or_default")]
     pub schemes: BTreeMap<String, StringList>,
 }

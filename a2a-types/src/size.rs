@@ -1,6 +1,6 @@
-//! Estimates of how many bytes of memory tasks and their parts take: rather too many than too few.
+//! Estimates of the bytes of memory that tasks and their parts take, too many rather than too few.
 //!
-//! Stores and clients bound by them what a peer can make them keep.
+//! Stores and clients use them to bound what a peer can make them keep.
 
 use serde_json::Value;
 
@@ -102,7 +102,7 @@ fn part(part: &Part) -> usize {
     PART + content + texts.map(String::len).sum::<usize>() + object(part.metadata.as_ref())
 }
 
-/// The heap that a value takes: an array that has just grown is half empty, and so are the nodes of a map.
+/// Estimates the heap of a value: an array that has just grown is half empty, and so are the nodes of a map.
 fn value(value: &Value) -> usize {
     let inner = match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
@@ -127,14 +127,14 @@ fn text(text: &str) -> usize {
     size_of::<String>() + text.len()
 }
 
-/// What an event, a message or an artifact costs beside its content.
+/// Bytes of an event, a message or an artifact beside its content.
 const FRAME: usize = 256;
-/// What a member of a map costs beside its value and the text of its name: its name's handle, and the
+/// Bytes of a member of a map beside its value and the text of its name: the handle of the name, and the
 /// empty place beside it.
 const MEMBER: usize = 2 * size_of::<String>() + size_of::<Value>();
-/// What a text on the heap costs beside its content.
+/// Bytes of a text on the heap beside its content.
 const ALLOCATION: usize = 16;
-/// What a part costs beside its content.
+/// Bytes of a part beside its content.
 const PART: usize = 64;
 
 #[cfg(test)]

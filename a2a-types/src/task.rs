@@ -1,4 +1,4 @@
-//! A task, and what may happen to it.
+//! Tasks and their state machine.
 
 use serde::de::{Error as _, IntoDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -17,9 +17,9 @@ use crate::{
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
-    /// Names the task.
+    /// Identifier of the task.
     pub id: TaskId,
-    /// The conversation it belongs to.
+    /// Conversation that the task belongs to.
     #[serde(
         default,
         alias = "context_id",
@@ -27,40 +27,40 @@ pub struct Task {
         skip_serializing_if = "Option::is_none"
     )]
     pub context_id: Option<ContextId>,
-    /// Where it stands.
+    /// Current status.
     pub status: TaskStatus,
-    /// What it has produced, in order of first appearance.
+    /// Artifacts produced so far, in order of first appearance.
     #[serde(
         default,
         deserialize_with = "or_default",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub artifacts: Vec<Artifact>,
-    /// What was said, in order, without the message of the present status.
+    /// Messages exchanged so far, in order, without that of the current status.
     #[serde(
         default,
         deserialize_with = "or_default",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub history: Vec<Message>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
 
-/// The state of a task, since when, and what the agent says about it. Specification 1.0 §4.1.2.
+/// State of a task, its time, and the agent's message about it. Specification 1.0 §4.1.2.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TaskStatus {
-    /// The state; one that we do not know is read as unspecified. Agents that came from 0.3 and still
-    /// use its words are understood.
+    /// The state; an unknown one is read as unspecified. The words of 0.3 are understood: agents that
+    /// came from it still use them.
     #[serde(deserialize_with = "known_state")]
     pub state: TaskState,
-    /// What the agent says about it.
+    /// Message of the agent about the status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Box<Message>>,
-    /// Since when. Agents that write no zone mean UTC.
+    /// Time at which the status was set. A time without a zone is in UTC.
     #[serde(
         default,
         deserialize_with = "zone_optional",
@@ -69,7 +69,7 @@ pub struct TaskStatus {
     pub timestamp: Option<Timestamp>,
 }
 
-/// A later minor version may have states that this one has not (specification 1.0 §5.7).
+/// Reads a state; one of a later minor version is unspecified (specification 1.0 §5.7).
 fn known_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TaskState, D::Error> {
     match Value::deserialize(deserializer)? {
         Value::String(text) => {
@@ -79,17 +79,17 @@ fn known_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TaskState, 
     }
 }
 
-/// The state that 0.2 and 0.3 call by this word.
+/// Returns the state that 0.2 and 0.3 call by this word.
 fn older_state(word: &str) -> TaskState {
     let word: Result<_, serde::de::value::Error> =
         crate::v0_2::TaskState::deserialize(word.into_deserializer());
     word.map_or(TaskState::Unspecified, TaskState::from)
 }
 
-/// Where a task stands in its life. Specification 1.0 §4.1.3.
+/// State of a task. Specification 1.0 §4.1.3.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum TaskState {
-    /// The peer did not say, or said something we do not know. Never the target of an update.
+    /// Not stated by the peer, or unknown to us. Never the target of an update.
     Unspecified,
     /// Accepted, not started.
     #[default]
@@ -100,7 +100,7 @@ pub enum TaskState {
     Completed,
     /// Ended by an error.
     Failed,
-    /// Ended by the caller's wish.
+    /// Canceled by the caller.
     Canceled,
     /// Waiting for the caller's next message.
     InputRequired,
@@ -123,7 +123,7 @@ proto_enum!(TaskState {
 });
 
 impl TaskState {
-    /// Nothing can follow.
+    /// Returns whether the task has ended.
     pub fn is_terminal(self) -> bool {
         matches!(
             self,
@@ -131,26 +131,26 @@ impl TaskState {
         )
     }
 
-    /// The agent waits for the caller.
+    /// Returns whether the agent waits for the caller.
     pub fn is_interrupted(self) -> bool {
         matches!(self, Self::InputRequired | Self::AuthRequired)
     }
 
-    /// The agent does nothing more until the caller does: terminal or interrupted.
+    /// Returns whether the agent does nothing more until the caller does: terminal or interrupted.
     pub fn is_settled(self) -> bool {
         self.is_terminal() || self.is_interrupted()
     }
 
-    /// A stream ends here: at a terminal state, and when the agent asks for input. Missing
+    /// Returns whether a stream ends here: at a terminal state, and when the agent asks for input. Missing
     /// credentials usually arrive by another way, so that stream stays open (1.0 §7.6.1).
     pub fn ends_stream(self) -> bool {
         self.is_terminal() || self == Self::InputRequired
     }
 
-    /// Whether an update may take a task from this state to `next`.
+    /// Returns whether an update may take a task from this state to `next`.
     ///
-    /// No generation publishes the table. Ours: everything goes from a state that is not terminal,
-    /// except back to submitted; nothing goes from a terminal one, except that generation 0.1
+    /// No protocol version publishes the table. Ours: everything goes from a state that is not terminal,
+    /// except back to submitted; nothing goes from a terminal one, except that version 0.1
     /// reopens a finished task, which makes it submitted again.
     pub fn may_become(self, next: Self) -> bool {
         match next {
@@ -170,7 +170,7 @@ impl From<TaskState> for TaskStatus {
     }
 }
 
-/// An event that cannot happen to the task as it stands.
+/// Reason for which an event cannot be applied to a task.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IllegalEvent {
@@ -182,24 +182,24 @@ pub enum IllegalEvent {
         /// The task it names.
         event: TaskId,
     },
-    /// The task cannot go there from where it stands.
+    /// The task cannot go from its state to that of the event.
     #[error("a task that is {} cannot become {}", from.as_str(), to.as_str())]
     Transition {
-        /// Where the task stands.
+        /// Current state of the task.
         from: TaskState,
-        /// Where the event would take it.
+        /// State that the event sets.
         to: TaskState,
     },
     /// A finished task produces nothing more.
     #[error("a task that is {} produces no more artifacts", .0.as_str())]
     ArtifactAfterEnd(TaskState),
-    /// A finished task hears nothing more.
+    /// A finished task takes no more messages.
     #[error("a task that is {} takes no more messages", .0.as_str())]
     MessageAfterEnd(TaskState),
 }
 
 impl Task {
-    /// A task that has just been accepted.
+    /// Returns a task that has just been accepted.
     pub fn submitted(id: TaskId, context_id: ContextId) -> Self {
         Self {
             id,
@@ -212,7 +212,7 @@ impl Task {
         }
     }
 
-    /// The next state of the task: the fold of its log is the task.
+    /// Applies an event: a task is the fold of its log.
     ///
     /// - [`Event::Task`] replaces everything: it is a snapshot.
     /// - [`Event::Message`] joins the history, after the message of the present status.
@@ -225,7 +225,7 @@ impl Task {
         self.apply_all(std::slice::from_ref(event))
     }
 
-    /// The state of the task after several events; if one of them is refused, none changes anything.
+    /// Applies several events; if one of them is refused, none changes anything.
     pub fn apply_all(&mut self, events: &[Event]) -> Result<(), IllegalEvent> {
         self.state_after(self.status.state, events)?;
         let mut index = ArtifactIndex::default();
@@ -233,8 +233,8 @@ impl Task {
         Ok(())
     }
 
-    /// Applies events one after the other; one that is refused changes nothing. The effort grows with the
-    /// number of events, not with that of the artifacts that they are searched for in.
+    /// Applies events one after the other and skips those that are refused. The cost grows with the number
+    /// of events, not with the number of artifacts that they are searched for in.
     pub fn fold<'e>(&mut self, events: impl IntoIterator<Item = &'e Event>) {
         let mut index = ArtifactIndex::default();
         for event in events {
@@ -244,8 +244,8 @@ impl Task {
         }
     }
 
-    /// The state in which several events leave the task if they may happen to it, one after the other, in
-    /// the state `from`: nothing but the state decides what is legal.
+    /// Returns the state after several events that are applied one after the other, beginning in the
+    /// state `from`. Errors: the first illegal one; nothing but the state decides what is legal.
     pub fn state_after(
         &self,
         from: TaskState,
@@ -294,8 +294,7 @@ impl Task {
         }
     }
 
-    /// What the agent has said about its status is history once there is another; some agents have it
-    /// there before.
+    /// Moves the message of the status to the history, unless the agent has put it there already.
     fn remember_status(&mut self) {
         let said = self.status.message.take();
         let last = self.history.last().map(|message| &message.message_id);
@@ -305,7 +304,7 @@ impl Task {
         self.history.extend(said.map(|message| *message));
     }
 
-    /// Keeps the last `length` messages of the history; all of them if the caller did not say.
+    /// Keeps the last `length` messages of the history, or all of them if `length` is `None`.
     pub fn trim_history(&mut self, length: Option<u32>) {
         let Some(length) = length else { return };
         let keep = usize::try_from(length).unwrap_or(usize::MAX);

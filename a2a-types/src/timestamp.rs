@@ -12,27 +12,27 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 pub struct Timestamp(jiff::Timestamp);
 
 impl Timestamp {
-    /// The present moment of the system's clock.
+    /// Returns the present moment of the system's clock.
     pub fn now() -> Self {
         Self(jiff::Timestamp::now())
     }
 
-    /// The time so many milliseconds after the Unix epoch, if the calendar reaches that far.
+    /// Returns the time `millis` milliseconds after the Unix epoch, if the calendar reaches that far.
     pub fn from_millis(millis: i64) -> Option<Self> {
         jiff::Timestamp::from_millisecond(millis).ok().map(Self)
     }
 
-    /// Milliseconds since the Unix epoch, rounded toward it.
+    /// Returns the milliseconds since the Unix epoch, rounded toward it.
     pub fn as_millis(self) -> i64 {
         self.0.as_millisecond()
     }
 
-    /// RFC 3339 with every digit of the fraction that was read.
+    /// Returns RFC 3339 text with every digit of the fraction that was read.
     pub(crate) fn to_exact_string(self) -> String {
         self.0.to_string()
     }
 
-    /// Reads RFC 3339 text, and also text without a zone, which is taken as UTC: generations 0.1
+    /// Reads RFC 3339 text, and also text without a zone, which is taken as UTC: protocol versions 0.1
     /// and 0.2 show such times in their own examples.
     pub fn parse_zone_optional(text: &str) -> Result<Self, InvalidTimestamp> {
         text.parse().or_else(|error| {
@@ -44,7 +44,7 @@ impl Timestamp {
     }
 }
 
-/// The text is not a time that the protocol knows.
+/// Error of text that is not an RFC 3339 time with a zone.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("`{0}` is not an RFC 3339 time with a zone")]
 pub struct InvalidTimestamp(String);

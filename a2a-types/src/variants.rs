@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{OAuth2SecurityScheme, OAuthFlows, SecurityRequirement, SecurityScheme};
 
-/// What became of the schemes of a card: any variant of a scheme satisfies what required it.
+/// Names that each scheme of a card was split into; any one of them satisfies its requirements.
 #[derive(Debug, Default)]
 pub(crate) struct Variants {
     names: BTreeMap<String, Vec<String>>,
-    /// How many ways more than there are requirements this card has made so far.
+    /// Number of alternatives made for this card beyond the number of its requirements.
     more: Cell<usize>,
 }
 
 impl Variants {
-    /// Splits the schemes, and remembers what became of each.
+    /// Splits the schemes, and records the names of the results.
     pub(crate) fn of(
         schemes: BTreeMap<String, SecurityScheme>,
     ) -> (Self, BTreeMap<String, SecurityScheme>) {
@@ -29,8 +29,8 @@ impl Variants {
         (variants, definitions)
     }
 
-    /// The requirements with the schemes as they are now: all ways to satisfy each, or as many as one
-    /// card may have.
+    /// Returns the requirements in terms of the split schemes: all alternatives of each, within the limits
+    /// of one card.
     pub(crate) fn apply(
         &self,
         requirements: impl IntoIterator<Item = SecurityRequirement>,
@@ -60,14 +60,14 @@ impl Variants {
     }
 }
 
-/// How many ways to satisfy one requirement are kept: schemes of several flows multiply.
+/// Limit on the alternatives of one requirement: schemes of several flows multiply.
 const MOST_WAYS: usize = 64;
 
-/// How many ways more than requirements a card has with its skills: a short one could fill the memory.
+/// Limit on the alternatives of a card with its skills beyond its requirements: few bytes could fill memory.
 const MOST_MORE: usize = 1024;
 
-/// The first flow keeps the name of the scheme, each other adds its own, and what it takes not to be
-/// another scheme of the card.
+/// Splits a scheme. The first flow keeps the name, each other appends its own, and a suffix if another
+/// scheme of the card has that name.
 fn split(
     name: &str,
     scheme: SecurityScheme,
@@ -99,7 +99,7 @@ fn split(
     flows.into_iter().enumerate().map(scheme).collect()
 }
 
-/// Each flow alone, by its name on the wire.
+/// Returns each flow alone, with its name on the wire.
 fn flows(all: OAuthFlows) -> Vec<(&'static str, OAuthFlows)> {
     let mut flows = Vec::new();
     macro_rules! alone {

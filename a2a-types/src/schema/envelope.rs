@@ -96,7 +96,7 @@ pub(super) fn success_or_error(
 }
 
 /// The style of 1.0, which has no definitions of its own for it: JSON-RPC 2.0 as it is, around the
-/// messages of the specification. Whatever tells more about an error is a list in `data`.
+/// messages of the specification. Details of an error are a list in `data`.
 pub(super) fn around_messages(
     generation: &Generation,
     generator: &mut SchemaGenerator,
@@ -129,14 +129,14 @@ pub(super) fn around_messages(
     definitions
 }
 
-/// The definition of an answer that tells an error.
+/// Name of the definition of an error response.
 const ERROR_RESPONSE: &str = "JSONRPCErrorResponse";
 
 fn version() -> Value {
     json!({"type": "string", "const": "2.0"})
 }
 
-/// What tells one operation's request from another's.
+/// Returns the members `method` and `params` of an operation's request.
 fn call(generation: &Generation, exchange: &Exchange, generator: &mut SchemaGenerator) -> Value {
     let method = generation.dialect.method(exchange.operation);
     let mut members = json!({"method": {"type": "string", "const": method}});
@@ -146,13 +146,13 @@ fn call(generation: &Generation, exchange: &Exchange, generator: &mut SchemaGene
     members
 }
 
-/// The members that a request must have: also the params, if there are any.
+/// Returns the members that a request must have: also the params, if there are any.
 fn required<'a>(members: &[&'a str], exchange: &Exchange) -> Vec<&'a str> {
     let params = exchange.params.map(|_| "params");
     members.iter().copied().chain(params).collect()
 }
 
-/// Whether params cannot be empty; those that can may as well be left out.
+/// Returns whether params have a required member; others may be left out.
 fn needs_a_member(params: &Value, generator: &SchemaGenerator) -> bool {
     let name = params["$ref"].as_str().and_then(|it| it.rsplit('/').next());
     let definition = name.and_then(|name| generator.definitions().get(name));

@@ -1,4 +1,4 @@
-//! What one generation's schema is made of: tables, and how they become definitions.
+//! Tables of one protocol version's schema, and their conversion to definitions.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -10,21 +10,21 @@ use serde_json::{Map, Value};
 use super::{plain, reference, v0_1, v0_2, v0_3, v1_0};
 use crate::{Dialect, ErrorKind, Operation};
 
-/// One generation's tables.
+/// Tables of one protocol version.
 pub(super) struct Generation {
-    /// Which generation.
+    /// The protocol version.
     pub(super) dialect: Dialect,
-    /// What is said on JSON-RPC.
+    /// Requests and responses on JSON-RPC.
     pub(super) exchanges: &'static [Exchange],
-    /// The errors that have a definition of their own.
+    /// Errors that have a definition of their own.
     pub(super) errors: &'static [ErrorRow],
-    /// What no exchange carries.
+    /// Types that no exchange carries.
     pub(super) others: &'static [Shape],
-    /// How JSON-RPC is wrapped around the rest.
+    /// Writer of the JSON-RPC envelopes.
     pub(super) envelopes: fn(&Self, &mut SchemaGenerator) -> Definitions,
-    /// What the types have and the generation has not: `Definition` or `Definition.member`.
+    /// Parts of the types that the version lacks: `Definition` or `Definition.member`.
     pub(super) without: &'static [&'static str],
-    /// What a sender must write though a reader does without it: `Definition.member`.
+    /// Members that a sender must write and a reader can do without: `Definition.member`.
     pub(super) required: &'static [&'static str],
 }
 
@@ -37,21 +37,21 @@ pub(super) struct Exchange {
     pub(super) result: Shape,
 }
 
-/// An error, and what its `data` may be.
+/// An error, and the type of its `data`.
 pub(super) struct ErrorRow {
     pub(super) kind: ErrorKind,
     pub(super) name: &'static str,
     pub(super) data: Shape,
 }
 
-/// The schema of a type; one that has a name is defined on the way, and referred to.
+/// Returns the schema of a type; a named type is added to the definitions and referenced.
 pub(super) type Shape = fn(&mut SchemaGenerator) -> Schema;
 
 /// Schemas by name.
 pub(super) type Definitions = Map<String, Value>;
 
 impl Generation {
-    /// The tables of a generation.
+    /// Returns the tables of a protocol version.
     pub(super) fn of(dialect: Dialect) -> &'static Self {
         match dialect {
             Dialect::V0_1 => &v0_1::GENERATION,
@@ -61,16 +61,16 @@ impl Generation {
         }
     }
 
-    /// The exchange of an operation, if the generation has it.
+    /// Returns the exchange of an operation, if the version has it.
     pub(super) fn exchange(&self, operation: Operation) -> Option<&'static Exchange> {
         self.exchanges
             .iter()
             .find(|exchange| exchange.operation == operation)
     }
 
-    /// Every definition.
+    /// Returns every definition.
     pub(super) fn definitions(&self) -> Definitions {
-        // The contract for reading: what a type can do without is not required.
+        // The contract for reading: a member that the type can do without is not required.
         let mut generator = SchemaSettings::draft2020_12()
             .for_deserialize()
             .into_generator();
@@ -91,7 +91,7 @@ impl Generation {
     }
 }
 
-/// Removes a definition, and where it is one of several alternatives; or a member of one.
+/// Removes a definition, also from alternatives, or a member of a definition.
 fn remove(definitions: &mut Definitions, path: &str) {
     if let Some((definition, member)) = path.split_once('.') {
         let members = definitions.get_mut(definition).and_then(|definition| {
@@ -124,7 +124,7 @@ fn require(definitions: &mut Definitions, path: &str) {
     if let Value::Array(required) = required {
         required.push(member.into());
     }
-    // A sender that has to write it has nothing to leave out.
+    // A sender that has to write it has no default.
     if let Some(member) = definition["properties"].get_mut(member)
         && let Some(member) = member.as_object_mut()
     {
@@ -132,7 +132,7 @@ fn require(definitions: &mut Definitions, path: &str) {
     }
 }
 
-/// The schema of `T`.
+/// Returns the schema of `T`.
 pub(super) fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
@@ -155,7 +155,7 @@ impl<A: JsonSchema, B: JsonSchema> JsonSchema for Either<A, B> {
     }
 }
 
-/// Writes the exchanges of a generation as a table.
+/// Writes the exchanges of a protocol version as a table.
 macro_rules! exchanges {
     (@params) => { None };
     (@params $params:ty) => { Some($crate::schema::generation::of::<$params>) };
@@ -171,7 +171,7 @@ macro_rules! exchanges {
 }
 pub(super) use exchanges;
 
-/// Writes the errors of a generation as a table.
+/// Writes the errors of a protocol version as a table.
 macro_rules! errors {
     ($($kind:ident: $name:literal($data:ty);)*) => {
         &[$($crate::schema::generation::ErrorRow {

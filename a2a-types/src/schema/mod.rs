@@ -1,12 +1,12 @@
-//! JSON Schemas of the generations, derived from the same types that read and write the wire.
+//! JSON Schemas of the protocol versions, derived from the same types that read and write the wire.
 //!
-//! A [`bundle`] holds every definition of a generation under its official name: the data, the
+//! A [`bundle`] holds every definition of a version under its official name: the data, the
 //! JSON-RPC requests and responses around it, and the errors. [`definition`] is one of them, ready
-//! for a validator; [`request_definition`] and [`response_definition`] say which one a message has
+//! for a validator; [`request_definition`] and [`response_definition`] name the one that a message has
 //! to satisfy.
 //!
-//! The schemas say what a peer must send, not what is read leniently. Members that no schema names
-//! are allowed everywhere, as in the official schemas.
+//! The schemas describe what a peer must send, not what is read leniently. Members that no schema
+//! names are allowed everywhere, as in the official schemas.
 //!
 //! ```
 //! use a2a_types::{Dialect, Operation, schema};
@@ -32,10 +32,10 @@ use serde_json::{Value, json};
 use self::generation::Generation;
 use crate::{Dialect, Operation};
 
-/// Every definition of a generation in one document.
+/// Returns every definition of a protocol version in one document.
 ///
 /// The document itself accepts anything: it is there to be referred into. It is derived anew with
-/// each call, which takes a millisecond or so.
+/// each call, which takes about a millisecond.
 pub fn bundle(dialect: Dialect) -> Value {
     json!({
         "$schema": DRAFT,
@@ -45,7 +45,7 @@ pub fn bundle(dialect: Dialect) -> Value {
     })
 }
 
-/// One definition of a generation as a schema of its own.
+/// Returns one definition of a protocol version as a schema of its own.
 pub fn definition(dialect: Dialect, name: &str) -> Option<Value> {
     let definitions = Generation::of(dialect).definitions();
     definitions.contains_key(name).then(|| {
@@ -57,13 +57,13 @@ pub fn definition(dialect: Dialect, name: &str) -> Option<Value> {
     })
 }
 
-/// The definition of an operation's whole JSON-RPC request, if the generation has the operation.
+/// Returns the definition of an operation's whole JSON-RPC request, if the version has the operation.
 pub fn request_definition(dialect: Dialect, operation: Operation) -> Option<&'static str> {
     Some(Generation::of(dialect).exchange(operation)?.request)
 }
 
-/// The definition of an operation's whole JSON-RPC answer, if the generation has the operation; of
-/// each item, where the answer is a stream.
+/// Returns the definition of an operation's whole JSON-RPC answer, or of each item of a stream, if the
+/// version has the operation.
 pub fn response_definition(dialect: Dialect, operation: Operation) -> Option<&'static str> {
     Some(Generation::of(dialect).exchange(operation)?.response)
 }
@@ -82,7 +82,7 @@ const DESCRIPTION: &str = "Derived from the types of the crate a2a-types. A memb
 mod tests {
     use super::*;
 
-    /// Calls `visit` with every schema in `schema`, itself included, and where it stands.
+    /// Calls `visit` with every schema in `schema`, itself included, and its place.
     fn walk(schema: &Value, place: &str, visit: &mut impl FnMut(&Value, &str)) {
         visit(schema, place);
         let at = |key: &str| format!("{place}.{key}");
@@ -134,7 +134,7 @@ mod tests {
                 let required = schema["required"].as_array();
                 for (name, member) in schema["properties"].as_object().into_iter().flatten() {
                     let is_required = required.is_some_and(|list| list.contains(&json!(name)));
-                    // A response to what could not be read has no id to repeat.
+                    // A response to an unreadable request has no id to repeat.
                     let may_be_null = name == "id" && !schema["properties"]["jsonrpc"].is_null();
                     if is_required || may_be_null {
                         continue;

@@ -1,4 +1,4 @@
-//! Says what schemars derives in the plainer way of the official schemas.
+//! Rewriting of derived schemas in the plainer form of the official ones.
 
 use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
@@ -26,7 +26,7 @@ fn plain(schema: &mut Schema) {
     drop_integer_format(schema);
 }
 
-/// `Option<T>` is derived as "T or null"; the protocol's optional members are left out instead.
+/// Removes "or null", which schemars derives for `Option<T>`: optional members are left out instead.
 fn nullable_to_optional(object: &mut Map<String, Value>) {
     let required = object.get("required").cloned().unwrap_or_default();
     let is_required = |name: &str| {
@@ -66,7 +66,7 @@ fn drop_null(member: &mut Map<String, Value>) {
     }
 }
 
-/// An enum of words is derived as one schema for each word.
+/// Joins the schemas that schemars derives for the words of an enum.
 fn constants_to_enum(schema: &mut Map<String, Value>) {
     let Some(Value::Array(kinds)) = schema.get("oneOf") else {
         return;
@@ -86,7 +86,7 @@ fn constants_to_enum(schema: &mut Map<String, Value>) {
     };
 }
 
-/// `uint32` tells a JSON reader nothing that `minimum` does not.
+/// Drops formats like `uint32`: a JSON reader learns nothing from them beside `minimum`.
 fn drop_integer_format(schema: &mut Map<String, Value>) {
     if schema.get("type").is_some_and(|name| name == "integer") {
         schema.remove("format");

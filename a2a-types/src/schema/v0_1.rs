@@ -1,4 +1,4 @@
-//! The tables of generation 0.1, as in the schema of the tag v0.1.0.
+//! The tables of version 0.1, as in the schema of the tag v0.1.0.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The tables of generation 0.2, as in the schema of the tag v0.2.6.
+//! The tables of version 0.2, as in the schema of the tag v0.2.6.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The tables of generation 0.3, as in the schema of the tag v0.3.0; and listing, of its main line.
+//! The tables of version 0.3, as in the schema of the tag v0.3.0; and listing, of its main line.
 
 use serde_json::Value;
 

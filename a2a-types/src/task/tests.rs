@@ -3,7 +3,7 @@
 use super::*;
 use crate::{Part, TaskStatusUpdateEvent};
 
-/// Servers keep a few for every task, and hand them on.
+/// Servers keep a few of these for every task, and pass them on.
 #[test]
 fn tasks_and_events_are_small() {
     assert!(size_of::<TaskStatus>() <= 40);
@@ -34,7 +34,7 @@ fn a_state_of_a_later_version_is_read_as_unspecified() {
     ] {
         assert_eq!(read(word), Some(state), "{word}");
     }
-    // Whoever asks for tasks of a state that there is not is told so.
+    // A caller's filter by an unknown state is refused.
     assert!(serde_json::from_str::<TaskState>(r#""TASK_STATE_PONDERING""#).is_err());
 }
 
@@ -104,8 +104,7 @@ fn every_transition() {
     }
 }
 
-/// The same fold, whether each event is applied by itself or all are at once; however many artifacts there
-/// are, and a snapshot in between.
+/// A batch folds like single events, with any number of artifacts and a snapshot in between.
 #[test]
 fn a_batch_folds_to_what_its_events_fold_to_one_by_one() {
     let ids = (0..200).map(|number| number * 7 % 61);

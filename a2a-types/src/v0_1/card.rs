@@ -15,38 +15,38 @@ use crate::{
     OAuthFlows, SecurityRequirement, SecurityScheme, StringList,
 };
 
-/// Who an agent is and what it can do, 0.1 §5.5.
+/// Self-description of an agent: identity and skills, 0.1 §5.5.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentCard {
-    /// A name for people.
+    /// Human-readable name.
     pub name: String,
-    /// What the agent is for.
+    /// Purpose of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Where JSON-RPC is POSTed to.
+    /// URL that JSON-RPC is POSTed to.
     pub url: String,
-    /// Who runs it.
+    /// Organization that runs the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<AgentProvider>,
     /// The agent's own version.
     pub version: String,
-    /// Where people read about it.
+    /// URL of the documentation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub documentation_url: Option<String>,
     /// The optional parts of the protocol that it offers.
     pub capabilities: AgentCapabilities,
-    /// What a caller has to show.
+    /// Authentication required of a caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authentication: Option<AgentAuthentication>,
-    /// Media types that every skill takes, unless it says otherwise.
+    /// Media types that every skill accepts, unless it lists its own.
     #[serde(default = "text", deserialize_with = "or_text")]
     pub default_input_modes: Vec<String>,
-    /// Media types that every skill produces, unless it says otherwise.
+    /// Media types that every skill produces, unless it lists its own.
     #[serde(default = "text", deserialize_with = "or_text")]
     pub default_output_modes: Vec<String>,
-    /// What it can do.
+    /// Skills of the agent.
     pub skills: Vec<AgentSkill>,
 }
 
@@ -58,13 +58,13 @@ fn or_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Stri
     Option::deserialize(deserializer).map(|modes| modes.unwrap_or_else(text))
 }
 
-/// Who runs an agent, 0.1 §5.5.1.
+/// Provider of an agent, 0.1 §5.5.1.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentProvider {
-    /// Their name.
+    /// Name of the provider.
     pub organization: String,
-    /// Their home page.
+    /// Home page of the provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 }
@@ -80,40 +80,40 @@ pub struct AgentCapabilities {
     /// Webhooks.
     #[serde(default, deserialize_with = "or_default")]
     pub push_notifications: bool,
-    /// A record of state changes, which no generation ever defined.
+    /// A record of state changes, which no protocol version ever defined.
     #[serde(default, deserialize_with = "or_default")]
     pub state_transition_history: bool,
 }
 
-/// What a caller has to show, 0.1 §5.5.3.
+/// Authentication required of a caller, 0.1 §5.5.3.
 #[derive(Clone, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentAuthentication {
-    /// Any one of these.
+    /// Names of the schemes: any one of these suffices.
     pub schemes: Vec<String>,
-    /// More about the schemes, usually JSON.
+    /// Details of the schemes, usually JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credentials: Option<String>,
 }
 
 hides!(AgentAuthentication { schemes; credentials });
 
-/// Something that an agent can do, 0.1 §5.5.4.
+/// An ability of an agent, 0.1 §5.5.4.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentSkill {
-    /// Names the skill.
+    /// Identifier of the skill.
     pub id: String,
-    /// A name for people.
+    /// Human-readable name.
     pub name: String,
-    /// What it does.
+    /// Description of the skill.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Keywords.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
-    /// What one might ask.
+    /// Example prompts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub examples: Option<Vec<String>>,
     /// Media types it takes, if not the card's.
@@ -232,8 +232,8 @@ impl From<crate::AgentSkill> for AgentSkill {
 
 type Security = (BTreeMap<String, SecurityScheme>, Vec<SecurityRequirement>);
 
-/// Each scheme becomes a definition of the same name, and a requirement of its own; several flows
-/// become several of both.
+/// Returns the schemes and requirements of 1.0: a definition and a requirement for each scheme, or
+/// for each of its flows.
 fn schemes(authentication: AgentAuthentication) -> Security {
     let credentials: Value = authentication
         .credentials
@@ -270,8 +270,8 @@ fn schemes(authentication: AgentAuthentication) -> Security {
     (definitions, requirements)
 }
 
-/// The names that 0.1 has for the schemes that are required: any one suffices there, so that several
-/// that must be satisfied together are but named. What needs a scheme that has no name, like a client
+/// Returns the names that 0.1 has for the required schemes. Any one suffices there: that several
+/// are required together is lost. A requirement that needs a scheme without a name, like a client
 /// certificate, is dropped as a whole.
 fn scheme_names(
     schemes: &BTreeMap<String, SecurityScheme>,

@@ -11,7 +11,7 @@ use crate::proto::or_default;
 use crate::reading::{At, Mender, Violation, Wire};
 use crate::{Event, Message, Object, TaskId};
 
-/// One event of a stream, told apart by its members.
+/// One event of a stream, distinguished by its members.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(untagged)]
@@ -30,10 +30,10 @@ pub struct TaskStatusUpdateEvent {
     pub id: TaskId,
     /// Its new status.
     pub status: TaskStatus,
-    /// Whether the stream ends here.
+    /// `true` if the stream ends with this event.
     #[serde(default, deserialize_with = "or_default", rename = "final")]
     pub last: bool,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -46,7 +46,7 @@ pub struct TaskArtifactUpdateEvent {
     pub id: TaskId,
     /// The artifact, or the chunk of it.
     pub artifact: Artifact,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -109,7 +109,7 @@ pub struct EventWriter {
 }
 
 impl EventWriter {
-    /// A writer for the answer to a request about `task`.
+    /// Returns a writer for the answer to a request about `task`.
     pub fn new(task: TaskId) -> Self {
         Self {
             task,
@@ -117,10 +117,10 @@ impl EventWriter {
         }
     }
 
-    /// What 0.1 says for one event, usually one event too.
+    /// Converts one event to those of 0.1, usually one.
     ///
-    /// It has no event for a whole task: that becomes its status and each of its artifacts. It has
-    /// no direct answer: that becomes a task completed with the message. Only of an ended task are the
+    /// 0.1 has no event for a whole task, which becomes its status and each of its artifacts. It has
+    /// no direct answer, which becomes a task completed with the message. Only of an ended task are the
     /// artifacts known to be complete.
     pub fn write(&mut self, event: Event) -> Vec<TaskEvent> {
         match event {

@@ -8,20 +8,20 @@ use crate::legacy::{self, Cut};
 use crate::reading::{At, Mender, Quirk, Violation, Wire};
 use crate::{Base64, Object};
 
-/// One utterance, 0.1 §6.4.
+/// One message, 0.1 §6.4.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Message {
-    /// Who speaks.
+    /// Sender of the message.
     pub role: Role,
     /// The content, at least one part.
     pub parts: Vec<Part>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
 
-/// Who speaks.
+/// Sender of a message.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub enum Role {
@@ -33,7 +33,7 @@ pub enum Role {
     Agent,
 }
 
-/// A piece of content, told apart by `type`, 0.1 §6.5.
+/// A piece of content, distinguished by `type`, 0.1 §6.5.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
 #[serde(untagged, try_from = "PartMembers")]
@@ -64,7 +64,7 @@ pub struct TextPart {
     pub kind: TextType,
     /// The text.
     pub text: String,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -78,26 +78,26 @@ pub struct FilePart {
     pub kind: FileType,
     /// The file.
     pub file: FileContent,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
 
-/// A file's bytes or where they are; exactly one of the two, 0.1 §6.6.
+/// Bytes of a file or their URI; exactly one of the two, 0.1 §6.6.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FileContent {
-    /// A name.
+    /// Name of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The media type.
+    /// Media type of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Base64>,
-    /// Where the bytes are.
+    /// URI of the bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
 }
@@ -111,12 +111,12 @@ pub struct DataPart {
     pub kind: DataType,
     /// The data.
     pub data: Object,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
 
-/// The members of a part before its kind is looked at: read one by one, so that an error inside
+/// The members of a part before its kind is known: read one by one, so that an error inside
 /// names its own path.
 #[derive(Deserialize)]
 struct PartMembers {
@@ -165,7 +165,7 @@ impl TryFrom<PartMembers> for Part {
 }
 
 impl Message {
-    /// Checks that something is said: who sends a message has to, what agents tell is taken without.
+    /// Checks for at least one part: required of a caller's message, not of an agent's.
     pub(super) fn check_said(&self, at: &At<'_>) -> Result<(), Violation> {
         match self.parts.is_empty() {
             true => Err(at
@@ -199,7 +199,7 @@ pub(super) fn check_parts(parts: &[Part], at: &At<'_>) -> Result<(), Violation> 
     Ok(())
 }
 
-/// Mends a message that `role` sent. An agent may leave out who it is; a caller may not.
+/// Repairs a message of `role`. Only an agent may omit the role.
 pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
     legacy::mend_role(message, mender, role);
     if message.get("data").is_some_and(Value::is_array) {
@@ -215,7 +215,7 @@ pub(super) fn mend_parts(object: &mut Map<String, Value>, mender: &mut Mender<'_
 }
 
 impl From<Message> for crate::Message {
-    /// 0.1 has no `messageId`: the message gets a new one.
+    /// Creates a `messageId`, which 0.1 does not have.
     fn from(message: Message) -> Self {
         Self {
             metadata: message.metadata,
@@ -228,7 +228,7 @@ impl From<Message> for crate::Message {
 }
 
 impl From<crate::Message> for Message {
-    /// Ids, references and extensions are lost: 0.1 has no place for them.
+    /// Drops ids, references and extensions: 0.1 has no place for them.
     fn from(message: crate::Message) -> Self {
         Self {
             role: message.role.into(),

@@ -1,6 +1,6 @@
-//! Generation 0.1: the launch documents of April 2025 and the tag v0.1.0.
+//! Protocol version 0.1: the launch documents of April 2025 and the tag v0.1.0.
 //!
-//! The caller names its tasks, a `sessionId` groups them, parts tell their kind by `type`,
+//! The caller names its tasks, a `sessionId` groups them, parts declare their kind in `type`,
 //! artifacts are numbered. There is no direct answer by message, and no list of anything.
 
 mod card;

@@ -1,4 +1,4 @@
-//! What operations are asked with, 0.1 §7.
+//! Params of operations, 0.1 §7.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,14 +12,14 @@ use crate::{
     SendMessageConfiguration, SendMessageRequest, SubscribeToTaskRequest, TaskId,
 };
 
-/// A message to a task that is new or known, 0.1 §7.1.1.
+/// A message to a new or existing task, 0.1 §7.1.1.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TaskSendParams {
-    /// The task; an unknown id makes a new one.
+    /// Identifier of the task; an unknown one creates a task.
     pub id: TaskId,
-    /// The conversation.
+    /// Identifier of the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<ContextId>,
     /// The message.
@@ -27,13 +27,13 @@ pub struct TaskSendParams {
     /// A webhook for the task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub push_notification: Option<PushNotificationConfig>,
-    /// How many of the last messages to include; none if not given.
+    /// Number of most recent messages to include; none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history_length: Option<u32>,
-    /// Media types the caller can take; sent by the Python samples, in no document.
+    /// Media types that the caller accepts; sent by the Python samples, in no document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_output_modes: Option<Vec<String>>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -44,22 +44,22 @@ pub struct TaskSendParams {
 pub struct TaskIdParams {
     /// The task.
     pub id: TaskId,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
 
-/// A task, and how much of its history, 0.1 §7.3.1.
+/// A task and the length of its history, 0.1 §7.3.1.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TaskQueryParams {
     /// The task.
     pub id: TaskId,
-    /// How many of the last messages to include; none if not given.
+    /// Number of most recent messages to include; none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history_length: Option<u32>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -126,7 +126,7 @@ impl From<TaskSendParams> for SendMessageRequest {
 }
 
 impl From<SendMessageRequest> for TaskSendParams {
-    /// In 0.1 the caller names the task: a request without one gets a new name.
+    /// Chooses a task id for a request without one: in 0.1 the caller names the task.
     fn from(request: SendMessageRequest) -> Self {
         let configuration = request.configuration.unwrap_or_default();
         let modes = configuration.accepted_output_modes;

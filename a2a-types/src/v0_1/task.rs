@@ -17,34 +17,34 @@ use crate::{ArtifactId, ContextId, MessageId, Object, TaskId, Timestamp};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
-    /// Names the task; chosen by the caller.
+    /// Identifier of the task, chosen by the caller.
     pub id: TaskId,
-    /// The conversation it belongs to.
+    /// Conversation that the task belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<ContextId>,
-    /// Where it stands.
+    /// Current status.
     pub status: TaskStatus,
-    /// What it has produced.
+    /// Artifacts produced so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifacts: Option<Vec<Artifact>>,
-    /// What was said.
+    /// Messages exchanged so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<Message>>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
 
-/// Where a task stands, 0.1 §6.2.
+/// Status of a task, 0.1 §6.2.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskStatus {
     /// The state.
     pub state: TaskState,
-    /// What the agent says about it.
+    /// Message of the agent about the status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
-    /// Since when.
+    /// Time at which the status was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
 }
@@ -62,11 +62,11 @@ pub enum TaskState {
     InputRequired,
     /// Done.
     Completed,
-    /// Ended by the caller's wish.
+    /// Canceled by the caller.
     Canceled,
     /// Ended by an error.
     Failed,
-    /// Nobody knows.
+    /// State not known.
     Unknown,
 }
 
@@ -85,24 +85,24 @@ const STATES: &[&str] = &[
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Artifact {
-    /// A name for people.
+    /// Human-readable name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The content.
     pub parts: Vec<Part>,
-    /// Which of the task's artifacts it is.
+    /// Number of the artifact within its task.
     #[serde(default, deserialize_with = "or_default")]
     pub index: u32,
-    /// On a stream: whether the parts are added to what is there.
+    /// `true` on a stream if the parts are appended to the artifact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub append: Option<bool>,
-    /// On a stream: whether the artifact is complete.
+    /// `true` on a stream if the artifact is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_chunk: Option<bool>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -150,7 +150,7 @@ pub(super) fn mend_status(status: &mut Map<String, Value>, mender: &mut Mender<'
 }
 
 impl From<Task> for crate::Task {
-    /// Messages get the ids that their places in the task yield.
+    /// Derives the ids of messages from their places in the task.
     fn from(task: Task) -> Self {
         let place = |(ordinal, message): (usize, Message)| crate::Message {
             message_id: MessageId::derived(&task.id, ordinal),
@@ -205,7 +205,7 @@ fn some_unless_empty<T>(items: Vec<T>) -> Option<Vec<T>> {
     (!items.is_empty()).then_some(items)
 }
 
-/// Where the metadata of a status message remembers a state that 0.1 does not have.
+/// Metadata key of a status message for a state that 0.1 does not have.
 const STATE: &str = "a2a-state";
 
 impl From<TaskStatus> for crate::TaskStatus {
@@ -228,7 +228,7 @@ impl From<TaskStatus> for crate::TaskStatus {
 }
 
 impl From<crate::TaskStatus> for TaskStatus {
-    /// A rejected task has failed, one that lacks credentials lacks input; the message says more.
+    /// Writes rejected as failed and missing credentials as missing input; the message keeps the state.
     fn from(status: crate::TaskStatus) -> Self {
         let (state, remember) = match status.state {
             crate::TaskState::Rejected => (TaskState::Failed, Some("rejected")),
@@ -272,7 +272,7 @@ impl From<TaskState> for crate::TaskState {
 }
 
 impl From<Artifact> for crate::Artifact {
-    /// The number becomes the id `index-N`.
+    /// Converts the number to the id `index-N`.
     fn from(artifact: Artifact) -> Self {
         Self {
             artifact_id: ArtifactId::from(format!("{NUMBERED}{}", artifact.index)),
@@ -285,7 +285,7 @@ impl From<Artifact> for crate::Artifact {
     }
 }
 
-/// How the id of an artifact begins that came in with a number.
+/// Prefix of the id of an artifact that was received with a number.
 const NUMBERED: &str = "index-";
 
 /// Numbers a task's artifacts in the order of their first appearance; an id that was made from a
@@ -294,12 +294,12 @@ const NUMBERED: &str = "index-";
 pub struct ArtifactIndices {
     known: BTreeMap<ArtifactId, u32>,
     taken: BTreeSet<u32>,
-    /// No number below is free.
+    /// Number below which none is free.
     lowest: u32,
 }
 
 impl ArtifactIndices {
-    /// The number of an artifact.
+    /// Returns the number of an artifact.
     pub fn index(&mut self, id: &ArtifactId) -> u32 {
         if let Some(index) = self.known.get(id) {
             return *index;
@@ -318,7 +318,7 @@ impl ArtifactIndices {
         index
     }
 
-    /// The artifact with its number in place of its id.
+    /// Returns the artifact with its number in place of its id.
     pub(super) fn number(&mut self, artifact: crate::Artifact) -> Artifact {
         Artifact {
             index: self.index(&artifact.artifact_id),
@@ -331,14 +331,14 @@ impl ArtifactIndices {
     }
 }
 
-/// Marks a chunk of a stream: 0.1 tells inside the artifact what later generations tell beside it.
+/// Marks a chunk of a stream: 0.1 has inside the artifact what later versions have beside it.
 pub(super) fn chunk(mut artifact: Artifact, append: bool, last_chunk: bool) -> Artifact {
     artifact.append = Some(append);
     artifact.last_chunk = Some(last_chunk);
     artifact
 }
 
-/// Whether the artifact is a chunk to be added, and whether it is the last.
+/// Returns whether the artifact is a chunk to be appended, and whether it is the last.
 pub(super) fn chunk_flags(artifact: &Artifact) -> (bool, bool) {
     (
         artifact.append == Some(true),
@@ -346,7 +346,7 @@ pub(super) fn chunk_flags(artifact: &Artifact) -> (bool, bool) {
     )
 }
 
-/// Mends a list of parts that is empty where one part at least is expected.
+/// Notes an empty list of parts where at least one part is expected.
 pub(super) fn note_empty_parts(object: &Map<String, Value>, mender: &mut Mender<'_>) {
     if object
         .get("parts")

@@ -1,4 +1,4 @@
-//! From text to the canonical model and back, by operation.
+//! Conversion between text and the canonical model, by operation.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use super::{
 use crate::reading::{Hints, Mode, Read, Streamed, Violation, Wire, read};
 use crate::{Operation, Request, Response, SendMessageResponse, TaskId};
 
-/// What an operation is asked with.
+/// Params of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Params {
@@ -23,7 +23,7 @@ pub enum Params {
     Push(TaskPushNotificationConfig),
 }
 
-/// What an operation is answered by.
+/// Result of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Returned {
@@ -68,7 +68,7 @@ pub fn read_request(
     }
 }
 
-/// The params of a request; none if 0.1 has no such operation.
+/// Returns the params of a request, or `None` if 0.1 has no such operation.
 pub fn write_request(request: Request) -> Option<Params> {
     Some(match request {
         Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
@@ -116,7 +116,7 @@ pub fn read_response(
     }
 }
 
-/// The result of an operation on `task`; none if 0.1 has no such operation.
+/// Returns the result of an operation on `task`, or `None` if 0.1 has no such operation.
 ///
 /// A direct answer becomes the task, completed with the message.
 pub fn write_response(response: Response, task: &TaskId) -> Option<Returned> {
@@ -149,7 +149,7 @@ pub fn write_response(response: Response, task: &TaskId) -> Option<Returned> {
 
 /// Reads one event of a stream.
 pub fn read_event(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<Streamed>, Violation> {
-    /// What tells the two events apart.
+    /// Members that distinguish the two events.
     #[derive(serde::Deserialize)]
     struct Members {
         artifact: Option<serde::de::IgnoredAny>,

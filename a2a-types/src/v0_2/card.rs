@@ -14,34 +14,34 @@ use crate::reading::{Mender, Quirk, Wire, absent};
 use crate::variants::Variants;
 use crate::{Dialect, Object};
 
-/// Who an agent is and what it can do, 0.2 §5.5.
+/// Self-description of an agent: identity and skills, 0.2 §5.5.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentCard {
-    /// The generation spoken at `url` (0.2.5).
+    /// Protocol version spoken at `url` (0.2.5).
     pub protocol_version: String,
-    /// A name for people.
+    /// Human-readable name.
     pub name: String,
-    /// What the agent is for.
+    /// Purpose of the agent.
     pub description: String,
-    /// Where it is reached.
+    /// URL of the preferred interface.
     pub url: String,
-    /// How it is reached there: `JSONRPC` if not given (0.2.4).
+    /// Transport at `url`: `JSONRPC` if absent (0.2.4).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preferred_transport: Option<String>,
-    /// Where else it is reached (0.2.4).
+    /// Further interfaces (0.2.4).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub additional_interfaces: Option<Vec<AgentInterface>>,
     /// A picture (0.2.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icon_url: Option<String>,
-    /// Who runs it.
+    /// Organization that runs the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<AgentProvider>,
     /// The agent's own version.
     pub version: String,
-    /// Where people read about it.
+    /// URL of the documentation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub documentation_url: Option<String>,
     /// The optional parts of the protocol that it offers.
@@ -49,16 +49,16 @@ pub struct AgentCard {
     /// The ways to authenticate, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub security_schemes: Option<BTreeMap<String, SecurityScheme>>,
-    /// Which of them are required: any one entry suffices.
+    /// Required schemes: satisfying any one entry suffices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub security: Option<Vec<SecurityRequirement>>,
-    /// Media types that every skill takes, unless it says otherwise.
+    /// Media types that every skill accepts, unless it lists its own.
     pub default_input_modes: Vec<String>,
-    /// Media types that every skill produces, unless it says otherwise.
+    /// Media types that every skill produces, unless it lists its own.
     pub default_output_modes: Vec<String>,
-    /// What it can do.
+    /// Skills of the agent.
     pub skills: Vec<AgentSkill>,
-    /// Whether there is a longer card for callers who authenticate (0.2.1).
+    /// `true` if there is a longer card for authenticated callers (0.2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supports_authenticated_extended_card: Option<bool>,
     /// Signatures over this card (0.3).
@@ -67,11 +67,11 @@ pub struct AgentCard {
 }
 
 impl AgentCard {
-    /// The card without what only 0.3 has: signatures, client certificates, the requirements of
-    /// skills, and where an authorization server describes itself.
+    /// Returns the card without what only 0.3 has: signatures, client certificates, the requirements
+    /// of skills, and the metadata URL of an authorization server.
     ///
     /// A requirement that needs a client certificate is dropped as a whole, never made weaker: a
-    /// card that allows nothing else says nothing of what it requires.
+    /// card that allows nothing else then names no requirement.
     pub fn of_0_2(self) -> Self {
         let (schemes, dropped) = security::of_0_2(self.security_schemes.unwrap_or_default());
         Self {
@@ -94,12 +94,12 @@ impl AgentCard {
     }
 }
 
-/// What a card of 0.2 says of its version.
+/// `protocolVersion` of a 0.2 card.
 const LATEST_0_2: &str = "0.2.6";
-/// What a card of 0.3 says of its version.
+/// `protocolVersion` of a 0.3 card.
 const LATEST_0_3: &str = "0.3.0";
 
-/// One more place where an agent is reached (0.2.4).
+/// A further interface of an agent (0.2.4).
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentInterface {
@@ -109,13 +109,13 @@ pub struct AgentInterface {
     pub transport: String,
 }
 
-/// Who runs an agent, 0.2 §5.5.1.
+/// Provider of an agent, 0.2 §5.5.1.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentProvider {
-    /// Their name.
+    /// Name of the provider.
     pub organization: String,
-    /// Their home page.
+    /// Home page of the provider.
     pub url: String,
 }
 
@@ -130,7 +130,7 @@ pub struct AgentCapabilities {
     /// Webhooks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub push_notifications: Option<bool>,
-    /// A record of state changes, which no generation ever defined.
+    /// A record of state changes, which no protocol version ever defined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_transition_history: Option<bool>,
     /// Protocol extensions (0.2.2).
@@ -142,12 +142,12 @@ pub struct AgentCapabilities {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentExtension {
-    /// Names the extension.
+    /// Identifier of the extension.
     pub uri: String,
-    /// How the agent uses it.
+    /// Description of how the agent uses it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Whether a caller must speak it.
+    /// `true` if a caller must support it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
     /// Settings of the extension.
@@ -169,9 +169,9 @@ pub struct AgentCardSignature {
 }
 
 impl Wire for AgentCard {
-    /// Cards in the field leave out much that the schema requires.
+    /// Supplies members that the schema requires and cards in the field omit.
     fn mend(card: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        // Only 0.2.5 made this a member; a card without it is no worse.
+        // A member since 0.2.5; a card without it is no worse.
         if absent(card, "protocolVersion") {
             card.insert("protocolVersion".to_owned(), "0.2".into());
         }
@@ -252,7 +252,7 @@ impl From<AgentCard> for crate::AgentCard {
 }
 
 impl From<crate::AgentCard> for AgentCard {
-    /// The card of 0.3, of which [`AgentCard::of_0_2`] is that of 0.2. Tenants, the device code
+    /// Returns the card of 0.3; [`AgentCard::of_0_2`] makes that of 0.2. Tenants, the device code
     /// flow and PKCE are lost; so are requirements that cannot be satisfied without that flow.
     fn from(card: crate::AgentCard) -> Self {
         let (preferred, additional) = interfaces(card.supported_interfaces);
@@ -303,8 +303,8 @@ impl From<crate::AgentCard> for AgentCard {
     }
 }
 
-/// The interface that a caller of this generation tries first, and the others that it may try:
-/// JSON-RPC before every other transport, and none of other generations if there is one of its own.
+/// Returns the interface that a caller of 0.2 or 0.3 tries first, and the others that it may try:
+/// JSON-RPC before every other transport, and no other versions if one of these is offered.
 fn interfaces(
     mut interfaces: Vec<crate::AgentInterface>,
 ) -> (crate::AgentInterface, Vec<AgentInterface>) {

@@ -30,10 +30,10 @@ pub struct TaskStatusUpdateEvent {
     pub context_id: ContextId,
     /// Its new status.
     pub status: TaskStatus,
-    /// Whether the stream ends here.
+    /// `true` if the stream ends with this event.
     #[serde(rename = "final")]
     pub last: bool,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -51,13 +51,13 @@ pub struct TaskArtifactUpdateEvent {
     pub context_id: ContextId,
     /// The artifact, or the chunk of it.
     pub artifact: Artifact,
-    /// Whether the parts are added to what is there.
+    /// `true` if the parts are appended to the artifact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub append: Option<bool>,
-    /// Whether the artifact is complete.
+    /// `true` if the artifact is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_chunk: Option<bool>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -70,7 +70,7 @@ impl Wire for TaskStatusUpdateEvent {
     fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
         mender.supply(event, "kind", "status-update", Quirk::NoKind);
         legacy::mend_task_id(event, mender, "taskId");
-        // 0.2.0 to 0.2.5 say in words that `final` is false when absent; the schema requires it.
+        // By the text of 0.2.0 to 0.2.5 `final` is false when absent; the schema requires it.
         if absent(event, "final") {
             event.insert("final".to_owned(), false.into());
         }
@@ -85,7 +85,7 @@ impl Wire for TaskArtifactUpdateEvent {
         let anonymous =
             |artifact: &Value| artifact["artifactId"].as_str().is_none_or(str::is_empty);
         if event.get("artifact").is_some_and(anonymous) {
-            // An artifact without name adds to the one before: replacing it could only lose text.
+            // An artifact without id is appended to the one before: replacing it could only lose text.
             event.insert("append".to_owned(), true.into());
         }
         mender.member(event, "artifact", mend_artifact);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How a token is had: any number of these.
+/// OAuth flows of a scheme, any number of them.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -31,10 +31,10 @@ macro_rules! flows {
         #[serde(rename_all = "camelCase")]
         pub struct $name {
             $($(#[$field])* pub $member: String,)*
-            /// Where a token is renewed.
+            /// URL for refreshing a token.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub refresh_url: Option<String>,
-            /// The scopes, and what each allows.
+            /// The scopes, each with its description.
             pub scopes: BTreeMap<String, String>,
         }
 
@@ -64,24 +64,24 @@ macro_rules! flows {
 flows! {
     /// Through the user's browser.
     AuthorizationCodeOAuthFlow {
-        /// Where the user consents.
+        /// URL at which the user consents.
         authorization_url,
-        /// Where the code is exchanged.
+        /// URL at which the code is exchanged for a token.
         token_url,
     } new in 1.0: [pkce_required];
     /// With the client's own secret.
     ClientCredentialsOAuthFlow {
-        /// Where the secret is exchanged.
+        /// URL at which the secret is exchanged for a token.
         token_url,
     } new in 1.0: [];
     /// Through the user's browser, without a code.
     ImplicitOAuthFlow {
-        /// Where the user consents.
+        /// URL at which the user consents.
         authorization_url,
     } new in 1.0: [];
     /// With the user's password.
     PasswordOAuthFlow {
-        /// Where the password is exchanged.
+        /// URL at which the password is exchanged for a token.
         token_url,
     } new in 1.0: [];
 }
@@ -99,7 +99,7 @@ impl From<OAuthFlows> for crate::OAuthFlows {
 }
 
 impl OAuthFlows {
-    /// The flows without the device code and PKCE, which are new in 1.0; none if nothing remains.
+    /// Returns the flows without the device code and PKCE, new in 1.0; `None` if nothing remains.
     pub(super) fn from_canonical(flows: crate::OAuthFlows) -> Option<Self> {
         let had_device_code = flows.device_code.is_some();
         let known = Self {

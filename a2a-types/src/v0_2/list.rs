@@ -7,7 +7,7 @@ use super::{Task, TaskState};
 use crate::reading::{At, Mender, Violation, Wire};
 use crate::{ContextId, ListTasksRequest, ListTasksResponse, Object, Timestamp};
 
-/// Which tasks, and how much of each.
+/// Filter and size of a list of tasks.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -18,22 +18,22 @@ pub struct ListTasksParams {
     /// Only those in this state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<TaskState>,
-    /// How many to a page.
+    /// Maximum number of items on a page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page_size: Option<u32>,
-    /// Where to go on.
+    /// Page token from the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page_token: Option<String>,
-    /// How many of the last messages to include.
+    /// Number of most recent messages to include.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history_length: Option<u32>,
     /// Only those that changed at this time or later, in milliseconds since the Unix epoch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_updated_after: Option<i64>,
-    /// Whether to include artifacts.
+    /// `true` to include artifacts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub include_artifacts: Option<bool>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -45,11 +45,11 @@ pub struct ListTasksParams {
 pub struct ListTasksResult {
     /// The tasks, the latest change first.
     pub tasks: Vec<Task>,
-    /// How many match, on all pages.
+    /// Number of matches on all pages.
     pub total_size: u32,
-    /// How many were asked for.
+    /// Page size used for this page.
     pub page_size: u32,
-    /// Where to go on; empty on the last page.
+    /// Token of the next page; empty on the last page.
     pub next_page_token: String,
 }
 

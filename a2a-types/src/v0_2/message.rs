@@ -19,22 +19,22 @@ constants! {
     DataKind = "data";
 }
 
-/// One utterance, 0.2 §6.4.
+/// One message, 0.2 §6.4.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
     /// Always `message`.
     pub kind: MessageKind,
-    /// Chosen by the sender.
+    /// Identifier of the message, chosen by the sender.
     pub message_id: MessageId,
     /// The task that the message continues, or was sent in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,
-    /// The conversation.
+    /// Identifier of the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_id: Option<ContextId>,
-    /// Who speaks.
+    /// Sender of the message.
     pub role: Role,
     /// The content, at least one part.
     pub parts: Vec<Part>,
@@ -44,12 +44,12 @@ pub struct Message {
     /// URIs of the extensions that contributed to the message (0.2.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extensions: Option<Vec<String>>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
 
-/// Who speaks.
+/// Sender of a message.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub enum Role {
@@ -61,7 +61,7 @@ pub enum Role {
     Agent,
 }
 
-/// A piece of content, told apart by `kind`, 0.2 §6.5.
+/// A piece of content, distinguished by `kind`, 0.2 §6.5.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
 #[serde(untagged, try_from = "PartMembers")]
@@ -82,7 +82,7 @@ pub struct TextPart {
     pub kind: TextKind,
     /// The text.
     pub text: String,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -95,7 +95,7 @@ pub struct FilePart {
     pub kind: FileKind,
     /// The file.
     pub file: File,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -108,19 +108,19 @@ pub struct DataPart {
     pub kind: DataKind,
     /// The data.
     pub data: Object,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
 
-/// A file's bytes, or where they are.
+/// Bytes of a file, or their URI.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from, inline))]
 #[serde(untagged, try_from = "FileMembers")]
 pub enum File {
     /// The bytes.
     Bytes(FileWithBytes),
-    /// Where they are.
+    /// URI of the bytes.
     Uri(FileWithUri),
 }
 
@@ -129,10 +129,10 @@ pub enum File {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FileWithBytes {
-    /// A name.
+    /// Name of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The media type.
+    /// Media type of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The bytes.
@@ -144,17 +144,17 @@ pub struct FileWithBytes {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FileWithUri {
-    /// A name.
+    /// Name of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The media type.
+    /// Media type of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// Where it is.
+    /// URI of the file.
     pub uri: String,
 }
 
-/// The members of a part before its kind is looked at: read one by one, so that an error inside
+/// The members of a part before its kind is known: read one by one, so that an error inside
 /// names its own path.
 #[derive(Deserialize)]
 struct PartMembers {
@@ -232,7 +232,7 @@ impl TryFrom<FileMembers> for File {
 }
 
 impl Message {
-    /// Checks that something is said: who sends a message has to, what agents tell is taken without.
+    /// Checks for at least one part: required of a caller's message, not of an agent's.
     pub(super) fn check_said(&self, at: &At<'_>) -> Result<(), Violation> {
         match self.parts.is_empty() {
             true => Err(at
@@ -267,7 +267,7 @@ impl Wire for Message {
     }
 }
 
-/// Mends a message that `role` sent. An agent may leave out who it is and the id; a caller may not.
+/// Repairs a message of `role`. Only an agent may omit the role and the id.
 pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
     mender.supply(message, "kind", "message", Quirk::NoKind);
     legacy::mend_role(message, mender, role);

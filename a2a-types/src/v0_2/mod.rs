@@ -1,7 +1,7 @@
-//! Generation 0.2, from 0.2.0 to 0.2.6: May to July 2025.
+//! Protocol version 0.2, from 0.2.0 to 0.2.6: May to July 2025.
 //!
-//! The server names tasks, a `contextId` groups them, every object tells what it is by `kind`,
-//! a message may be answered by a message. The JSON of generation 0.3 is the same, with a few members
+//! The server names tasks, a `contextId` groups them, every object declares its type in `kind`,
+//! a message may be answered by a message. The JSON of version 0.3 is the same, with a few members
 //! more in the card: what is new there is marked (0.3).
 
 mod card;

@@ -1,4 +1,4 @@
-//! What operations are asked with, 0.2 §7.
+//! Params of operations, 0.2 §7.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,29 +19,29 @@ use crate::{
 pub struct MessageSendParams {
     /// The message.
     pub message: Message,
-    /// How the caller wants to be answered.
+    /// Settings of the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub configuration: Option<MessageSendConfiguration>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
 
-/// How the caller wants to be answered, 0.2 §7.1.2.
+/// Reply settings of a sent message, 0.2 §7.1.2.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MessageSendConfiguration {
-    /// Media types the caller can take; required until 0.2.5.
+    /// Media types that the caller accepts; required until 0.2.5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_output_modes: Option<Vec<String>>,
-    /// How many of the last messages to include.
+    /// Number of most recent messages to include.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history_length: Option<u32>,
     /// A webhook for the task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub push_notification_config: Option<PushNotificationConfig>,
-    /// Whether to answer only when the task ends or is interrupted; if not given, too.
+    /// `true`, the default, to answer only when the task ends or is interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocking: Option<bool>,
 }
@@ -56,7 +56,7 @@ macro_rules! params {
             /// The task.
             pub id: TaskId,
             $($(#[$field])* pub $member: $type,)*
-            /// Whatever the two sides agreed on.
+            /// Custom key-value metadata.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub metadata: Option<Object>,
         }
@@ -72,23 +72,23 @@ macro_rules! params {
 params! {
     /// A task, 0.2 §7.4.1.
     TaskIdParams {}
-    /// A task, and how much of its history, 0.2 §7.3.1.
+    /// A task and the length of its history, 0.2 §7.3.1.
     TaskQueryParams {
-        /// How many of the last messages to include.
+        /// Number of most recent messages to include.
         #[serde(skip_serializing_if = "Option::is_none")]
         history_length: Option<u32>,
     }
-    /// A task's webhook (0.2.5); without an id the server picks one.
+    /// A webhook of a task (0.2.5); without an id the server chooses one.
     GetTaskPushNotificationConfigParams {
-        /// The webhook.
+        /// Identifier of the webhook.
         #[serde(skip_serializing_if = "Option::is_none")]
         push_notification_config_id: Option<ConfigId>,
     }
     /// A task's webhooks (0.2.5).
     ListTaskPushNotificationConfigParams {}
-    /// A task's webhook that is to go (0.2.5).
+    /// A webhook to be deleted (0.2.5).
     DeleteTaskPushNotificationConfigParams {
-        /// The webhook.
+        /// Identifier of the webhook.
         push_notification_config_id: ConfigId,
     }
 }
@@ -164,8 +164,8 @@ impl From<MessageSendConfiguration> for SendMessageConfiguration {
 }
 
 impl From<SendMessageConfiguration> for MessageSendConfiguration {
-    /// The list of media types is always written, since 0.2.0 to 0.2.5 require it; and so is
-    /// `blocking`, since servers differ in what they do without it.
+    /// Always writes the list of media types, since 0.2.0 to 0.2.5 require it, and `blocking`, since
+    /// servers differ in their default.
     fn from(configuration: SendMessageConfiguration) -> Self {
         Self {
             accepted_output_modes: Some(configuration.accepted_output_modes),

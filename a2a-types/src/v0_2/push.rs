@@ -19,32 +19,32 @@ pub struct TaskPushNotificationConfig {
     pub push_notification_config: PushNotificationConfig,
 }
 
-/// Where and how to notify, 0.2 §6.8.
+/// Webhook for the changes of a task, 0.2 §6.8.
 #[derive(Clone, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PushNotificationConfig {
-    /// Names the webhook among those of its task (0.2.2).
+    /// Identifier of the webhook within its task (0.2.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<ConfigId>,
-    /// Where to POST to.
+    /// URL to POST to.
     pub url: String,
-    /// A secret that the receiver recognises the sender by.
+    /// Secret by which the receiver recognises the sender.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// How the sender authenticates.
+    /// Authentication of the sender.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authentication: Option<PushNotificationAuthenticationInfo>,
 }
 
 hides!(PushNotificationConfig { id, authentication; token; url });
 
-/// How the sender authenticates, 0.2 §6.9.
+/// Authentication of the sender, 0.2 §6.9.
 #[derive(Clone, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PushNotificationAuthenticationInfo {
-    /// The schemes that the receiver takes.
+    /// Authentication schemes that the receiver accepts.
     pub schemes: Vec<String>,
-    /// What the scheme needs.
+    /// Credentials for the scheme.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credentials: Option<String>,
 }

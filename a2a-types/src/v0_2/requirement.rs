@@ -1,4 +1,4 @@
-//! What a caller has to show, 0.2 §5.5.3: names of security schemes, and the scopes of each.
+//! Security requirements, 0.2 §5.5.3: names of security schemes, and the scopes of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::variants::Variants;
 /// Schemes that must all be satisfied, with their scopes; any one of a list of these suffices.
 pub type SecurityRequirement = BTreeMap<String, Vec<String>>;
 
-/// The requirements as 1.0 says them, with what became of the schemes.
+/// Converts requirements to those of 1.0, with the schemes that theirs were split into.
 pub(super) fn to_canonical(
     requirements: Option<Vec<SecurityRequirement>>,
     variants: &Variants,
@@ -28,8 +28,8 @@ impl From<SecurityRequirement> for crate::SecurityRequirement {
     }
 }
 
-/// Requirements of 1.0 that need none of the schemes that were dropped. Without the scheme the
-/// requirement would ask for less than it does, so it goes as a whole.
+/// Converts requirements of 1.0, except those that need a dropped scheme: without the scheme a
+/// requirement would ask for less than it does, so it is dropped as a whole.
 pub(super) fn from_canonical(
     requirements: Vec<crate::SecurityRequirement>,
     dropped: &BTreeSet<String>,
@@ -41,7 +41,7 @@ pub(super) fn from_canonical(
     satisfiable(said.collect(), dropped)
 }
 
-/// Those that need none of the schemes that were dropped, if any are left.
+/// Returns the requirements that need no dropped scheme, or `None` if none are left.
 pub(super) fn satisfiable(
     mut requirements: Vec<SecurityRequirement>,
     dropped: &BTreeSet<String>,

@@ -27,7 +27,7 @@ constants! {
     MutualTlsType = "mutualTLS";
 }
 
-/// One way to authenticate, told apart by `type`.
+/// One way to authenticate, distinguished by `type`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -55,17 +55,17 @@ pub struct ApiKeySecurityScheme {
     /// Always `apiKey`.
     #[serde(rename = "type")]
     pub kind: ApiKeyType,
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Where the key goes.
+    /// Place of the key in a request.
     #[serde(rename = "in")]
     pub location: ApiKeyIn,
     /// The name of the header, parameter or cookie.
     pub name: String,
 }
 
-/// Where an API key goes.
+/// Place of an API key in a request.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
@@ -90,12 +90,12 @@ pub struct HttpAuthSecurityScheme {
     /// Always `http`.
     #[serde(rename = "type")]
     pub kind: HttpType,
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// A name of the IANA registry of authentication schemes.
     pub scheme: String,
-    /// What a bearer token looks like.
+    /// Format of the bearer token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bearer_format: Option<String>,
 }
@@ -107,12 +107,12 @@ pub struct OAuth2SecurityScheme {
     /// Always `oauth2`.
     #[serde(rename = "type")]
     pub kind: OAuth2Type,
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// How a token is had.
+    /// OAuth flows that yield a token.
     pub flows: OAuthFlows,
-    /// Where the authorization server describes itself (0.3).
+    /// URL of the authorization server's metadata (0.3).
     #[serde(rename = "oauth2MetadataUrl", skip_serializing_if = "Option::is_none")]
     pub oauth2_metadata_url: Option<String>,
 }
@@ -125,10 +125,10 @@ pub struct OpenIdConnectSecurityScheme {
     /// Always `openIdConnect`.
     #[serde(rename = "type")]
     pub kind: OpenIdConnectType,
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The discovery document.
+    /// URL of the discovery document.
     pub open_id_connect_url: String,
 }
 
@@ -143,13 +143,13 @@ pub struct MutualTlsSecurityScheme {
     /// Always `mutualTLS`.
     #[serde(rename = "type")]
     pub kind: MutualTlsType,
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
 impl From<SecurityScheme> for Scheme {
-    /// The scheme with all its flows, of which 1.0 allows one.
+    /// Converts the scheme with all its flows, of which 1.0 allows one.
     fn from(scheme: SecurityScheme) -> Self {
         match scheme {
             SecurityScheme::ApiKey(key) => Self::ApiKeySecurityScheme(ApiKey {
@@ -186,7 +186,7 @@ impl From<SecurityScheme> for Scheme {
 }
 
 impl SecurityScheme {
-    /// A scheme of 1.0, if it can be said here.
+    /// Converts a scheme of 1.0; `None` if 0.3 cannot express it.
     fn from_canonical(scheme: Scheme) -> Option<Self> {
         Some(match scheme {
             Scheme::ApiKeySecurityScheme(key) => Self::ApiKey(ApiKeySecurityScheme {
@@ -225,7 +225,7 @@ impl SecurityScheme {
         })
     }
 
-    /// The scheme without what only 0.3 has; none if nothing remains.
+    /// Returns the scheme without what only 0.3 has, or `None` if nothing remains.
     fn of_0_2(self) -> Option<Self> {
         match self {
             Self::MutualTls(_) => None,
@@ -238,8 +238,8 @@ impl SecurityScheme {
     }
 }
 
-/// Leaves schemes out that cannot be read: one document for callers of every generation may have
-/// some that only 1.0 knows.
+/// Removes schemes that cannot be read: one document for callers of every version may have
+/// some of 1.0.
 pub(super) fn mend_schemes(schemes: &mut Map<String, Value>, mender: &mut Mender<'_>) {
     schemes.retain(|name, scheme| {
         let is_known = SecurityScheme::deserialize(&*scheme).is_ok();
@@ -252,12 +252,12 @@ pub(super) fn mend_schemes(schemes: &mut Map<String, Value>, mender: &mut Mender
 
 type Schemes = BTreeMap<String, SecurityScheme>;
 
-/// The schemes of 1.0 that can be said here, and the names of those that cannot.
+/// Converts the schemes of 1.0; also returns the names of those that 0.3 cannot express.
 pub(super) fn from_canonical(schemes: BTreeMap<String, Scheme>) -> (Schemes, BTreeSet<String>) {
     sorted(schemes, SecurityScheme::from_canonical)
 }
 
-/// The schemes that 0.2 knows, and the names of those that it does not.
+/// Returns the schemes that 0.2 knows, and the names of the others.
 pub(super) fn of_0_2(schemes: Schemes) -> (Schemes, BTreeSet<String>) {
     sorted(schemes, SecurityScheme::of_0_2)
 }

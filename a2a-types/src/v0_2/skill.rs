@@ -1,4 +1,4 @@
-//! What an agent can do, 0.2 §5.5.4.
+//! The skills of an agent, 0.2 §5.5.4.
 
 use std::collections::BTreeSet;
 
@@ -8,20 +8,20 @@ use super::message::some;
 use super::requirement::{self, SecurityRequirement};
 use crate::variants::Variants;
 
-/// Something that an agent can do, 0.2 §5.5.4.
+/// An ability of an agent, 0.2 §5.5.4.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentSkill {
-    /// Names the skill.
+    /// Identifier of the skill.
     pub id: String,
-    /// A name for people.
+    /// Human-readable name.
     pub name: String,
-    /// What it does.
+    /// Description of the skill.
     pub description: String,
     /// Keywords.
     pub tags: Vec<String>,
-    /// What one might ask.
+    /// Example prompts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub examples: Option<Vec<String>>,
     /// Media types it takes, if not the card's.
@@ -30,7 +30,7 @@ pub struct AgentSkill {
     /// Media types it produces, if not the card's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_modes: Option<Vec<String>>,
-    /// What this skill requires to be let in, if not what the card says (0.3).
+    /// Security requirements of this skill, if not the card's (0.3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub security: Option<Vec<SecurityRequirement>>,
 }
@@ -49,7 +49,7 @@ impl AgentSkill {
         }
     }
 
-    /// The skill without requirements that need a scheme that was dropped.
+    /// Converts the skill, without requirements that need a dropped scheme.
     pub(super) fn from_canonical(skill: crate::AgentSkill, dropped: &BTreeSet<String>) -> Self {
         Self {
             id: skill.id,

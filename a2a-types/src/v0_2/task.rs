@@ -23,33 +23,33 @@ constants! {
 pub struct Task {
     /// Always `task`.
     pub kind: TaskKind,
-    /// Names the task; chosen by the server.
+    /// Identifier of the task, chosen by the server.
     pub id: TaskId,
-    /// The conversation it belongs to.
+    /// Conversation that the task belongs to.
     pub context_id: ContextId,
-    /// Where it stands.
+    /// Current status.
     pub status: TaskStatus,
-    /// What it has produced.
+    /// Artifacts produced so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifacts: Option<Vec<Artifact>>,
-    /// What was said.
+    /// Messages exchanged so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<Message>>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
 
-/// Where a task stands, 0.2 §6.2.
+/// Status of a task, 0.2 §6.2.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskStatus {
     /// The state.
     pub state: TaskState,
-    /// What the agent says about it.
+    /// Message of the agent about the status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
-    /// Since when; the zone may be missing, and means UTC then.
+    /// Time at which the status was set; in UTC if it has no zone.
     #[serde(
         default,
         deserialize_with = "zone_optional",
@@ -72,7 +72,7 @@ pub enum TaskState {
     InputRequired,
     /// Done.
     Completed,
-    /// Ended by the caller's wish.
+    /// Canceled by the caller.
     Canceled,
     /// Ended by an error.
     Failed,
@@ -80,7 +80,7 @@ pub enum TaskState {
     Rejected,
     /// Waiting for credentials.
     AuthRequired,
-    /// Nobody knows.
+    /// State not known.
     Unknown,
 }
 
@@ -103,10 +103,10 @@ const STATES: &[&str] = &[
 pub struct Artifact {
     /// Unique within the task.
     pub artifact_id: ArtifactId,
-    /// A name for people.
+    /// Human-readable name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The content.
@@ -114,7 +114,7 @@ pub struct Artifact {
     /// URIs of the extensions that contributed to the artifact (0.2.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extensions: Option<Vec<String>>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }

@@ -1,4 +1,4 @@
-//! From text to the canonical model and back, by operation.
+//! Conversion between text and the canonical model, by operation.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::{
     Operation, Request, Response, SendMessageResponse,
 };
 
-/// What an operation is asked with.
+/// Params of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Params {
@@ -38,7 +38,7 @@ pub enum Params {
     Nothing,
 }
 
-/// What an operation is answered by.
+/// Result of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Returned {
@@ -58,12 +58,12 @@ pub enum Returned {
     Card(Box<AgentCard>),
 }
 
-/// One item of a stream, told apart by `kind`.
+/// One item of a stream, distinguished by `kind`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(untagged)]
 pub enum StreamResult {
-    /// The task as it stands.
+    /// The task in its current state.
     Task(Box<Task>),
     /// The agent's direct answer.
     Message(Box<Message>),
@@ -136,7 +136,7 @@ pub fn read_request(
     }
 }
 
-/// The params of a request; none if 0.2 has no such operation.
+/// Returns the params of a request; `Some` for every operation, as 0.3 uses these types, too.
 pub fn write_request(request: Request) -> Option<Params> {
     Some(match request {
         Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
@@ -206,7 +206,7 @@ pub fn read_response(
     }
 }
 
-/// The result of an operation; none if 0.2 has no such operation. The card is of 0.3 if that is the
+/// Returns the result of an operation, `Some` for every one. The card is of 0.3 if that is the
 /// dialect, else of 0.2.
 pub fn write_response(response: Response, dialect: Dialect) -> Option<Returned> {
     Some(match response {
@@ -261,7 +261,7 @@ pub fn read_event(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<Stre
     }
 }
 
-/// What 0.2 says for one event.
+/// Converts one event.
 pub fn write_event(event: Event) -> StreamResult {
     match event {
         Event::Task(task) => StreamResult::Task(Box::new(task.into())),
@@ -297,7 +297,7 @@ fn read_configs(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<Respon
     Ok(list.map(Response::ListTaskPushNotificationConfigs))
 }
 
-/// What an object is, by its `kind` or else by its members.
+/// Type of an object, by its `kind` or else by its members.
 enum Kind {
     Task,
     Message,

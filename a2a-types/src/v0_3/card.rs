@@ -1,4 +1,4 @@
-//! The agent card, 0.3 §5.5 as the proto says it.
+//! The agent card, 0.3 §5.5 as in the proto.
 
 use std::collections::BTreeMap;
 
@@ -12,26 +12,26 @@ use crate::{
     AgentCardSignature, AgentExtension, AgentProvider, Dialect, SecurityRequirement, SecurityScheme,
 };
 
-/// Who an agent is and what it can do, 0.3 §5.5.
+/// Self-description of an agent: identity and skills, 0.3 §5.5.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentCard {
-    /// The generation spoken at `url`.
+    /// Protocol version spoken at `url`.
     #[serde(
         default = "generation",
         alias = "protocol_version",
         deserialize_with = "or_generation"
     )]
     pub protocol_version: String,
-    /// A name for people.
+    /// Human-readable name.
     pub name: String,
-    /// What the agent is for.
+    /// Purpose of the agent.
     #[serde(default, deserialize_with = "or_default")]
     pub description: String,
-    /// Where it is reached.
+    /// URL of the preferred interface.
     pub url: String,
-    /// How it is reached there: `JSONRPC` if not given.
+    /// Transport at `url`: `JSONRPC` if absent.
     #[serde(
         default,
         alias = "preferred_transport",
@@ -39,7 +39,7 @@ pub struct AgentCard {
         skip_serializing_if = "Option::is_none"
     )]
     pub preferred_transport: Option<String>,
-    /// Where else it is reached.
+    /// Further interfaces.
     #[serde(
         default,
         alias = "additional_interfaces",
@@ -55,12 +55,12 @@ pub struct AgentCard {
         skip_serializing_if = "Option::is_none"
     )]
     pub icon_url: Option<String>,
-    /// Who runs it.
+    /// Organization that runs the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<AgentProvider>,
     /// The agent's own version.
     pub version: String,
-    /// Where people read about it.
+    /// URL of the documentation.
     #[serde(
         default,
         alias = "documentation_url",
@@ -79,31 +79,31 @@ pub struct AgentCard {
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub security_schemes: BTreeMap<String, SecurityScheme>,
-    /// Which of them are required: any one entry suffices.
+    /// Required schemes: satisfying any one entry suffices.
     #[serde(
         default,
         deserialize_with = "or_default",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub security: Vec<SecurityRequirement>,
-    /// Media types that every skill takes, unless it says otherwise.
+    /// Media types that every skill accepts, unless it lists its own.
     #[serde(
         default,
         alias = "default_input_modes",
         deserialize_with = "or_default"
     )]
     pub default_input_modes: Vec<String>,
-    /// Media types that every skill produces, unless it says otherwise.
+    /// Media types that every skill produces, unless it lists its own.
     #[serde(
         default,
         alias = "default_output_modes",
         deserialize_with = "or_default"
     )]
     pub default_output_modes: Vec<String>,
-    /// What it can do.
+    /// Skills of the agent.
     #[serde(default, deserialize_with = "or_default")]
     pub skills: Vec<AgentSkill>,
-    /// Whether there is a longer card for callers who authenticate.
+    /// `true` if there is a longer card for authenticated callers.
     #[serde(
         alias = "supports_authenticated_extended_card",
         skip_serializing_if = "Option::is_none"
@@ -118,7 +118,7 @@ pub struct AgentCard {
     pub signatures: Vec<AgentCardSignature>,
 }
 
-/// One more place where an agent is reached, 0.3 §5.5.5.
+/// A further interface of an agent, 0.3 §5.5.5.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentInterface {
@@ -148,23 +148,23 @@ pub struct AgentCapabilities {
     pub extensions: Vec<AgentExtension>,
 }
 
-/// Something that an agent can do, 0.3 §5.5.4.
+/// An ability of an agent, 0.3 §5.5.4.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentSkill {
-    /// Names the skill.
+    /// Identifier of the skill.
     pub id: String,
-    /// A name for people.
+    /// Human-readable name.
     #[serde(default, deserialize_with = "or_default")]
     pub name: String,
-    /// What it does.
+    /// Description of the skill.
     #[serde(default, deserialize_with = "or_default")]
     pub description: String,
     /// Keywords.
     #[serde(default, deserialize_with = "or_default")]
     pub tags: Vec<String>,
-    /// What one might ask.
+    /// Example prompts.
     #[serde(
         default,
         deserialize_with = "or_default",
@@ -187,7 +187,7 @@ pub struct AgentSkill {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub output_modes: Vec<String>,
-    /// What this skill requires to be let in, if not what the card says.
+    /// Security requirements of this skill, if not the card's.
     #[serde(
         default,
         deserialize_with = "or_default",
@@ -240,7 +240,7 @@ impl From<AgentCard> for crate::AgentCard {
 }
 
 impl From<crate::AgentCard> for AgentCard {
-    /// Lost are tenants, what security schemes have since 1.0, and signatures: each covers the card
+    /// Drops tenants, what security schemes have since 1.0, and signatures: each covers the card
     /// as 1.0 spells it.
     fn from(card: crate::AgentCard) -> Self {
         let mut interfaces = card.supported_interfaces;

@@ -1,4 +1,4 @@
-//! Stream events, 0.3 §7.2 as the proto says them.
+//! Stream events, 0.3 §7.2 as in the proto.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ use crate::{ContextId, Event, Object, Role, TaskId};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
 #[serde(rename_all = "camelCase", try_from = "Members")]
 pub enum StreamResponse {
-    /// The task as it stands.
+    /// The task in its current state.
     Task(Box<Task>),
     /// The agent's direct answer.
     Message(Box<Message>),
@@ -45,10 +45,10 @@ pub struct TaskStatusUpdateEvent {
     pub context_id: Option<ContextId>,
     /// Its new status.
     pub status: TaskStatus,
-    /// Whether the stream ends here.
+    /// `true` if the stream ends with this event.
     #[serde(default, rename = "final", deserialize_with = "or_default")]
     pub last: bool,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -71,14 +71,14 @@ pub struct TaskArtifactUpdateEvent {
     pub context_id: Option<ContextId>,
     /// The artifact, or the chunk of it.
     pub artifact: Artifact,
-    /// Whether the parts are added to what is there.
+    /// `true` if the parts are appended to the artifact.
     #[serde(
         default,
         deserialize_with = "or_default",
         skip_serializing_if = "is_false"
     )]
     pub append: bool,
-    /// Whether the artifact is complete.
+    /// `true` if the artifact is complete.
     #[serde(
         default,
         alias = "last_chunk",
@@ -86,7 +86,7 @@ pub struct TaskArtifactUpdateEvent {
         skip_serializing_if = "is_false"
     )]
     pub last_chunk: bool,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
@@ -198,7 +198,7 @@ impl Wire for TaskArtifactUpdateEvent {
             id.and_then(Value::as_str).is_none_or(str::is_empty)
         };
         if event.get("artifact").is_some_and(anonymous) {
-            // An artifact without name adds to the one before: replacing it could only lose text.
+            // An artifact without id is appended to the one before: replacing it could only lose text.
             event.insert("append".to_owned(), true.into());
         }
         mender.member(event, "artifact", mend_artifact);

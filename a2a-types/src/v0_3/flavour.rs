@@ -1,15 +1,15 @@
-//! Which of generation 0.3's two kinds of JSON a text is.
+//! Detection of the kind of JSON, plain or ProtoJSON, of a 0.3 text.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The two kinds of JSON that bodies of 0.3's HTTP+JSON binding come in (0.3 §3.2.2 says one, §3.2.3
-/// the other).
+/// The two kinds of JSON in bodies of 0.3's HTTP+JSON binding (0.3 §3.2.2 has one, §3.2.3 the
+/// other).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Flavour {
-    /// That of JSON-RPC: `kind`, `user`, `input-required`. Its types are those of
+    /// JSON of the JSON-RPC binding: `kind`, `user`, `input-required`. Its types are those of
     /// [`v0_2`](crate::v0_2).
     Plain,
     /// ProtoJSON: `content`, `ROLE_USER`, `TASK_STATE_INPUT_REQUIRED`.
@@ -17,11 +17,11 @@ pub enum Flavour {
 }
 
 impl Flavour {
-    /// The flavour of a request body, an answer or an event, by the members and words that only
-    /// one of the two has; none, if there are none or the text is not JSON.
+    /// Returns the flavour of a request body, an answer or an event, by the members and words that
+    /// only one of the two has; `None` if there are none or the text is not JSON.
     ///
-    /// The first tell wins, read from the outside in. Only places where the protocol has tells are
-    /// looked at, and of each list only the first few items.
+    /// The first sign decides, from the outside in. Only places where the protocol has such signs are
+    /// searched, and of each list only the first few items.
     pub fn of(json: &str) -> Option<Self> {
         let mut search = Search {
             places: MOST_PLACES,
@@ -93,7 +93,7 @@ fn is_plain(byte: u8) -> bool {
 
 fn told_by_members(members: &Members<'_>) -> Option<Flavour> {
     let has = |names: &[&str]| names.iter().any(|name| members.contains_key(*name));
-    // A part that does not tell its kind.
+    // A part without the member that declares its kind.
     let is_part = has(&["text", "file", "data"]) && !has(&["message", "parts", "status"]);
     if has(PROTO) || is_part {
         return Some(Flavour::Proto);
@@ -102,7 +102,7 @@ fn told_by_members(members: &Members<'_>) -> Option<Flavour> {
     is_plain.then_some(Flavour::Plain)
 }
 
-/// Cards differ in nothing else.
+/// Returns the flavour of a card, by the only members in which cards differ.
 fn told_by_security(members: &Members<'_>) -> Option<Flavour> {
     let schemes: Option<Members<'_>> = members
         .get("securitySchemes")
@@ -124,14 +124,14 @@ fn told_by_security(members: &Members<'_>) -> Option<Flavour> {
     })
 }
 
-/// How many objects and lists are looked at: a page of tasks tells by the first of them.
+/// Limit on the objects and lists searched: the first of a page of tasks decide.
 const MOST_PLACES: usize = 32;
-/// How deep: a tell may be in a file of a part of a message of a status of a task in a list.
+/// Limit on the depth: a sign may be in a file of a part of a message of a status of a task in a list.
 const DEEPEST: usize = 10;
-/// How many items of a list are looked at.
+/// Limit on the items searched of a list.
 const MOST_ITEMS: usize = 4;
 
-/// Members that may hold a tell.
+/// Members that may contain a sign.
 const INNER: &[&str] = &[
     "message",
     "configuration",
@@ -168,7 +168,7 @@ const PROTO: &[&str] = &[
     "config_id",
 ];
 
-/// Members that only the plain JSON has, and of which it takes one of each.
+/// Members that only the plain JSON has: one of each group is needed.
 const PLAIN: &[&[&[&str]]] = &[
     &[&["bytes", "uri"]],
     &[PUSH, &["taskId"]],

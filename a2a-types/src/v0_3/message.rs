@@ -1,4 +1,4 @@
-//! Messages and their parts, 0.3 §6.4–6.6 as the proto says them.
+//! Messages and their parts, 0.3 §6.4–6.6 as in the proto.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -8,15 +8,15 @@ use crate::proto::{or_default, unless_empty};
 use crate::reading::{At, Mender, Quirk, Violation, Wire, spelled};
 use crate::{Base64, ContextId, MessageId, Object, Role, TaskId};
 
-/// One utterance, 0.3 §6.4.
+/// One message, 0.3 §6.4.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
-    /// Chosen by the sender.
+    /// Identifier of the message, chosen by the sender.
     #[serde(alias = "message_id")]
     pub message_id: MessageId,
-    /// The conversation.
+    /// Identifier of the conversation.
     #[serde(
         default,
         alias = "context_id",
@@ -32,12 +32,12 @@ pub struct Message {
         skip_serializing_if = "Option::is_none"
     )]
     pub task_id: Option<TaskId>,
-    /// Who speaks.
+    /// Sender of the message.
     pub role: Role,
     /// The content, at least one part; called `parts` from October 2025 on.
     #[serde(default, alias = "parts", deserialize_with = "or_default")]
     pub content: Vec<Part>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
     /// URIs of the extensions that contributed to the message.
@@ -62,15 +62,15 @@ pub struct Message {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
 #[serde(try_from = "PartMembers")]
 pub struct Part {
-    /// What it carries.
+    /// The content.
     #[serde(flatten)]
     pub content: Content,
-    /// Whatever the two sides agreed on; not in the text of 0.3.0, but in what peers speak.
+    /// Custom key-value metadata; not in the text of 0.3.0, but in what peers send.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
 
-/// What a part carries: exactly one of these.
+/// Content of a part: exactly one of these.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
@@ -88,23 +88,23 @@ pub enum Content {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
 #[serde(rename_all = "camelCase", try_from = "FileMembers")]
 pub struct FilePart {
-    /// Its bytes, or where they are.
+    /// Bytes of the file, or their URI.
     #[serde(flatten)]
     pub content: FileContent,
     /// The media type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// A name; not in the text of 0.3.0, but in what peers speak.
+    /// Name of the file; not in the text of 0.3.0, but in what peers send.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
-/// A file's bytes, or where they are: exactly one of these.
+/// Bytes of a file, or their URI: exactly one of these.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
 pub enum FileContent {
-    /// Where they are.
+    /// URI of the bytes.
     FileWithUri(String),
     /// The bytes.
     FileWithBytes(Base64),
@@ -175,7 +175,7 @@ impl TryFrom<FileMembers> for FilePart {
 }
 
 impl Message {
-    /// Checks that something is said: who sends a message has to, what agents tell is taken without.
+    /// Checks for at least one part: required of a caller's message, not of an agent's.
     pub(super) fn check_said(&self, at: &At<'_>) -> Result<(), Violation> {
         match self.content.is_empty() {
             true => Err(at
@@ -199,7 +199,7 @@ impl Wire for Message {
     }
 }
 
-/// Mends a message that `role` sent. An agent may leave out who it is and the id; a caller may not.
+/// Repairs a message of `role`. Only an agent may omit the role and the id.
 pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: Role) {
     let is_said = role == Role::Agent;
     if is_said {
@@ -234,7 +234,7 @@ pub(super) fn mend_parts(object: &mut Map<String, Value>, mender: &mut Mender<'_
     });
 }
 
-/// Mends data that is not inside `data`, or is no object.
+/// Repairs data that is not inside `data`, or is not an object.
 fn mend_data(part: &mut Map<String, Value>, mender: &mut Mender<'_>) {
     let is_plain = part.contains_key("kind") || part.contains_key("type");
     let mut value = None;
@@ -273,8 +273,8 @@ impl From<Message> for crate::Message {
 }
 
 impl From<crate::Message> for Message {
-    /// The tasks that the message refers to are lost: 0.3.0 has no member for them, and its
-    /// parsers refuse one that they do not know.
+    /// Drops the tasks that the message refers to: 0.3.0 has no member for them, and its
+    /// parsers refuse an unknown one.
     fn from(message: crate::Message) -> Self {
         Self {
             message_id: message.message_id,

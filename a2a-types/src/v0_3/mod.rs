@@ -1,10 +1,10 @@
-//! Generation 0.3 in ProtoJSON, July 2025 to March 2026: its HTTP+JSON binding, and what its gRPC
-//! says in JSON.
+//! Protocol version 0.3 in ProtoJSON, July 2025 to March 2026: the bodies of its HTTP+JSON binding and
+//! the JSON of its gRPC messages.
 //!
-//! The same generation's JSON-RPC speaks the JSON of [`v0_2`](crate::v0_2), where every object
-//! tells its `kind`; bodies of HTTP+JSON come in either, and [`Flavour`] tells which.
+//! JSON-RPC of the same version uses the JSON of [`v0_2`](crate::v0_2), where every object
+//! declares its `kind`; bodies of HTTP+JSON come in either, and [`Flavour`] distinguishes them.
 //!
-//! What is read is `a2a.proto` from 0.2.6 to the last commit before 1.0. What is written is what
+//! Reading accepts `a2a.proto` from 0.2.6 to the last commit before 1.0. Writing uses only what
 //! every peer of 0.3 can read: parsers of ProtoJSON refuse a member that their proto does not have.
 
 mod card;

@@ -1,4 +1,4 @@
-//! What operations are asked with and answered by, 0.3 §7 as the proto says it.
+//! Params and results of operations, 0.3 §7 as in the proto.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,20 +17,20 @@ pub struct SendMessageRequest {
     /// The message; `request` before 0.3.0, and in the proto's own spelling.
     #[serde(alias = "request")]
     pub message: Message,
-    /// How the caller wants to be answered.
+    /// Settings of the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub configuration: Option<SendMessageConfiguration>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
 
-/// How the caller wants to be answered, 0.3 §7.1.2.
+/// Reply settings of a sent message, 0.3 §7.1.2.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SendMessageConfiguration {
-    /// Media types the caller can take; empty means any.
+    /// Media types that the caller accepts; empty means any.
     #[serde(
         default,
         alias = "accepted_output_modes",
@@ -41,7 +41,7 @@ pub struct SendMessageConfiguration {
     /// A webhook for the task.
     #[serde(alias = "push_notification", skip_serializing_if = "Option::is_none")]
     pub push_notification: Option<PushNotificationConfig>,
-    /// How many of the last messages to include; 0 says nothing, and so means all.
+    /// Number of most recent messages to include; 0 is the same as absent, and so means all.
     #[serde(
         default,
         alias = "history_length",
@@ -49,17 +49,17 @@ pub struct SendMessageConfiguration {
         skip_serializing_if = "Option::is_none"
     )]
     pub history_length: Option<u32>,
-    /// Whether to answer only when the task ends or is interrupted; not, if not given.
+    /// `true` to answer only when the task ends or is interrupted; `false` if absent.
     #[serde(default, deserialize_with = "or_default")]
     pub blocking: bool,
 }
 
-/// What a sent message is answered by: exactly one of these, 0.3 §7.1.
+/// Reply to a sent message: exactly one of these, 0.3 §7.1.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
 #[serde(rename_all = "camelCase", try_from = "Members")]
 pub enum SendMessageResponse {
-    /// A task is under way, or done.
+    /// The task, in progress or done.
     Task(Box<Task>),
     /// The agent answered directly; there is no task.
     Message(Box<Message>),
@@ -85,7 +85,7 @@ impl TryFrom<Members> for SendMessageResponse {
     }
 }
 
-/// A task that is to stop, 0.3 §7.4.
+/// A request to cancel a task, 0.3 §7.4.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CancelTaskRequest {
@@ -101,19 +101,19 @@ pub struct ListTasksResponse {
     /// The tasks, the latest change first.
     #[serde(default, deserialize_with = "or_default")]
     pub tasks: Vec<Task>,
-    /// Where to go on; empty on the last page.
+    /// Token of the next page; empty on the last page.
     #[serde(default, alias = "next_page_token", deserialize_with = "or_default")]
     pub next_page_token: String,
-    /// How many match, on all pages.
+    /// Number of matches on all pages.
     #[serde(default, alias = "total_size", deserialize_with = "or_default")]
     pub total_size: u32,
-    /// How many were asked for.
+    /// Page size used for this page.
     #[serde(default, alias = "page_size", deserialize_with = "or_default")]
     pub page_size: u32,
 }
 
-/// What the path says already, as bodies that ask to cancel repeat it: `name` in ProtoJSON, `id` in
-/// the plain JSON.
+/// Body of a request to cancel, which may repeat the task of the path: as `name` in ProtoJSON, as
+/// `id` in the plain JSON.
 #[derive(Default, Deserialize, Serialize)]
 pub(super) struct CancelBody {
     name: Option<String>,
@@ -122,7 +122,7 @@ pub(super) struct CancelBody {
 }
 
 impl CancelBody {
-    /// The task: that of the path, which the body may repeat.
+    /// Returns the request. Errors: the body names another task than the path, or none is named.
     pub(super) fn resolve(
         self,
         task: Option<&TaskId>,
@@ -151,7 +151,7 @@ impl CancelBody {
     }
 }
 
-/// The task of a resource name, `tasks/{task}` or below.
+/// Returns the task of a resource name, `tasks/{task}` or below.
 pub(super) fn task_of(name: &str) -> Option<TaskId> {
     let rest = name.strip_prefix("tasks/")?;
     let task = rest.rsplit_once(BELOW).map_or(rest, |(task, _)| task);
@@ -242,7 +242,7 @@ impl Wire for ListTasksResponse {
 }
 
 impl From<SendMessageRequest> for crate::SendMessageRequest {
-    /// A caller who says nothing of waiting does not wait, so there always is a configuration.
+    /// Converts to a request that does not wait, unless `blocking` is set; so it always has a configuration.
     fn from(request: SendMessageRequest) -> Self {
         Self {
             tenant: None,
@@ -277,7 +277,7 @@ impl From<SendMessageConfiguration> for crate::SendMessageConfiguration {
 }
 
 impl From<crate::SendMessageConfiguration> for SendMessageConfiguration {
-    /// No messages at all cannot be asked for: a length of 0 is as good as none.
+    /// Drops a history length of 0: 0.3 cannot ask for no messages at all.
     fn from(configuration: crate::SendMessageConfiguration) -> Self {
         Self {
             accepted_output_modes: configuration.accepted_output_modes,
@@ -309,7 +309,7 @@ impl From<crate::SendMessageResponse> for SendMessageResponse {
 }
 
 impl From<crate::CancelTaskRequest> for CancelTaskRequest {
-    /// The metadata is lost: 0.3 has none here.
+    /// Drops the metadata: 0.3 has none here.
     fn from(request: crate::CancelTaskRequest) -> Self {
         Self {
             name: format!("tasks/{}", request.id),

@@ -1,4 +1,4 @@
-//! Webhooks, 0.3 §6.8–6.10 as the proto says them: named as resources,
+//! Webhooks, 0.3 §6.8–6.10 as in the proto: named as resources,
 //! `tasks/{task}/pushNotificationConfigs/{config}`.
 
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::{ConfigId, ListTaskPushNotificationConfigsResponse, TaskId};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TaskPushNotificationConfig {
-    /// The resource; empty only in a request whose server is to name it.
+    /// Name of the resource; empty only in a request that leaves it to the server.
     #[serde(
         default,
         deserialize_with = "or_default",
@@ -28,45 +28,45 @@ pub struct TaskPushNotificationConfig {
     pub push_notification_config: PushNotificationConfig,
 }
 
-/// Where and how to notify, 0.3 §6.8.
+/// Webhook for the changes of a task, 0.3 §6.8.
 #[derive(Clone, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PushNotificationConfig {
-    /// Names the webhook among those of its task.
+    /// Identifier of the webhook within its task.
     #[serde(
         default,
         deserialize_with = "unless_empty",
         skip_serializing_if = "Option::is_none"
     )]
     pub id: Option<ConfigId>,
-    /// Where to POST to.
+    /// URL to POST to.
     pub url: String,
-    /// A secret that the receiver recognises the sender by.
+    /// Secret by which the receiver recognises the sender.
     #[serde(
         default,
         deserialize_with = "unless_empty",
         skip_serializing_if = "Option::is_none"
     )]
     pub token: Option<String>,
-    /// How the sender authenticates.
+    /// Authentication of the sender.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authentication: Option<AuthenticationInfo>,
 }
 
 hides!(PushNotificationConfig { id, authentication; token; url });
 
-/// How the sender authenticates, 0.3 §6.9.
+/// Authentication of the sender, 0.3 §6.9.
 #[derive(Clone, Default, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AuthenticationInfo {
-    /// The schemes that the receiver takes.
+    /// Authentication schemes that the receiver accepts.
     #[serde(
         default,
         deserialize_with = "or_default",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub schemes: Vec<String>,
-    /// What the scheme needs.
+    /// Credentials for the scheme.
     #[serde(
         default,
         deserialize_with = "unless_empty",
@@ -77,14 +77,14 @@ pub struct AuthenticationInfo {
 
 hides!(AuthenticationInfo { schemes; credentials });
 
-/// A webhook that is to be, 0.3 §7.5.
+/// A request to create a webhook, 0.3 §7.5.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CreateTaskPushNotificationConfigRequest {
     /// The task, `tasks/{task}`.
     pub parent: String,
-    /// What to name the webhook, if the server is not to name it.
+    /// Identifier of the webhook, if the server is not to choose one.
     #[serde(
         default,
         alias = "config_id",
@@ -104,7 +104,7 @@ pub struct ListTaskPushNotificationConfigResponse {
     /// The webhooks.
     #[serde(default, deserialize_with = "or_default")]
     pub configs: Vec<TaskPushNotificationConfig>,
-    /// Where to go on; empty on the last page.
+    /// Token of the next page; empty on the last page.
     #[serde(
         default,
         alias = "next_page_token",
@@ -114,9 +114,9 @@ pub struct ListTaskPushNotificationConfigResponse {
     pub next_page_token: String,
 }
 
-/// Every shape that peers give to the request for a webhook.
+/// Body of a request for a webhook, in every shape that peers send.
 ///
-/// The proto has [`CreateTaskPushNotificationConfigRequest`] and says that the body is its
+/// The proto has [`CreateTaskPushNotificationConfigRequest`] and declares that the body is its
 /// `config`; clients in Python send the whole, those in JavaScript the `config`, examples
 /// `{"config": …}` with or without `name`, and the plain JSON has `taskId`. So at each of two
 /// levels there may be the webhook, itself or in a member, beside the names of its task.
@@ -140,7 +140,7 @@ pub(super) struct CreateBody {
 }
 
 impl CreateBody {
-    /// The webhook, and its task: that of the path, which the body may repeat.
+    /// Returns the webhook with its task. Errors: no `url`, no task, or two different tasks are named.
     pub(super) fn resolve(
         self,
         hints: &Hints<'_>,
@@ -172,7 +172,7 @@ impl CreateBody {
         })
     }
 
-    /// Whatever names a task names the same one.
+    /// Checks that every member that names a task names the same one.
     fn agree(&self, at: &At<'_>, task: &mut Option<TaskId>) -> Result<(), Violation> {
         let resource = |name: &Option<String>| {
             let name = name.as_deref().filter(|name| !name.is_empty())?;
@@ -284,7 +284,7 @@ impl Wire for ListTaskPushNotificationConfigResponse {
 
 const CONFIG: &[&str] = &["pushNotificationConfig", "push_notification_config"];
 
-/// The name of a webhook; of its task alone, if the webhook has none.
+/// Returns the resource name of a webhook, or of its task alone if the webhook has no id.
 fn resource(task: &str, config: &str) -> String {
     match config {
         "" => format!("tasks/{task}"),
@@ -292,14 +292,14 @@ fn resource(task: &str, config: &str) -> String {
     }
 }
 
-/// The webhook that a resource name ends in. A webhook without id is spelled `None` by peers in
-/// Python and `undefined` by those in JavaScript.
+/// Returns the webhook id in a resource name. Peers in Python write `None` for a webhook without
+/// id, those in JavaScript `undefined`.
 fn config_of(name: &str) -> Option<ConfigId> {
     let (_, id) = name.rsplit_once(BELOW)?;
     (!matches!(id, "" | "None" | "undefined")).then(|| id.into())
 }
 
-/// What stands between task and webhook in a resource name.
+/// Separator of task and webhook in a resource name.
 pub(super) const BELOW: &str = "/pushNotificationConfigs/";
 
 impl From<PushNotificationConfig> for crate::TaskPushNotificationConfig {

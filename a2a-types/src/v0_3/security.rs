@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{SecurityRequirement, SecurityScheme};
 
-/// The schemes of a card as 0.3 says them, and the names of those that it cannot say: the device
-/// code flow and PKCE are dropped, and a scheme that had nothing else is gone.
+/// Returns the schemes of a card without the device code flow and PKCE, and the names of the dropped
+/// schemes, which had nothing else.
 pub(super) fn known(
     schemes: BTreeMap<String, SecurityScheme>,
 ) -> (BTreeMap<String, SecurityScheme>, BTreeSet<String>) {
@@ -19,8 +19,8 @@ pub(super) fn known(
     (known, dropped)
 }
 
-/// Those requirements that need none of the schemes that were dropped. Without the scheme a
-/// requirement would ask for less than it does, so it goes as a whole.
+/// Returns the requirements that need no dropped scheme. Without the scheme a requirement would
+/// ask for less than it does, so it is dropped as a whole.
 pub(super) fn satisfiable(
     mut requirements: Vec<SecurityRequirement>,
     dropped: &BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! Tasks and artifacts, 0.3 §6.1–6.3 and §6.7 as the proto says them.
+//! Tasks and artifacts, 0.3 §6.1–6.3 and §6.7 as in the proto.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -15,9 +15,9 @@ use crate::{ArtifactId, ContextId, Object, Role, TaskId, Timestamp};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
-    /// Names the task; chosen by the server.
+    /// Identifier of the task, chosen by the server.
     pub id: TaskId,
-    /// The conversation it belongs to.
+    /// Conversation that the task belongs to.
     #[serde(
         default,
         alias = "context_id",
@@ -25,38 +25,38 @@ pub struct Task {
         skip_serializing_if = "Option::is_none"
     )]
     pub context_id: Option<ContextId>,
-    /// Where it stands.
+    /// Current status.
     pub status: TaskStatus,
-    /// What it has produced.
+    /// Artifacts produced so far.
     #[serde(
         default,
         deserialize_with = "or_default",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub artifacts: Vec<Artifact>,
-    /// What was said.
+    /// Messages exchanged so far.
     #[serde(
         default,
         deserialize_with = "or_default",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub history: Vec<Message>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
 }
 
-/// Where a task stands, 0.3 §6.2.
+/// Status of a task, 0.3 §6.2.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskStatus {
     /// The state.
     #[serde(default, deserialize_with = "or_default")]
     pub state: TaskState,
-    /// What the agent says about it; `update` before 0.2.6, and in the proto's own spelling.
+    /// Message of the agent about the status; `update` before 0.2.6, and in the proto's own spelling.
     #[serde(alias = "update", skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
-    /// Since when.
+    /// Time at which the status was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
 }
@@ -64,7 +64,7 @@ pub struct TaskStatus {
 /// The states of a task, 0.3 §6.3.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum TaskState {
-    /// Nobody knows.
+    /// State not known.
     #[default]
     Unspecified,
     /// Accepted, not started.
@@ -75,7 +75,7 @@ pub enum TaskState {
     Completed,
     /// Ended by an error.
     Failed,
-    /// Ended by the caller's wish. The proto of 0.3 writes it with two `L`.
+    /// Canceled by the caller. The proto of 0.3 spells it with two `L`.
     Cancelled,
     /// Waiting for the caller.
     InputRequired,
@@ -105,14 +105,14 @@ pub struct Artifact {
     /// Unique within the task.
     #[serde(alias = "artifact_id")]
     pub artifact_id: ArtifactId,
-    /// A name for people.
+    /// Human-readable name.
     #[serde(
         default,
         deserialize_with = "unless_empty",
         skip_serializing_if = "Option::is_none"
     )]
     pub name: Option<String>,
-    /// What it is, for people.
+    /// Human-readable description.
     #[serde(
         default,
         deserialize_with = "unless_empty",
@@ -122,7 +122,7 @@ pub struct Artifact {
     /// The content.
     #[serde(default, deserialize_with = "or_default")]
     pub parts: Vec<Part>,
-    /// Whatever the two sides agreed on.
+    /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
     /// URIs of the extensions that contributed to the artifact.
@@ -194,7 +194,7 @@ pub(super) fn check_task_id(id: &TaskId, at: &At<'_>) -> Result<(), Violation> {
     }
 }
 
-/// Tasks and their events tell their conversation, 0.3 §6.1 and §7.2.
+/// Checks that a task or event has a conversation, 0.3 §6.1 and §7.2.
 pub(super) fn check_context(id: &Option<ContextId>, at: &At<'_>) -> Result<(), Violation> {
     match id {
         None => Err(at.member("contextId").violation("missing or empty")),
@@ -202,7 +202,7 @@ pub(super) fn check_context(id: &Option<ContextId>, at: &At<'_>) -> Result<(), V
     }
 }
 
-/// A conversation that is not told stays so.
+/// Notes a missing conversation, which stays missing.
 pub(super) fn note_no_context(object: &Map<String, Value>, mender: &mut Mender<'_>) {
     let name = spelled(object, &["contextId", "context_id"]);
     if absent(object, name) || object[name] == "" {

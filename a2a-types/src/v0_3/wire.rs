@@ -1,4 +1,4 @@
-//! From text to the canonical model and back, by operation.
+//! Conversion between text and the canonical model, by operation.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -50,8 +50,8 @@ pub enum Returned {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Empty {}
 
-/// Reads the body of a request; the task of its path is in the hints. Where the task is named in
-/// the body too, it has to be the same.
+/// Reads the body of a request; the task of its path is in the hints. A task named in the body has
+/// to be the same.
 ///
 /// The body of `message:send` and `message:stream` is ProtoJSON, that of the others is understood
 /// in either flavour and every shape that peers send. Operations without a body are refused.
@@ -94,7 +94,7 @@ pub fn read_request(
     }
 }
 
-/// The body of a request; none if the operation has none, its path and query say all.
+/// Returns the body of a request, or `None` if the operation has none: its path and query suffice.
 ///
 /// A webhook is created by the proto's whole request, `{parent, configId, config}`: servers in
 /// Python take that and refuse every other member, so that no body can have the shape that others
@@ -173,7 +173,7 @@ pub fn read_response(
     }
 }
 
-/// The body of an answer; there is one to every operation that is answered once.
+/// Returns the body of an answer; there is one to every operation that is answered once.
 pub fn write_response(response: Response) -> Option<Returned> {
     Some(match response {
         Response::SendMessage(answer) => Returned::Sent(answer.into()),
@@ -202,7 +202,7 @@ pub fn read_event(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<Stre
     }))
 }
 
-/// What 0.3 says for one event.
+/// Converts one event.
 pub fn write_event(event: Event) -> StreamResponse {
     event.into()
 }

@@ -1,9 +1,9 @@
-//! What has been told of an artifact, so that what is told again can be recognised.
+//! Content of an artifact so far, by which repeated content is recognised.
 
 use super::Step;
 use crate::{Content, Part};
 
-/// What has been told of an artifact.
+/// Content of an artifact so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Heard {
     text: String,
@@ -12,7 +12,7 @@ pub(super) struct Heard {
 }
 
 impl Heard {
-    /// Takes in parts that were added.
+    /// Adds parts.
     pub(super) fn add(&mut self, parts: &[Part]) {
         for part in parts {
             match text_of(part) {
@@ -23,7 +23,7 @@ impl Heard {
         }
     }
 
-    /// What a whole artifact has beyond what was told; none if it is another one now.
+    /// Returns what a whole artifact adds to the content so far, or `None` if it contradicts it.
     pub(super) fn rest(&self, whole: &[Part]) -> Option<Vec<Part>> {
         let mut all = Self::default();
         all.add(whole);
@@ -40,8 +40,8 @@ impl Heard {
         Some(rest.collect())
     }
 
-    /// Takes in a whole artifact in place of what was told. What is no text is kept: steps are
-    /// complete when they are told, and are not taken back.
+    /// Replaces the content by that of a whole artifact and returns the parts. Parts other than text are
+    /// kept: steps are complete when they are sent, and are not taken back.
     pub(super) fn replace(&mut self, whole: Vec<Part>) -> Vec<Part> {
         let mut parts = std::mem::take(self).others;
         parts.retain(|part| !whole.contains(part));
@@ -51,18 +51,18 @@ impl Heard {
     }
 }
 
-/// The text of a part, and whether it is reasoning.
+/// Returns the text of a part, and whether it is reasoning.
 fn text_of(part: &Part) -> Option<(&str, bool)> {
     let text = part.as_text()?;
     Some((text, matches!(Step::of(part), Some(Step::Reasoning(_)))))
 }
 
-/// What is left of a part of text when so many bytes of all text were told before.
+/// Removes the first `told` bytes of all text; returns the rest of a part, `None` if it is empty.
 fn without(mut part: Part, told: &mut usize) -> Option<Part> {
     if let Content::Text(text) = &mut part.content {
         let skipped = (*told).min(text.len());
         *told -= skipped;
-        // What was told begins the whole, so this is where a character begins.
+        // The text so far is a prefix of the whole, so a character begins here.
         *text = text.get(skipped..)?.to_owned();
         if text.is_empty() {
             return None;

@@ -1,19 +1,19 @@
-//! What an agent said and did, by the responses of its model.
+//! The responses of an agent's model, with text, reasoning and steps.
 
 use super::stream_writer::{as_reasoning, base_of, is_failure};
 use super::{ResponseMetadata, Step};
 use crate::{Artifact, Content, Event, Message, Part, Role, SendMessageResponse, Task, TaskStatus};
 
-/// One response of the model: what it thought, said and had done.
+/// One response of the model: its reasoning, text and steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LlmResponse {
-    /// Names it.
+    /// Identifier of the response.
     pub id: String,
-    /// What the model thought.
+    /// Reasoning of the model.
     pub reasoning: String,
-    /// What it said.
+    /// Text of the response.
     pub text: String,
-    /// Tools and code, in order.
+    /// Tool calls and code with their results, in order.
     pub steps: Vec<Step>,
     /// Files, and data that is no step.
     pub others: Vec<Part>,
@@ -22,7 +22,7 @@ pub struct LlmResponse {
 /// The responses of an agent's model, in the order in which they began.
 ///
 /// Fed with the events of a stream as a [`Reader`](super::Reader) reads them, or with an answer.
-/// What tells only how the task stands is left out, but for why it failed.
+/// Status changes without a message are left out; the reason of a failure is kept.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LlmResponses {
     responses: Vec<LlmResponse>,
@@ -30,7 +30,7 @@ pub struct LlmResponses {
 }
 
 impl LlmResponses {
-    /// Those of an answer.
+    /// Returns the responses of an answer.
     pub fn of_answer(answer: &SendMessageResponse) -> Self {
         let mut responses = Self::default();
         match answer {
@@ -40,7 +40,7 @@ impl LlmResponses {
         responses
     }
 
-    /// Takes in what happened.
+    /// Takes in an event.
     pub fn hear(&mut self, event: &Event) {
         match event {
             Event::Task(task) => {
@@ -60,18 +60,18 @@ impl LlmResponses {
         }
     }
 
-    /// Each response.
+    /// Iterates over the responses.
     pub fn iter(&self) -> impl Iterator<Item = &LlmResponse> {
         self.responses.iter()
     }
 
-    /// What the last response that said anything has said: the answer.
+    /// Returns the last text that is not empty: the answer.
     pub fn text(&self) -> &str {
         let mut texts = self.responses.iter().rev().map(|it| it.text.as_str());
         texts.find(|text| !text.is_empty()).unwrap_or_default()
     }
 
-    /// Why the task failed, or was canceled or rejected, if it was: empty if nobody said.
+    /// Returns the reason for which the task failed, was canceled or rejected, if it was: empty if not given.
     pub fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
     }
@@ -87,7 +87,7 @@ impl LlmResponses {
         self.status(&task.status);
     }
 
-    /// What a status says counts unless it came as an artifact, too.
+    /// Takes in the message of a status, unless it came as an artifact, too.
     fn status(&mut self, status: &TaskStatus) {
         let (state, message) = (status.state, status.message.as_deref());
         if is_failure(state) {
@@ -115,7 +115,7 @@ impl LlmResponses {
         let about = ResponseMetadata::of(message.metadata.as_ref());
         let result = message.parts.iter().find_map(Step::of);
         let of_last = match result {
-            // Agents of the framework do not say which call they answer.
+            // Agents of the framework do not name the call that they answer.
             Some(Step::FunctionResponse(_) | Step::CodeExecutionResult(_)) => self.responses.last(),
             _ => None,
         };
@@ -147,7 +147,7 @@ impl LlmResponses {
 }
 
 impl LlmResponse {
-    /// Makes room for what takes the place of it. Steps are not taken back, and told once.
+    /// Makes room for a replacement. Steps are kept, except those that the replacement repeats.
     fn forget_all_but_steps(&mut self, replacement: &[Part]) {
         let again: Vec<_> = replacement.iter().filter_map(Step::of).collect();
         self.steps.retain(|step| !again.contains(step));
@@ -158,7 +158,7 @@ impl LlmResponse {
         for part in parts {
             match (Step::of(part), &part.content) {
                 (Some(Step::Reasoning(text)), _) => self.reasoning.push_str(&text),
-                // A snapshot of the task may tell once more what a stream has told.
+                // A snapshot of the task may repeat a step of the stream.
                 (Some(step), _) if has_name(&step) && self.steps.contains(&step) => {}
                 (Some(step), _) => self.steps.push(step),
                 (None, Content::Text(text)) => self.text.push_str(text),
@@ -168,7 +168,7 @@ impl LlmResponse {
     }
 }
 
-/// Whether a step is told from another one like it.
+/// Returns whether a step has an id that distinguishes it from a similar one.
 fn has_name(step: &Step) -> bool {
     match step {
         Step::FunctionCall(call) => !call.id.is_empty(),

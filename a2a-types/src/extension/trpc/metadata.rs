@@ -1,10 +1,10 @@
-//! What the metadata of a message, an artifact or its event says about a response of the model.
+//! Metadata that links a message, an artifact or its event to a response of the model.
 
 use serde_json::{Value, json};
 
 use crate::Object;
 
-/// The member `name` of metadata: under the name that the framework doubles it by, else its own.
+/// Returns the member `name` of metadata: that of the framework's doubled name first, else its own.
 pub(super) fn doubled<'m>(metadata: Option<&'m Object>, name: &str) -> Option<&'m Value> {
     let metadata = metadata?;
     let doubled = metadata.get(&format!("adk_{name}"));
@@ -13,43 +13,43 @@ pub(super) fn doubled<'m>(metadata: Option<&'m Object>, name: &str) -> Option<&'
         .or_else(|| metadata.get(name))
 }
 
-/// What kind of thing happened, which response of the model it belongs to, and a note on it.
+/// Kind of event, the response of the model that it belongs to, and a tag.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ResponseMetadata {
-    /// What kind of thing happened.
+    /// Kind of event.
     pub object_type: Option<ObjectType>,
-    /// What else it is; empty if nothing special.
+    /// Tag for special content; empty if there is none.
     pub tag: Option<String>,
-    /// The response of the model: what has the same one belongs together.
+    /// Identifier of the response of the model: objects with the same one belong together.
     pub llm_response_id: Option<String>,
 }
 
-/// What kind of thing happened.
+/// Kind of event.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum ObjectType {
     /// A whole response, or tool calls.
     ChatCompletion,
     /// A piece of a response.
     ChatCompletionChunk,
-    /// What a tool answered.
+    /// The response of a tool.
     ToolResponse,
-    /// Code, or what came of it.
+    /// Code, or its result.
     CodeExecution,
     /// Another, by its name.
     Other(String),
 }
 
-/// What code steps are tagged with. Several tags are joined by semicolons.
+/// Tag of a code step. Several tags are joined by semicolons.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Tag {
     /// Code that is to be executed.
     Code,
-    /// What came of it.
+    /// The result of code.
     CodeResult,
 }
 
 impl ObjectType {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     pub fn as_str(&self) -> &str {
         match self {
             Self::ChatCompletion => "chat.completion",
@@ -75,7 +75,7 @@ impl From<&str> for ObjectType {
 }
 
 impl Tag {
-    /// The tag on the wire.
+    /// Returns the tag on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Code => "code_execution_code",
@@ -85,7 +85,7 @@ impl Tag {
 }
 
 impl ResponseMetadata {
-    /// Of a response of the model.
+    /// Returns the metadata of a response of the model.
     pub fn new(object_type: ObjectType, tag: Option<Tag>, llm_response_id: &str) -> Self {
         Self {
             object_type: Some(object_type),
@@ -94,7 +94,7 @@ impl ResponseMetadata {
         }
     }
 
-    /// Reads it from metadata, in either spelling. An empty id is none.
+    /// Reads the metadata, in either spelling. An empty id counts as absent.
     pub fn of(metadata: Option<&Object>) -> Self {
         let text = |name: &str| doubled(metadata, name).and_then(Value::as_str);
         Self {
@@ -106,13 +106,13 @@ impl ResponseMetadata {
         }
     }
 
-    /// Whether a tag is among those that it has.
+    /// Returns whether the metadata has the tag.
     pub fn has_tag(&self, tag: Tag) -> bool {
         let tags = self.tag.as_deref().unwrap_or_default();
         tags.split(';').any(|one| one.trim() == tag.as_str())
     }
 
-    /// Adds to metadata what it does not say yet.
+    /// Adds the members that `metadata` does not have yet.
     pub fn add_to(self, metadata: &mut Option<Object>) {
         let metadata = metadata.get_or_insert_default();
         let mut add = |name: &str, value: Option<String>| {

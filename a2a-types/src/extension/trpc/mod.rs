@@ -1,13 +1,12 @@
-//! The interaction profile of trpc-agent-go on 0.2 and later: how the steps between a question and
-//! its answer are carried.
+//! The interaction profile of trpc-agent-go on 0.2 and later: the steps between a question and
+//! its answer, and their wire form.
 //!
-//! A [`Step`] is a tool call, its response, code, what came of it, or reasoning. It travels in a
-//! [`Part`](crate::Part) whose metadata says what it is; the metadata around it
-//! ([`ResponseMetadata`]) says which response of the model it belongs to.
+//! A [`Step`] is a tool call, its response, code, its result, or reasoning. It travels in a
+//! [`Part`](crate::Part) whose metadata declares its kind; the metadata around it
+//! ([`ResponseMetadata`]) names the response of the model it belongs to.
 //!
 //! An agent declares the profile on its card ([`Version::declare`]), a caller in its message
-//! ([`Version::put_into`]); what two versions make of one another is told by
-//! [`Version::compatibility`].
+//! ([`Version::put_into`]); [`Version::compatibility`] compares two versions.
 //!
 //! ```text
 //! agent ── step_message, reasoning_artifact ──► log (canonical, marked as steps)
@@ -16,8 +15,8 @@
 //! peer ─── Reader: events as they are meant ── LlmResponses ──► typed, by response
 //! ```
 //!
-//! What is read is what real peers send, in either spelling: `adk_type` counts before `type`. What
-//! is written is what the document says, in the form of which real clients lose nothing.
+//! Reading accepts what real peers send, in either spelling: `adk_type` counts before `type`. Writing
+//! follows the document, in a form of which real clients lose nothing.
 
 mod heard;
 mod llm_responses;
@@ -41,7 +40,7 @@ pub use stream_writer::{Beginning, StreamWriter};
 pub use task_writer::{Collapse, show_steps, write_task};
 pub use version::{Compatibility, UnreadableVersion, Version};
 
-/// Names the profile on cards and in `extensions`. It is no URI, though one belongs there.
+/// Name of the profile on cards and in `extensions`. It is not a URI, though one belongs there.
 pub const URI: &str = "trpc-a2a-version";
 
 /// Returns whether a caller of this `User-Agent` is a client of the framework.

@@ -1,4 +1,4 @@
-//! Which parts may stand together without a client of the framework losing one of them.
+//! Splitting of parts, so that no client of the framework loses one.
 //!
 //! Those clients take a chunk for one thing: beside a tool's response they drop text, and of code,
 //! its result and text they keep only one.
@@ -6,7 +6,7 @@
 use super::Step;
 use crate::{Content, Part};
 
-/// The parts in order, cut into as few portions as keep all of them whole.
+/// Splits parts into the fewest portions, in order, that clients keep whole.
 pub(super) fn portions(parts: Vec<Part>) -> Vec<Vec<Part>> {
     let mut portions: Vec<(Company, Vec<Part>)> = Vec::new();
     for part in parts {
@@ -21,8 +21,8 @@ pub(super) fn portions(parts: Vec<Part>) -> Vec<Vec<Part>> {
     portions.into_iter().map(|(_, parts)| parts).collect()
 }
 
-/// The parts of a portion in as many lines of a stream as it takes: clients of the framework read no
-/// line that is longer than 640 KiB, and nothing that comes after it.
+/// Splits a portion into lines of a stream: clients of the framework read neither a line longer than
+/// 640 KiB, nor anything after it.
 pub(super) fn lines(portion: Vec<Part>) -> Vec<Vec<Part>> {
     let mut lines: Vec<(usize, Vec<Part>)> = Vec::new();
     for part in portion.into_iter().flat_map(pieces) {
@@ -38,7 +38,7 @@ pub(super) fn lines(portion: Vec<Part>) -> Vec<Vec<Part>> {
     lines.into_iter().map(|(_, parts)| parts).collect()
 }
 
-/// A part of long text in several.
+/// Splits a part of long text into several.
 fn pieces(part: Part) -> Vec<Part> {
     let Some(text) = part.as_text().filter(|text| text.len() > LONGEST) else {
         return vec![part];
@@ -56,24 +56,24 @@ fn pieces(part: Part) -> Vec<Part> {
     pieces
 }
 
-/// Where a piece of text ends: behind a character.
+/// Returns the end of the first piece of a text, at a character boundary.
 fn boundary(text: &str) -> usize {
     let most = LONGEST.min(text.len());
     let ends = (0..=most).rev().find(|end| text.is_char_boundary(*end));
     ends.unwrap_or(most)
 }
 
-/// How many bytes of text stand in one line: JSON may make six of each.
+/// Maximum bytes of text in one line: JSON may make six of each.
 pub(super) const LONGEST: usize = 64 << 10;
 
-/// What a part can stand beside.
+/// Group of parts that may share a portion.
 #[derive(Clone, Copy, PartialEq)]
 enum Company {
     /// Text, reasoning, tool calls, files, other data.
     Text,
     /// Responses of tools.
     Responses,
-    /// Nothing.
+    /// No other part.
     None,
 }
 

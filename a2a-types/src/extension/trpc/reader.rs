@@ -1,4 +1,4 @@
-//! What a peer that declared the profile tells, as it is meant.
+//! Normalization of the events of a peer that declared the profile.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use crate::{ArtifactId, Event, Part, TaskArtifactUpdateEvent};
 
 /// Reads the events of one stream of such a peer.
 ///
-/// Chunks of an artifact do not say that they are appended, and are. The whole response after its
-/// chunks replaces them. What a tool answered may belong to no artifact, and then adds to the one
-/// before; what has neither name nor content tells nothing. The end closes what is open.
+/// Chunks of an artifact do not declare that they are appended, and are. The whole response after its
+/// chunks replaces them. The response of a tool may lack an artifact id, and is then appended to the
+/// artifact before; an event with neither id nor content is dropped. The end closes the open artifact.
 #[derive(Debug, Default)]
 pub struct Reader {
     heard: BTreeMap<ArtifactId, Heard>,
@@ -18,7 +18,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// What an event means; none if it tells nothing.
+    /// Returns the meaning of an event, or `None` if it adds nothing.
     pub fn read(&mut self, event: Event) -> Option<Event> {
         match event {
             Event::ArtifactUpdate(update) => self.artifact(update).map(Event::ArtifactUpdate),
@@ -61,7 +61,7 @@ impl Reader {
         match rest {
             Some(rest) if rest.is_empty() && !update.last_chunk => return None,
             Some(rest) => artifact.parts = rest,
-            // What came before was only a draft.
+            // The content before was only a draft.
             None if repeats && whole => {
                 artifact.parts = heard.replace(std::mem::take(&mut artifact.parts));
                 update.append = false;
@@ -74,7 +74,7 @@ impl Reader {
     }
 }
 
-/// Whether parts are a whole response of the model: only those come again. A step comes once.
+/// Returns whether parts are a whole response of the model: only those are repeated. A step comes once.
 fn is_whole(about: &ResponseMetadata, parts: &[Part]) -> bool {
     let text = |part: &Part| {
         part.as_text().is_some() || matches!(Step::of(part), Some(Step::Reasoning(_)))

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::metadata::{ObjectType, Tag, doubled};
 use crate::{Content, Object, Part};
 
-/// What an agent did or thought on its way to an answer.
+/// A step of an agent on its way to an answer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Step {
     /// A tool is called.
@@ -23,45 +23,45 @@ pub enum Step {
 /// A call of a tool.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct FunctionCall {
-    /// Names the call; empty if the model gave it no name.
+    /// Identifier of the call; empty if the model gave none.
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// What it is called with: text that usually is JSON.
+    /// Arguments: text that usually is JSON.
     pub args: String,
 }
 
 /// The answer of a tool.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct FunctionResponse {
-    /// The call that is answered.
+    /// Identifier of the call that is answered.
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// What it answered: text that often is JSON.
+    /// Response of the tool: text that often is JSON.
     pub response: String,
 }
 
 /// A program.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ExecutableCode {
-    /// The program.
+    /// Source text of the program.
     pub code: String,
-    /// Its language.
+    /// Programming language.
     pub language: String,
 }
 
-/// What came of a program.
+/// Result of a program.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct CodeExecutionResult {
-    /// What it printed.
+    /// Output of the program.
     pub output: String,
-    /// How it ended, in the words of whoever ran it.
+    /// Outcome, in the words of the program's executor.
     pub outcome: String,
 }
 
 impl FunctionCall {
-    /// A call of the tool `name` with arguments.
+    /// Returns a call of the tool `name` with arguments.
     pub fn new(id: impl Into<String>, name: impl Into<String>, args: impl Into<Value>) -> Self {
         Self {
             id: id.into(),
@@ -72,7 +72,7 @@ impl FunctionCall {
 }
 
 impl FunctionResponse {
-    /// What the tool `name` answered.
+    /// Returns the response of the tool `name`.
     pub fn new(id: impl Into<String>, name: impl Into<String>, response: impl Into<Value>) -> Self {
         Self {
             id: id.into(),
@@ -83,7 +83,7 @@ impl FunctionResponse {
 }
 
 impl ExecutableCode {
-    /// A program in a language.
+    /// Returns a program in a language.
     pub fn new(language: impl Into<String>, code: impl Into<String>) -> Self {
         Self {
             code: code.into(),
@@ -93,7 +93,7 @@ impl ExecutableCode {
 }
 
 impl CodeExecutionResult {
-    /// What a program printed, and how it ended.
+    /// Returns the result of a program: its outcome and output.
     pub fn new(outcome: impl Into<String>, output: impl Into<String>) -> Self {
         Self {
             output: output.into(),
@@ -102,7 +102,7 @@ impl CodeExecutionResult {
     }
 }
 
-/// Text is itself; any other value is its JSON.
+/// Returns text unchanged, any other value as JSON.
 fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -111,7 +111,7 @@ fn text_of(value: &Value) -> String {
 }
 
 impl Step {
-    /// The step that a part carries, in either spelling; none if it carries something else.
+    /// Returns the step that a part carries, in either spelling, or `None` if it is not a step.
     pub fn of(part: &Part) -> Option<Self> {
         let metadata = part.metadata.as_ref();
         match &part.content {
@@ -155,7 +155,7 @@ impl Step {
         })
     }
 
-    /// What kind of thing happens with it.
+    /// Returns the kind of event that reports the step.
     pub fn object_type(&self) -> ObjectType {
         match self {
             Self::FunctionCall(_) => ObjectType::ChatCompletion,
@@ -165,7 +165,7 @@ impl Step {
         }
     }
 
-    /// What it is tagged with.
+    /// Returns the tag of the step.
     pub fn tag(&self) -> Option<Tag> {
         match self {
             Self::ExecutableCode(_) => Some(Tag::Code),
@@ -207,7 +207,7 @@ impl From<Step> for Part {
     }
 }
 
-/// Whether metadata marks text as reasoning: in either spelling.
+/// Returns whether metadata marks text as reasoning, in either spelling.
 pub(super) fn is_thought(metadata: Option<&Object>) -> bool {
     let marked = |name: &str| metadata.and_then(|it| it.get(name)) == Some(&Value::Bool(true));
     marked(THOUGHT) || marked(ADK_THOUGHT)

@@ -1,13 +1,13 @@
-//! How steps stand in a task: marked, so that they can be left out for whoever did not ask for them.
+//! Steps as a task stores them: marked, so that they can be hidden from callers that did not ask for them.
 //!
 //! Steps are messages of the agent in the history, and reasoning is an artifact beside that of its
-//! response. What is marked is told by the extension's name among its `extensions`.
+//! response. The mark is the extension's name among the `extensions`.
 
 use super::step::is_thought;
 use super::{ResponseMetadata, Step, URI};
 use crate::{Artifact, ArtifactId, Event, Message, Part, Role, Task};
 
-/// A message of steps of one response of the model; none without steps. They should be of one kind.
+/// Returns a message of one response's steps, or `None` without steps. They should be of one kind.
 pub fn step_message(llm_response_id: &str, steps: Vec<Step>) -> Option<Message> {
     let first = steps.first()?;
     let about = ResponseMetadata::new(first.object_type(), first.tag(), llm_response_id);
@@ -20,7 +20,7 @@ pub fn step_message(llm_response_id: &str, steps: Vec<Step>) -> Option<Message> 
     Some(message)
 }
 
-/// An artifact, or a chunk of one, that holds what the model thought for one of its responses.
+/// Returns an artifact, or a chunk of one, that holds the reasoning for one response of the model.
 pub fn reasoning_artifact(llm_response_id: &str, text: impl Into<String>) -> Artifact {
     Artifact {
         artifact_id: ArtifactId::from(format!("{llm_response_id}{REASONING}")),
@@ -30,19 +30,19 @@ pub fn reasoning_artifact(llm_response_id: &str, text: impl Into<String>) -> Art
     }
 }
 
-/// The response that an artifact holds the reasoning for.
+/// Returns the id of the response that an artifact holds the reasoning for.
 pub fn reasoning_id(artifact: &Artifact) -> Option<&str> {
     let id = artifact.artifact_id.as_str().strip_suffix(REASONING);
     id.filter(|_| is_marked(&artifact.extensions))
 }
 
-/// Whether a part is reasoning, and nothing else is known about it.
+/// Returns whether a part is reasoning without other metadata.
 pub fn is_reasoning(part: &Part) -> bool {
     let metadata = part.metadata.as_ref();
     part.as_text().is_some() && is_thought(metadata) && metadata.is_some_and(|it| it.len() == 1)
 }
 
-/// Whether an event is a step.
+/// Returns whether an event is a step.
 pub fn is_step(event: &Event) -> bool {
     match event {
         Event::Message(message) => is_step_message(message),
@@ -51,14 +51,14 @@ pub fn is_step(event: &Event) -> bool {
     }
 }
 
-/// Leaves the steps out of a task.
+/// Removes the steps from a task.
 pub fn hide_steps(task: &mut Task) {
     task.history.retain(|message| !is_step_message(message));
     task.artifacts
         .retain(|artifact| !is_step_artifact(artifact));
 }
 
-/// Whether a task has steps to be left out.
+/// Returns whether a task has steps that can be hidden.
 pub fn has_steps(task: &Task) -> bool {
     task.history.iter().any(is_step_message) || task.artifacts.iter().any(is_step_artifact)
 }
@@ -71,7 +71,7 @@ pub(super) fn is_step_message(message: &Message) -> bool {
     message.role == Role::Agent && is_marked(&message.extensions)
 }
 
-/// Takes the mark off.
+/// Removes the mark.
 pub(super) fn unmark(extensions: &mut Vec<String>) {
     extensions.retain(|uri| uri != URI);
 }
@@ -80,5 +80,5 @@ fn is_marked(extensions: &[String]) -> bool {
     extensions.iter().any(|uri| uri == URI)
 }
 
-/// What follows the response's id in the id of the artifact with its reasoning.
+/// Suffix that the artifact of reasoning adds to the id of its response.
 const REASONING: &str = ".reasoning";

@@ -1,4 +1,4 @@
-//! What happens to a task, as a stream of the profile tells it.
+//! Writer for the events of a task on a stream of the profile.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,9 +13,9 @@ use crate::{
 
 /// Writes the events of one stream.
 ///
-/// Clients of the framework hear chunks of artifacts and failures, and nothing else: what a task says
-/// in its status is told as an artifact, too, no chunk with content is the last one, and nothing is
-/// told twice. Readers that keep to the letter of A2A make the same of it.
+/// Clients of the framework read chunks of artifacts and failures, and nothing else: the message of a
+/// status is also sent as an artifact, no chunk with content is the last one, and nothing is
+/// sent twice. Readers of plain A2A get the same result from it.
 #[derive(Debug)]
 pub struct StreamWriter {
     shows_steps: bool,
@@ -23,25 +23,25 @@ pub struct StreamWriter {
     has_begun: bool,
     task: TaskId,
     context: Option<ContextId>,
-    /// By the artifact's id in the task.
+    /// Content sent, by the artifact's id in the task.
     heard: BTreeMap<ArtifactId, Heard>,
-    /// By its id on the wire.
+    /// Artifacts sent, by their id on the wire.
     told: BTreeSet<ArtifactId>,
     messages: BTreeSet<MessageId>,
     last: Option<ArtifactId>,
 }
 
-/// What a stream begins with.
+/// Start of a stream.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Beginning {
-    /// A message: what the task had before was told in answer to earlier ones.
+    /// A message: the earlier content of the task was sent in answer to earlier messages.
     Message(MessageId),
-    /// The task as it stands, all of it news.
+    /// The task in its current state, all of it new.
     Task,
 }
 
 impl StreamWriter {
-    /// A writer that tells steps, or leaves them out.
+    /// Returns a writer that sends steps, or leaves them out.
     pub fn new(beginning: Beginning, shows_steps: bool) -> Self {
         Self {
             shows_steps,
@@ -56,7 +56,7 @@ impl StreamWriter {
         }
     }
 
-    /// What is told for one event: nothing, or one or more.
+    /// Returns the events to send for one event: none, one or more.
     pub fn write(&mut self, event: Event) -> Vec<Event> {
         if let Some(task) = event.task_id() {
             self.task.clone_from(task);
@@ -69,8 +69,8 @@ impl StreamWriter {
         }
     }
 
-    /// What is told when no more can be: clients of the framework overlook errors. None if nothing
-    /// was told of a task.
+    /// Returns a final event after an error, since clients of the framework ignore errors. `None` if no
+    /// event of a task was written.
     pub fn break_off(&mut self, text: &str) -> Option<Event> {
         if self.task.is_empty() {
             return None;
@@ -95,7 +95,7 @@ impl StreamWriter {
         let mut events = Vec::new();
         for message in task.history {
             if let Some(id) = ResponseMetadata::of(message.metadata.as_ref()).llm_response_id {
-                // What a response says comes before the tools that it calls.
+                // The text of a response comes before the tools that it calls.
                 let of_it = |artifact: &mut Artifact| base_of(artifact).as_str() == id;
                 for artifact in artifacts.extract_if(.., of_it) {
                     events.extend(self.whole(artifact));
@@ -115,8 +115,8 @@ impl StreamWriter {
         events
     }
 
-    /// A message is answered by what comes after it. A task that it has just woken had its artifacts
-    /// before; if it has gone further, nobody can tell which of them are new, and none may be lost.
+    /// Skips what the task had before the message. If the task has only just resumed, all its artifacts
+    /// are older; if it has gone further, new ones cannot be distinguished, and none may be lost.
     fn pass_over_what_was(&mut self, task: &Task) {
         let Beginning::Message(asked) = &self.beginning else {
             return;
@@ -151,7 +151,7 @@ impl StreamWriter {
         vec![Event::Message(message)]
     }
 
-    /// A message of the history: steps as they are, what the agent noted as what it thought.
+    /// Writes a message of the history: steps as they are, other messages of the agent as reasoning.
     fn said(&mut self, message: Message) -> Vec<Event> {
         if message.role == Role::User || !self.messages.insert(message.message_id.clone()) {
             return Vec::new();
@@ -206,7 +206,7 @@ impl StreamWriter {
         artifact.artifact_id = base_of(&artifact);
         unmark(&mut artifact.extensions);
         if update.append {
-            // Whoever takes up a stream has heard the beginning.
+            // A client that joins a stream has received the beginning.
             self.told.insert(artifact.artifact_id.clone());
         }
         let rest = (known && !update.append).then(|| heard.rest(&parts));
@@ -245,7 +245,7 @@ impl StreamWriter {
             };
         }
         if !is_failure(state) && update.status.message.as_deref().is_some_and(is_long) {
-            // It has been told as an artifact.
+            // It has been sent as an artifact.
             update.status.message = None;
         }
         if state.ends_stream()
@@ -267,7 +267,7 @@ impl StreamWriter {
         events
     }
 
-    /// Tells parts of an artifact; a client keeps all of them.
+    /// Writes parts of an artifact, cut so that a client keeps all of them.
     fn tell(
         &mut self,
         artifact: Artifact,
@@ -302,7 +302,7 @@ impl StreamWriter {
     }
 }
 
-/// The response that an artifact belongs to, by whose id it is told.
+/// Returns the id of the response that an artifact belongs to, which is its id on the wire.
 pub(super) fn base_of(artifact: &Artifact) -> ArtifactId {
     match reasoning_id(artifact) {
         Some(id) => ArtifactId::from(id),
@@ -310,7 +310,7 @@ pub(super) fn base_of(artifact: &Artifact) -> ArtifactId {
     }
 }
 
-/// What a status says, as an artifact.
+/// Returns the message of a status as an artifact.
 pub(super) fn spoken(message: &Message) -> Artifact {
     Artifact {
         artifact_id: ArtifactId::from(message.message_id.as_str()),
@@ -319,7 +319,7 @@ pub(super) fn spoken(message: &Message) -> Artifact {
     }
 }
 
-/// The text among parts as reasoning: it is no part of the answer.
+/// Returns the text among parts as reasoning: it is not part of the answer.
 pub(super) fn as_reasoning(parts: Vec<Part>) -> Vec<Part> {
     let thought = |part: Part| match part.as_text() {
         Some(text) => Step::Reasoning(text.to_owned()).into(),
@@ -328,13 +328,13 @@ pub(super) fn as_reasoning(parts: Vec<Part>) -> Vec<Part> {
     parts.into_iter().map(thought).collect()
 }
 
-/// Whether a message is too long for one line of a stream.
+/// Returns whether a message is too long for one line of a stream.
 fn is_long(message: &Message) -> bool {
     let texts = message.parts.iter().filter_map(Part::as_text);
     texts.map(str::len).sum::<usize>() > LONGEST
 }
 
-/// Clients of the framework make an error of it, and keep what the status says.
+/// Returns whether clients of the framework make an error of a state and keep the status' message.
 pub(super) fn is_failure(state: TaskState) -> bool {
     matches!(
         state,

@@ -1,4 +1,4 @@
-//! A task, as the profile answers by it.
+//! Writer for the answer to a message in the form of the profile.
 
 use super::portion::portions;
 use super::stored::{is_step_message, unmark};
@@ -8,20 +8,20 @@ use crate::{
     Artifact, ArtifactId, Message, MessageId, Part, Role, SendMessageResponse, Task, TaskState,
 };
 
-/// Whether an answer that is one message goes without its task.
+/// Choice between a message and its task, for an answer that is a single message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Collapse {
-    /// One message is answered by itself, as the document has it.
+    /// The message alone, as the document specifies.
     One,
-    /// The caller wants the task.
+    /// The task: the caller wants it.
     Never,
 }
 
-/// The answer to a message: the steps since then in the history, what was said in the end in the
-/// artifacts. What was said before a tool was called stands before the call.
+/// Returns the answer to a message: the steps since then in the history, the final text in the
+/// artifacts. Text before a tool call stands before the call.
 ///
-/// Clients of the framework replay the history, the caller's own messages too, and do not look at
-/// what the status says unless the task failed, nor at artifacts if it did.
+/// Clients of the framework replay the history, the caller's own messages too, and ignore the message of
+/// the status unless the task failed, and the artifacts if it did.
 pub fn write_task(task: Task, shows_steps: bool, collapse: Collapse) -> SendMessageResponse {
     let answered = task.history.iter().rposition(|it| it.role == Role::User);
     let since = answered.map_or(0, |place| place + 1);
@@ -76,7 +76,7 @@ pub fn write_task(task: Task, shows_steps: bool, collapse: Collapse) -> SendMess
     }
 }
 
-/// A task with its steps as they are told: reasoning and answer of a response together.
+/// Shows the steps of a task as the wire has them: reasoning and answer of a response together.
 pub fn show_steps(task: &mut Task) {
     task.artifacts = joined(std::mem::take(&mut task.artifacts), true);
     for message in &mut task.history {
@@ -86,7 +86,7 @@ pub fn show_steps(task: &mut Task) {
     }
 }
 
-/// Reasoning and answer of one response together.
+/// Joins reasoning and answer of each response.
 fn joined(artifacts: Vec<Artifact>, shows_steps: bool) -> Vec<Artifact> {
     let mut joined: Vec<Artifact> = Vec::new();
     for mut artifact in artifacts {
@@ -116,7 +116,7 @@ fn joined(artifacts: Vec<Artifact>, shows_steps: bool) -> Vec<Artifact> {
     joined
 }
 
-/// Text that came in pieces as one.
+/// Joins consecutive pieces of text.
 fn glued(parts: Vec<Part>) -> Vec<Part> {
     let mut glued: Vec<Part> = Vec::new();
     for part in parts {
@@ -140,7 +140,7 @@ fn glued(parts: Vec<Part>) -> Vec<Part> {
     glued
 }
 
-/// What an artifact says, as a message.
+/// Returns an artifact as a message.
 fn as_message(artifact: Artifact) -> Message {
     let id = artifact.artifact_id.as_str();
     let mut message = Message {
@@ -181,7 +181,7 @@ fn cut_artifact(artifact: Artifact) -> Vec<Artifact> {
         .collect()
 }
 
-/// The first keeps the name.
+/// Numbers an id from the second on; the first stays unchanged.
 fn numbered(id: &str, index: usize) -> String {
     match index {
         0 => id.to_owned(),

@@ -1,4 +1,4 @@
-//! Which version of the profile the two sides speak.
+//! Versions of the profile and their compatibility.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,28 +11,28 @@ use crate::{AgentCard, AgentExtension, Message, Object};
 /// A version of the profile: `Major.Minor`.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Version {
-    /// Another one means something else by the same words.
+    /// Major number. Another one gives other meanings to the same words.
     pub major: u32,
-    /// A higher one has more words.
+    /// Minor number. A higher one has more words.
     pub minor: u32,
 }
 
-/// What a version that is no version says: expected is something like `0.1`.
+/// Error of a version that cannot be read: expected is something like `0.1`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("expected a version like `0.1`")]
 pub struct UnreadableVersion;
 
-/// What a peer's version means for ours.
+/// Compatibility of a peer's version with ours.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Compatibility {
-    /// The same words; of a later minor version there may be some that we ignore.
+    /// Same meaning; a later minor version may have words that we ignore.
     Understood,
-    /// Another major version: speak plain A2A to the peer, or refuse it.
+    /// Other major version: speak plain A2A to the peer, or refuse it.
     Incompatible,
 }
 
 impl Version {
-    /// The one that is spoken here.
+    /// The version spoken here.
     pub const CURRENT: Self = Self { major: 0, minor: 1 };
 
     /// The key of a message's metadata under which a caller declares its version.
@@ -40,7 +40,7 @@ impl Version {
     /// The parameter of the extension on a card.
     const ON_CARD: &str = "version";
 
-    /// What a peer that speaks `other` is to us.
+    /// Returns the compatibility with a peer that speaks `other`.
     pub fn compatibility(self, other: Self) -> Compatibility {
         match self.major == other.major {
             true => Compatibility::Understood,
@@ -48,7 +48,7 @@ impl Version {
         }
     }
 
-    /// The extension as a card declares it.
+    /// Returns the extension as a card declares it.
     pub fn extension(self) -> AgentExtension {
         let params = [(Self::ON_CARD.to_owned(), json!(self.to_string()))];
         AgentExtension {
@@ -65,8 +65,8 @@ impl Version {
         extensions.push(self.extension());
     }
 
-    /// The version that a card declares; none if it declares no profile. One without a version, or
-    /// with one that cannot be read, is an error: nobody knows what it means.
+    /// Returns the version that a card declares, or `None` if it declares no profile. A declaration
+    /// without a readable version is an error: its meaning is unknown.
     pub fn of_card(card: &AgentCard) -> Option<Result<Self, UnreadableVersion>> {
         let extensions = &card.capabilities.extensions;
         let extension = extensions.iter().find(|extension| extension.uri == URI)?;
@@ -83,7 +83,7 @@ impl Version {
         metadata.insert(Self::IN_MESSAGE.to_owned(), json!(self.to_string()));
     }
 
-    /// The version that a message declares; none if its sender speaks plain A2A.
+    /// Returns the version that a message declares, or `None` if its sender speaks plain A2A.
     pub fn of_message(message: &Message) -> Option<Result<Self, UnreadableVersion>> {
         let version = message.metadata.as_ref()?.get(Self::IN_MESSAGE)?;
         match version {
@@ -92,7 +92,7 @@ impl Version {
         }
     }
 
-    /// Whether a version was declared, and is one that we understand.
+    /// Returns whether a version was declared and is understood.
     pub fn is_understood(declared: Option<Result<Self, UnreadableVersion>>) -> bool {
         let understood =
             |version| Self::CURRENT.compatibility(version) == Compatibility::Understood;
@@ -112,7 +112,7 @@ impl Version {
 impl FromStr for Version {
     type Err = UnreadableVersion;
 
-    /// `1`, `1.0`, `1.0.3` or `v1.0`: what follows the minor number does not matter.
+    /// Reads `1`, `1.0`, `1.0.3` or `v1.0`; text after the minor number is ignored.
     fn from_str(text: &str) -> Result<Self, UnreadableVersion> {
         let text = text.trim();
         let mut numbers = text.strip_prefix('v').unwrap_or(text).split('.');
