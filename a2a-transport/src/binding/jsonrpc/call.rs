@@ -142,7 +142,7 @@ pub fn read_call(
     })
 }
 
-/// How many bytes an id has.
+/// Returns the length of an id in bytes.
 fn length(id: &Id) -> usize {
     match id {
         Id::Null => 0,
