@@ -90,7 +90,7 @@ pub fn verify(card: &Value, keys: &Jwks) -> Result<Verified, NotVerified> {
     Err(NotVerified { reasons })
 }
 
-/// What a signature says of itself, whether or not it is true.
+/// Reads the protected header of a signature, without verifying it.
 ///
 /// Errors: it is no signature.
 pub fn header(signature: &Value) -> Result<Header, Reason> {
@@ -142,16 +142,16 @@ const MOST_SIGNATURES: usize = 16;
 pub struct Header {
     /// The algorithm.
     pub alg: String,
-    /// What it is: `JOSE`.
+    /// Media type of the signature: `JOSE`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub typ: Option<String>,
     /// Names the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kid: Option<String>,
-    /// Where the key is said to be found.
+    /// URL of the key according to the signer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jku: Option<String>,
-    /// What a reader has to understand beside these.
+    /// Extensions that a reader must understand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crit: Option<Vec<String>>,
 }
@@ -163,17 +163,17 @@ pub struct Verified {
     pub key: Option<String>,
     /// The algorithm.
     pub algorithm: String,
-    /// What of the card was signed.
+    /// Part of the card that was signed.
     pub form: Form,
 }
 
-/// What of a card was signed.
+/// Part of a card that was signed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Form {
     /// All of it.
     Whole,
-    /// The members that 1.0 has; whoever had the card could have changed others.
+    /// The members that 1.0 has; others may have been changed on the way.
     KnownMembers,
 }
 
@@ -192,7 +192,7 @@ pub enum NotSigned {
 /// A card that cannot be trusted for its signatures.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NotVerified {
-    /// Why, for each signature in order; empty if it has none.
+    /// Reason for each signature in order; empty if the card has none.
     pub reasons: Vec<Reason>,
 }
 
@@ -209,7 +209,7 @@ impl fmt::Display for NotVerified {
 
 impl std::error::Error for NotVerified {}
 
-/// Why a signature does not count.
+/// Reason for which a signature does not count.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {

@@ -63,7 +63,7 @@ impl Asked {
         &self.call.context
     }
 
-    /// Whether the call names a task that is not its owner's, and does not begin it by naming it.
+    /// Returns whether the call names a task that is not its owner's, and does not begin it by naming it.
     pub(super) fn names_absent_task(&self) -> bool {
         let begins = self.is_message() && self.context().dialect.rules().caller_names_tasks;
         self.named.is_some() && self.known.is_none() && !begins

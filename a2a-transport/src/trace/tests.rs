@@ -13,7 +13,7 @@ fn headers(lines: &[(&'static str, &[u8])]) -> HeaderMap {
     headers
 }
 
-/// What goes on to the next one: the lines of both headers.
+/// Checks the headers that are passed on: the lines of both.
 #[track_caller]
 fn check(lines: &[(&'static str, &str)], expected: Option<(&str, Option<&str>)>) {
     let lines: Vec<_> = lines.iter().map(|(n, v)| (*n, v.as_bytes())).collect();
@@ -137,7 +137,7 @@ fn what_is_made_is_what_is_read() {
 }
 
 proptest! {
-    /// Whatever comes, nothing panics, and what is read is written so that it is read again.
+    /// No input panics, and what is read is written so that it is read again.
     #[test]
     fn nothing_is_too_strange(
         parent in prop_oneof![
