@@ -1,4 +1,4 @@
-//! What people see: headings and failures, in colour only on a terminal.
+//! Output for people: headings and failures, in colour only on a terminal.
 
 use std::io::IsTerminal;
 
