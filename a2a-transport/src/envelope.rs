@@ -40,8 +40,8 @@ impl Envelope {
         }
     }
 
-    /// Answers a question that several generations spell alike in the one that the task was
-    /// created in.
+    /// Sets the version of the answer to the one that the task was created in, if the request is spelled
+    /// alike in both.
     pub fn settle(&mut self, created_in: Option<Dialect>) {
         let alike = |dialect: &Dialect| {
             dialect.method(self.operation) == self.dialect.method(self.operation)
@@ -65,7 +65,7 @@ impl Envelope {
 pub enum Binding {
     /// One URL, every operation a method of JSON-RPC. Specification 1.0 §9.
     JsonRpc,
-    /// A path and a verb for every operation: generations 0.3 and 1.0. Specification 1.0 §11.
+    /// A path and a verb for every operation: versions 0.3 and 1.0. Specification 1.0 §11.
     HttpJson,
 }
 

@@ -88,7 +88,7 @@ pub enum Error {
     /// The agent was silent for too long.
     #[error("timed out after {limit:?} {phase}")]
     Timeout {
-        /// Waiting for what.
+        /// The phase that timed out.
         phase: Phase,
         /// The limit.
         limit: Duration,

@@ -199,7 +199,7 @@ impl<const N: usize> Metric<N> {
     ) -> H {
         let known = self.known.place(values);
         let known = known.map(|place| place.get_or_init(|| (values, self.row.key(values))));
-        // Somebody else may have taken the place meanwhile.
+        // Another thread may have taken the place meanwhile.
         let known = known.filter(|(known, _)| is_same(known, &values));
         match known {
             Some((_, key)) => with_recorder(|recorder| register(recorder, key)),
@@ -385,7 +385,7 @@ mod tests {
         assert_eq!(told.collect::<Vec<_>>(), outcomes);
     }
 
-    /// The value of the gauge of open streams; nothing if nobody was told of it.
+    /// Returns the value of the gauge of open streams, if it was recorded.
     fn open(recorder: &DebuggingRecorder) -> Vec<DebugValue> {
         let told = recorder.snapshotter().snapshot().into_vec();
         told.into_iter().map(|(.., value)| value).collect()

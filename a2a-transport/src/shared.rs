@@ -28,9 +28,9 @@ struct Written {
 /// artifacts of a stream.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Form {
-    /// That of 0.2, and mostly of 0.3.
+    /// JSON of 0.2, and mostly of 0.3.
     V0_2,
-    /// That of the proto of 0.3.
+    /// ProtoJSON of 0.3.
     V0_3,
     /// The canonical one.
     V1_0,

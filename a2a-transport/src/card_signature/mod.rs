@@ -2,9 +2,9 @@
 //! canonical form of the card (1.0 §8.4).
 //!
 //! The keys are those of [`webhook`](crate::webhook): a [`SigningKey`] signs, a [`Jwks`] verifies. The
-//! algorithm is fixed by the kind of key, never by what a signature says of itself. No key is fetched
-//! here: a `jku` is somebody's claim until the card is verified, and only a caller who has a list of
-//! trusted URLs can follow it.
+//! algorithm is fixed by the kind of key, never by the signature. No key is fetched here: a `jku` is an
+//! unproven claim until the card is verified, and only a caller that has a list of trusted URLs can follow
+//! it.
 //!
 //! ```
 //! use a2a_transport::card_signature::{sign, verify};
@@ -34,7 +34,7 @@ use serde_json::Value;
 pub use self::canonical::canonical;
 use crate::webhook::{Jwks, SigningKey, URL, choose_provider};
 
-/// Signs a card, given as it stands on the wire, whatever signatures it has. `keys_url` is where the
+/// Signs a card, given as it stands on the wire, with or without other signatures. `keys_url` is where the
 /// public half of the key is published, over HTTPS.
 ///
 /// Errors: it is no card, or the key does not sign.
@@ -64,13 +64,13 @@ pub fn sign(
     })
 }
 
-/// Verifies that one of a card's signatures was made by one of these keys over what the card says.
+/// Verifies that one of a card's signatures was made by one of these keys over the card's contents.
 ///
-/// A card may have lost what 1.0 does not know, where it went through a parser of 1.0, or have got
-/// more, where it serves several generations: if no signature is over the card as it stands, those
-/// over its members of 1.0 alone count, and [`Verified::form`] says so.
+/// A card may have lost members that 1.0 does not know, where it went through a parser of 1.0, or have got
+/// more, where it serves several versions: if no signature is over the card as it stands, those over its
+/// members of 1.0 alone count, and [`Verified::form`] says so.
 ///
-/// Errors: why not, for each signature.
+/// Errors: the reason for each signature.
 pub fn verify(card: &Value, keys: &Jwks) -> Result<Verified, NotVerified> {
     choose_provider();
     let signatures = card["signatures"].as_array().map_or(&[][..], Vec::as_slice);

@@ -37,7 +37,7 @@ impl Asked {
             // Some requests are spelled alike until 0.3.
             call.context.dialect = known.dialect;
         }
-        // The agent trusts the gateway, perhaps so far as to believe whom it claims to act for.
+        // The agent trusts the gateway, perhaps so far as to believe the user that it claims to act for.
         call.context.claims.user_id = None;
         Self {
             call,

@@ -1,8 +1,8 @@
-//! An agent of one generation for callers of every generation.
+//! Gateway to an agent of one protocol version for callers of every version.
 //!
-//! Spelling is translated by the bindings on either side. What is left are the rules: who names
-//! a task, whether an ended one goes on, how a stream begins, and whose a task is. [`Gateway`] keeps
-//! its caller's rules with an agent that has others.
+//! Spelling is translated by the bindings on either side. The rest are rules: whether callers name tasks,
+//! whether an ended task goes on, how a stream begins, and whose a task is. [`Gateway`] keeps its caller's
+//! rules with an agent that has others.
 
 mod asked;
 mod list;
@@ -23,7 +23,7 @@ use task_map::TaskMap;
 
 use crate::{Answer, BoxFuture, Call, Error, Reply, Transport, Update, UpdateStream};
 
-/// Stands before an agent that speaks one generation, for callers of every generation.
+/// Gateway to an agent that speaks one protocol version, for callers of every version.
 ///
 /// The agent sees one caller: the gateway. The user that a caller claims to act for is not passed on.
 ///
@@ -35,10 +35,10 @@ use crate::{Answer, BoxFuture, Call, Error, Reply, Transport, Update, UpdateStre
 /// webhook is for its own task. Lists are the agent's, read up to its 100,000th task, with the owner's
 /// tasks left in.
 ///
-/// Who owns what is kept in memory, at most 128 MiB or about 100,000 tasks. Beyond that the least recently used
-/// go, first those of the caller who begins more if it holds more than an eighth. What has gone, and what was begun
-/// before the gateway was started, is absent for everybody, though the agent may still have it; a message that
-/// its owner sends again brings its task back, if the agent recognises messages.
+/// Owners are kept in memory, at most 128 MiB or about 100,000 tasks. Beyond that the least recently used are
+/// evicted, first those of the caller that begins more if it holds more than an eighth. An evicted task, or one
+/// begun before the gateway was started, is absent for everybody, though the agent may still have it; a message
+/// that its owner sends again brings its task back, if the agent recognises messages.
 ///
 /// [`share_tasks`](Self::share_tasks) switches this off.
 pub struct Gateway<T> {

@@ -13,7 +13,7 @@ use crate::Principal;
 pub(super) struct KnownTask {
     /// The agent's id of the task.
     pub(super) id: TaskId,
-    /// The agent's id of the conversation, if it said one.
+    /// The agent's id of the conversation, if it sent one.
     pub(super) context: Option<ContextId>,
     /// The protocol version in which the task was begun.
     pub(super) dialect: Dialect,

@@ -151,7 +151,7 @@ const RESETS: usize = 100;
 pub(super) enum Phase {
     /// It has begun to ask, or is expected to.
     Head,
-    /// So many requests are open.
+    /// Number of open requests.
     Asked(usize),
     /// Nothing.
     Idle,

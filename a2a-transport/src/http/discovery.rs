@@ -1,4 +1,4 @@
-//! The public card: one document for callers of every generation, and how it is cached.
+//! The public card: one document for callers of every protocol version, and its caching.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::SystemTime;

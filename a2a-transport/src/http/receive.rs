@@ -12,7 +12,7 @@ use crate::Error;
 /// Minimum pace of a body.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// So many bytes of it, or its end,
+    /// Bytes that must arrive, or the end of the body,
     pub(super) bytes: usize,
     /// in this time.
     pub(super) within: Duration,

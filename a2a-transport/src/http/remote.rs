@@ -274,7 +274,7 @@ impl Shared {
             headers.insert("a2a-version", HeaderValue::from_static("1.0"));
         }
         extensions::ask(&context.extensions, self.dialect, headers);
-        // What cannot be a header is not said.
+        // A value that cannot be a header is left out.
         if let Some(user) = &context.claims.user_id
             && let Ok(user) = HeaderValue::from_str(user)
         {

@@ -61,7 +61,7 @@ pub(super) struct Settings {
     pub(super) authenticator: Arc<dyn Authenticator>,
     pub(super) keep_alive: Duration,
     pub(super) pace: Pace,
-    /// That of all request bodies.
+    /// Budget of all request bodies.
     pub(super) receiving: Budget,
     pub(super) answers: Answers,
 }

@@ -42,7 +42,7 @@ fn a_parent() {
         good(&text, &text);
     }
     good(&format!(" \t{PARENT} "), PARENT);
-    // A later version is told on in ours, with the flag that we know.
+    // A later version is passed on in ours, with the flag that we know.
     for later in [
         "cc-{}-01",
         "01-{}-01-",

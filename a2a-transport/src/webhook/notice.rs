@@ -173,7 +173,7 @@ fn plain(json: &str, members: &Members<'_>) -> Option<Notice> {
     let renamed;
     let json = match (members.id, members.task_id) {
         (None, Some(id)) => {
-            // The example of 0.1 §9.4 names the task as later generations do.
+            // The example of 0.1 §9.4 names the task as later versions do.
             renamed = json.replacen('{', &format!(r#"{{"id":{},"#, id.get()), 1);
             renamed.as_str()
         }

@@ -13,7 +13,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 pub struct Route {
     /// The operation.
     pub operation: Operation,
-    /// The generation: the paths of 0.3 begin with `/v1`.
+    /// The protocol version: the paths of 0.3 begin with `/v1`.
     pub dialect: Dialect,
     /// The tenant, from paths of 1.0 that begin with one.
     pub tenant: Option<String>,
@@ -322,7 +322,7 @@ mod tests {
             None,
             Ok(&of("a b", on_task(GetTask, V1_0, "t"))),
         );
-        // Who says that it speaks 1.0 may have a tenant of that name.
+        // A caller that names version 1.0 may have a tenant of that name.
         check(
             "GET",
             "/v1/tasks",

@@ -288,7 +288,7 @@ async fn an_idle_connection_of_http_2_ends_as_well() {
     pass(70).await;
     ask_http2(&mut sender).await;
     peer.ends_at(145).await;
-    // It was told so, and not cut off.
+    // The connection was shut down gracefully, and not cut off.
     moving.await.unwrap().unwrap();
 }
 
