@@ -38,7 +38,7 @@ pub(crate) fn two_cores() -> Result<[usize; 2], Failure> {
     }
 }
 
-/// Lets this process have so many files and sockets open.
+/// Raises this process's limit of open files and sockets to `count`.
 pub(crate) fn allow_files(count: u64) -> Result<(), Failure> {
     let now = getrlimit(Resource::Nofile);
     if now.current.is_none_or(|limit| limit >= count) {

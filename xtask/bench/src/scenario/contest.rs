@@ -108,7 +108,7 @@ impl Contender {
     }
 }
 
-/// Has each server measured once in each round.
+/// Measures each server once in each round.
 pub(super) async fn hold(
     plan: &Plan,
     load: String,
