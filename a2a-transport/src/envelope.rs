@@ -20,7 +20,7 @@ pub struct Envelope {
     pub id: Option<Id>,
     /// The task that was asked about.
     pub task: Option<TaskId>,
-    /// `true` if other protocol versions spell this request in the same way.
+    /// `true` if the request names no version and several spell it alike.
     pub ambiguous: bool,
     /// JSON form of the request, by HTTP+JSON in 0.3.
     pub flavour: Flavour,
@@ -40,8 +40,8 @@ impl Envelope {
         }
     }
 
-    /// Sets the version of the answer to the one that the task was created in, if the request is spelled
-    /// alike in both.
+    /// Sets the version of the answer to the one that the task was created in, if the request is
+    /// [ambiguous](Self::ambiguous) and spelled alike in both.
     pub fn settle(&mut self, created_in: Option<Dialect>) {
         let alike = |dialect: &Dialect| {
             dialect.method(self.operation) == self.dialect.method(self.operation)

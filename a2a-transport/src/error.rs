@@ -36,8 +36,7 @@ pub enum Error {
         /// Protocol version of the agent.
         dialect: Dialect,
     },
-    /// The agent answered with a redirect. It is never followed by itself: the target may belong to somebody
-    /// else.
+    /// The agent answered with a redirect, which is not followed: the target may belong to somebody else.
     #[error(
         "the agent answered with HTTP status {status}, and is to be called at {}",
         location.as_deref().map_or("an address that it does not tell", |location| location)

@@ -36,9 +36,9 @@ use crate::{Answer, BoxFuture, Call, Error, Reply, Transport, Update, UpdateStre
 /// tasks left in.
 ///
 /// Owners are kept in memory, at most 128 MiB or about 100,000 tasks. Beyond that the least recently used are
-/// evicted, first those of the caller that begins more if it holds more than an eighth. An evicted task, or one
-/// begun before the gateway was started, is absent for everybody, though the agent may still have it; a message
-/// that its owner sends again brings its task back, if the agent recognises messages.
+/// evicted, first those of the caller that begins more if it holds more than an eighth. A task that was
+/// evicted, or begun before the gateway was started, is absent for everybody, though the agent may still have
+/// it; a message that its owner sends again brings its task back, if the agent recognises messages.
 ///
 /// [`share_tasks`](Self::share_tasks) switches this off.
 pub struct Gateway<T> {
