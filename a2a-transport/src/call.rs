@@ -1,4 +1,4 @@
-//! What is asked of an agent, and what comes back, whatever the wire.
+//! Calls of an agent and its replies, independent of binding and version.
 
 use std::fmt;
 use std::pin::Pin;
@@ -10,12 +10,12 @@ use tokio_stream::Stream;
 
 use crate::{Error, SharedEvent, TraceContext};
 
-/// A request with what is known about who sent it and how.
+/// A request with its context.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// The operation and what it is asked with.
+    /// The operation and its parameters.
     pub request: Request,
-    /// Who asks, and how.
+    /// The caller and the circumstances of the request.
     pub context: Context,
 }
 
@@ -29,30 +29,30 @@ impl Call {
     }
 }
 
-/// Who sent a request, and how.
+/// Caller and circumstances of a request.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Context {
-    /// Who asks.
+    /// Authenticated caller.
     pub principal: Principal,
-    /// The tenant that the request names, once a server has looked. Only 1.0 has a word for it.
+    /// The tenant that the request names, once a server has looked. Only 1.0 has tenants.
     pub tenant: Option<Arc<str>>,
-    /// The generation that the caller speaks: how tasks behave depends on it.
+    /// Protocol version of the caller: how tasks behave depends on it.
     pub dialect: Dialect,
     /// The extensions that the caller wants active, by URI.
     pub extensions: Vec<String>,
-    /// What the caller says of itself.
+    /// Unproven statements of the caller about itself.
     pub claims: Claims,
-    /// The generation of the last event that the caller has seen, when it resumes a stream.
+    /// Sequence number (`generation`) of the last event that the caller has seen, when it resumes a stream.
     pub last_event_id: Option<u64>,
     /// The trace that the request belongs to, as it is passed on from here.
     pub trace: Option<TraceContext>,
-    /// What had to be mended to understand the request.
+    /// Repairs that were needed to understand the request.
     pub repairs: Vec<Repair>,
 }
 
 impl Context {
-    /// Makes the context of an anonymous caller in the same process who speaks this generation.
+    /// Makes the context of an anonymous caller in the same process with this protocol version.
     pub fn new(dialect: Dialect) -> Self {
         Self {
             principal: Principal::anonymous(),
@@ -66,7 +66,7 @@ impl Context {
         }
     }
 
-    /// Sets who asks.
+    /// Sets the principal.
     pub fn principal(mut self, principal: Principal) -> Self {
         self.principal = principal;
         self
@@ -80,14 +80,14 @@ impl Context {
 }
 
 impl Default for Context {
-    /// Nobody in particular, in the same process, speaking 1.0.
+    /// Returns the context of an anonymous caller in the same process that speaks 1.0.
     fn default() -> Self {
         Self::new(Dialect::V1_0)
     }
 }
 
-/// What a caller says of itself and nothing proves: never a reason to let it in, or to show it
-/// anything. [`Principal`] is what is proven.
+/// Unproven statements of a caller about itself: never a reason to admit it or to show it anything.
+/// [`Principal`] is what is proven.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Claims {
     /// The user that it acts for: the header `X-User-ID`.
@@ -96,7 +96,7 @@ pub struct Claims {
     pub user_agent: Option<Arc<str>>,
 }
 
-/// Who is calling: what tasks and webhooks belong to.
+/// Identity of the caller: the owner of tasks and webhooks.
 #[derive(Clone, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Principal(Option<Arc<str>>);
 
@@ -106,12 +106,12 @@ impl Principal {
         Self(Some(name.into()))
     }
 
-    /// Whoever calls without showing who it is. All such callers are one principal.
+    /// Returns the principal of callers without credentials. All of them are one principal.
     pub fn anonymous() -> Self {
         Self(None)
     }
 
-    /// The name; none for the anonymous.
+    /// Returns the name; `None` for the anonymous principal.
     pub fn name(&self) -> Option<&str> {
         self.0.as_deref()
     }
@@ -123,13 +123,13 @@ impl fmt::Debug for Principal {
     }
 }
 
-/// What comes back.
+/// Reply of an agent to a call.
 #[non_exhaustive]
 pub struct Reply {
     /// One answer or a stream of events.
     pub answer: Answer,
-    /// The generation in which the task was created: `tasks/get` and its like are spelled alike in
-    /// three generations, and are answered in this one.
+    /// Protocol version in which the task was created: `tasks/get` and its like are spelled alike in three
+    /// versions, and are answered in this one.
     pub created_in: Option<Dialect>,
     /// Kept until the answer is written: a share of a budget of memory, for instance.
     pub held: Option<Arc<dyn Send + Sync>>,
@@ -150,9 +150,9 @@ pub type UpdateStream = Pin<Box<dyn Stream<Item = Result<Update, Error>> + Send>
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Update {
-    /// What happened.
+    /// The event.
     pub event: SharedEvent,
-    /// Its place in the log; none if the peer does not tell.
+    /// Its place in the log; `None` if the peer does not send it.
     pub generation: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! How to answer the way one was asked.
+//! Envelope of an answer: binding, version and id of its request.
 
 use std::fmt;
 
@@ -6,23 +6,23 @@ use a2a_jsonrpc::Id;
 use a2a_types::v0_3::Flavour;
 use a2a_types::{AgentInterface, Dialect, Operation, TaskId};
 
-/// What an answer has to repeat of its question.
+/// Properties of a request that its answer has to repeat.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Envelope {
-    /// The generation of the question.
+    /// Protocol version of the request.
     pub dialect: Dialect,
-    /// How the question was put into HTTP.
+    /// Binding of the request.
     pub binding: Binding,
-    /// What was asked.
+    /// Operation of the request.
     pub operation: Operation,
-    /// The JSON-RPC id; none if the caller wants no answer, or asked by HTTP+JSON.
+    /// The JSON-RPC id; `None` for a notification or a request by HTTP+JSON.
     pub id: Option<Id>,
     /// The task that was asked about.
     pub task: Option<TaskId>,
-    /// Whether other generations spell this question in the same way.
+    /// `true` if the request names no version and several spell it alike.
     pub ambiguous: bool,
-    /// Which JSON the question was written in, by HTTP+JSON in 0.3.
+    /// JSON form of the request, by HTTP+JSON in 0.3.
     pub flavour: Flavour,
 }
 
@@ -40,8 +40,8 @@ impl Envelope {
         }
     }
 
-    /// Answers a question that several generations spell alike in the one that the task was
-    /// created in.
+    /// Sets the version of the answer to the one that the task was created in, if the request is
+    /// [ambiguous](Self::ambiguous) and spelled alike in both.
     pub fn settle(&mut self, created_in: Option<Dialect>) {
         let alike = |dialect: &Dialect| {
             dialect.method(self.operation) == self.dialect.method(self.operation)
@@ -53,19 +53,19 @@ impl Envelope {
         }
     }
 
-    /// Whether the caller waits for an answer: not if it sent a JSON-RPC notification.
+    /// Returns whether the caller waits for an answer: not if it sent a JSON-RPC notification.
     pub fn wants_answer(&self) -> bool {
         self.binding == Binding::HttpJson || self.id.is_some()
     }
 }
 
-/// How the protocol is put into HTTP.
+/// Binding of the protocol to HTTP.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Binding {
     /// One URL, every operation a method of JSON-RPC. Specification 1.0 §9.
     JsonRpc,
-    /// A path and a verb for every operation: generations 0.3 and 1.0. Specification 1.0 §11.
+    /// A path and a verb for every operation: versions 0.3 and 1.0. Specification 1.0 §11.
     HttpJson,
 }
 

@@ -1,23 +1,23 @@
-//! Why a call did not get its answer, by who is to blame.
+//! Errors of a call, by who is to blame.
 
 use std::time::Duration;
 
 use a2a_types::reading::Violation;
 use a2a_types::{Dialect, ErrorKind, Operation};
 
-/// Why a call did not get its answer.
+/// Reason for which a call did not get its answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The agent said no. What it said is in this error's own text, and so it is no source.
+    /// The agent answered with an error. Its text is part of this error's own, and so it is no source.
     #[error("the agent answered: {0}")]
     Agent(a2a_types::Error),
     /// The agent, or what stands before it, is too busy and has done nothing: ask again later.
     #[error("the agent is busy: {answer}")]
     Busy {
-        /// What it answered.
+        /// Error that it answered.
         answer: a2a_types::Error,
-        /// How long it wants not to be asked, if it says so.
+        /// Delay until the next attempt, if the peer names one.
         after: Option<Duration>,
     },
     /// The agent wants other credentials, or denies the caller what it asks.
@@ -28,16 +28,15 @@ pub enum Error {
         /// The `WWW-Authenticate` header.
         challenge: Option<String>,
     },
-    /// The agent's generation has no such operation; nothing was sent.
+    /// The agent's protocol version has no such operation; nothing was sent.
     #[error("{} does not exist in generation {dialect}", operation.name())]
     NotSupported {
-        /// What was asked.
+        /// Operation of the call.
         operation: Operation,
-        /// What the agent speaks.
+        /// Protocol version of the agent.
         dialect: Dialect,
     },
-    /// The agent says that it is elsewhere. Nobody goes there unasked: where it is may be somebody
-    /// else's.
+    /// The agent answered with a redirect, which is not followed: the target may belong to somebody else.
     #[error(
         "the agent answered with HTTP status {status}, and is to be called at {}",
         location.as_deref().map_or("an address that it does not tell", |location| location)
@@ -51,7 +50,7 @@ pub enum Error {
     /// There are no credentials that the agent accepts; nothing was sent.
     #[error("no credentials that the agent accepts: {0}")]
     Credentials(String),
-    /// The card is not signed by anyone whom the caller trusts; nothing was sent to where it points.
+    /// The card is not signed by anyone that the caller trusts; nothing was sent to where it points.
     #[error("the card cannot be trusted: {0}")]
     Unverified(String),
     /// The caller named none of several, of which one was asked for.
@@ -65,7 +64,7 @@ pub enum Error {
     NotA2a {
         /// The HTTP status.
         status: u16,
-        /// What was wrong.
+        /// Description of the fault.
         problem: String,
     },
     /// The agent sent more than we take.
@@ -88,7 +87,7 @@ pub enum Error {
     /// The agent was silent for too long.
     #[error("timed out after {limit:?} {phase}")]
     Timeout {
-        /// Waiting for what.
+        /// The phase that timed out.
         phase: Phase,
         /// The limit.
         limit: Duration,
@@ -98,7 +97,7 @@ pub enum Error {
     Address {
         /// The address.
         url: String,
-        /// What is wrong with it.
+        /// Description of the fault.
         problem: String,
     },
 }
@@ -113,7 +112,7 @@ fn setting(what: &str) -> &'static str {
     }
 }
 
-/// What was being waited for.
+/// Phase of a call in which it timed out.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Phase {
@@ -125,7 +124,7 @@ pub enum Phase {
     Idle,
     /// The whole of an answer that is no stream.
     Body,
-    /// Whatever was left to do when the time was up that the caller gave.
+    /// Any phase: the caller's deadline has passed.
     Deadline,
 }
 
@@ -142,7 +141,7 @@ impl std::fmt::Display for Phase {
 }
 
 impl Error {
-    /// Whether nothing was sent: asking again, or elsewhere, cannot ask twice.
+    /// Returns whether nothing was sent, so that a retry cannot repeat the call.
     pub fn nothing_was_sent(&self) -> bool {
         match self {
             Self::Unreachable(_) => true,
@@ -151,8 +150,7 @@ impl Error {
         }
     }
 
-    /// The kind of it in one word: the [reason](ErrorKind::reason) that the agent gave, or what
-    /// happened here.
+    /// Returns the kind of error in one word: the agent's [reason](ErrorKind::reason), or the local failure.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Agent(error) | Self::Busy { answer: error, .. } => error.kind.reason(),
@@ -173,8 +171,8 @@ impl Error {
         }
     }
 
-    /// What to tell a caller whose call met this error further on: what the agent said as it is,
-    /// everything else only as an internal error.
+    /// Returns the error for a caller further on: the agent's error as it is, every other only as an internal
+    /// error.
     pub fn into_answer(self) -> a2a_types::Error {
         match self {
             Self::Agent(error) => error,

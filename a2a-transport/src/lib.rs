@@ -17,16 +17,16 @@
 //!
 //! # Traces
 //!
-//! A request that comes with a W3C trace context ([`TraceContext`]) has it in its [`Context`], and
-//! whoever is asked for its sake gets it, too: agents behind a [`Gateway`], agents that an agent calls,
-//! webhooks. Every hop is a span of `tracing`, by the names and fields of one table: [`spans`]. Where
-//! nobody listens to spans that costs next to nothing, and the context is passed on as it came.
+//! A request that comes with a W3C trace context ([`TraceContext`]) has it in its [`Context`], and it is
+//! passed on with the requests made for it: to agents behind a [`Gateway`], agents that an agent calls,
+//! webhooks. Every hop is a span of `tracing`, by the names and fields of one table: [`spans`]. Without a
+//! subscriber that costs next to nothing, and the context is passed on as it came.
 //!
 //! With the feature `opentelemetry` the spans are part of the caller's trace, and what is passed on is
 //! the span's own place in it, for any subscriber with a layer of `tracing-opentelemetry`. The module
 //! `otlp` makes one that exports to a collector, by OTLP over HTTP.
 //!
-//! Only here is one generation of the protocol turned into another.
+//! Only here is one protocol version turned into another.
 //!
 //! ```
 //! use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport};

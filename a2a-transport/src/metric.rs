@@ -1,8 +1,7 @@
-//! What is measured, under which names.
+//! Metrics and their names.
 //!
-//! Everything is told to the recorder of the crate [`metrics`](https://docs.rs/metrics), whichever the
-//! program has installed; without one, nothing is kept. [`describe`] gives a recorder the units and the
-//! descriptions.
+//! All go to the recorder of the crate [`metrics`](https://docs.rs/metrics) that the program has installed;
+//! without one, nothing is kept. [`describe`] gives a recorder the units and the descriptions.
 //!
 //! | name | kind | labels | what |
 //! |---|---|---|---|
@@ -20,7 +19,7 @@
 //! | `a2a_client_errors_total` | counter | `operation`, `error_type` | Calls of remote agents that failed, each attempt by itself. |
 //! | `a2a_client_reconnections_total` | counter | | Times that a task was followed again after a cut. |
 //!
-//! The values of labels are few, whatever peers send: no ids, no addresses, no names of callers.
+//! The values of labels are few, independent of peers: no ids, no addresses, no names of callers.
 //!
 //! | label | values |
 //! |---|---|
@@ -87,7 +86,7 @@ metrics! {
         "Times that a task was followed again after a cut.";
 }
 
-/// Tells the recorder that is installed what each metric means and in which unit it is.
+/// Describes each metric and its unit to the recorder that is installed.
 pub fn describe() {
     with_recorder(|recorder| {
         for row in ALL {
@@ -102,7 +101,7 @@ pub fn describe() {
     });
 }
 
-/// What stands for an operation or a generation that was not understood.
+/// Label of an operation or a protocol version that was not understood.
 pub(crate) const OTHER: &str = "other";
 
 /// Something that is counted, with `N` labels.
@@ -110,7 +109,7 @@ pub(crate) const OTHER: &str = "other";
 pub struct Counter<const N: usize>(Metric<N>);
 
 impl<const N: usize> Counter<N> {
-    /// Counts one more, with these values of its labels.
+    /// Adds one, with these values of its labels.
     pub fn count(&self, values: [&'static str; N]) {
         self.0
             .tell(values, |to, key| to.register_counter(key, &METADATA))
@@ -123,14 +122,14 @@ impl<const N: usize> Counter<N> {
 pub struct Gauge<const N: usize>(Metric<N>);
 
 impl<const N: usize> Gauge<N> {
-    /// One more, until what this yields is dropped.
+    /// Adds one, until the returned guard is dropped.
     pub fn raise(&self, values: [&'static str; N]) -> Raised {
         let gauge = self.gauge(values);
         gauge.increment(1.0);
         Raised(gauge)
     }
 
-    /// So many now.
+    /// Sets the current number.
     pub fn set(&self, values: [&'static str; N], now: usize) {
         // Nothing of this has so many that the number would not be exact.
         self.gauge(values).set(now as f64);
@@ -142,8 +141,8 @@ impl<const N: usize> Gauge<N> {
     }
 }
 
-/// One of the things that a [`Gauge`] counts; it counts one less when this is dropped, for the same
-/// recorder that was told of it.
+/// Guard of one of the things that a [`Gauge`] counts: subtracts one when it is dropped, from the same
+/// recorder.
 #[derive(Debug)]
 #[must_use = "it counts for as long as this lives"]
 pub struct Raised(metrics::Gauge);
@@ -184,7 +183,7 @@ enum Kind {
     Histogram,
 }
 
-/// A row of the table, and how it was told before.
+/// A row of the table, and the keys that it was recorded with.
 #[derive(Debug)]
 struct Metric<const N: usize> {
     row: Row,
@@ -192,7 +191,7 @@ struct Metric<const N: usize> {
 }
 
 impl<const N: usize> Metric<N> {
-    /// The handle of the recorder that is installed now; it may be installed at any time.
+    /// Returns the handle of the recorder that is installed now; it may be installed at any time.
     fn tell<H>(
         &self,
         values: [&'static str; N],
@@ -200,7 +199,7 @@ impl<const N: usize> Metric<N> {
     ) -> H {
         let known = self.known.place(values);
         let known = known.map(|place| place.get_or_init(|| (values, self.row.key(values))));
-        // Somebody else may have taken the place meanwhile.
+        // Another thread may have taken the place meanwhile.
         let known = known.filter(|(known, _)| is_same(known, &values));
         match known {
             Some((_, key)) => with_recorder(|recorder| register(recorder, key)),
@@ -217,8 +216,8 @@ impl Row {
     }
 }
 
-/// The keys that were used before: to build one costs more than all else, when nobody listens. The
-/// values of labels are so few that there is room for all that a server meets.
+/// Keys that were used before: without a recorder, building one costs more than all else. The values of
+/// labels are so few that there is room for all that a server meets.
 #[derive(Debug)]
 struct Known<const N: usize>([OnceLock<([&'static str; N], Key)>; PLACES]);
 
@@ -229,7 +228,7 @@ impl<const N: usize> Known<N> {
         Self([const { OnceLock::new() }; PLACES])
     }
 
-    /// Where the key with these values is, or is to be, unless there is no room near its place.
+    /// Returns the place of the key with these values, or an empty one; `None` if there is no room near it.
     fn place(&self, values: [&'static str; N]) -> Option<&OnceLock<([&'static str; N], Key)>> {
         let first = values.iter().fold(0, |place: usize, value| {
             (place ^ value.as_ptr().addr()).wrapping_mul(MIX)
@@ -252,7 +251,7 @@ fn is_same<const N: usize>(one: &[&'static str; N], other: &[&'static str; N]) -
 /// Spreads addresses that differ in little: Fibonacci hashing.
 const MIX: usize = 0x9E37_79B9_7F4A_7C15_u64 as usize;
 
-/// Of which module and how important each is, for recorders that choose.
+/// Target and level of the metrics, for recorders that filter.
 const METADATA: Metadata<'static> = Metadata::new("a2a", Level::INFO, None);
 
 #[cfg(test)]
@@ -386,7 +385,7 @@ mod tests {
         assert_eq!(told.collect::<Vec<_>>(), outcomes);
     }
 
-    /// The value of the gauge of open streams; nothing if nobody was told of it.
+    /// Returns the value of the gauge of open streams, if it was recorded.
     fn open(recorder: &DebuggingRecorder) -> Vec<DebugValue> {
         let told = recorder.snapshotter().snapshot().into_vec();
         told.into_iter().map(|(.., value)| value).collect()

@@ -1,4 +1,4 @@
-//! Spans on their way to a collector of OpenTelemetry.
+//! Export of spans to a collector of OpenTelemetry.
 
 use std::fmt;
 use std::pin::Pin;
@@ -42,7 +42,7 @@ pub struct Otlp {
     headers: Vec<(String, String)>,
 }
 
-/// Names no header's value: it may be a secret.
+/// Shows no header's value: it may be a secret.
 impl fmt::Debug for Otlp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
@@ -53,11 +53,11 @@ impl fmt::Debug for Otlp {
     }
 }
 
-/// Why nothing can be exported.
+/// Reason for which nothing can be exported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadOtlp {
-    /// The address of the collector, or what the environment says of it, makes no sense.
+    /// The address of the collector, or an environment variable for it, is invalid.
     #[error("spans cannot be exported: {0}")]
     Settings(String),
     /// There is another subscriber already: give that one the [layer](Otlp::layer).
@@ -69,7 +69,7 @@ pub enum BadOtlp {
 }
 
 impl Otlp {
-    /// The spans of a service of that name.
+    /// Makes an exporter for a service of that name.
     pub fn of(service: impl Into<String>) -> Self {
         Self {
             service: service.into(),
@@ -78,20 +78,20 @@ impl Otlp {
         }
     }
 
-    /// Where the collector is, like `http://localhost:4318`: `/v1/traces` is put behind it. By default
-    /// it is where the environment says (`OTEL_EXPORTER_OTLP_ENDPOINT` and its kin), else there.
+    /// Sets the URL of the collector, like `http://localhost:4318`: `/v1/traces` is appended. By default it
+    /// is that of the environment (`OTEL_EXPORTER_OTLP_ENDPOINT` and its kin), else this one.
     pub fn collector(mut self, url: impl Into<String>) -> Self {
         self.collector = Some(url.into());
         self
     }
 
-    /// Shows the collector a header, like one that says who sends.
+    /// Sends the collector a header, such as credentials.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// Hears the spans of this process and nothing else, from now on. To be called within a runtime
+    /// Exports the spans of this process from now on, as its only subscriber. To be called within a runtime
     /// of tokio, which must go on until [`Exporting::shutdown`].
     pub fn install(self) -> Result<Exporting, BadOtlp> {
         let (layer, exporting) = self.layer::<Registry>()?;
@@ -152,7 +152,7 @@ impl Exporting {
     }
 }
 
-/// Sends in the runtime what the exporter has, which lives in a thread of its own.
+/// HTTP client that sends in the runtime: the exporter lives in a thread of its own.
 #[derive(Debug)]
 struct Sender {
     http: HttpClient,
@@ -181,9 +181,9 @@ impl Sends for Sender {
 
 type Sent<'a> = Pin<Box<dyn Future<Output = Result<Response<Bytes>, HttpError>> + Send + 'a>>;
 
-/// Where spans go, below a collector.
+/// Path of spans, below the URL of a collector.
 const TRACES: &str = "/v1/traces";
-/// How long to wait for a collector.
+/// Timeout of a collector.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How much a collector may say.
+/// Maximum answer of a collector in bytes.
 const MOST_ANSWERED: usize = 64 << 10;

@@ -1,4 +1,4 @@
-//! The spans that `tracing` hears of: their names and their fields, which stay as they are.
+//! Spans for `tracing`: their names and their fields, which are stable.
 //!
 //! | span | `otel.kind` | lasts | fields |
 //! |---|---|---|---|
@@ -8,9 +8,9 @@
 //! | [`WEBHOOK_DELIVERY`] | `client` | one attempt to bring a push notification | [`TASK`], [`GENERATION`], [`ATTEMPT`], [`OUTCOME`], [`HTTP_STATUS`] if it is no success |
 //! | [`WEBHOOK_RECEIPT`] | `server` | from the head of a push notification until it is handled | [`HTTP_STATUS`] |
 //!
-//! A gateway is a server's span with a client's in it. All are of level `INFO`, and hold neither what
-//! was said nor secrets. A field is empty until it is known. [`OTEL_STATUS`] is `ERROR` where
-//! OpenTelemetry wants it to be: at the client for every failure, at the server for its own.
+//! A gateway is a server's span with a client's in it. All are of level `INFO`, and hold neither messages nor
+//! secrets. A field is empty until it is known. [`OTEL_STATUS`] is `ERROR` where OpenTelemetry requires it:
+//! at the client for every failure, at the server for its own.
 
 #[cfg(feature = "opentelemetry")]
 mod telemetry;
@@ -19,12 +19,10 @@ use tracing::Span;
 
 use crate::TraceContext;
 
-/// Makes a new span part of the trace that its cause belongs to, and yields what is to be passed on
-/// from within it.
+/// Joins a new span to the trace of its cause, and returns the trace context to pass on from within it.
 ///
-/// Where OpenTelemetry listens that is the span itself, a child of the one that is current if that is
-/// of the same trace, else of the one given. Elsewhere nobody takes part in the trace, and it is
-/// passed on as it came.
+/// With OpenTelemetry that is the span itself, a child of the current one if that is of the same trace, else
+/// of the one given. Without it the given context is passed on as it came.
 pub fn join(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
     #[cfg(feature = "opentelemetry")]
     let trace = telemetry::join(span, trace);
@@ -33,8 +31,8 @@ pub fn join(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
     trace
 }
 
-/// As [`join`], for what goes on apart from the span that is current, and may outlast it: its parent is
-/// the one given.
+/// As [`join`], for work that is independent of the current span, and may outlast it: its parent is the one
+/// given.
 pub fn join_apart(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
     #[cfg(feature = "opentelemetry")]
     let trace = telemetry::join_apart(span, trace);
@@ -43,7 +41,7 @@ pub fn join_apart(span: &Span, trace: Option<TraceContext>) -> Option<TraceConte
     trace
 }
 
-/// What is to be passed on to whom is called from here: the current span, if OpenTelemetry listens.
+/// Returns the trace context of the current span for outgoing calls, if OpenTelemetry is installed.
 pub fn here() -> Option<TraceContext> {
     #[cfg(feature = "opentelemetry")]
     return telemetry::of(&Span::current());
@@ -62,20 +60,19 @@ pub const WEBHOOK_DELIVERY: &str = "a2a.webhook.delivery";
 /// A push notification, as its receiver sees it.
 pub const WEBHOOK_RECEIPT: &str = "a2a.webhook.receipt";
 
-/// The operation, as [`Operation::name`](a2a_types::Operation::name) has it, whatever the caller's
-/// generation calls it.
+/// The operation, as [`Operation::name`](a2a_types::Operation::name) has it, in every protocol version.
 pub const OPERATION: &str = "a2a.operation";
-/// The generation of the protocol: `0.1`, `0.2`, `0.3`, `1.0`.
+/// The protocol version: `0.1`, `0.2`, `0.3`, `1.0`.
 pub const DIALECT: &str = "a2a.dialect";
 /// `JSONRPC` or `HTTP+JSON`.
 pub const BINDING: &str = "a2a.binding";
 /// The task.
 pub const TASK: &str = "a2a.task";
-/// The place in the task's log: of the last event that was told, or of that which is being told.
+/// The sequence number (`generation`) of the last event that was sent, or of the one that is delivered.
 pub const GENERATION: &str = "a2a.generation";
-/// How often it was tried before.
+/// Number of attempts before this one.
 pub const ATTEMPT: &str = "a2a.attempt";
-/// What became of it, in one word.
+/// Outcome in one word.
 pub const OUTCOME: &str = "a2a.outcome";
 
 /// The role of the span. OpenTelemetry's name.

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::Error;
 
-/// What keeps an idle stream alive: a comment. Every client measured takes it.
+/// Comment that keeps an idle stream alive. Every client measured takes it.
 pub const PING: &[u8] = b": ping\n\n";
 
 /// Writes one event: `[id: N\n][event: name\n]data: <one line>\n\n`.
@@ -43,7 +43,7 @@ pub(crate) fn encode_into(
 /// One event as read.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ServerSentEvent {
-    /// The `id` field: the generation, from peers that tell it.
+    /// The `id` field: the sequence number (`generation`), from peers that send it.
     pub id: Option<String>,
     /// The `event` field.
     pub name: Option<String>,
@@ -51,8 +51,7 @@ pub struct ServerSentEvent {
     pub data: Vec<u8>,
 }
 
-/// How much a peer may send before an event is complete. The bounds are made with [`Default`], and
-/// their fields are set.
+/// Limits of an event that is not complete yet, made with [`Default`]; then their fields are set.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Bounds {
@@ -93,7 +92,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder with these bounds.
+    /// Makes a decoder with these bounds.
     pub fn new(bounds: Bounds) -> Self {
         Self {
             bounds,
@@ -101,8 +100,8 @@ impl Decoder {
         }
     }
 
-    /// Takes in the next bytes and yields the events that they complete. An error that comes after
-    /// such events is what the next call yields, even one without bytes.
+    /// Reads the next bytes and returns the events that they complete. An error that comes after such events
+    /// is returned by the next call, even one without bytes.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<ServerSentEvent>, Error> {
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -135,7 +134,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// The event that the end of the stream completes: peers forget the last blank line.
+    /// Returns the event that the end of the stream completes: peers forget the last blank line.
     pub fn finish(&mut self) -> Result<Option<ServerSentEvent>, Error> {
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -144,7 +143,7 @@ impl Decoder {
         Ok(complete.or_else(|| self.dispatch()))
     }
 
-    /// Whether the stream stands within a line of data: if it ends here, it was broken off.
+    /// Returns whether the stream is within a line of data: if it ends here, it was broken off.
     pub fn is_within_data(&self) -> bool {
         self.line.starts_with(b"data")
     }

@@ -8,8 +8,7 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 /// The trace that a request belongs to, and the span in it that sent the request. [W3C Trace
 /// Context](https://www.w3.org/TR/trace-context/).
 ///
-/// It identifies nothing that anybody may do, and nobody is refused for a bad one: what cannot be
-/// read is not there.
+/// It grants nothing, and no request is refused for a bad one: a context that cannot be read is ignored.
 #[derive(Clone, Eq, PartialEq)]
 pub struct TraceContext {
     trace_id: [u8; 16],
@@ -19,14 +18,13 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
-    /// A span of a trace, of which nothing is said but whether it is recorded; none if one of the ids
-    /// is zero, which is none.
+    /// Makes the context of a span that is recorded or not; `None` if one of the ids is zero, which is none.
     pub fn new(trace_id: [u8; 16], parent_id: [u8; 8], is_sampled: bool) -> Option<Self> {
         Self::with_flags(trace_id, parent_id, u8::from(is_sampled) * SAMPLED)
     }
 
-    /// What the headers of a request say; nothing if `traceparent` is missing, bad, or there twice. A
-    /// bad `tracestate` is as good as none.
+    /// Reads the headers of a request; `None` if `traceparent` is missing, bad, or there twice. A bad
+    /// `tracestate` is ignored.
     pub fn read(headers: &HeaderMap) -> Option<Self> {
         let mut parents = headers.get_all(&TRACEPARENT).iter();
         let (parent, None) = (parents.next()?, parents.next()) else {
@@ -37,20 +35,20 @@ impl TraceContext {
         Some(trace)
     }
 
-    /// What the values of the two headers say, as [`read`](Self::read) does.
+    /// Reads the values of the two headers, as [`read`](Self::read) does.
     pub fn parse(traceparent: &str, tracestate: Option<&str>) -> Option<Self> {
         let mut trace = Self::read_parent(traceparent)?;
         trace.state = tracestate.and_then(read_state);
         Some(trace)
     }
 
-    /// The same with another `tracestate`: the one given, or none if it is bad.
+    /// Returns the same with another `tracestate`: the one given, or none if it is bad.
     pub fn with_state(mut self, tracestate: &str) -> Self {
         self.state = read_state(tracestate);
         self
     }
 
-    /// Says it in the headers of a request, in place of what they said.
+    /// Writes the headers of a request, in place of those it has.
     pub fn write(&self, headers: &mut HeaderMap) {
         headers.remove(&TRACEPARENT);
         headers.remove(&TRACESTATE);
@@ -63,29 +61,29 @@ impl TraceContext {
         }
     }
 
-    /// The value of the header `traceparent`, in version 00.
+    /// Returns the value of the header `traceparent`, in version 00.
     pub fn traceparent(&self) -> String {
         let trace_id = u128::from_be_bytes(self.trace_id);
         let parent_id = u64::from_be_bytes(self.parent_id);
         format!("00-{trace_id:032x}-{parent_id:016x}-{:02x}", self.flags)
     }
 
-    /// The value of the header `tracestate`: what the systems on the way want to be told again.
+    /// Returns the value of the header `tracestate`: entries of the systems on the way.
     pub fn tracestate(&self) -> Option<&str> {
         self.state.as_deref()
     }
 
-    /// The trace.
+    /// Returns the id of the trace.
     pub fn trace_id(&self) -> [u8; 16] {
         self.trace_id
     }
 
-    /// The span that sent the request.
+    /// Returns the id of the span that sent the request.
     pub fn parent_id(&self) -> [u8; 8] {
         self.parent_id
     }
 
-    /// Whether the sender may have recorded the span.
+    /// Returns whether the sender may have recorded the span.
     pub fn is_sampled(&self) -> bool {
         self.flags & SAMPLED != 0
     }
@@ -126,7 +124,7 @@ impl fmt::Display for TraceContext {
     }
 }
 
-/// What a system on the way wrote into the state is nobody's business.
+/// Leaves out `tracestate`, which belongs to other systems.
 impl fmt::Debug for TraceContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "TraceContext({self})")
@@ -196,17 +194,17 @@ fn number(digits: &str, count: usize) -> Option<u128> {
 static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 static TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 
-/// What may stand around values and members.
+/// White space around values and members.
 const WHITE: [char; 2] = [' ', '\t'];
 
 /// The flag that the caller may have recorded the span.
 const SAMPLED: u8 = 1;
 
-/// How many members a `tracestate` may have.
+/// Maximum number of members of a `tracestate`.
 const MOST_MEMBERS: usize = 32;
-/// How many characters a `tracestate` may have: as many as everybody passes on (§3.3.1.5).
+/// Maximum number of characters of a `tracestate`: as many as everybody passes on (§3.3.1.5).
 const MOST_STATE: usize = 512;
-/// How long a key or a value may be.
+/// Maximum length of a key or a value.
 const LONGEST: usize = 256;
 
 #[cfg(test)]

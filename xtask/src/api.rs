@@ -1,7 +1,7 @@
 //! `cargo xtask api`: the public API of each library, held against `api.txt` beside its manifest.
 //!
-//! It is read from the documentation as JSON, which no stable compiler writes unasked and whose format differs
-//! between compilers. With one that writes another format nothing is checked, and that is told.
+//! It is read from the documentation as JSON, which no stable compiler writes unasked and whose format
+//! differs between compilers. With one that writes another format nothing is checked, and a line says so.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -89,7 +89,7 @@ fn libraries() -> Result<Vec<Library>, Failure> {
     Ok(libraries)
 }
 
-/// Documents the workspace as JSON; returns where that is.
+/// Documents the workspace as JSON; returns the directory of the documents.
 fn document() -> Result<PathBuf, Failure> {
     let target = workspace::root().join("target");
     let mut cargo = workspace::cargo();
@@ -112,7 +112,7 @@ fn document() -> Result<PathBuf, Failure> {
     }
 }
 
-/// Whether Cargo runs this program in place of rustdoc.
+/// Returns whether Cargo runs this program in place of rustdoc.
 pub(crate) fn is_rustdoc() -> bool {
     std::env::var_os(IN_PLACE).is_some()
 }

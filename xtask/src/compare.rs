@@ -18,7 +18,7 @@ use serde_json::Value;
 use self::shape::Definitions;
 use crate::{Failure, schema};
 
-/// Which official file each generation is compared with.
+/// Official file that each protocol version is compared with.
 const OFFICIAL: &[(Dialect, &str)] = &[
     (Dialect::V0_1, "v0.1.json"),
     (Dialect::V0_2, "v0.2.6.json"),
@@ -31,19 +31,19 @@ const OFFICIAL: &[(Dialect, &str)] = &[
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
 #[serde(deny_unknown_fields)]
 struct Difference {
-    /// The generation, `0.1`.
+    /// The protocol version, `0.1`.
     dialect: String,
     /// `Definition` or `Definition.member`; in the file also `Prefix*`, for all that begin so.
     path: String,
-    /// What each side says.
+    /// Description of the difference.
     difference: String,
-    /// Why it has to be so; only in the file.
+    /// Reason for the difference; only in the file.
     #[serde(default)]
     reason: String,
 }
 
 impl Difference {
-    /// Whether this explanation is one of what was found.
+    /// Returns whether this explanation is one of the difference that was found.
     fn explains(&self, found: &Self) -> bool {
         let is_there = match self.path.strip_suffix('*') {
             Some(prefix) => found.path.starts_with(prefix),
@@ -59,7 +59,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Compares every generation whose official schema lies in `directory`.
+/// Compares every protocol version whose official schema lies in `directory`.
 pub(crate) fn compare(directory: &Path) -> Result<(), Failure> {
     let explained = explanations()?;
     let mut found = Vec::new();

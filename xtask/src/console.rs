@@ -1,4 +1,4 @@
-//! What people see: headings and failures, in colour only on a terminal.
+//! Output for people: headings and failures, in colour only on a terminal.
 
 use std::io::IsTerminal;
 
@@ -7,7 +7,7 @@ pub(crate) fn heading(text: &str) {
     println!("{}", painted("1", text, std::io::stdout().is_terminal()));
 }
 
-/// Says why a task failed.
+/// Prints the reason for which a task failed.
 pub(crate) fn failure(text: &str) {
     eprintln!("{}", painted("1;31", text, std::io::stderr().is_terminal()));
 }

@@ -15,7 +15,7 @@ use crate::{Failure, console, workspace};
 /// Instructions by what is asked.
 type Counts = BTreeMap<String, u64>;
 
-/// What is kept in the repository.
+/// Counts that are kept in the repository.
 #[derive(Debug, Deserialize, Serialize)]
 struct Kept {
     /// The compiler that built what was counted: another's counts are other ones.
@@ -114,7 +114,7 @@ fn counted() -> Result<Counts, Failure> {
     Ok(counts)
 }
 
-/// The program that Cargo tells of in a line of JSON.
+/// Returns the program that Cargo names in a line of JSON.
 fn program(told: &str) -> Option<PathBuf> {
     let messages = told
         .lines()
@@ -155,10 +155,10 @@ fn rises(kept: &Counts, counted: &Counts) -> Vec<String> {
     rises.collect()
 }
 
-/// How many requests are counted.
+/// Number of requests that are counted.
 const REQUESTS: u64 = 500;
 
-/// Percent by which a request may take more without being told.
+/// Percent by which a request may take more without being reported.
 const MAX_RISE: u64 = 3;
 
 #[cfg(test)]

@@ -93,7 +93,7 @@ pub(crate) fn run(experiment: Experiment) -> ExitCode {
 /// The profile of the experiments.
 pub(crate) const PROFILE: &str = "--profile=experiment";
 
-/// How Cargo calls the programs.
+/// Cargo's arguments for the programs.
 const BENCH: &[&str] = &["--profile=dist", "--package", "a2a-bench"];
 const HARNESS: &[&str] = &[PROFILE, "--package", "a2a-server", "--example", "harness"];
 const EDGE: &[&str] = &[PROFILE, "--package", "a2a-server", "--example", "edge"];

@@ -76,7 +76,7 @@ Examples:
   cargo xtask bench --quick                             how fast is it?
   cargo xtask twins --seed 7 --json                     the same again, for programs";
 
-/// What a task that failed says about it.
+/// Description of a failed task.
 type Failure = String;
 
 fn main() -> ExitCode {

@@ -252,7 +252,7 @@ fn table(results: &[JobResult<'_>]) -> String {
     table
 }
 
-/// The page that is kept: where it was measured, the table, and what each job printed.
+/// Returns the page that is kept: the machine, the table, and the output of each job.
 fn page(results: &[JobResult<'_>]) -> Result<String, Failure> {
     let mut page = format!(
         "# Figures of the last nightly run\n\n\

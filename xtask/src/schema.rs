@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use crate::{Failure, workspace};
 
-/// Where the schemas are kept.
+/// Returns the directory of the schemas.
 pub(crate) fn directory() -> PathBuf {
     workspace::root().join("a2a-types/schemas")
 }
 
-/// Writes the schema of every generation.
+/// Writes the schema of every protocol version.
 pub(crate) fn write() -> Result<(), Failure> {
     fs::create_dir_all(directory()).map_err(|error| format!("a2a-types/schemas: {error}"))?;
     for (name, bundle) in bundles() {

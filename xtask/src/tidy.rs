@@ -57,10 +57,10 @@ const CHECKS: &[Check] = &[
     Check { rule: "no word that does not belong in the source", run: words::forbidden },
 ];
 
-/// What the checks look at.
+/// Input of the checks.
 struct Workspace {
     metadata: Metadata,
-    /// Without what must be asked for.
+    /// Metadata without the optional feature `ASKED_FOR`.
     without: Metadata,
     sources: Vec<Source>,
 }

@@ -1,4 +1,4 @@
-//! Where the workspace is, and the Cargo that builds it.
+//! Directory of the workspace, and the Cargo that builds it.
 
 use std::path::Path;
 use std::process::Command;

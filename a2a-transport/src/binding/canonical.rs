@@ -1,4 +1,4 @@
-//! Generation 1.0, whose JSON is the canonical model itself.
+//! Version 1.0, whose JSON is the canonical model itself.
 
 use a2a_types::reading::{At, Hints, Mode, Read, Violation, read_canonical, words_in_1_0};
 use a2a_types::{Operation, Request, Response};

@@ -1,10 +1,10 @@
-//! What 1.0 tells programs about an error: a list of typed objects.
+//! Details of an error in 1.0: a list of typed objects.
 
 use a2a_types::{Error as A2aError, ErrorKind};
 use serde_json::{Value, json};
 
-/// The details of an error: an `ErrorInfo` first, then what is wrong with which member, or what
-/// the error brings itself, and when to ask again who is too busy. Specification 1.0 §9.5 and §11.6.
+/// Returns the details of an error: an `ErrorInfo` first, then the violation or the error's own details, and
+/// the retry delay of an agent that is too busy. Specification 1.0 §9.5 and §11.6.
 pub(super) fn error_details(error: &A2aError) -> Value {
     let mut details = vec![json!({
         "@type": ERROR_INFO,
@@ -38,7 +38,7 @@ pub(super) fn error_details(error: &A2aError) -> Value {
     Value::Array(details)
 }
 
-/// Which error a list of details names, if it names one.
+/// Returns the error kind that a list of details names, if any.
 pub(super) fn kind_in(details: &Value) -> Option<ErrorKind> {
     let details = details.as_array()?;
     let reason = details

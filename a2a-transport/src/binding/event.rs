@@ -15,7 +15,7 @@ use crate::{Binding, Envelope, Error, SharedEvent};
 pub struct Line<'a> {
     /// The name of the event, which some clients look at and others ignore.
     pub name: Option<&'static str>,
-    /// What the envelope has before its content and behind it.
+    /// Envelope before the content and behind it.
     around: (&'a [u8], &'static [u8]),
     content: Content<'a>,
 }
@@ -97,12 +97,12 @@ impl EventWriter {
         }
     }
 
-    /// The generation that is written.
+    /// Returns the protocol version that is written.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// What the generation says for one event: usually one line, in 0.1 sometimes more.
+    /// Writes one event in the protocol version: usually one line, in 0.1 sometimes more.
     pub fn write<'a>(&'a mut self, event: &'a SharedEvent) -> Vec<Line<'a>> {
         match &mut self.writer {
             Writer::JsonRpc(writer) => writer.write(event),

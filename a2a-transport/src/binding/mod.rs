@@ -27,16 +27,16 @@ pub use webhook::{Pushed, write_notification};
 
 use crate::{Binding, Envelope, Error};
 
-/// How requests are read. It is made with [`Default`], and its fields are set.
+/// Options for reading requests. Made with [`Default`], then its fields are set.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Reading {
     /// Leniently or strictly.
     pub mode: Mode,
-    /// The generation in which a request is answered that several spell alike, unless its task
-    /// says otherwise. None means 0.3 (specification 1.0 §3.6.2).
+    /// Protocol version in which a request is answered that several spell alike, unless its task was created
+    /// in another. `None` means 0.3 (specification 1.0 §3.6.2).
     pub prefer: Option<Dialect>,
-    /// What one message may cost.
+    /// Limits of one message.
     pub limits: Limits,
     /// The versions that are answered.
     pub offer: Offer,
@@ -48,9 +48,9 @@ pub struct Reading {
 pub struct Question {
     /// The request in the canonical model.
     pub request: Request,
-    /// How to answer it.
+    /// Envelope for the answer.
     pub envelope: Envelope,
-    /// What had to be mended to understand it.
+    /// Repairs that were needed to understand it.
     pub repairs: Vec<Repair>,
 }
 
@@ -58,13 +58,13 @@ pub struct Question {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Refused {
-    /// How to put the answer into HTTP.
+    /// Binding of the answer.
     pub binding: Binding,
     /// The id to answer with by JSON-RPC, null if it could not be read.
     pub id: Id,
-    /// The generation to answer in.
+    /// Protocol version of the answer.
     pub dialect: Dialect,
-    /// Why.
+    /// Error to answer with.
     pub error: A2aError,
     /// The HTTP status, where HTTP has one of its own for this.
     pub status: Option<StatusCode>,
@@ -90,7 +90,7 @@ pub struct Asking {
     pub target: String,
     /// The JSON, if the request has a body.
     pub body: Option<Vec<u8>>,
-    /// How it will be answered.
+    /// Envelope for reading the answer.
     pub envelope: Envelope,
 }
 
@@ -189,7 +189,7 @@ fn invalid_params(violation: &Violation) -> A2aError {
         .with_details(json!({"path": violation.path, "problem": violation.problem}))
 }
 
-/// As much of a peer's word as an error message should repeat.
+/// Returns the start of a peer's text for an error message, at most 64 characters.
 pub(crate) fn clip(word: &str) -> String {
     word.chars().take(64).collect()
 }

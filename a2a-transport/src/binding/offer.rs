@@ -47,12 +47,12 @@ impl Offer {
         }
     }
 
-    /// Whether a version is offered by a binding.
+    /// Returns whether a version is offered by a binding.
     pub fn has(self, binding: Binding, dialect: Dialect) -> bool {
         self.versions[binding as usize] & bit(binding, dialect) != 0
     }
 
-    /// Whether anything is offered by a binding.
+    /// Returns whether any version is offered by a binding.
     pub fn has_any(self, binding: Binding) -> bool {
         Dialect::ALL
             .iter()

@@ -1,4 +1,4 @@
-//! What a webhook is told, in each generation.
+//! Body of a push notification, in each protocol version.
 
 use a2a_types::{Dialect, Event, v0_1, v0_2};
 use serde::Serialize;
@@ -13,8 +13,8 @@ pub struct Pushed {
     pub body: Vec<u8>,
 }
 
-/// Writes what a webhook that was asked for in `dialect` is told: until 0.3 a task as a whole, so that
-/// other events are nothing; in 1.0 any event (0.1 §9.4, 0.2 §9.5, 1.0 §4.3.3).
+/// Writes the notification of an event for a webhook registered in `dialect`: until 0.3 a whole task, `None`
+/// for other events; in 1.0 any event (0.1 §9.4, 0.2 §9.5, 1.0 §4.3.3).
 pub fn write_notification(event: Event, dialect: Dialect) -> Option<Pushed> {
     match (dialect, event) {
         (Dialect::V1_0, event) => pushed("application/a2a+json", &event),

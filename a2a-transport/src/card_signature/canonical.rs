@@ -29,7 +29,7 @@ struct Form {
     held: &'static [(&'static str, Held)],
 }
 
-/// How a member holds messages.
+/// A member that holds messages: one, a list or a map of them.
 enum Held {
     One(&'static Form),
     List(&'static Form),

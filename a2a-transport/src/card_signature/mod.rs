@@ -2,9 +2,9 @@
 //! canonical form of the card (1.0 §8.4).
 //!
 //! The keys are those of [`webhook`](crate::webhook): a [`SigningKey`] signs, a [`Jwks`] verifies. The
-//! algorithm is fixed by the kind of key, never by what a signature says of itself. No key is fetched
-//! here: a `jku` is somebody's claim until the card is verified, and only a caller who has a list of
-//! trusted URLs can follow it.
+//! algorithm is fixed by the kind of key, never by the signature. No key is fetched here: a `jku` is an
+//! unproven claim until the card is verified, and only a caller that has a list of trusted URLs can follow
+//! it.
 //!
 //! ```
 //! use a2a_transport::card_signature::{sign, verify};
@@ -34,7 +34,7 @@ use serde_json::Value;
 pub use self::canonical::canonical;
 use crate::webhook::{Jwks, SigningKey, URL, choose_provider};
 
-/// Signs a card, given as it stands on the wire, whatever signatures it has. `keys_url` is where the
+/// Signs a card, given as it stands on the wire, with or without other signatures. `keys_url` is where the
 /// public half of the key is published, over HTTPS.
 ///
 /// Errors: it is no card, or the key does not sign.
@@ -64,13 +64,13 @@ pub fn sign(
     })
 }
 
-/// Verifies that one of a card's signatures was made by one of these keys over what the card says.
+/// Verifies that one of a card's signatures was made by one of these keys over the card's contents.
 ///
-/// A card may have lost what 1.0 does not know, where it went through a parser of 1.0, or have got
-/// more, where it serves several generations: if no signature is over the card as it stands, those
-/// over its members of 1.0 alone count, and [`Verified::form`] says so.
+/// A card may have lost members that 1.0 does not know, where it went through a parser of 1.0, or have got
+/// more, where it serves several versions: if no signature is over the card as it stands, those over its
+/// members of 1.0 alone count, and [`Verified::form`] says so.
 ///
-/// Errors: why not, for each signature.
+/// Errors: the reason for each signature.
 pub fn verify(card: &Value, keys: &Jwks) -> Result<Verified, NotVerified> {
     choose_provider();
     let signatures = card["signatures"].as_array().map_or(&[][..], Vec::as_slice);
@@ -90,7 +90,7 @@ pub fn verify(card: &Value, keys: &Jwks) -> Result<Verified, NotVerified> {
     Err(NotVerified { reasons })
 }
 
-/// What a signature says of itself, whether or not it is true.
+/// Reads the protected header of a signature, without verifying it.
 ///
 /// Errors: it is no signature.
 pub fn header(signature: &Value) -> Result<Header, Reason> {
@@ -142,16 +142,16 @@ const MOST_SIGNATURES: usize = 16;
 pub struct Header {
     /// The algorithm.
     pub alg: String,
-    /// What it is: `JOSE`.
+    /// Media type of the signature: `JOSE`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub typ: Option<String>,
     /// Names the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kid: Option<String>,
-    /// Where the key is said to be found.
+    /// URL of the key according to the signer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jku: Option<String>,
-    /// What a reader has to understand beside these.
+    /// Extensions that a reader must understand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crit: Option<Vec<String>>,
 }
@@ -163,17 +163,17 @@ pub struct Verified {
     pub key: Option<String>,
     /// The algorithm.
     pub algorithm: String,
-    /// What of the card was signed.
+    /// Part of the card that was signed.
     pub form: Form,
 }
 
-/// What of a card was signed.
+/// Part of a card that was signed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Form {
     /// All of it.
     Whole,
-    /// The members that 1.0 has; whoever had the card could have changed others.
+    /// The members that 1.0 has; others may have been changed on the way.
     KnownMembers,
 }
 
@@ -192,7 +192,7 @@ pub enum NotSigned {
 /// A card that cannot be trusted for its signatures.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NotVerified {
-    /// Why, for each signature in order; empty if it has none.
+    /// Reason for each signature in order; empty if the card has none.
     pub reasons: Vec<Reason>,
 }
 
@@ -209,7 +209,7 @@ impl fmt::Display for NotVerified {
 
 impl std::error::Error for NotVerified {}
 
-/// Why a signature does not count.
+/// Reason for which a signature does not count.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {

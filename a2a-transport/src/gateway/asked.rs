@@ -37,7 +37,7 @@ impl Asked {
             // Some requests are spelled alike until 0.3.
             call.context.dialect = known.dialect;
         }
-        // The agent trusts the gateway, perhaps so far as to believe whom it claims to act for.
+        // The agent trusts the gateway, perhaps so far as to believe the user that it claims to act for.
         call.context.claims.user_id = None;
         Self {
             call,
@@ -63,7 +63,7 @@ impl Asked {
         &self.call.context
     }
 
-    /// Whether the call names a task that is not its owner's, and does not begin it by naming it.
+    /// Returns whether the call names a task that is not its owner's, and does not begin it by naming it.
     pub(super) fn names_absent_task(&self) -> bool {
         let begins = self.is_message() && self.context().dialect.rules().caller_names_tasks;
         self.named.is_some() && self.known.is_none() && !begins

@@ -13,14 +13,14 @@ use super::asked::Asked;
 use super::rewrite::Rewrite;
 use crate::{Answer, Call, Error, Reply, Transport};
 
-/// Where a list goes on.
+/// Position in a list, as a page token.
 #[derive(Deserialize, Serialize)]
 struct Place {
     /// The agent's own page token.
     token: String,
-    /// How many of the owner's tasks stand before it.
+    /// Number of the owner's tasks before it.
     before: u32,
-    /// How many of the owner's tasks match.
+    /// Number of the owner's tasks that match.
     total: u32,
 }
 
@@ -30,7 +30,7 @@ struct Page {
     tasks: Vec<Task>,
     /// The agent's page on which the last of them stands: its token, and how many tasks of it were read.
     last: (String, u32),
-    /// How many of the owner's tasks match, on this page and those after it.
+    /// Number of the owner's tasks that match, on this page and those after it.
     total: u32,
 }
 

@@ -1,8 +1,8 @@
-//! An agent of one generation for callers of every generation.
+//! Gateway to an agent of one protocol version for callers of every version.
 //!
-//! Spelling is translated by the bindings on either side. What is left are the rules: who names
-//! a task, whether an ended one goes on, how a stream begins, and whose a task is. [`Gateway`] keeps
-//! its caller's rules with an agent that has others.
+//! Spelling is translated by the bindings on either side. The rest are rules: whether callers name tasks,
+//! whether an ended task goes on, how a stream begins, and whose a task is. [`Gateway`] keeps its caller's
+//! rules with an agent that has others.
 
 mod asked;
 mod list;
@@ -23,9 +23,9 @@ use task_map::TaskMap;
 
 use crate::{Answer, BoxFuture, Call, Error, Reply, Transport, Update, UpdateStream};
 
-/// Stands before an agent that speaks one generation, for callers of every generation.
+/// Gateway to an agent that speaks one protocol version, for callers of every version.
 ///
-/// The agent sees one caller: the gateway. For whom a caller claims to act is not passed on.
+/// The agent sees one caller: the gateway. The user that a caller claims to act for is not passed on.
 ///
 /// # Owners
 /// A task belongs to the principal (and tenant) whose message began it, and is absent for everybody else, in
@@ -35,10 +35,10 @@ use crate::{Answer, BoxFuture, Call, Error, Reply, Transport, Update, UpdateStre
 /// webhook is for its own task. Lists are the agent's, read up to its 100,000th task, with the owner's
 /// tasks left in.
 ///
-/// Who owns what is kept in memory, at most 128 MiB or about 100,000 tasks. Beyond that the least recently used
-/// go, first those of the caller who begins more if it holds more than an eighth. What has gone, and what was begun
-/// before the gateway was started, is absent for everybody, though the agent may still have it; a message that
-/// its owner sends again brings its task back, if the agent recognises messages.
+/// Owners are kept in memory, at most 128 MiB or about 100,000 tasks. Beyond that the least recently used are
+/// evicted, first those of the caller that begins more if it holds more than an eighth. A task that was
+/// evicted, or begun before the gateway was started, is absent for everybody, though the agent may still have
+/// it; a message that its owner sends again brings its task back, if the agent recognises messages.
 ///
 /// [`share_tasks`](Self::share_tasks) switches this off.
 pub struct Gateway<T> {
@@ -59,8 +59,8 @@ impl<T: Transport> Gateway<T> {
         }
     }
 
-    /// Gives every caller every task of the agent, whoever began it, and passes ids on as they are: for a
-    /// gateway without an authenticator, whose callers keep their tasks when it is started again.
+    /// Gives every caller every task of the agent and passes ids on as they are: for a gateway without an
+    /// authenticator, whose callers keep their tasks when it is started again.
     pub fn share_tasks(mut self) -> Self {
         self.shared = true;
         self
@@ -118,7 +118,7 @@ impl<T: Transport> Gateway<T> {
         self.agent.call(asked.to_agent(&self.tasks)).await
     }
 
-    /// Sees to it that a message finds its task, or begins one, as its sender's generation says.
+    /// Checks that a message finds its task, or begins one, by the rules of its sender's version.
     async fn place(&self, asked: &mut Asked) -> Result<(), Error> {
         let (caller, agent) = (asked.context().dialect.rules(), self.spoken.rules());
         if let (Some(named), false) = (&asked.named, caller.caller_names_tasks) {
@@ -149,7 +149,7 @@ impl<T: Transport> Gateway<T> {
         Ok(())
     }
 
-    /// In 1.0 an ended task is not followed.
+    /// Refuses to follow an ended task for a caller of 1.0.
     async fn require_open(&self, asked: &Asked) -> Result<(), Error> {
         let (caller, agent) = (asked.context().dialect.rules(), self.spoken.rules());
         if let Some(named) = &asked.named
@@ -168,7 +168,7 @@ impl<T: Transport> Gateway<T> {
         Ok(())
     }
 
-    /// What the agent answered, with the ids that the caller knows.
+    /// Returns the agent's answer with the ids that the caller knows.
     async fn answer(&self, asked: Asked, reply: Reply) -> Result<Reply, Error> {
         let mut rewrite = Rewrite::new(&asked, Arc::clone(&self.tasks));
         let answer = match reply.answer {
@@ -209,7 +209,7 @@ impl<T: Transport> Gateway<T> {
         Ok(Box::pin(tokio_stream::iter(begun.map(Ok)).chain(later)))
     }
 
-    /// An agent of 1.0 refuses to have an ended task followed; older callers get its last word.
+    /// Answers an older caller with an ended task's last event if an agent of 1.0 refuses to stream it.
     async fn explain(&self, asked: Asked, error: Error) -> Result<Reply, Error> {
         let refused = |error: &Error| matches!(error, Error::Agent(said) if said.kind == ErrorKind::UnsupportedOperation);
         let caller = asked.context().dialect.rules();

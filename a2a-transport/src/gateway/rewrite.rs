@@ -22,7 +22,7 @@ pub(super) struct Rewrite {
     conversation: Option<ContextId>,
     /// The conversation as the agent was asked to go on with it.
     sent_context: Option<ContextId>,
-    /// Whether the caller has sent a message, so that tasks of the answer are its own.
+    /// `true` if the caller has sent a message, so that tasks of the answer are its own.
     begins: bool,
     /// The last task that was given to the caller.
     given: Option<TaskId>,
@@ -222,7 +222,7 @@ pub(super) fn begun(first: Update) -> impl Iterator<Item = Update> {
     std::iter::once(head).chain(tail)
 }
 
-/// What following an ended task yields in older generations: its status, or the task.
+/// Returns the event that following an ended task yields in older versions: its status, or the task.
 pub(super) fn last_word(task: Task, by_status: bool) -> Update {
     let event = match by_status {
         false => Event::Task(task),

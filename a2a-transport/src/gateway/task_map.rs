@@ -13,7 +13,7 @@ use crate::Principal;
 pub(super) struct KnownTask {
     /// The agent's id of the task.
     pub(super) id: TaskId,
-    /// The agent's id of the conversation, if it said one.
+    /// The agent's id of the conversation, if it sent one.
     pub(super) context: Option<ContextId>,
     /// The protocol version in which the task was begun.
     pub(super) dialect: Dialect,
@@ -25,8 +25,8 @@ pub(super) struct Foreign;
 
 /// A bounded map of names to tasks.
 ///
-/// Beyond its bound the least recently used entry goes, whoever owns it; of a principal that holds
-/// more than [`FAIR_SHARE`] of the bound, the least recently used of its own.
+/// Beyond its bound the least recently used entry is evicted, of any owner; of a principal that holds more
+/// than [`FAIR_SHARE`] of the bound, the least recently used of its own.
 #[derive(Debug)]
 pub(super) struct TaskMap {
     most_bytes: usize,
@@ -52,7 +52,7 @@ struct Key {
     name: Name,
 }
 
-/// What an owner can name.
+/// Name of a thing that an owner can refer to.
 #[derive(Debug, Eq, Hash, PartialEq)]
 enum Name {
     Task(TaskId),
@@ -101,7 +101,7 @@ impl TaskMap {
         self.entries().used(owner, name)?.task.clone()
     }
 
-    /// Returns what an owner calls the task that the agent calls `id`; `None` if it is not the owner's.
+    /// Returns the owner's name of the task that the agent calls `id`; `None` if it is not the owner's.
     pub(super) fn name_of(&self, owner: &Owner, id: &TaskId) -> Option<TaskId> {
         let entries = self.entries();
         let key = entries.by_agent.get(id)?;

@@ -68,15 +68,15 @@ pub(super) fn written(written: Written, media_type: &'static str) -> Response<Bo
     response
 }
 
-/// Keeps an extended card from whoever keeps answers for others. Specification 1.0 §13.3.
+/// Forbids shared caches to store an extended card. Specification 1.0 §13.3.
 pub(super) fn for_caller_only(mut response: Response<Body>) -> Response<Body> {
     let cached = HeaderValue::from_static("private, no-cache");
     response.headers_mut().insert(CACHE_CONTROL, cached);
     response
 }
 
-/// Tells a caller that it is worth asking again, and when. JSON-RPC answers with status 200 even
-/// then, and has no other word for it that every generation knows.
+/// Adds `Retry-After`. JSON-RPC answers with status 200 even then, and has no other sign of it that every
+/// version knows.
 pub(super) fn retry_later(mut response: Response<Body>) -> Response<Body> {
     response
         .headers_mut()
@@ -84,10 +84,10 @@ pub(super) fn retry_later(mut response: Response<Body>) -> Response<Body> {
     response
 }
 
-/// What most callers show.
+/// Challenge for the usual credentials.
 pub(super) const BEARER: &str = "Bearer";
 
-/// Tells a caller that it is not let in, in its own binding and generation.
+/// Answers with a refusal in the caller's own binding and version.
 pub(super) fn deny(denied: &Denied, binding: Binding, dialect: Dialect) -> Response<Body> {
     let status = match denied {
         Denied::Unauthenticated { .. } => StatusCode::UNAUTHORIZED,

@@ -1,19 +1,19 @@
-//! Who a request comes from.
+//! Authentication of requests.
 
 use a2a_types::ErrorKind;
 use http::request::Parts;
 
 use crate::{BoxFuture, Principal};
 
-/// Finds out who sends a request, from its head.
+/// Authenticates the sender of a request by its head.
 ///
-/// Called for every operation, before the body is read. The public card needs nobody.
+/// Called for every operation, before the body is read; not for the public card.
 pub trait Authenticator: Send + Sync + 'static {
-    /// The sender, or why it is not let in.
+    /// Returns the sender, or the reason to refuse it.
     fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>>;
 }
 
-/// Why a request is not let in.
+/// Reason to refuse a request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Denied {
@@ -27,7 +27,7 @@ pub enum Denied {
 }
 
 impl Denied {
-    /// What the protocol calls it.
+    /// Returns the error kind of the protocol.
     pub(super) fn kind(&self) -> ErrorKind {
         match self {
             Self::Unauthenticated { .. } => ErrorKind::Unauthenticated,
@@ -36,7 +36,7 @@ impl Denied {
     }
 }
 
-/// Lets everyone in, as one anonymous principal.
+/// Admits every request, as one anonymous principal.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Anyone;
 

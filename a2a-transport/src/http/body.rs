@@ -37,13 +37,13 @@ pin_project! {
     }
 }
 
-/// What is told of a stream, and how.
+/// Encoder of the events of a stream, with its options.
 struct Told {
     updates: Option<UpdateStream>,
     writer: EventWriter,
     named: bool,
     ready: Vec<u8>,
-    /// What was ready and is too large for one piece.
+    /// Rest of an event or piece that was too large to send at once.
     large: Option<Arc<Untaken>>,
     answers: Answers,
     observed: Observed,
@@ -68,8 +68,8 @@ impl Body {
         }
     }
 
-    /// Server-Sent Events, charged to the budget of all answers; a comment after every `keep_alive` of silence. `named` adds the event
-    /// names that some clients cannot do without.
+    /// Server-Sent Events, charged to the budget of all answers; a comment after every `keep_alive` of
+    /// silence. `named` adds the event names that some clients cannot do without.
     pub(super) fn events(
         updates: UpdateStream,
         writer: EventWriter,
@@ -95,7 +95,7 @@ impl Body {
 }
 
 impl Events {
-    /// What is told next: a comment after every silence.
+    /// Polls the next piece: events, or a comment after every silence.
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut this = self.project();
         let told = match this.told.poll(cx) {
@@ -112,7 +112,7 @@ impl Events {
 }
 
 impl Told {
-    /// What is ready, in one piece as large as it may be; an event that is alone does not wait for others.
+    /// Polls one piece of all that is ready; an event that is alone does not wait for others.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(piece) = self.next_of_large() {
             return Poll::Ready(Some(piece));
@@ -143,7 +143,7 @@ impl Told {
         }
     }
 
-    /// What is ready, or the first piece of it.
+    /// Returns what is ready, or the first piece of it.
     fn send(&mut self) -> Bytes {
         match self.answers.admit(std::mem::take(&mut self.ready)) {
             Ok(Admitted::Small(bytes)) => bytes,
@@ -159,7 +159,7 @@ impl Told {
         }
     }
 
-    /// The next piece of what was too large for one. When it was cut off, nothing can follow.
+    /// Returns the next piece of a large one. If that was cut off, the stream ends.
     fn next_of_large(&mut self) -> Option<Bytes> {
         let large = self.large.as_ref()?;
         let piece = large.take();
@@ -203,11 +203,11 @@ pub(super) fn crowded() -> a2a_types::Error {
     a2a_types::Error::new(ErrorKind::Unavailable, text)
 }
 
-/// How many bytes of events go out in one piece, the last event not counted: as much as a frame of
-/// HTTP/2, and enough that what it costs to send a piece is little for each event.
+/// Bytes of events in one piece, the last event not counted: as much as a frame of HTTP/2, and enough that
+/// the cost of sending a piece is little for each event.
 const PIECE: usize = 16 * 1024;
 
-/// How many bytes most events have room in: to grow piece by piece takes 3 % of a stream.
+/// Bytes reserved for an event, enough for most: to grow piece by piece takes 3 % of a stream.
 const USUAL: usize = 512;
 
 impl http_body::Body for Body {
@@ -298,7 +298,7 @@ mod tests {
         )
     }
 
-    /// How many events the next frame has, and how many bytes.
+    /// Returns the number of events and of bytes of the next frame.
     async fn next(body: &mut Body) -> Option<(usize, usize)> {
         let frame = body.frame().await?.unwrap().into_data().unwrap();
         let events = sse::Decoder::default().push(&frame).unwrap();

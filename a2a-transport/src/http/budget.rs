@@ -39,7 +39,7 @@ impl Budget {
 }
 
 impl Account {
-    /// Whether more than half of it is taken.
+    /// Returns whether more than half of it is taken.
     fn is_scarce(&self) -> bool {
         self.taken.load(Ordering::Relaxed) > self.limit / 2
     }
@@ -59,7 +59,7 @@ impl Account {
     }
 }
 
-/// What one message has of a budget. Dropping it gives the bytes back.
+/// Bytes of a budget that one message holds. Dropping it gives the bytes back.
 #[derive(Debug)]
 pub(super) struct Share {
     /// None if there is no limit.
@@ -97,7 +97,7 @@ impl Share {
         }
     }
 
-    /// Whether more than half of the budget is taken, so that slow peers should make room.
+    /// Returns whether more than half of the budget is taken, so that slow peers should make room.
     pub(super) fn is_scarce(&self) -> bool {
         self.account.as_ref().is_some_and(|it| it.is_scarce())
     }
@@ -111,8 +111,8 @@ impl Drop for Share {
     }
 }
 
-/// Whether a peer has sent or taken so few bytes since then that it has to make room when the budget is
-/// scarce: fewer than 64 KiB for each second, looked at after ten seconds.
+/// Returns whether a peer has sent or taken fewer than 64 KiB per second since then, after at least ten
+/// seconds: it has to make room when the budget is scarce.
 pub(super) fn is_slow(since: Instant, bytes: usize) -> bool {
     let elapsed = since.elapsed();
     let seconds = usize::try_from(elapsed.as_secs()).unwrap_or(usize::MAX);

@@ -66,7 +66,7 @@ impl Calling {
         &self.span
     }
 
-    /// What the call came to; a stream takes it along.
+    /// Records the outcome of the call; a stream keeps recording until its end.
     pub(super) fn answered(mut self, reply: Result<Reply, Error>) -> Result<Reply, Error> {
         self.count(match &reply {
             Ok(_) => ANSWERED,

@@ -42,7 +42,7 @@ pub fn card_document(card: &AgentCard) -> Value {
             merge(scheme, json!({"type": "oauth2", "flows": {}}));
         }
     }
-    // 0.3 §5.6.2: who lists further interfaces lists the main one, too.
+    // 0.3 §5.6.2: a card that lists further interfaces lists the main one, too.
     let main = json!({"url": document["url"], "transport": document["preferredTransport"]});
     if let Some(Value::Array(interfaces)) = document.get_mut("additionalInterfaces")
         && !interfaces.contains(&main)
@@ -75,8 +75,8 @@ pub fn card_document(card: &AgentCard) -> Value {
     document
 }
 
-/// The forms in which a card is told: of the versions that its interfaces name, all of them if it
-/// names no interface.
+/// Forms of a card that are served: of the versions that its interfaces name, all of them if it names no
+/// interface.
 pub(super) struct Forms {
     of_0_1: bool,
     of_0_2: bool,

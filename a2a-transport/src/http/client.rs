@@ -28,8 +28,7 @@ use super::tls::Tls;
 use crate::sse::DEFAULT_MAX_EVENT;
 use crate::{Error, Phase};
 
-/// How long to wait for what. There is no limit on a whole stream. The timeouts are made with
-/// [`Default`], and their fields are set.
+/// Timeouts of a client, made with [`Default`]; then their fields are set. A whole stream has no limit.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Timeouts {
@@ -85,14 +84,14 @@ pub struct HttpClientBuilder {
 }
 
 impl HttpClientBuilder {
-    /// How long to wait for what.
+    /// Sets the timeouts.
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
         self
     }
 
-    /// How many bytes the body of an answer may have; [`DEFAULT_MAX_EVENT`] by default, as it may be
-    /// a whole task. A stream may have more, by events of a [limited](crate::sse::Bounds) size.
+    /// Sets the maximum body of an answer in bytes; [`DEFAULT_MAX_EVENT`] by default, as it may be a whole
+    /// task. A stream may have more, by events of a [limited](crate::sse::Bounds) size.
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         self
@@ -104,40 +103,40 @@ impl HttpClientBuilder {
         self
     }
 
-    /// How agents at `https://` are recognised, and what is shown to them.
+    /// Sets the trust anchors for agents at `https://` and the client's identity.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: Tls) -> Self {
         self.tls = tls;
         self
     }
 
-    /// Speaks HTTP/2 only, even where TLS does not agree on it: to peers that are known to. By default
-    /// it is spoken where TLS agrees on it, and else HTTP/1.1.
+    /// Speaks HTTP/2 only, even where TLS does not negotiate it. By default it is spoken where TLS negotiates
+    /// it, and else HTTP/1.1.
     pub fn http2_only(mut self) -> Self {
         self.http2_only = true;
         self
     }
 
-    /// Lets somebody hear all that is sent and answered, beside those who do already.
+    /// Adds an observer of all requests and answers.
     pub fn tap(mut self, tap: Arc<dyn Tap>) -> Self {
         self.taps.push(tap);
         self
     }
 
-    /// The same, heard by nobody: for what is secret as a whole.
+    /// Removes all observers: for exchanges that are secret as a whole.
     pub fn without_taps(mut self) -> Self {
         self.taps.clear();
         self
     }
 
-    /// The same without what is shown to agents by TLS.
+    /// Removes the client certificate for TLS.
     #[cfg(feature = "tls")]
     pub fn without_identity(mut self) -> Self {
         self.tls = self.tls.without_identity();
         self
     }
 
-    /// The pool.
+    /// Builds the pool.
     pub fn build(self) -> HttpClient {
         let within = self.timeouts.connect;
         let reach = Reach {
@@ -164,7 +163,7 @@ impl HttpClientBuilder {
     }
 }
 
-/// How many bytes the head of an answer may have; it may have 100 headers.
+/// Maximum head of an answer in bytes; it may have 100 headers.
 const LONGEST_HEAD: usize = 64 << 10;
 
 /// A document as fetched.
@@ -179,7 +178,7 @@ pub struct Fetched {
 }
 
 impl HttpClient {
-    /// Settings, all as they are by default.
+    /// Returns a builder with the defaults.
     pub fn builder() -> HttpClientBuilder {
         HttpClientBuilder {
             timeouts: Timeouts::default(),
@@ -192,7 +191,7 @@ impl HttpClient {
         }
     }
 
-    /// A client that waits so long.
+    /// Makes a client with these timeouts.
     pub fn new(timeouts: Timeouts) -> Self {
         Self::builder().timeouts(timeouts).build()
     }
@@ -202,7 +201,7 @@ impl HttpClient {
         self.get_as(None, url, headers).await
     }
 
-    /// Fetches a JSON document for whom these credentials show.
+    /// Fetches a JSON document with these credentials, like [`get`](Self::get).
     pub async fn get_as(
         &self,
         credentials: Option<&dyn Credentials>,
@@ -235,7 +234,7 @@ impl HttpClient {
         })
     }
 
-    /// Sends a request as it is, and yields the answer as it is, whatever it says: for who judges peers.
+    /// Sends a request as it is, and returns the answer as it is: for programs that test peers.
     pub async fn fetch(
         &self,
         request: Request<Full<Bytes>>,
@@ -244,7 +243,7 @@ impl HttpClient {
         self.answer(request).await
     }
 
-    /// Sends a form, as the endpoints of OAuth take it, and yields what comes back whatever its status.
+    /// Sends a form to an OAuth endpoint, and returns the answer, of any status.
     pub async fn post_form(
         &self,
         url: &str,
@@ -268,7 +267,7 @@ impl HttpClient {
         })
     }
 
-    /// Sends a request with credentials, once more with others if the first are refused.
+    /// Sends a request with credentials, and once more with others if the first are refused.
     pub(super) async fn send_as(
         &self,
         credentials: Option<&dyn Credentials>,
@@ -361,8 +360,7 @@ impl HttpClient {
     }
 }
 
-/// An answer that we can read: it is not compressed, as nobody asked it to be, and it does not send us
-/// elsewhere.
+/// Returns the answer if it can be read. Errors: it is a redirect, or compressed, which was not requested.
 fn readable(response: Response<Heard>) -> Result<Response<Heard>, Error> {
     let (status, headers) = (response.status(), response.headers());
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
@@ -386,12 +384,12 @@ fn timed_out(error: &(dyn std::error::Error + 'static)) -> bool {
     causes(error).any(|error: &std::io::Error| error.kind() == std::io::ErrorKind::TimedOut)
 }
 
-/// Whether the head of an answer has more bytes, or more headers, than we take.
+/// Returns whether the head of an answer has more bytes, or more headers, than we take.
 fn is_too_large(error: &(dyn std::error::Error + 'static)) -> bool {
     causes(error).any(hyper::Error::is_parse_too_large)
 }
 
-/// The errors of one type in a chain of causes.
+/// Returns the errors of one type in a chain of causes.
 fn causes<'a, E: std::error::Error + 'static>(
     error: &'a (dyn std::error::Error + 'static),
 ) -> impl Iterator<Item = &'a E> {

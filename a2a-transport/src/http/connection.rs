@@ -1,4 +1,4 @@
-//! One connection: what its peer is about, and how long that may take.
+//! One connection: the state of its peer and its deadlines.
 
 use std::convert::Infallible;
 use std::pin::{Pin, pin};
@@ -23,8 +23,8 @@ use super::ServeOptions;
 use super::outgoing::{Outgoing, Streams};
 use super::wire::Wire;
 
-/// Answers the requests of a connection until it ends: by itself, because its peer takes too long,
-/// or, once its requests are answered, because it is told to stop. What is `held` is let go with it.
+/// Serves a connection until it ends: by itself, by a timeout, or, once its requests are answered, because
+/// `stop` is set. Then `held` is dropped.
 pub(super) async fn tend<I, S, B>(
     stream: I,
     service: S,
@@ -66,8 +66,8 @@ pub(super) async fn tend<I, S, B>(
     drop(held);
 }
 
-/// Runs a connection until it ends. It comes in a box, for it is large, and would be there as often as
-/// it is handed on.
+/// Runs a connection until it ends. It is boxed because it is large, and would be copied whenever it is
+/// handed on.
 async fn run<C>(mut connection: Pin<Box<C>>, pulse: &Pulse, stop: &mut watch::Receiver<bool>)
 where
     C: GracefulConnection<Error = hyper::Error>,
@@ -133,25 +133,25 @@ fn http2(options: &ServeOptions) -> http2::Builder<Streams> {
     builder
 }
 
-/// How many headers hyper reads if it is not told.
+/// Number of headers that hyper reads by default.
 const USUAL_HEADERS: usize = 100;
-/// hyper wants no less.
+/// Smallest buffer that hyper accepts, in bytes.
 const SMALLEST_BUFFER: usize = 8 * 1024;
-/// How much of an answer may wait in memory, for each stream of HTTP/2.
+/// Bytes of an answer that may wait in memory, for each stream of HTTP/2.
 const SEND_BUFFER: usize = 64 * 1024;
-/// How much of its body a request of HTTP/2 may send ahead of our reading.
+/// Bytes of its body that a request of HTTP/2 may send ahead of our reading.
 const STREAM_WINDOW: u32 = 64 * 1024;
-/// How much all requests of a connection may send ahead together.
+/// Bytes that all requests of a connection may send ahead together.
 const CONNECTION_WINDOW: u32 = 1024 * 1024;
-/// How many streams may be waiting that their peer, or an error of its, has reset.
+/// Number of streams that may be pending after a reset by their peer, or for an error of its.
 const RESETS: usize = 100;
 
-/// What the peer of a connection is about.
+/// State of the peer of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Phase {
     /// It has begun to ask, or is expected to.
     Head,
-    /// So many requests are open.
+    /// Number of open requests.
     Asked(usize),
     /// Nothing.
     Idle,
@@ -159,14 +159,14 @@ pub(super) enum Phase {
     Displaced,
 }
 
-/// What took too long.
+/// Deadline that has passed.
 #[derive(Clone, Copy)]
 pub(super) enum Late {
     Head,
     Idle,
 }
 
-/// What the peer of a connection is about, and since when.
+/// State of the peer of a connection, and its beginning.
 pub(super) struct Pulse {
     state: Mutex<State>,
     /// Wakes the connection when its deadline changes.
@@ -178,7 +178,7 @@ pub(super) struct Pulse {
 struct State {
     phase: Phase,
     since: Instant,
-    /// In HTTP/2 the connection itself has things to say and hear, which are nobody's request.
+    /// `true` in HTTP/2, whose connection has traffic of its own beside requests.
     is_http2: bool,
 }
 
@@ -206,7 +206,7 @@ impl Pulse {
         state.since = Instant::now();
     }
 
-    /// A request has come, which is open for as long as what this returns lives.
+    /// Counts a request, which is open until the returned guard is dropped.
     pub(super) fn asked(self: &Arc<Self>, version: Version) -> Open {
         let mut state = self.state();
         state.is_http2 = version == Version::HTTP_2;
@@ -217,7 +217,7 @@ impl Pulse {
         Open(Arc::clone(self))
     }
 
-    /// Since when there is no request; none if there is one, or the connection is displaced.
+    /// Returns the begin of idleness; `None` if a request is open, or the connection is displaced.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         let state = self.state();
         matches!(state.phase, Phase::Head | Phase::Idle).then_some(state.since)
@@ -236,7 +236,7 @@ impl Pulse {
         is_idle
     }
 
-    /// Some bytes have come, or gone.
+    /// Notes that bytes have come or gone.
     pub(super) fn moved(&self, phase: Phase) {
         let mut state = self.state();
         if state.phase == Phase::Idle && !state.is_http2 {
@@ -245,7 +245,7 @@ impl Pulse {
         }
     }
 
-    /// What will take too long, and from when on.
+    /// Returns the next deadline and its kind.
     fn deadline(&self) -> Option<(Instant, Late)> {
         let state = self.state();
         match state.phase {
@@ -256,7 +256,7 @@ impl Pulse {
         }
     }
 
-    /// Resolves when something takes too long.
+    /// Resolves when a deadline has passed.
     pub(super) async fn is_late(&self) -> Late {
         let mut sleep = pin!(sleep_until(Instant::now()));
         std::future::poll_fn(|cx| {
@@ -295,7 +295,7 @@ impl Drop for Open {
     }
 }
 
-/// Counts the requests of a connection, and refuses those that are wrong whatever they ask.
+/// Counts the requests of a connection, and refuses those with a wrong head.
 fn counted<S, B>(
     service: S,
     options: Arc<ServeOptions>,

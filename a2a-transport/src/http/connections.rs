@@ -22,13 +22,13 @@ pub(super) struct Connections {
 #[derive(Default)]
 struct Open {
     connections: HashMap<u64, Connection>,
-    /// How many connections each limited peer has.
+    /// Number of connections of each limited peer.
     peers: HashMap<Peer, usize>,
     next: u64,
 }
 
 struct Connection {
-    /// None if the number of its connections has no limit.
+    /// `None` if the number of its connections has no limit.
     peer: Option<Peer>,
     pulse: Arc<Pulse>,
 }
@@ -40,8 +40,8 @@ pub(super) struct Place {
     _slot: OwnedSemaphorePermit,
 }
 
-/// Who is limited: an address of IPv4, or a network of IPv6 with 64 bits, in which a host may choose
-/// its addresses.
+/// Peer with a limit: an address of IPv4, or a network of IPv6 with 64 bits, in which a host may choose its
+/// addresses.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 struct Peer(u64, bool);
 
@@ -55,10 +55,10 @@ impl Connections {
         }
     }
 
-    /// Finds a place for a connection of this address. When an address has all that it may have, or all
-    /// have, the connection that has had no request for the longest time is closed.
+    /// Finds a place for a connection of this address. If the address, or the server, has none free, the
+    /// connection that has had no request for the longest time is closed.
     ///
-    /// Yields none if the address has all, and a request on each. Waits while all have.
+    /// Returns `None` if all of the address have a request. Waits while all of the server have one.
     pub(super) async fn enter(&self, address: IpAddr, pulse: Arc<Pulse>) -> Option<Place> {
         let peer = self.peer(address);
         if let Some(peer) = peer {
@@ -131,7 +131,7 @@ impl Drop for Place {
     }
 }
 
-/// After how much time it is looked again for a connection that is idle.
+/// Interval between attempts to find an idle connection.
 const AGAIN: Duration = Duration::from_millis(50);
 
 /// Nothing that is done under this lock can panic half-way.
@@ -216,7 +216,7 @@ mod tests {
         assert!(is_displaced(&busy).await);
     }
 
-    /// Whether it is closed before any of its own limits.
+    /// Returns whether it is closed before any of its own limits.
     async fn is_displaced(pulse: &Pulse) -> bool {
         timeout(Duration::from_secs(1), pulse.is_late())
             .await

@@ -1,4 +1,4 @@
-//! The public card: one document for callers of every generation, and how it is cached.
+//! The public card: one document for callers of every protocol version, and its caching.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::SystemTime;
@@ -42,7 +42,7 @@ struct Document {
 }
 
 impl PublicCard {
-    /// The card as it is from now on.
+    /// Makes the card, modified now.
     pub(super) fn new(card: &AgentCard) -> Self {
         let now = httpdate::fmt_http_date(SystemTime::now());
         Self {
@@ -62,8 +62,8 @@ impl PublicCard {
         Some(AgentCard::default().at(url).supported_interfaces)
     }
 
-    /// Answers a GET: a caller that says it speaks 1.0 gets the card of 1.0 alone, every other the
-    /// union; one that has it already, as tag or time tell, gets nothing new.
+    /// Answers a GET: a caller that names version 1.0 gets the card of 1.0 alone, every other the union; 304
+    /// if the tag or time of the caller's copy matches.
     pub(super) fn answer(&self, head: &Parts, path: &str) -> Response<Body> {
         let Some(documents) = self.documents(head, path) else {
             let text = "expected a `Host` header: the card tells the URL by which it was asked for";
@@ -159,7 +159,7 @@ impl Document {
         }
     }
 
-    /// Whether a list of tags names this document. RFC 9110 §13.1.2 compares weakly.
+    /// Returns whether a list of tags names this document. RFC 9110 §13.1.2 compares weakly.
     fn is_among(&self, tags: &str) -> bool {
         let same = |tag: &str| {
             tag == "*" || tag.strip_prefix("W/").unwrap_or(tag).as_bytes() == self.tag.as_bytes()

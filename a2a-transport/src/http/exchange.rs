@@ -1,4 +1,4 @@
-//! One question and its answer, by JSON-RPC or by HTTP+JSON.
+//! One request and its answer, by JSON-RPC or by HTTP+JSON.
 
 use std::pin::Pin;
 
@@ -30,7 +30,7 @@ use crate::{
 };
 
 impl<T: Transport> HttpService<T> {
-    /// Answers a question by JSON-RPC.
+    /// Answers a request by JSON-RPC.
     pub(super) async fn json_rpc<B>(
         &self,
         head: &Parts,
@@ -58,7 +58,7 @@ impl<T: Transport> HttpService<T> {
         self.respond(reply, asked.envelope, asked.told, manner)
     }
 
-    /// Answers a question by HTTP+JSON, asked at a path below ours.
+    /// Answers a request by HTTP+JSON, at a path below ours.
     pub(super) async fn http_json<B>(
         &self,
         head: &Parts,
@@ -174,7 +174,7 @@ impl<T: Transport> HttpService<T> {
         }
     }
 
-    /// Lets the caller in, and reads its question.
+    /// Authenticates the caller, and reads its request.
     async fn read<B>(
         &self,
         head: &Parts,
@@ -232,7 +232,7 @@ impl<T: Transport> HttpService<T> {
         Ok((principal, question))
     }
 
-    /// Asks the transport.
+    /// Calls the transport.
     fn ask(
         &self,
         said: Said<'_>,
@@ -272,7 +272,7 @@ impl<T: Transport> HttpService<T> {
         }
     }
 
-    /// Puts an answer into HTTP.
+    /// Writes an answer as an HTTP response.
     fn respond(
         &self,
         reply: Result<Reply, Error>,
@@ -353,14 +353,14 @@ impl<T: Transport> HttpService<T> {
     }
 }
 
-/// A question under way: what is kept of it while the transport finds the answer.
+/// A request under way: its envelope and options while the transport finds the answer.
 struct Asked<'a> {
     reply: BoxFuture<'a, Result<Reply, Error>>,
     envelope: Envelope,
     told: HowTold,
 }
 
-/// What the caller is told beside the answer.
+/// Options of the answer.
 struct HowTold {
     /// The extensions that are active.
     active: Vec<String>,
@@ -368,7 +368,7 @@ struct HowTold {
     named: bool,
 }
 
-/// Why a request has no place here.
+/// Reason for which a request has no route.
 enum NoPlace {
     /// Its version is not offered.
     Version(A2aError),
@@ -381,7 +381,7 @@ impl From<NoRoute> for NoPlace {
     }
 }
 
-/// How to answer before the question is understood.
+/// Format of errors before the request is understood.
 struct Manner {
     binding: Binding,
     dialect: Dialect,
@@ -404,8 +404,8 @@ impl Manner {
     }
 }
 
-/// The version that the caller names; it must be one that HTTP+JSON is offered in. 0.2 had a draft of
-/// what became 0.3.
+/// Returns the version that the caller names. Errors: HTTP+JSON is not offered in it. A draft of 0.3 was in
+/// 0.2.
 fn asked_for(said: &Said<'_>, offer: Offer) -> Result<Option<Dialect>, A2aError> {
     let asked = offer.requested(Binding::HttpJson, said.version().as_deref())?;
     Ok(asked.map(|dialect| dialect.max(Dialect::V0_3)))

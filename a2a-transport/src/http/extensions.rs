@@ -1,32 +1,31 @@
-//! The headers by which extensions are wanted and activated. Specification 1.0 §4.6, 0.2 topic
-//! "Extensions".
+//! Headers that request and confirm extensions. Specification 1.0 §4.6, 0.2 topic "Extensions".
 
 use a2a_types::Dialect;
 use http::Response;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
-/// How 1.0 spells the header.
+/// Name of the header in 1.0.
 static NAME: HeaderName = HeaderName::from_static("a2a-extensions");
-/// How 0.2 and 0.3 spell it.
+/// Name of the header in 0.2 and 0.3.
 static OLD_NAME: HeaderName = HeaderName::from_static("x-a2a-extensions");
 
-/// Whether a header is the one by which extensions are wanted, in either spelling.
+/// Returns whether a header requests extensions, in either spelling.
 pub(super) fn is_named(name: &HeaderName) -> bool {
     *name == NAME || *name == OLD_NAME
 }
 
-/// The extensions that it lists, by URI.
+/// Returns the extensions that it lists, by URI.
 pub(super) fn listed(value: &HeaderValue) -> impl Iterator<Item = String> {
     let uris = value.to_str().unwrap_or_default().split(',').map(str::trim);
     uris.filter(|uri| !uri.is_empty()).map(str::to_owned)
 }
 
-/// Tells the caller which of them are active, in its own spelling.
+/// Lists the active extensions for the caller, in its own spelling.
 pub(super) fn echo<B>(active: &[String], dialect: Dialect, response: &mut Response<B>) {
     ask(active, dialect, response.headers_mut());
 }
 
-/// Names extensions in the spelling of a generation.
+/// Lists extensions in the spelling of a protocol version.
 pub(super) fn ask(uris: &[String], dialect: Dialect, headers: &mut HeaderMap) {
     if uris.is_empty() {
         return;

@@ -24,13 +24,13 @@ pub(super) struct Following {
     ended: bool,
     /// The last event is not whole.
     broken_off: bool,
-    /// Something came after which nothing more was to be expected.
+    /// An event after which the stream may end has come.
     finished: bool,
 }
 
 impl Following {
-    /// The events of a body, until the peer says that it was the last, or ends the stream. A peer
-    /// may be silent for at most `idle`.
+    /// Returns the events of a body, until the peer marks one as the last, or ends the stream. A peer may be
+    /// silent for at most `idle`.
     pub(super) fn updates(
         body: Heard,
         reader: EventReader,
@@ -117,7 +117,7 @@ impl Following {
     }
 }
 
-/// Whether an agent need say no more after this.
+/// Returns whether an agent may end its stream after this event.
 pub(super) fn is_last_word(event: &Event) -> bool {
     let settled = event
         .status()
@@ -125,7 +125,7 @@ pub(super) fn is_last_word(event: &Event) -> bool {
     settled || matches!(event, Event::Message(_))
 }
 
-/// Tells what had to be mended, and goes on.
+/// Logs the repairs of an answer, and returns it.
 pub(super) fn trace<T>(read: Read<T>) -> T {
     for Repair { quirk, path } in &read.repairs {
         tracing::debug!(quirk = quirk.code(), path, "mended an answer");

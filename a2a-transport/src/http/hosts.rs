@@ -1,4 +1,4 @@
-//! Which hosts a server answers as, and for pages of which hosts: a guard against DNS rebinding.
+//! Hosts that a server answers as, and whose pages it answers: a guard against DNS rebinding.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -48,8 +48,8 @@ impl Hosts {
         }))
     }
 
-    /// What suits a server that listens at an address: only its own machine reaches a loopback
-    /// address, and it does so by these names; for any other, any host.
+    /// Returns the hosts for a server that listens at an address: those of [`loopback`](Self::loopback) for a
+    /// loopback address, which only its own machine reaches; any host for others.
     pub fn of(address: SocketAddr) -> Self {
         match address.ip().to_canonical().is_loopback() {
             true => Self::loopback(),
@@ -57,13 +57,13 @@ impl Hosts {
         }
     }
 
-    /// No host but those that follow.
+    /// Returns an empty list, to be extended.
     pub fn none() -> Self {
         Self(Some(List::default()))
     }
 
-    /// These hosts, too: names, addresses, `*.example.com` for every name below that, or URLs of
-    /// which only the host counts. Any host is more than a few, so it then stays any host.
+    /// Adds hosts: names, addresses, `*.example.com` for every name below that, or URLs of which only the
+    /// host counts. Any host stays any host.
     pub fn and(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
         if let Some(list) = &mut self.0 {
             let hosts = hosts.into_iter().map(Into::into);
@@ -73,7 +73,7 @@ impl Hosts {
         self
     }
 
-    /// Whether this is one of them, as `Host` writes it: with a port or without.
+    /// Returns whether this is one of them, as `Host` writes it: with a port or without.
     pub fn has(&self, host: &str) -> bool {
         let Some(list) = &self.0 else { return true };
         if let Some(name) = plain_name(host) {
@@ -284,7 +284,7 @@ mod tests {
         }
     }
 
-    /// Which status a request gets, by its target and its headers.
+    /// Checks the status of a request, by its target and its headers.
     #[track_caller]
     fn check_request(target: &str, headers: &[(&str, &str)], expected: Option<u16>) {
         let mut request = http::Request::get(target);

@@ -1,11 +1,11 @@
-//! What media types a request brings and takes.
+//! Media types that a request has and accepts.
 
 use http::HeaderMap;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 
 use super::answer::{A2A_JSON, JSON};
 
-/// Whether a media type is JSON of some kind, whatever its parameters.
+/// Returns whether a media type is JSON of some kind, with any parameters.
 pub(super) fn is_json(given: &HeaderValue) -> bool {
     // As nearly everyone writes it.
     given == JSON
@@ -14,7 +14,7 @@ pub(super) fn is_json(given: &HeaderValue) -> bool {
             .is_ok_and(|given| is_some_json(essence(given)))
 }
 
-/// Whether an answer can be of use to the caller: some JSON, or a stream of events.
+/// Returns whether the caller accepts some JSON, or a stream of events.
 pub(super) fn takes_answers(headers: &HeaderMap) -> bool {
     let useful = |given: &str| {
         let others = ["*/*", "application/*", "text/*", "text/event-stream"];
@@ -23,9 +23,9 @@ pub(super) fn takes_answers(headers: &HeaderMap) -> bool {
     types(headers, ACCEPT).any(useful) || !headers.contains_key(ACCEPT)
 }
 
-/// The media type of an answer by HTTP+JSON in 1.0: the specification's own for callers who name it,
-/// JSON for the others. 1.0.1 §11.1 would have it for everyone, but 1.0.0 knew only JSON, and
-/// callers who take anything often mean that.
+/// Returns the media type of an answer by HTTP+JSON in 1.0: the specification's own for callers that name it,
+/// JSON for the others. 1.0.1 §11.1 would have it for everyone, but 1.0.0 knew only JSON, and callers that
+/// take anything often mean that.
 pub(super) fn of_answer(headers: &HeaderMap) -> &'static str {
     let named = |name| types(headers, name).any(|given| is_same(given, A2A_JSON));
     let indifferent = || !types(headers, ACCEPT).any(|given| is_same(given, JSON));

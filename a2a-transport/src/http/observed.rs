@@ -1,4 +1,4 @@
-//! A request under way: what is known of it, and what becomes of it.
+//! A request under way: its properties and its outcome, for metrics and traces.
 
 use a2a_types::{
     Dialect, ErrorKind, Operation, Response as A2aResponse, SendMessageResponse, TaskId,
@@ -17,30 +17,28 @@ use crate::spans::{
 };
 use crate::{Answer, Binding, Envelope, TraceContext, Update, spans};
 
-/// A request to an endpoint, from its head on. It ends by being dropped: when the answer is ready, a
-/// stream's with its last event, or before, when the caller goes away.
-///
-/// Whoever counts requests and whoever traces them look here.
+/// A request to an endpoint, from its head on. It ends by being dropped: when the answer is ready, a stream's
+/// with its last event, or before, when the caller goes away. Then it is counted.
 pub(super) struct Observed {
     binding: Binding,
-    /// What is to be passed on, until it is.
+    /// Trace context to pass on, until it is taken.
     trace: Option<TraceContext>,
-    /// The generation, once the request is understood, or refused in one.
+    /// Protocol version, once the request is understood, or refused in one.
     dialect: Option<Dialect>,
-    /// What is asked, once it is understood.
+    /// Operation, once the request is understood.
     operation: Option<Operation>,
     task_is_told: bool,
-    /// The place of the last event that was told.
+    /// Sequence number (`generation`) of the last event that was sent.
     generation: Option<u64>,
     outcome: Outcome,
     span: Span,
-    /// Since when, until it is told how long the answer took.
+    /// Start of the request, until its duration is recorded.
     begun: Option<Instant>,
     /// The stream that is its answer.
     stream: Option<Raised>,
 }
 
-/// What became of a request.
+/// Outcome of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Outcome {
     /// It was answered.
@@ -82,7 +80,7 @@ impl Observed {
         }
     }
 
-    /// Answers a request that comes in by a binding within its span, which is told how it is answered.
+    /// Answers a request that comes in by a binding within its span, which records the HTTP status.
     pub(super) fn over<F>(
         binding: Binding,
         headers: &HeaderMap,
@@ -100,17 +98,17 @@ impl Observed {
         })
     }
 
-    /// The trace, to be passed on from here.
+    /// Returns the trace context to pass on.
     pub(super) fn trace(&mut self) -> Option<TraceContext> {
         self.trace.take()
     }
 
-    /// What happens for the request happens in this span.
+    /// Returns the span of the request.
     pub(super) fn span(&self) -> &Span {
         &self.span
     }
 
-    /// It is known what is asked, and how.
+    /// Records the operation and the version of the request.
     pub(super) fn understood(&mut self, envelope: &Envelope) {
         self.dialect = Some(envelope.dialect);
         self.operation = Some(envelope.operation);
@@ -124,13 +122,13 @@ impl Observed {
         }
     }
 
-    /// It is refused before it is understood.
+    /// Records a refusal before the request is understood.
     pub(super) fn refused(&mut self, dialect: Dialect, kind: ErrorKind) {
         self.dialect = Some(dialect);
         self.outcome = Outcome::Failed(kind);
     }
 
-    /// The transport has answered; a stream is not at its end with that.
+    /// Records the transport's answer; a stream does not end with it.
     pub(super) fn answered(&mut self, outcome: &Result<Answer, a2a_types::Error>) {
         match outcome {
             Ok(Answer::Once(response)) => {
@@ -147,7 +145,7 @@ impl Observed {
         }
     }
 
-    /// An event goes out.
+    /// Records an event that is sent.
     pub(super) fn told(&mut self, update: &Update) {
         self.generation = update.generation.or(self.generation);
         if let Some(task) = update.event.task_id() {
@@ -155,19 +153,19 @@ impl Observed {
         }
     }
 
-    /// Said once: OpenTelemetry keeps whatever is said of a span.
+    /// Records the task once: OpenTelemetry keeps every value that a span records.
     fn about(&mut self, task: &TaskId) {
         if !std::mem::replace(&mut self.task_is_told, true) {
             self.span.record(TASK, task.as_str());
         }
     }
 
-    /// A stream is at its end, or breaks off.
+    /// Records the end of a stream.
     pub(super) fn ended(&mut self, outcome: Outcome) {
         self.outcome = outcome;
     }
 
-    /// Tells how long the answer took, once.
+    /// Records the time to the answer, once.
     fn count_time(&mut self) {
         let Some(begun) = self.begun.take() else {
             return;
@@ -220,7 +218,7 @@ impl Drop for Observed {
 }
 
 impl Outcome {
-    /// In one word.
+    /// Returns the outcome in one word.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Answered => "answered",

@@ -124,7 +124,7 @@ impl<B: Body<Data = Bytes>> Body for Outgoing<B> {
     }
 }
 
-/// How many bytes hyper gets at once: what it keeps of a stream whose peer takes nothing.
+/// Bytes that hyper gets at once, and keeps of a stream whose peer takes nothing.
 const FRAME: usize = 16 * 1024;
 
 /// The end of an answer waits until its last frame is taken, unless that has no more bytes: it takes another
@@ -188,7 +188,7 @@ tokio::task_local! {
     static TAKING: Arc<Taking>;
 }
 
-/// What a stream took of its body.
+/// State of a stream's body: frames given to hyper and not yet written.
 #[derive(Debug, Default)]
 struct Taking {
     frames: AtomicUsize,
@@ -219,7 +219,7 @@ impl Drop for Guarded {
 }
 
 impl Taking {
-    /// The same frame, which tells when it is dropped: then it is written.
+    /// Returns the frame with a guard that notices when it is dropped: then it is written.
     fn guard(self: &Arc<Self>, frame: Bytes) -> Bytes {
         self.untaken.fetch_add(1, Ordering::Relaxed);
         let taking = Arc::clone(self);

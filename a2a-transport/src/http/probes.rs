@@ -1,4 +1,4 @@
-//! Whether a service lives and is ready: for what starts it, watches it, and sends callers to it.
+//! Liveness and readiness probes.
 
 use http::header::{CACHE_CONTROL, HeaderValue};
 use http::request::Parts;
@@ -8,20 +8,19 @@ use super::answer::{not_allowed, plain};
 use super::body::Body;
 use crate::BoxFuture;
 
-/// Where a service tells whether it lives, and whether it is ready.
+/// Paths of the liveness and readiness probes.
 ///
-/// Whoever reaches it may ask, by GET or HEAD, as whatever host and without showing who it is: probes
-/// come from machines that know an address and nothing else. They learn two words, and nothing about
-/// the agent, its callers or its tasks.
+/// Any peer may send a GET or HEAD, with any `Host` and without credentials: probes come from machines that
+/// know an address and nothing else. The answers are single words, and reveal nothing about the agent, its
+/// callers or its tasks.
 ///
 /// The probes are made with [`Default`] or [`none`](Self::none), and their fields are set.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Probes {
-    /// Where it answers 200 and `alive` for as long as it can answer at all; `/healthz` by default.
+    /// Path that answers 200 and `alive` for as long as it can answer at all; `/healthz` by default.
     pub alive: Option<String>,
-    /// Where it answers 200 and `ready`, or 503 and why it is not, as its [`Readiness`] says;
-    /// `/readyz` by default.
+    /// Path that answers 200 and `ready`, or 503 and the reason of its [`Readiness`]; `/readyz` by default.
     pub ready: Option<String>,
 }
 
@@ -35,7 +34,7 @@ impl Default for Probes {
 }
 
 impl Probes {
-    /// Nowhere.
+    /// Returns probes without paths.
     pub fn none() -> Self {
         Self {
             alive: None,
@@ -43,7 +42,7 @@ impl Probes {
         }
     }
 
-    /// What is asked at a path.
+    /// Returns the probe at a path.
     pub(super) fn at(&self, path: &str) -> Option<Probe> {
         let is = |place: &Option<String>| place.as_deref() == Some(path);
         match path {
@@ -54,13 +53,13 @@ impl Probes {
     }
 }
 
-/// Whether requests will be answered that are sent now.
+/// Check whether the service can answer requests now.
 pub trait Readiness: Send + Sync + 'static {
-    /// Nothing, or in two words why not: anyone may read them.
+    /// Returns nothing, or the reason in a few words, which anyone may read.
     fn ready(&self) -> BoxFuture<'_, Result<(), &'static str>>;
 }
 
-/// Is ready for as long as it lives.
+/// Readiness of a service that is always ready.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AlwaysReady;
 
@@ -70,7 +69,7 @@ impl Readiness for AlwaysReady {
     }
 }
 
-/// What is asked.
+/// Kind of probe.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Probe {
     Alive,

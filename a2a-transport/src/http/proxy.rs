@@ -13,8 +13,8 @@ use super::client::bad_address;
 use super::reach::Route;
 use crate::Error;
 
-/// A proxy through which every connection goes: by `CONNECT` (RFC 9110 §9.3.6) or by SOCKS 5. It sees
-/// which hosts are called, and what is said to those without TLS. It looks up names, too.
+/// A proxy through which every connection goes: by `CONNECT` (RFC 9110 §9.3.6) or by SOCKS 5. It sees which
+/// hosts are called, and the traffic with those without TLS. It looks up names, too.
 #[derive(Clone)]
 pub struct Proxy {
     address: Uri,

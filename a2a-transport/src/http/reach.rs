@@ -1,4 +1,4 @@
-//! How an address is reached: directly or through a proxy, in the clear or by TLS.
+//! Connector: direct or through a proxy, in the clear or by TLS.
 
 use std::io;
 use std::task::{Context, Poll};
@@ -17,7 +17,7 @@ use super::proxy::Proxy;
 use super::tls::Tls;
 use crate::BoxFuture;
 
-/// Makes connections, each within a time that covers all of it: the name, the proxy, and TLS.
+/// Connector with one timeout for all of a connection: the name, the proxy, and TLS.
 #[derive(Clone)]
 pub(super) struct Reach {
     pub(super) route: Route,
@@ -76,7 +76,7 @@ impl Reach {
     }
 }
 
-/// The way to a host.
+/// Route to a host.
 #[derive(Clone)]
 pub(super) enum Route {
     Direct(HttpConnector),
@@ -125,7 +125,7 @@ impl Service<Uri> for Route {
     }
 }
 
-/// Proxies are told a port, which is that of HTTPS if none is named.
+/// Adds the port for a proxy, which takes that of HTTPS if there is none.
 fn with_port(to: Uri) -> Uri {
     if to.port().is_some() || to.scheme() != Some(&Scheme::HTTP) {
         return to;

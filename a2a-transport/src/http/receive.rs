@@ -9,10 +9,10 @@ use tokio::time::Instant;
 use super::budget::{Exhausted, Share, is_slow};
 use crate::Error;
 
-/// How fast a body must come.
+/// Minimum pace of a body.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// So many bytes of it, or its end,
+    /// Bytes that must arrive, or the end of the body,
     pub(super) bytes: usize,
     /// in this time.
     pub(super) within: Duration,
@@ -82,7 +82,7 @@ where
     Ok(bytes.freeze())
 }
 
-/// Why a body was not read to its end.
+/// Reason for which a body was not read to its end.
 #[derive(Debug)]
 pub(super) enum Incomplete {
     /// It is larger than allowed.

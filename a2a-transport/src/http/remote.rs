@@ -27,7 +27,7 @@ use crate::spans::{self, HTTP_STATUS};
 use crate::sse::Bounds;
 use crate::{Binding, BoxFuture, Call, Context, Error, Reply, Transport, Update};
 
-/// A [`Transport`] to the agent at a URL, which speaks one generation in one binding.
+/// A [`Transport`] to the agent at a URL, in one protocol version and one binding.
 #[derive(Clone, Debug)]
 pub struct HttpTransport {
     shared: Arc<Shared>,
@@ -69,8 +69,8 @@ impl HttpTransport {
         })
     }
 
-    /// A transport to an interface on a card; none if it is of a binding or generation that we do
-    /// not speak.
+    /// Makes a transport to an interface on a card; `None` if we do not speak its binding or protocol
+    /// version.
     pub fn to(interface: &AgentInterface) -> Option<Result<Self, Error>> {
         let (binding, dialect) = (Binding::of(interface)?, interface.dialect()?);
         let tenant = interface.tenant.clone().unwrap_or_default();
@@ -78,23 +78,23 @@ impl HttpTransport {
         Some(transport.map(|transport| transport.binding(binding).tenant(tenant)))
     }
 
-    /// The generation that is spoken.
+    /// Returns the protocol version that is spoken.
     pub fn dialect(&self) -> Dialect {
         self.shared.dialect
     }
 
-    /// Speaks another generation.
+    /// Sets another protocol version.
     pub fn speaking(self, dialect: Dialect) -> Self {
         self.with(|shared| shared.dialect = dialect)
     }
 
-    /// Speaks by another binding.
+    /// Sets another binding.
     pub fn binding(self, binding: Binding) -> Self {
         self.with(|shared| shared.binding = binding)
     }
 
-    /// Names the tenant of the interface in every request that names none. Specification 1.0
-    /// §8.3.2; older generations have no word for it.
+    /// Names the tenant of the interface in every request that names none. Specification 1.0 §8.3.2; older
+    /// versions have no tenants.
     pub fn tenant(self, tenant: impl Into<String>) -> Self {
         let tenant = Some(tenant.into()).filter(|tenant| !tenant.is_empty());
         self.with(|shared| shared.tenant = tenant)
@@ -110,7 +110,7 @@ impl HttpTransport {
         self.with(|shared| shared.mode = mode)
     }
 
-    /// Sends a header with every request. Its value is taken for a secret, and never printed.
+    /// Sends a header with every request. Its value is treated as a secret, and never printed.
     pub fn header(self, name: HeaderName, mut value: HeaderValue) -> Self {
         value.set_sensitive(true);
         self.with(|shared| {
@@ -118,12 +118,12 @@ impl HttpTransport {
         })
     }
 
-    /// Shows with every request who calls.
+    /// Sends these credentials with every request.
     pub fn credentials(self, credentials: Arc<dyn Credentials>) -> Self {
         self.with(|shared| shared.credentials = Some(credentials))
     }
 
-    /// The bounds of a stream's lines and events.
+    /// Sets the bounds of a stream's lines and events.
     pub fn bounds(self, bounds: Bounds) -> Self {
         self.with(|shared| shared.bounds = bounds)
     }
@@ -274,7 +274,7 @@ impl Shared {
             headers.insert("a2a-version", HeaderValue::from_static("1.0"));
         }
         extensions::ask(&context.extensions, self.dialect, headers);
-        // What cannot be a header is not said.
+        // A value that cannot be a header is left out.
         if let Some(user) = &context.claims.user_id
             && let Ok(user) = HeaderValue::from_str(user)
         {
@@ -367,7 +367,7 @@ impl Shared {
     }
 }
 
-/// Whether the agent wants other credentials, or denies access.
+/// Returns an error if the agent wants other credentials, or denies access.
 fn refused(status: StatusCode, headers: &HeaderMap) -> Result<(), Error> {
     if ![StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What the head of a question says beside the path, read in one go.
+//! Headers and parameters of a request, read in one pass.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,8 @@ use http::request::Parts;
 use super::{extensions, media};
 use crate::Claims;
 
-/// What the head of a question says: to look for one header after the other takes longer than to go
-/// through those that there are. Of a header that is there twice the first counts.
+/// Headers and query of a request, read in one pass, which is faster than one lookup for each. Of a header
+/// that is there twice the first counts.
 #[derive(Default)]
 pub(super) struct Said<'h> {
     version: Option<&'h HeaderValue>,
@@ -47,7 +47,7 @@ impl<'h> Said<'h> {
         said
     }
 
-    /// `A2A-Version`, as a header or as a parameter of the query. Specification 1.0 §3.6.1.
+    /// Returns `A2A-Version`, from the header or the query. Specification 1.0 §3.6.1.
     pub(super) fn version(&self) -> Option<Cow<'h, str>> {
         if let Some(version) = text(self.version) {
             return Some(version.into());
@@ -58,7 +58,7 @@ impl<'h> Said<'h> {
         Some(version)
     }
 
-    /// What the caller says of itself.
+    /// Returns the caller's unproven statements about itself.
     pub(super) fn claims(&self) -> Claims {
         Claims {
             user_id: text(self.user_id).map(Into::into),
@@ -70,12 +70,12 @@ impl<'h> Said<'h> {
         text(self.user_agent)
     }
 
-    /// The last event that the caller has seen, if it resumes a stream.
+    /// Returns the last event that the caller has seen, if it resumes a stream.
     pub(super) fn last_event_id(&self) -> Option<u64> {
         text(self.last_event_id)?.trim().parse().ok()
     }
 
-    /// Whether the body claims to be JSON of some kind; a request that claims nothing may be.
+    /// Returns whether `Content-Type` is JSON of some kind, or is missing.
     pub(super) fn brings_json(&self) -> bool {
         self.content_type.is_none_or(media::is_json)
     }

@@ -17,8 +17,8 @@ use tokio::task::JoinSet;
 use super::connection::{Pulse, tend};
 use super::connections::Connections;
 
-/// What connections are allowed. The options are made with [`Default`], and their fields are set.
-/// Nothing that a peer does or leaves undone outlasts these limits:
+/// Limits of connections, made with [`Default`]; then their fields are set. Nothing that a peer does or
+/// leaves undone outlasts these limits:
 ///
 /// | of what | limit | default | on reaching it |
 /// |---|---|---|---|
@@ -44,33 +44,32 @@ use super::connections::Connections;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServeOptions {
-    /// How many connections at once; 10,000 by default. A further one takes the place of the
-    /// connection that has had no request for the longest time, or waits until there is one.
+    /// Maximum number of connections; 10,000 by default. A further one takes the place of the connection that
+    /// has had no request for the longest time, or waits until there is one.
     pub connections: usize,
-    /// How many connections one address may have at once, in IPv6 a network of 64 bits; 1,000 by
-    /// default. A further one takes the place of one of the same address in the same way, or is closed.
-    /// Loopback addresses have no such limit.
+    /// Maximum number of connections of one address, in IPv6 a network of 64 bits; 1,000 by default. A
+    /// further one takes the place of one of the same address in the same way, or is closed. Loopback
+    /// addresses have no such limit.
     pub connections_per_address: usize,
     /// The addresses of proxies before this server, which have no such limit either; none by default.
     pub proxies: Arc<[IpAddr]>,
-    /// How long the head of a request may take from its first byte on, however steadily it drips,
-    /// and how long a new connection may take for its first; 10 s by default.
+    /// Time for the head of a request from its first byte on, even if bytes arrive steadily, and for a new
+    /// connection's first request; 10 s by default.
     pub header_timeout: Duration,
-    /// How long a connection may be without a request; 75 s by default.
+    /// Time that a connection may be without a request; 75 s by default.
     pub idle_timeout: Duration,
-    /// How long a peer may leave an answer lying: no byte of a connection is taken, or, where the
-    /// rest of the connection goes on, no 16 KiB of a stream of HTTP/2. 30 s by default.
+    /// Time in which a peer must take some of an answer: a byte of a connection, or, where the rest of the
+    /// connection goes on, 16 KiB of a stream of HTTP/2. 30 s by default.
     pub write_timeout: Duration,
-    /// How many headers a request may have; 64 by default.
+    /// Maximum number of headers of a request; 64 by default.
     pub headers: usize,
-    /// How many bytes the head of a request may have; 32 KiB by default.
+    /// Maximum head of a request in bytes; 32 KiB by default.
     pub header_bytes: usize,
-    /// How many requests a connection of HTTP/2 may have open at once; 100 by default.
+    /// Maximum number of open requests of a connection of HTTP/2; 100 by default.
     pub streams: u32,
-    /// How long open requests may go on after shutdown; 30 s by default.
+    /// Time that open requests may go on after shutdown; 30 s by default.
     pub grace: Duration,
-    /// How long to let connections close when there is no file descriptor for another; 50 ms by
-    /// default.
+    /// Pause in which connections may close when there is no file descriptor for another; 50 ms by default.
     pub accept_pause: Duration,
 }
 
@@ -146,7 +145,7 @@ pub async fn serve<S, B>(
     connections.shutdown().await;
 }
 
-/// The next connection, however long it takes to get one.
+/// Accepts the next connection; retries until there is one.
 async fn accept(listener: &TcpListener, pause: Duration) -> (TcpStream, SocketAddr) {
     let mut is_told = false;
     loop {
@@ -172,15 +171,15 @@ async fn accept(listener: &TcpListener, pause: Duration) -> (TcpStream, SocketAd
     }
 }
 
-/// Sends what is written at once, and has the kernel take little that it cannot send: it would take
-/// megabytes for each peer that does not read, and the agent's events wait in their log anyway.
+/// Disables Nagle's algorithm, and lets the kernel buffer little that it cannot send: it would take megabytes
+/// for each peer that does not read, and the agent's events wait in their log anyway.
 fn prepare(stream: &TcpStream) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT)?;
     stream.set_nodelay(true)
 }
 
-/// How many bytes the kernel may hold of an answer beside those that are on their way.
+/// Bytes of an answer that the kernel may hold beside those that are in flight.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const UNSENT: u32 = 128 * 1024;
 

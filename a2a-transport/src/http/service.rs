@@ -61,7 +61,7 @@ pub(super) struct Settings {
     pub(super) authenticator: Arc<dyn Authenticator>,
     pub(super) keep_alive: Duration,
     pub(super) pace: Pace,
-    /// That of all request bodies.
+    /// Budget of all request bodies.
     pub(super) receiving: Budget,
     pub(super) answers: Answers,
 }
@@ -95,8 +95,8 @@ impl<T: Transport> HttpService<T> {
         }
     }
 
-    /// The public card; without one there is none. The extensions that it offers are active for
-    /// callers who want them, who are told so.
+    /// Sets the public card; without one there is none. Its extensions are active for callers that request
+    /// them, and are named in the answer.
     ///
     /// Only the interfaces that it names are answered: requests by another binding find nothing, and
     /// requests in another version are refused. A card that names none offers all, at the host that
@@ -115,46 +115,45 @@ impl<T: Transport> HttpService<T> {
         })
     }
 
-    /// The public keys by which push notifications are verified, as JSON: asked for whenever somebody
-    /// looks at `/.well-known/jwks.json`.
+    /// Sets the source of the public keys that verify push notifications, as JSON: called for every GET of
+    /// `/.well-known/jwks.json`.
     pub fn keys(self, keys: impl Fn() -> Vec<u8> + Send + Sync + 'static) -> Self {
         self.with(|settings| settings.keys = Some(Arc::new(keys)))
     }
 
-    /// Where requests are POSTed to; `/` by default.
+    /// Sets the path of JSON-RPC requests; `/` by default.
     pub fn path(self, path: impl Into<String>) -> Self {
         let path = path.into();
         self.with(|settings| settings.path = format!("/{}", path.trim_matches('/')))
     }
 
-    /// Answers by every binding and in every version, whatever interfaces the card names.
+    /// Answers by every binding and in every version, even those that the card does not name.
     pub fn every_binding(self) -> Self {
         self.with(|settings| settings.every_binding = true)
     }
 
-    /// The tenants whose paths exist by HTTP+JSON; any by default.
+    /// Sets the tenants whose paths exist by HTTP+JSON; any by default.
     pub fn tenants(self, tenants: Tenants) -> Self {
         self.with(|settings| settings.tenants = tenants)
     }
 
-    /// The hosts it answers as, and whose pages it answers; any by default. A service that listens
-    /// at a loopback address does well to have a list: [`Hosts::of`].
+    /// Sets the hosts it answers as, and whose pages it answers; any by default. A service that listens at a
+    /// loopback address should have a list: [`Hosts::of`].
     pub fn hosts(self, hosts: Hosts) -> Self {
         self.with(|settings| settings.hosts = hosts)
     }
 
-    /// Where it tells whether it lives, and whether it is ready. Its endpoint comes first if it is at
-    /// the same place.
+    /// Sets the paths of the liveness and readiness probes. Its endpoint takes precedence at the same path.
     pub fn probes(self, probes: Probes) -> Self {
         self.with(|settings| settings.probes = probes)
     }
 
-    /// Whether it is ready; always by default.
+    /// Sets the readiness check; always ready by default.
     pub fn readiness(self, readiness: impl Readiness) -> Self {
         self.with(|settings| settings.readiness = Arc::new(readiness))
     }
 
-    /// How requests are read, and what one may cost.
+    /// Sets the options and limits for reading requests.
     pub fn reading(self, reading: Reading) -> Self {
         self.with(|settings| settings.reading = reading)
     }
@@ -164,39 +163,37 @@ impl<T: Transport> HttpService<T> {
         self.with(|settings| settings.reading.mode = mode)
     }
 
-    /// How long each KiB of a request's body may take, and what is left of it at the end; 10 s by
-    /// default.
+    /// Sets the time for each KiB of a request's body, and for the rest at its end; 10 s by default.
     pub fn body_timeout(self, limit: Duration) -> Self {
         self.with(|settings| settings.pace.within = limit)
     }
 
-    /// How many bytes the request bodies may have together that are being received, of this service
-    /// and its clones; 128 MiB by default. Further ones get 503 and `Retry-After`; the last quarter is
-    /// kept for bodies up to 64 KiB.
+    /// Sets the bytes that request bodies may have together while they are received, of this service and its
+    /// clones; 128 MiB by default. Further ones get 503 and `Retry-After`; the last quarter is kept for
+    /// bodies up to 64 KiB.
     pub fn receive_budget(self, bytes: usize) -> Self {
         self.with(|settings| settings.receiving = Budget::new(bytes))
     }
 
-    /// How many bytes the answers may have together that their callers have not taken yet, of this
-    /// service and its clones; 256 MiB by default. Further ones are replaced by 503 and `Retry-After`,
-    /// and a stream ends with that error; the last quarter is kept for answers up to 64 KiB. When a
-    /// large one does not fit, the slowest reader is cut off that has taken fewer than 64 KiB a second
-    /// for more than ten seconds.
+    /// Sets the bytes that answers may have together until their callers take them, of this service and its
+    /// clones; 256 MiB by default. Further ones are replaced by 503 and `Retry-After`, and a stream ends with
+    /// that error; the last quarter is kept for answers up to 64 KiB. When a large one does not fit, the
+    /// slowest reader is cut off that has taken fewer than 64 KiB a second for more than ten seconds.
     pub fn answer_budget(self, bytes: usize) -> Self {
         self.with(|settings| settings.answers = Answers::new(bytes))
     }
 
-    /// Who is let in.
+    /// Sets the authenticator; every request is admitted by default.
     pub fn authenticator(self, authenticator: impl Authenticator) -> Self {
         self.shared_authenticator(Arc::new(authenticator))
     }
 
-    /// Who is let in, shared with others.
+    /// Sets an authenticator that is shared.
     pub fn shared_authenticator(self, authenticator: Arc<dyn Authenticator>) -> Self {
         self.with(|settings| settings.authenticator = authenticator)
     }
 
-    /// After how much silence a stream gets a comment; 15 s by default.
+    /// Sets the silence after which a stream gets a comment; 15 s by default.
     pub fn keep_alive(self, period: Duration) -> Self {
         self.with(|settings| settings.keep_alive = period.clamp(Duration::from_millis(1), LONGEST))
     }
@@ -253,7 +250,7 @@ impl<T: Transport> HttpService<T> {
     }
 }
 
-/// What stands at a path.
+/// Resource at a path.
 enum Place<'a> {
     Endpoint,
     Card,
@@ -309,7 +306,7 @@ impl<T: Transport> HttpService<T> {
 }
 
 impl Settings {
-    /// How requests are read: in the versions that are offered.
+    /// Returns the options for reading requests, with the versions that are offered.
     pub(super) fn reading(&self) -> Reading {
         Reading {
             offer: self.offer(),
@@ -399,7 +396,7 @@ impl Settings {
     }
 }
 
-/// Tells the public keys.
+/// Source of the public keys.
 type PublishedKeys = Arc<dyn Fn() -> Vec<u8> + Send + Sync>;
 
 /// 32 of the largest bodies that are read by default.
@@ -408,13 +405,13 @@ const RECEIVE_BUDGET: usize = 128 << 20;
 /// Three of the largest tasks that are kept by default, and small answers.
 const ANSWER_BUDGET: usize = 256 << 20;
 
-/// As good as for ever, and still a time that can be added to the present.
+/// Practically unlimited, and still a time that can be added to the present.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// Where receivers of push notifications look for the keys to verify them by.
+/// Path of the keys that verify push notifications.
 const KEYS: &str = "/.well-known/jwks.json";
 
-/// Where callers look for the public card; Google's JavaScript client of 0.1 at the last.
+/// Paths of the public card; the last is for Google's JavaScript client of 0.1.
 const CARD_PLACES: [&str; 3] = [
     "/.well-known/agent.json",
     "/.well-known/agent-card.json",

@@ -1,4 +1,4 @@
-//! What goes over the wire, for whoever wants to hear it.
+//! Observers of requests and answers on the wire.
 
 use std::fmt;
 use std::fmt::Debug;
@@ -10,16 +10,16 @@ use http::{request, response};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 
-/// Hears what goes over the wire: a recorder, a log, a person who wants to see it.
+/// Observer of the wire: a recorder, a log, a display.
 ///
-/// Values of headers that are secret are marked as sensitive; a URL or a body may hold secrets, too.
+/// Values of secret headers are marked as sensitive; a URL or a body may hold secrets, too.
 pub trait Tap: Debug + Send + Sync + 'static {
-    /// A request goes out. What this yields hears what comes back.
+    /// Observes a request that is sent. Returns the observer of its answer.
     fn request(&self, head: &request::Parts, body: &Bytes) -> Box<dyn Hearer>;
 }
 
-/// Hears the answer to one request: its head, its bytes as they come, its end. Dropped before the end
-/// if nobody reads on.
+/// Observer of the answer to one request: its head, its bytes as they come, its end. Dropped before the end
+/// if the caller stops reading.
 pub trait Hearer: Send + Sync {
     /// The head.
     fn head(&mut self, head: &response::Parts);
@@ -27,11 +27,11 @@ pub trait Hearer: Send + Sync {
     /// Some of the body.
     fn data(&mut self, data: &Bytes);
 
-    /// Nothing more comes, or why nothing more can come.
+    /// Observes the end of the answer, or the failure.
     fn end(&mut self, failure: Option<&(dyn std::error::Error + 'static)>);
 }
 
-/// The body of an answer, and who hears it.
+/// Body of an answer with its observers.
 pub(super) struct Heard {
     body: Incoming,
     hearers: Vec<Box<dyn Hearer>>,

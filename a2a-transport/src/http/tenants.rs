@@ -24,7 +24,7 @@ impl Tenants {
         Self(None)
     }
 
-    /// Whether a request may name this tenant.
+    /// Returns whether a request may name this tenant.
     pub fn has(&self, tenant: &str) -> bool {
         let is = |known: &String| known == tenant;
         self.0.as_ref().is_none_or(|tenants| tenants.iter().any(is))

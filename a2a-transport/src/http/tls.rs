@@ -1,4 +1,4 @@
-//! Whom to believe, and who we are.
+//! TLS trust anchors and client identity.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -8,10 +8,10 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls_platform_verifier::Verifier;
 
-/// How the other end of a protected connection is recognised, and what is shown to it.
+/// Trust anchors and client identity for TLS connections.
 ///
-/// Agents are recognised by the authorities that the platform trusts, and by those that are added
-/// here. TLS 1.2 or 1.3.
+/// Certificates of the authorities that the platform trusts, and of those that are added here, are accepted.
+/// TLS 1.2 or 1.3.
 #[derive(Clone, Default)]
 pub struct Tls {
     settings: Arc<Settings>,
@@ -30,7 +30,7 @@ struct Identity {
     key: PrivateKeyDer<'static>,
 }
 
-/// What is wrong with the settings.
+/// Fault of the settings.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadTls {
@@ -46,15 +46,15 @@ pub enum BadTls {
 }
 
 impl Tls {
-    /// Believes certificates of these authorities, too: PEM, one or more.
+    /// Trusts certificates of these authorities, too: PEM, one or more.
     pub fn trust(mut self, pem: &[u8]) -> Result<Self, BadTls> {
         let roots = certificates(pem)?;
         self.change(|settings| settings.roots.extend(roots));
         Ok(self)
     }
 
-    /// Shows this certificate and those that vouch for it to agents that ask (mutual TLS): PEM, the
-    /// own one first, with its private key.
+    /// Sets the certificate chain for agents that request one (mutual TLS): PEM, the own one first, with its
+    /// private key.
     pub fn identity(mut self, chain: &[u8], key: &[u8]) -> Result<Self, BadTls> {
         let chain = certificates(chain)?;
         let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| BadTls::NoKey)?;
@@ -63,7 +63,7 @@ impl Tls {
         Ok(self)
     }
 
-    /// The same without what is shown to others.
+    /// Removes the client identity.
     pub fn without_identity(mut self) -> Self {
         if self.settings.identity.is_some() {
             self.change(|settings| settings.identity = None);

@@ -1,4 +1,4 @@
-//! Answers on their way out, as far as their peers have not taken them.
+//! Answers in flight: bytes that their peers have not taken.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,8 +11,8 @@ use super::budget::{Budget, Exhausted, SMALL, Share, is_slow};
 
 /// The answers of a service that are in flight, within one budget. Clones are the same answers.
 ///
-/// The bytes of an answer are given back when they have gone to the socket, not when hyper has asked
-/// for them. Readers of large answers who are [slow](is_slow) make room for others when there is none.
+/// The bytes of an answer are given back when they have gone to the socket, not when hyper has polled them.
+/// [Slow](is_slow) readers of large answers are cut off when the budget has no room.
 #[derive(Clone, Debug)]
 pub(super) struct Answers {
     budget: Budget,
@@ -21,7 +21,7 @@ pub(super) struct Answers {
 
 /// An answer within the budget.
 pub(super) enum Admitted {
-    /// One that is not worth being divided.
+    /// An answer that is not divided.
     Small(Bytes),
     /// One in pieces.
     Large(Arc<Untaken>),
@@ -115,19 +115,19 @@ impl Untaken {
         }
     }
 
-    /// The next piece; none at the end, or if the answer was cut off.
+    /// Returns the next piece; `None` at the end, or if the answer was cut off.
     pub(super) fn take(&self) -> Option<Bytes> {
         let piece = lock(&self.pieces).pop_front()?;
         self.taken.fetch_add(piece.len(), Ordering::Relaxed);
         Some(piece)
     }
 
-    /// How many bytes were not asked for yet.
+    /// Returns the number of bytes that were not taken yet.
     pub(super) fn len(&self) -> usize {
         lock(&self.pieces).iter().map(Bytes::len).sum()
     }
 
-    /// Whether the rest was given up, because its peer is slow and others need the room.
+    /// Returns whether the rest was dropped, because its peer is slow and others need the room.
     pub(super) fn is_cut(&self) -> bool {
         self.is_cut.load(Ordering::Relaxed)
     }
@@ -143,7 +143,7 @@ impl Untaken {
     }
 }
 
-/// How many pieces a large answer has, roughly.
+/// Number of pieces of a large answer, roughly.
 const PIECES: usize = 64;
 
 /// Nothing that is done under these locks can panic half-way.

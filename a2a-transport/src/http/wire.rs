@@ -15,11 +15,11 @@ use tokio_io_timeout::TimeoutWriter;
 
 use super::connection::{Phase, Pulse};
 
-/// A socket that tells when bytes come and go, and breaks when they should go and do not.
+/// A socket that reports reads and writes, and breaks when a write times out.
 pub(super) struct Wire<I> {
     stream: Pin<Box<TimeoutWriter<I>>>,
     pulse: Arc<Pulse>,
-    /// What was read to find out the version.
+    /// Bytes that were read to find out the version.
     begun: Begun,
 }
 
@@ -30,7 +30,7 @@ struct Begun {
     length: usize,
 }
 
-/// What a connection of HTTP/2 begins with. RFC 9113 §3.4.
+/// First bytes of a connection of HTTP/2. RFC 9113 §3.4.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 impl<I: AsyncWrite> Wire<I> {
@@ -53,8 +53,8 @@ impl<I: AsyncWrite> Wire<I> {
 }
 
 impl<I: AsyncRead> Wire<I> {
-    /// The version of HTTP that the peer speaks, by the first bytes that it sends. They are read again
-    /// later, together with those that follow: hyper would make room for both apart.
+    /// Returns the version of HTTP that the peer speaks, by its first bytes. They are read again later,
+    /// together with those that follow: hyper would make room for both apart.
     pub(super) async fn version(&mut self) -> io::Result<Version> {
         while self.begun.length < PREFACE.len() {
             let read = std::future::poll_fn(|cx| self.poll_begin(cx)).await?;
@@ -65,7 +65,7 @@ impl<I: AsyncRead> Wire<I> {
         Ok(Version::HTTP_2)
     }
 
-    /// Reads more of the first bytes; none means that there are no more.
+    /// Reads more of the first bytes; 0 means that there are no more.
     fn poll_begin(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let begun = &mut self.begun;
         let mut buffer = ReadBuf::new(&mut begun.bytes);
@@ -81,7 +81,7 @@ impl Begun {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 
-    /// Gives as many as there is room for; whether that were any.
+    /// Gives as many bytes as there is room for; returns whether there were any.
     fn give(&mut self, buffer: &mut ReadBuf<'_>) -> bool {
         let length = self.length.min(buffer.remaining());
         buffer.put_slice(&self.bytes[..length]);

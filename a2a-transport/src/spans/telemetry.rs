@@ -7,7 +7,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 use crate::TraceContext;
 
-/// Gives a span its parent, unless that is the current one, and yields what is to be passed on.
+/// Gives a span its parent, unless that is the current one, and returns the trace context to pass on.
 pub(super) fn join(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
     let is_current = |trace: &TraceContext| {
         let current = of(&Span::current());
@@ -19,12 +19,12 @@ pub(super) fn join(span: &Span, trace: Option<TraceContext>) -> Option<TraceCont
     }
 }
 
-/// As [`join`], whichever span is the current one.
+/// As [`join`], with any current span.
 pub(super) fn join_apart(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
     if let Some(trace) = &trace
         && !span.is_disabled()
     {
-        // It only fails for who does not listen to this span.
+        // It only fails without a layer for this span.
         let _ = span.set_parent(Context::new().with_remote_span_context(remote(trace)));
     }
     of(span).or(trace)

@@ -13,7 +13,7 @@ fn headers(lines: &[(&'static str, &[u8])]) -> HeaderMap {
     headers
 }
 
-/// What goes on to the next one: the lines of both headers.
+/// Checks the headers that are passed on: the lines of both.
 #[track_caller]
 fn check(lines: &[(&'static str, &str)], expected: Option<(&str, Option<&str>)>) {
     let lines: Vec<_> = lines.iter().map(|(n, v)| (*n, v.as_bytes())).collect();
@@ -42,7 +42,7 @@ fn a_parent() {
         good(&text, &text);
     }
     good(&format!(" \t{PARENT} "), PARENT);
-    // A later version is told on in ours, with the flag that we know.
+    // A later version is passed on in ours, with the flag that we know.
     for later in [
         "cc-{}-01",
         "01-{}-01-",
@@ -137,7 +137,7 @@ fn what_is_made_is_what_is_read() {
 }
 
 proptest! {
-    /// Whatever comes, nothing panics, and what is read is written so that it is read again.
+    /// No input panics, and what is read is written so that it is read again.
     #[test]
     fn nothing_is_too_strange(
         parent in prop_oneof![

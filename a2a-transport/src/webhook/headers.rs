@@ -1,4 +1,4 @@
-//! The names that stand in headers, paths and queries.
+//! Names of headers, paths and query parameters.
 
 use http::HeaderName;
 
@@ -12,17 +12,17 @@ pub const TOKENS: [HeaderName; 2] = [
     HeaderName::from_static("a2a-notification-token"),
 ];
 
-/// Standard Webhooks: names the notification, the same each time it is sent.
+/// Standard Webhooks: the id of the notification, the same each time it is sent.
 pub const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 
-/// Standard Webhooks: when it was sent this time, in seconds since the Unix epoch.
+/// Standard Webhooks: time of this attempt, in seconds since the Unix epoch.
 pub const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 
 /// Standard Webhooks: the signatures, a space between each two.
 pub const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// The query parameter of the challenge that a 0.1 agent puts to a URL before it uses it.
+/// The query parameter of the challenge that a 0.1 agent sends to a URL before it uses it.
 pub const CHALLENGE: &str = "validationToken";
 
-/// Where an agent publishes its public keys, from its origin.
+/// Path of an agent's public keys, from its origin.
 pub const AGENT_JWKS_PATH: &str = "/.well-known/jwks.json";

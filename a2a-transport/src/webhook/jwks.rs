@@ -43,7 +43,7 @@ impl Jwks {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// The key that a token names; if it names none, the only one.
+    /// Returns the key that a token names; if it names none, the only one.
     pub fn find(&self, kid: Option<&str>) -> Option<&Jwk> {
         match (kid, self.keys.as_slice()) {
             (Some(kid), keys) => keys.iter().find(|key| key.kid.as_deref() == Some(kid)),
@@ -53,7 +53,7 @@ impl Jwks {
     }
 }
 
-/// A set of more keys than this is none that somebody rotates.
+/// Maximum number of keys that are read from a set.
 const MOST_KEYS: usize = 64;
 
 /// One public key.
@@ -64,7 +64,7 @@ pub struct Jwk {
     /// Names the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kid: Option<String>,
-    /// What it is for: `sig`.
+    /// Purpose of the key: `sig`.
     #[serde(rename = "use", skip_serializing_if = "Option::is_none")]
     pub purpose: Option<String>,
     /// The one algorithm it is used with.
@@ -118,9 +118,8 @@ impl Jwk {
         }
     }
 
-    /// The one algorithm that the key is used with, and the key: fixed by the kind of key, whatever
-    /// a token says of itself. None for keys that are shared (`oct`), for encryption, or of a kind
-    /// not known here.
+    /// Returns the algorithm and the key. The algorithm is fixed by the kind of key, never by the token.
+    /// `None` for keys that are shared (`oct`), for encryption, or of a kind not known here.
     pub(crate) fn verifier(&self) -> Option<(Algorithm, DecodingKey)> {
         if self.purpose.as_deref().is_some_and(|use_| use_ != "sig") {
             return None;

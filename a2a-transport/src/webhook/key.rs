@@ -10,7 +10,7 @@ use jsonwebtoken::EncodingKey;
 
 use super::{Jwk, URL};
 
-/// How a token is signed.
+/// Signature algorithm of a token.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Algorithm {
@@ -21,7 +21,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// How JSON Web Signatures name it.
+    /// Returns its name in JSON Web Signatures.
     pub fn name(self) -> &'static str {
         match self {
             Self::Es256 => "ES256",
@@ -46,7 +46,7 @@ pub struct SigningKey {
 }
 
 impl SigningKey {
-    /// A new one.
+    /// Generates a key.
     pub fn generate(algorithm: Algorithm) -> Result<Self, BadKey> {
         let failed = |_| BadKey("the system has no random numbers");
         let pkcs8 = match algorithm {
@@ -57,7 +57,7 @@ impl SigningKey {
         Self::from_pkcs8(algorithm, pkcs8.map_err(failed)?.as_ref())
     }
 
-    /// Reads one that was kept.
+    /// Reads a stored key.
     pub fn from_pkcs8(algorithm: Algorithm, pkcs8: &[u8]) -> Result<Self, BadKey> {
         let refused = |_| BadKey("it is no PKCS#8 key of this algorithm");
         let (key, public) = match algorithm {
@@ -83,7 +83,7 @@ impl SigningKey {
         })
     }
 
-    /// The key to keep: a secret.
+    /// Returns the private key for storage: a secret.
     pub fn expose_pkcs8(&self) -> &[u8] {
         self.key.as_bytes()
     }
@@ -93,7 +93,7 @@ impl SigningKey {
         &self.key
     }
 
-    /// How it signs.
+    /// Returns its signature algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
@@ -104,13 +104,13 @@ impl SigningKey {
         self.public.kid.as_deref().unwrap_or_default()
     }
 
-    /// The half to publish.
+    /// Returns the public key to publish.
     pub fn public(&self) -> &Jwk {
         &self.public
     }
 }
 
-/// Says which key it is, never the key.
+/// Shows the id of the key, never the key.
 impl fmt::Debug for SigningKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SigningKey")

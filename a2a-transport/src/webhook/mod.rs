@@ -1,14 +1,14 @@
-//! Push notifications: what is POSTed, in which headers, and how it is signed. Pure functions, both
-//! directions side by side: the agent that sends and the caller that receives use the same ones.
+//! Push notifications: body, headers and signature. Pure functions, both directions side by side: the agent
+//! that sends and the caller that receives use the same ones.
 //!
 //! ```text
 //! agent ─ write_notification ─ Secret::sign, SigningKey::sign ─ POST ─► Secret::verify, Jwk::verify ─ read_notice ─ caller
 //! ```
 //!
-//! Two ways of signing, one beside the other: Standard Webhooks ([`Secret`], three headers, keys that
-//! both sides were told), and a JSON Web Token in `Authorization` ([`SigningKey`], [`Claims`]), whose
-//! public keys the agent publishes as a [`Jwks`]. Times are seconds since the Unix epoch, and always
-//! arguments: nothing here reads a clock.
+//! Two ways of signing, one beside the other: Standard Webhooks ([`Secret`], three headers, keys that both
+//! sides have), and a JSON Web Token in `Authorization` ([`SigningKey`], [`Claims`]), whose public keys the
+//! agent publishes as a [`Jwks`]. Times are seconds since the Unix epoch, and always arguments: nothing here
+//! reads a clock.
 
 mod headers;
 mod jwks;
@@ -32,7 +32,7 @@ pub use secret::Secret;
 pub(crate) use token::choose_provider;
 pub use token::{Claims, Rejected, key_id};
 
-/// How many seconds old, or ahead, a signature may be.
+/// Maximum distance in seconds between a signature's time and now.
 pub const WINDOW: u64 = 300;
 
 /// SHA-256 of a body.
@@ -51,14 +51,14 @@ pub fn hex_digest(body: &[u8]) -> String {
         .collect()
 }
 
-/// Whether a signature made at `time` may still be taken at `now`, both in seconds.
+/// Returns whether a signature made at `time` is still accepted at `now`, both in seconds.
 pub(crate) fn is_recent(time: u64, now: u64) -> bool {
     time.abs_diff(now) <= WINDOW
 }
 
 /// Base64 as JSON Web Tokens have it.
 pub(crate) const URL: GeneralPurpose = URL_SAFE_NO_PAD;
-/// Base64 as Standard Webhooks have it; padding is written, and not insisted on.
+/// Base64 of Standard Webhooks; padding is written, and not required.
 const TEXT: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),

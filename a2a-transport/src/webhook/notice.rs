@@ -1,4 +1,4 @@
-//! The body of a notification, in each generation.
+//! Body of a notification, in each protocol version.
 
 use a2a_jsonrpc::Limits;
 use a2a_types::reading::{Hints, Mode, Violation, read, read_canonical};
@@ -8,22 +8,22 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-/// What the body of a notification tells.
+/// Contents of a notification's body.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Notice {
     /// The task, if the body names it.
     pub task: Option<TaskId>,
-    /// What happened: until 0.3 usually the whole task. None if the body does not say so in a way
-    /// that any generation knows: then the agent has to be asked.
+    /// The event: until 0.3 usually the whole task. `None` if the body is of no known form: then the receiver
+    /// has to get the task from the agent.
     pub event: Option<Event>,
-    /// The generation that the body is of. What 0.2 and 0.3 spell alike counts as 0.3; what no
-    /// generation knows as 0.1, which left bodies to the agent (0.1 §9.4).
+    /// Protocol version of the body. What 0.2 and 0.3 spell alike counts as 0.3; an unknown form as 0.1,
+    /// which left bodies to the agent (0.1 §9.4).
     pub dialect: Dialect,
 }
 
-/// Reads the body of a notification of any generation, leniently; only what is no JSON object within
-/// the limits is an error.
+/// Reads the body of a notification of any protocol version, leniently. Errors: it is no JSON object within
+/// the limits.
 pub fn read_notice(body: &[u8], limits: &Limits) -> Result<Notice, Violation> {
     let problem = |path: &str, problem: String| Violation {
         path: path.to_owned(),
@@ -41,7 +41,7 @@ pub fn read_notice(body: &[u8], limits: &Limits) -> Result<Notice, Violation> {
     }))
 }
 
-/// What tells the forms apart, outermost.
+/// Outermost members by which the forms are recognised.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Members<'a> {
@@ -173,7 +173,7 @@ fn plain(json: &str, members: &Members<'_>) -> Option<Notice> {
     let renamed;
     let json = match (members.id, members.task_id) {
         (None, Some(id)) => {
-            // The example of 0.1 §9.4 names the task as later generations do.
+            // The example of 0.1 §9.4 names the task as later versions do.
             renamed = json.replacen('{', &format!(r#"{{"id":{},"#, id.get()), 1);
             renamed.as_str()
         }

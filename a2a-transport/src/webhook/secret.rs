@@ -35,14 +35,14 @@ enum Kind {
 }
 
 impl Secret {
-    /// A new one to share.
+    /// Generates a key to share.
     pub fn shared() -> Result<Self, BadKey> {
         let mut bytes = [0; 32];
         fill(&mut bytes).map_err(|_| BadKey("the system has no random numbers"))?;
         Ok(Self(Kind::Shared(bytes.to_vec())))
     }
 
-    /// A new one that signs; [`public`](Self::public) verifies.
+    /// Generates a key that signs; [`public`](Self::public) verifies.
     pub fn private() -> Result<Self, BadKey> {
         let mut seed = [0; 32];
         fill(&mut seed).map_err(|_| BadKey("the system has no random numbers"))?;
@@ -73,7 +73,7 @@ impl Secret {
         }))
     }
 
-    /// The text that [`parse`](Self::parse) reads: a secret, unless it is a public key.
+    /// Returns the text that [`parse`](Self::parse) reads: a secret, unless it is a public key.
     pub fn expose(&self) -> String {
         match &self.0 {
             Kind::Shared(bytes) => format!("whsec_{}", TEXT.encode(bytes)),
@@ -82,7 +82,7 @@ impl Secret {
         }
     }
 
-    /// What the receiver needs: the public key of a pair; of one that is shared the same.
+    /// Returns the receiver's key: the public key of a pair; a shared key as it is.
     pub fn public(&self) -> Result<Self, BadKey> {
         match &self.0 {
             Kind::Private(seed) => {
@@ -95,8 +95,8 @@ impl Secret {
         }
     }
 
-    /// One signature as `webhook-signature` has it, like `v1,…`; with several keys, as during a
-    /// rotation, a space stands between their signatures. None by a public key.
+    /// Returns one signature for `webhook-signature`, like `v1,…`; with several keys, as during a rotation, a
+    /// space stands between their signatures. `None` for a public key.
     pub fn sign(&self, id: &str, timestamp: u64, body: &[u8]) -> Option<String> {
         let content = content(id, timestamp, body);
         match &self.0 {
@@ -113,8 +113,8 @@ impl Secret {
         }
     }
 
-    /// Whether one of the signatures is by this key, and the timestamp within five minutes of `now`.
-    /// Takes as long whichever byte of a signature is wrong.
+    /// Returns whether one of the signatures is by this key, and the timestamp within five minutes of `now`.
+    /// The time it takes does not depend on which byte of a signature is wrong.
     pub fn verify(
         &self,
         id: &str,
@@ -173,10 +173,10 @@ fn content(id: &str, timestamp: u64, body: &[u8]) -> Vec<u8> {
 const SHARED: &str = "v1";
 const PAIR: &str = "v1a";
 
-/// So many signatures of one kind are looked at.
+/// Maximum number of signatures of one kind that are tried.
 const MOST_SIGNATURES: usize = 8;
 
-/// Says what kind of key it is, never the key.
+/// Shows the kind of key, never the key.
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {

@@ -1,4 +1,4 @@
-//! The token that says who sends a notification, and that its body is the one that was sent.
+//! JSON Web Token that authenticates the sender and the body of a notification.
 
 use std::fmt;
 use std::sync::Once;
@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 use super::key::BadKey;
 use super::{Jwk, SigningKey, WINDOW, hex_digest, is_recent};
 
-/// What a token says. Times are seconds since the Unix epoch.
+/// Claims of a token. Times are seconds since the Unix epoch.
 #[derive(Clone, Default, Eq, PartialEq, Serialize)]
 pub struct Claims {
-    /// When it was signed.
+    /// Time of signing.
     pub iat: u64,
-    /// Until when it can be used; the reference of 0.1 does not say.
+    /// Time of expiry; the reference of 0.1 sends none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exp: Option<u64>,
-    /// Who signed it.
+    /// Issuer: the agent that signed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iss: Option<String>,
-    /// Whom it is for; we write the URL of the webhook.
+    /// Audience; we write the URL of the webhook.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aud: Vec<String>,
     /// The notification, as `webhook-id` names it.
@@ -45,7 +45,7 @@ impl Claims {
     }
 }
 
-/// Says all but whom it is for: the URL of a webhook often has a secret.
+/// Leaves out the audience: the URL of a webhook often has a secret.
 impl fmt::Debug for Claims {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Claims")
@@ -59,7 +59,7 @@ impl fmt::Debug for Claims {
 }
 
 impl SigningKey {
-    /// A token that says so: what follows `Bearer` in `Authorization`.
+    /// Returns a token with these claims: what follows `Bearer` in `Authorization`.
     pub fn sign(&self, claims: &Claims) -> Result<String, BadKey> {
         choose_provider();
         let mut header = Header::new(self.algorithm.library());
@@ -68,14 +68,14 @@ impl SigningKey {
     }
 }
 
-/// The `kid` that a token names; nothing is verified.
+/// Returns the `kid` that a token names; nothing is verified.
 pub fn key_id(token: &str) -> Result<Option<String>, Rejected> {
     let header = decode_header(token).map_err(|_| Rejected::Malformed)?;
     Ok(header.kid)
 }
 
 impl Jwk {
-    /// What a token says, if this key signed it and its times, `exp` among them, are right at `now`.
+    /// Verifies the signature and the times of a token, of which `exp` is required; returns its claims.
     /// Audience and body are for the caller to compare.
     pub fn verify(&self, token: &str, now: u64) -> Result<Claims, Rejected> {
         let claims = self.verify_without_expiry(token, now)?;
@@ -85,8 +85,8 @@ impl Jwk {
         }
     }
 
-    /// As [`verify`](Self::verify), but a token need not say when it ends, as those of 0.1's
-    /// reference do not: it then ends five minutes after `iat`.
+    /// As [`verify`](Self::verify), but `exp` may be missing, as in tokens of 0.1's reference: such a token
+    /// ends five minutes after `iat`.
     pub fn verify_without_expiry(&self, token: &str, now: u64) -> Result<Claims, Rejected> {
         /// As others write them: times may have fractions, but must be numbers.
         #[derive(Deserialize)]
@@ -160,11 +160,11 @@ impl Jwk {
     }
 }
 
-/// Why a token is not accepted.
+/// Reason for which a token is not accepted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Rejected {
-    /// It is no token, or of a kind that is not signed, or wants what we do not know.
+    /// It is no token, or of a kind that is not signed, or has an unknown critical header.
     #[error("the token is malformed")]
     Malformed,
     /// No such key is published.
@@ -173,7 +173,7 @@ pub enum Rejected {
     /// The key is not used with this algorithm.
     #[error("the token's algorithm is not that of its key")]
     Algorithm,
-    /// Somebody else signed it, or it was changed.
+    /// Another key signed it, or it was changed.
     #[error("the token's signature is wrong")]
     Signature,
     /// A claim is missing or of another type.
@@ -184,8 +184,8 @@ pub enum Rejected {
     Time,
 }
 
-/// In a program where other crates switch on jsonwebtoken's other provider, it would not know which
-/// to take, and panic. A provider that the program has chosen itself stays.
+/// Installs a provider for jsonwebtoken, unless the program has chosen one. Without it jsonwebtoken panics in
+/// a program where other crates switch on its other provider, too.
 pub(crate) fn choose_provider() {
     static CHOSEN: Once = Once::new();
     CHOSEN.call_once(|| {

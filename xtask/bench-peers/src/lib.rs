@@ -1,4 +1,4 @@
-//! What the servers of others have in common here: a processor, an address, a runtime.
+//! Common parts of the servers of others: a processor, an address, a runtime.
 //!
 //! Each is a program that a2a-bench begins as it begins ours: on the processors it is given, with a
 //! worker for each, and with its address in its first line of output. They run as their documents
@@ -12,7 +12,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 
-/// Why a server could not serve.
+/// Error that kept a server from serving.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
 /// Serves until the process is killed.

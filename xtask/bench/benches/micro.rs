@@ -1,5 +1,5 @@
-//! What the parts of a request cost: `cargo bench --package a2a-bench`, or one of them by its name,
-//! such as `cargo bench --package a2a-bench -- decode`.
+//! Costs of the parts of a request: `cargo bench --package a2a-bench`, or one of them by its name, such as
+//! `cargo bench --package a2a-bench -- decode`.
 
 #[path = "../src/serve/agent.rs"]
 mod agent;
@@ -49,7 +49,7 @@ fn encode(criterion: &mut Criterion) {
     }
 }
 
-/// A task of the canonical model to that of an older generation, and back.
+/// A task of the canonical model to that of an older protocol version, and back.
 fn convert(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("convert");
     let size = BatchSize::SmallInput;
@@ -67,7 +67,7 @@ fn convert(criterion: &mut Criterion) {
     });
 }
 
-/// An event to what is written of it on a stream, and back.
+/// An event to its text on a stream, and back.
 fn events(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("events");
     let event = SharedEvent::from(chunk(&working()));
@@ -118,7 +118,7 @@ fn apply(criterion: &mut Criterion) {
     }
 }
 
-/// The events of an agent, through its store, to one who follows them.
+/// The events of an agent, through its store, to a follower.
 fn follow(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("follow");
     group.throughput(Throughput::Elements(CHUNKS));
@@ -137,7 +137,7 @@ fn follow(criterion: &mut Criterion) {
     });
 }
 
-/// How many events somebody is told who asks for chunks.
+/// Returns the number of events of a stream of chunks.
 async fn told(server: &Server) -> usize {
     let asked = Request::SendStreamingMessage(SendMessageRequest {
         message: Message::user(format!("chunks {CHUNKS}")),
@@ -159,10 +159,10 @@ fn server() -> Server {
         .expect("its parts fit together")
 }
 
-/// How many events are followed.
+/// Number of chunks of the stream.
 const CHUNKS: u64 = 1000;
 
-/// A send in one generation.
+/// A send in one protocol version.
 struct Spoken {
     name: &'static str,
     dialect: Dialect,
@@ -200,7 +200,7 @@ impl Spoken {
     }
 }
 
-/// A task whose agent works, and has told a part of an artifact.
+/// Returns a task whose agent works, and has sent a part of an artifact.
 fn working() -> Task {
     let mut task = Task::submitted(TaskId::random(), ContextId::random());
     task.status = TaskState::Working.into();
@@ -209,7 +209,7 @@ fn working() -> Task {
     task
 }
 
-/// What the echo answers.
+/// Returns the task that the echo has completed.
 fn completed() -> Task {
     let mut task = working();
     task.status.state = TaskState::Completed;

@@ -13,12 +13,12 @@ use crate::Failure;
 use crate::order::Order;
 use crate::statistics::percentile;
 
-/// What callers have seen.
+/// Measurements of callers.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    /// How long each answer took, in nanoseconds.
+    /// Times of the answers, sorted, in nanoseconds.
     times: Vec<u32>,
-    /// How long all of it took, in seconds.
+    /// Duration of the whole run, in seconds.
     pub(crate) took: f64,
 }
 
@@ -33,24 +33,24 @@ impl Seen {
         }
     }
 
-    /// How many requests were answered.
+    /// Returns the number of requests that were answered.
     pub(crate) fn count(&self) -> f64 {
         self.times.len() as f64
     }
 
-    /// How long an answer took that was slower than this part of them, in µs.
+    /// Returns the percentile `part` of the times, in µs.
     pub(crate) fn late(&self, part: f64) -> f64 {
         percentile(&self.times, part).map_or(f64::NAN, |nanos| f64::from(nanos) / 1e3)
     }
 }
 
-/// Somebody who asks, and asks again when that was answered.
+/// A caller that sends its next request when the last was answered.
 pub(crate) trait Caller: Send + 'static {
-    /// Asks once, and waits for the whole answer, which tells of no error.
+    /// Sends one request, and waits for the whole answer. Errors: it has no result.
     fn ask(&mut self) -> impl Future<Output = Result<(), Failure>> + Send;
 }
 
-/// Has all of them ask for so long.
+/// Runs all callers for the period.
 pub(crate) async fn drive(
     callers: impl IntoIterator<Item = impl Caller>,
     period: Duration,
@@ -104,7 +104,7 @@ pub(crate) struct Connection {
     stream: TcpStream,
     /// The answer that was read last.
     answer: Vec<u8>,
-    /// Where its body begins.
+    /// Offset of its body; 0 until its head is complete.
     body: usize,
 }
 
@@ -119,13 +119,13 @@ impl Connection {
         })
     }
 
-    /// Asks, and yields the body of the answer as it came, which is one and tells of no error.
+    /// Sends a request, and returns the body of the answer. Errors: it has no result.
     pub(crate) async fn ask(&mut self, order: &[u8]) -> Result<&[u8], Failure> {
         self.begin(order).await?;
         self.finish().await
     }
 
-    /// Asks, and waits until the answer has begun: for its head and a first byte of its body.
+    /// Sends a request, and waits until the answer has begun: for its head and a first byte of its body.
     pub(crate) async fn begin(&mut self, order: &[u8]) -> Result<(), Failure> {
         self.stream.write_all(order).await?;
         self.answer.clear();
@@ -179,7 +179,7 @@ impl Connection {
         }
     }
 
-    /// The id of the task that an answer, or the first event of a stream, tells of.
+    /// Returns the id of the task in an answer, or in the first event of a stream.
     pub(crate) fn task(&self) -> Option<String> {
         let body = self.answer.get(self.body..)?;
         // An event has a line of its own, after `data: `.
@@ -196,7 +196,7 @@ impl Connection {
         }
     }
 
-    /// How long the body is; one in chunks tells at its end.
+    /// Returns the length of the body; `None` if it comes in chunks.
     fn length(&self) -> Result<Option<usize>, Failure> {
         let mut headers = [httparse::EMPTY_HEADER; 32];
         let mut response = httparse::Response::new(&mut headers);
@@ -222,12 +222,12 @@ impl Connection {
     }
 }
 
-/// Whether a body tells of no error.
+/// Returns whether a body has a result.
 pub(crate) fn is_answer(body: &[u8]) -> bool {
     memmem::find(body, b"\"result\"").is_some()
 }
 
-/// How a body in chunks ends; JSON and events have no carriage return in them.
+/// End of a body in chunks; JSON and events have no carriage return in them.
 const LAST_CHUNK: &[u8] = b"\r\n0\r\n\r\n";
 
 const CLOSED: &str = "the server closed a connection";

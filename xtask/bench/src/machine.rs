@@ -1,4 +1,4 @@
-//! What the kernel is asked of processors and processes.
+//! Processors and processes, as the kernel reports them.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::Failure;
 
-/// Has this thread, and those that it begins, run on these processors only.
+/// Binds this thread, and those that it begins, to these processors.
 pub(crate) fn pin(cores: &[usize]) -> Result<(), Failure> {
     let mut set = CpuSet::new();
     for core in cores {
@@ -18,8 +18,8 @@ pub(crate) fn pin(cores: &[usize]) -> Result<(), Failure> {
         .map_err(|error| format!("cannot run on the processors {cores:?}: {error}").into())
 }
 
-/// Keeps the processor of the callers from going to sleep: whoever answers a sleeper has to wake its
-/// processor, and pays for that. No server does that is asked over a network.
+/// Keeps the processor of the callers from going to sleep: a server that answers a sleeper has to wake its
+/// processor, and pays for that. No server does that over a network.
 pub(crate) fn stay_awake() -> AbortOnDropHandle<()> {
     AbortOnDropHandle::new(tokio::spawn(async {
         loop {
@@ -38,7 +38,7 @@ pub(crate) fn two_cores() -> Result<[usize; 2], Failure> {
     }
 }
 
-/// Lets this process have so many files and sockets open.
+/// Raises this process's limit of open files and sockets to `count`.
 pub(crate) fn allow_files(count: u64) -> Result<(), Failure> {
     let now = getrlimit(Resource::Nofile);
     if now.current.is_none_or(|limit| limit >= count) {
@@ -55,7 +55,7 @@ pub(crate) fn allow_files(count: u64) -> Result<(), Failure> {
     })
 }
 
-/// How many seconds of processors the threads of a process have used.
+/// Returns the processor time of a process's threads in seconds.
 pub(crate) fn cpu(process: u32) -> Result<f64, Failure> {
     let mut nanos = 0.0;
     for thread in fs::read_dir(format!("/proc/{process}/task"))? {
@@ -72,7 +72,7 @@ fn running(schedstat: &str) -> Option<f64> {
     schedstat.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// How many bytes of memory a process has.
+/// Returns the resident memory of a process in bytes.
 pub(crate) fn memory(process: u32) -> Result<f64, Failure> {
     let status = fs::read_to_string(format!("/proc/{process}/status"))?;
     resident(&status).ok_or_else(|| "the kernel does not tell how much memory a process has".into())

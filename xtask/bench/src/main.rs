@@ -1,4 +1,4 @@
-//! How fast our server is, beside one of hyper alone: `cargo xtask bench`.
+//! Benchmark of our server, beside one of hyper alone: `cargo xtask bench`.
 //!
 //! The servers are processes of this program, on a processor of their own; the callers are this
 //! process, on the other. Hyper alone and ours are measured in turn, so that what else the machine
@@ -32,7 +32,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use self::measured::Measured;
 use self::scenario::{Plan, Scenario};
 
-/// That of all who are this program: hyper alone, what is made by hand, ours.
+/// Allocator of all servers of this program: hyper alone, the one made by hand, ours.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -113,7 +113,7 @@ Examples:
   cargo xtask bench count                               instructions of a send and a get, beside those kept
   cargo xtask bench count --write                       keep them, when there is a reason";
 
-/// Why something could not be measured.
+/// Error of a measurement.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> ExitCode {
@@ -133,7 +133,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures, and tells; whether that is a success.
+/// Measures and prints; returns `false` if a figure misses its target and `--check` is set.
 fn bench(options: &Options) -> Result<bool, Failure> {
     let mut plan = plan(options)?;
     let scenarios = match options.scenarios.as_slice() {

@@ -1,30 +1,30 @@
-//! What was measured: figures of servers side by side, and what they were to be.
+//! Measurements: figures of servers side by side, and their targets.
 
 use serde::Serialize;
 
 use crate::statistics::{median, ratio};
 
-/// One kind of load, and what each server made of it.
+/// One kind of load, and the figures of each server under it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Measured {
     /// Such as `send, 16 connections`.
     pub(crate) load: String,
-    /// What the figures are of.
+    /// Columns of the figures.
     pub(crate) columns: Vec<Column>,
-    /// Each server; what hyper alone did is first, if it was there.
+    /// Figures of each server; those of hyper alone are first, if it was there.
     pub(crate) servers: Vec<Figures>,
-    /// What was to be shown.
+    /// Targets, and whether they were met.
     pub(crate) claims: Vec<Claim>,
 }
 
-/// What a figure is of.
+/// Name and unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Column {
     pub(crate) name: &'static str,
     pub(crate) unit: &'static str,
 }
 
-/// What one server did, in each round.
+/// Figures of one server, in each round.
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
     pub(crate) server: String,
@@ -32,7 +32,7 @@ pub(crate) struct Figures {
     pub(crate) rounds: Vec<Vec<f64>>,
 }
 
-/// A figure that was to be shown.
+/// A figure with its target.
 #[derive(Debug, Serialize)]
 pub(crate) struct Claim {
     pub(crate) what: String,
@@ -41,7 +41,7 @@ pub(crate) struct Claim {
     pub(crate) met: bool,
 }
 
-/// What a figure is to be.
+/// Target of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Bound {
@@ -51,17 +51,17 @@ pub(crate) enum Bound {
 }
 
 impl Measured {
-    /// The median of a column over the rounds of a server; none if it is not there.
+    /// Returns the median of a column over the rounds of a server; `None` if it is not there.
     pub(crate) fn median(&self, server: &str, column: &str) -> Option<f64> {
         median(&self.values(server, column)?)
     }
 
-    /// The median over the rounds of what one server did, as a multiple of what another did.
+    /// Returns the median over the rounds of one server's figure, as a multiple of another's.
     pub(crate) fn ratio(&self, of: &str, to: &str, column: &str) -> Option<f64> {
         ratio(&self.values(of, column)?, &self.values(to, column)?)
     }
 
-    /// Notes that a figure was to be something; one that could not be told is not that.
+    /// Adds a figure with its target; one that could not be measured misses it.
     pub(crate) fn claim(&mut self, what: impl Into<String>, measured: Option<f64>, bound: Bound) {
         let measured = measured.unwrap_or(f64::NAN);
         self.claims.push(Claim {

@@ -14,7 +14,7 @@ use crate::Failure;
 use crate::load::{Caller, is_answer};
 use crate::order::{Ask, next_id};
 
-/// So many callers, who share the connections.
+/// Returns so many callers that share the connections.
 pub(crate) async fn callers(
     address: SocketAddr,
     connections: usize,
@@ -27,7 +27,7 @@ pub(crate) async fn callers(
         stream.set_nodelay(true)?;
         let (sender, connection) =
             http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await?;
-        // Whoever asks over it is told how it ended.
+        // A caller on it gets the error.
         tokio::spawn(async move { drop(connection.await) });
         senders.push(sender);
     }

@@ -30,7 +30,7 @@ impl Ask {
         }
     }
 
-    /// Whether it is about a task that is there already.
+    /// Returns whether it is about a task that is there already.
     fn is_about_a_task(self) -> bool {
         matches!(self, Self::Get | Self::Follow)
     }
@@ -53,7 +53,7 @@ impl Ask {
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
     bytes: Vec<u8>,
-    /// Where the digits of the id are that change.
+    /// Position of the digits of the id that change.
     slot: Option<Range<usize>>,
 }
 
@@ -82,7 +82,7 @@ impl Order {
         }
     }
 
-    /// What to write this time.
+    /// Returns the next request, with a new id.
     pub(crate) fn next(&mut self) -> &[u8] {
         if let Some(slot) = self.slot.clone().and_then(|slot| self.bytes.get_mut(slot)) {
             let mut number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -107,7 +107,7 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 /// The id of a message, as long as those that clients make.
 const FIRST_ID: &str = "5d2fd1e4-8c53-4b40-9bd7-000000000000";
 
-/// How many digits of it change.
+/// Number of its digits that change.
 const DIGITS: usize = 12;
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub(crate) struct Peer {
     pub(crate) program: PathBuf,
 }
 
-/// Builds them all, and sees that each does what is measured.
+/// Builds them all, and checks that each does what is measured.
 pub(crate) async fn ready(core: usize) -> Result<Vec<Peer>, Failure> {
     let peers = peers(&build()?)?;
     for peer in &peers {
@@ -29,7 +29,7 @@ pub(crate) async fn ready(core: usize) -> Result<Vec<Peer>, Failure> {
     Ok(peers)
 }
 
-/// What Cargo tells of the programs that it has built.
+/// Builds the programs, and returns Cargo's messages.
 fn build() -> Result<String, Failure> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench-peers");
     eprintln!("building the servers of others");
@@ -80,7 +80,7 @@ fn peers(told: &str) -> Result<Vec<Peer>, Failure> {
     }
 }
 
-/// Whether its agent says back what it is told, as the one artifact of a completed task.
+/// Checks that its agent echoes a message, as the one artifact of a completed task.
 async fn is_echo(peer: &Peer, core: usize) -> Result<(), Failure> {
     let process = Process::peer(&peer.program, &[core]).await?;
     let address = process.address();

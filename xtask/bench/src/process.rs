@@ -31,7 +31,7 @@ impl Process {
         Self::spawn(command).await
     }
 
-    /// Begins a program that tells its address in the first line of its output.
+    /// Begins a program that prints its address in the first line of its output.
     async fn spawn(mut command: Command) -> Result<Self, Failure> {
         let mut child = command
             .stdin(Stdio::piped())
@@ -50,12 +50,12 @@ impl Process {
         self.address
     }
 
-    /// How many seconds of processors it has used.
+    /// Returns the processor time that it has used, in seconds.
     pub(crate) fn cpu(&self) -> Result<f64, Failure> {
         machine::cpu(self.id()?)
     }
 
-    /// How many bytes of memory it has.
+    /// Returns its resident memory in bytes.
     pub(crate) fn memory(&self) -> Result<f64, Failure> {
         machine::memory(self.id()?)
     }

@@ -1,4 +1,4 @@
-//! The time at which a chunk was told, as its text.
+//! The time at which a chunk was sent, as its text.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,7 +9,7 @@ pub(crate) fn stamp() -> String {
     format!("{MARK}{:0DIGITS$} ", now())
 }
 
-/// How long ago each stamp in a document was made, in nanoseconds.
+/// Returns the age of each stamp in a document, in nanoseconds.
 pub(crate) fn ages(document: &[u8]) -> impl Iterator<Item = u32> {
     let now = now();
     let marks = memmem::find_iter(document, MARK).map(|at| at + MARK.len());
@@ -26,10 +26,10 @@ fn now() -> u64 {
     u64::try_from(since.unwrap_or_default().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// What a stamp begins with.
+/// Beginning of a stamp.
 const MARK: &str = "told@";
 
-/// How many digits follow.
+/// Number of digits that follow.
 const DIGITS: usize = 20;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! What many figures come to.
+//! Medians, percentiles and ratios of many figures.
 
-/// The middle one; of an even number, the mean of the two in the middle. None of none.
+/// Returns the middle one; of an even number, the mean of the two in the middle. `None` of none.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

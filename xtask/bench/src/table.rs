@@ -2,7 +2,7 @@
 
 use crate::measured::{Bound, Measured};
 
-/// Prints one kind of load: a row for each server, and what was to be shown.
+/// Prints one kind of load: a row for each server, and the targets.
 pub(crate) fn print(measured: &Measured) {
     println!("{}", measured.load);
     let headings = measured
@@ -35,7 +35,7 @@ pub(crate) fn print(measured: &Measured) {
     println!();
 }
 
-/// What a figure was to be.
+/// Formats the target of a figure.
 pub(crate) fn target(bound: Bound) -> String {
     match bound {
         Bound::AtLeast(least) => format!("≥ {}", number(least)),

@@ -1,4 +1,4 @@
-//! What a schema demands, in a form that two spellings of the same demand have in common.
+//! Demands of a schema, in a form that two spellings of the same demand have in common.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,8 +84,8 @@ fn definition(name: &str, mine: Side<'_>, theirs: Side<'_>, found: &mut Vec<(Str
     found.extend(difference.map(|difference| (format!("{name}.*"), difference)));
 }
 
-/// What two schemas demand differently: references of the same name are the same, others are
-/// followed.
+/// Describes the difference of two schemas' demands, if any: references of the same name are the same, others
+/// are followed.
 fn difference(mine: Side<'_>, theirs: Side<'_>) -> Option<String> {
     let by_name = (kinds(mine, false), kinds(theirs, false));
     if by_name.0 == by_name.1 || kinds(mine, true) == kinds(theirs, true) {

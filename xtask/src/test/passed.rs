@@ -1,4 +1,4 @@
-//! Which programs of tests passed, and whether anything that they depend on has changed since.
+//! Programs of tests that passed, and whether anything that they depend on has changed since.
 //!
 //! A program holds if it was built before it last passed, and no file of its package, or of the packages
 //! of the workspace that it depends on, was touched after that. Tests of `xtask` and of `a2a-types` look at
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{Failure, workspace};
 
-/// When each program last passed, in milliseconds since 1970.
+/// Start of the last run in which each program passed, in milliseconds since 1970.
 pub(super) struct Passed {
     file: PathBuf,
     programs: BTreeMap<PathBuf, u64>,
@@ -33,7 +33,7 @@ impl Passed {
         }
     }
 
-    /// Whether a program of this package would pass again.
+    /// Returns whether a program of this package would pass again.
     pub(super) fn holds(&self, package: &Path, program: &Path) -> bool {
         let Some(millis) = self.programs.get(program) else {
             return false;
@@ -44,14 +44,14 @@ impl Passed {
         built.is_some_and(|at| at < passed) && changed.is_some_and(|at| at < passed)
     }
 
-    /// A program passed that was started after `begun`.
+    /// Records that a program passed that was started after `begun`.
     pub(super) fn keep(&mut self, program: &Path, begun: SystemTime) {
         let millis = begun.duration_since(UNIX_EPOCH).unwrap_or_default();
         let millis = millis.as_millis().try_into().unwrap_or(0);
         self.programs.insert(program.to_owned(), millis);
     }
 
-    /// A program failed: it does not hold, however often it passed before.
+    /// Records that a program failed: it does not hold, even if it passed before.
     pub(super) fn forget(&mut self, program: &Path) {
         self.programs.remove(program);
     }
@@ -95,7 +95,7 @@ fn changes(root: &Path) -> Option<BTreeMap<PathBuf, SystemTime>> {
 /// Packages whose tests look at files of all others.
 const READ_ALL: &[&str] = &["a2a-types", "xtask"];
 
-/// Where a package is, and where those are that it depends on.
+/// Returns the directory of a package, and those of its dependencies that have a path.
 fn package(package: &Value) -> Option<(PathBuf, Vec<PathBuf>)> {
     let manifest = Path::new(package["manifest_path"].as_str()?);
     let dependencies = package["dependencies"].as_array()?.iter();
@@ -118,7 +118,7 @@ fn needed<'p>(
     found
 }
 
-/// When a file or directory below this one was last changed. One that cannot be read has changed just now.
+/// Returns the time of the last change of a file or directory below this one; now, if it cannot be read.
 fn last_change(directory: &Path) -> SystemTime {
     let Ok(entries) = fs::read_dir(directory) else {
         return SystemTime::now();

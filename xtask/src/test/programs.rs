@@ -13,13 +13,13 @@ use super::passed::Passed;
 use super::tally::Tally;
 use crate::{Failure, console, workspace};
 
-/// How many programs run at the same time, each with a thread for each processor.
+/// Number of programs that run at the same time, each with a thread for each processor.
 const PROGRAMS_AT_ONCE: usize = 2;
 
 /// One program of tests.
 #[derive(Debug)]
 pub(super) struct Program {
-    /// Where its package is: tests run there.
+    /// Directory of its package, in which the tests run.
     package: PathBuf,
     target: String,
     path: PathBuf,
@@ -67,7 +67,7 @@ pub(super) fn build() -> Result<Vec<Program>, Failure> {
     }
 }
 
-/// Runs the programs, and counts their tests; prints what a program said only if it failed.
+/// Runs the programs, and counts their tests; prints the output of a program only if it failed.
 pub(super) fn run(programs: &[Program], all: bool, tally: &mut Tally) -> Result<(), Failure> {
     let begun = SystemTime::now();
     let mut passed = Passed::read(workspace::root());

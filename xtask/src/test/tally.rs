@@ -1,6 +1,6 @@
-//! How many tests passed and failed.
+//! Counts of tests that passed and failed.
 
-/// How many tests ran, over all their programs.
+/// Number of tests that passed and failed, over all their programs.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Tally {
     pub(super) passed: usize,
@@ -8,7 +8,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts the lines like `test result: ok. 7 passed; 0 failed; …`; other lines say nothing.
+    /// Counts the lines like `test result: ok. 7 passed; 0 failed; …`; other lines are ignored.
     pub(super) fn of(output: &str) -> Self {
         let mut tally = Self::default();
         let results = output

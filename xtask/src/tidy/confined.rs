@@ -1,4 +1,4 @@
-//! Words that only a few files know: what they stand for is one place's knowledge.
+//! Words that only a few files may have: what they stand for is one place's knowledge.
 
 use super::sources::Source;
 use super::{Violation, Workspace};

@@ -1,8 +1,8 @@
-//! Rules about who depends on what.
+//! Rules about dependencies between crates.
 
 use super::{Violation, Workspace};
 
-/// What a crate must not be built from, and why.
+/// Dependencies that a crate must not have, direct or indirect, and the reason.
 struct Forbidden {
     package: &'static str,
     dependencies: &'static [&'static str],
@@ -52,7 +52,7 @@ const FORBIDDEN: &[Forbidden] = &[
 /// The crates that nothing may depend on.
 const TIPS: &[&str] = &["a2a-cli", "a2a-conformance", "xtask"];
 
-/// The feature that brings what nobody must build who does not ask for it, and how its crates are named.
+/// The optional feature that is built only on request, and the common part of its crates' names.
 pub(super) const ASKED_FOR: &str = "opentelemetry";
 
 /// Features of serde_json that change what is read for everybody who shares the build.

@@ -3,7 +3,7 @@
 use super::sources::Source;
 use super::{Violation, Workspace};
 
-/// What a crate's manifest must contain, as whole lines.
+/// Lines that a crate's manifest must contain, each as a whole.
 const INHERITED: &[&str] = &[
     "version.workspace = true",
     "edition.workspace = true",
@@ -13,14 +13,14 @@ const INHERITED: &[&str] = &[
     "[lints]\nworkspace = true",
 ];
 
-/// What the workspace's manifest must contain.
+/// Lines that the workspace's manifest must contain.
 const COMMON: &[&str] = &[
     "[workspace.package]",
     "[workspace.lints.rust]",
     "publish = false",
 ];
 
-/// What the manifest of a workspace inside this one must contain, which inherits nothing.
+/// Lines that the manifest of a workspace inside this one must contain, which inherits nothing.
 const APART: &[&str] = &["publish = false", "unsafe_code = \"forbid\""];
 
 /// Every crate inherits what the workspace says, and the workspace says it.

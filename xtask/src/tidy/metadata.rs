@@ -1,4 +1,4 @@
-//! What `cargo metadata` tells of the packages, as far as it is needed.
+//! Output of `cargo metadata` about the packages, as far as it is needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,7 +3,7 @@
 use super::sources::Source;
 use super::{Violation, Workspace};
 
-/// How generations before 1.0 spell what 1.0 spells otherwise.
+/// Spellings of protocol versions before 1.0 that 1.0 has changed.
 const OLD_SPELLINGS: &[&str] = &[
     "\"message/send\"",
     "\"tasks/send\"",
@@ -14,7 +14,7 @@ const OLD_SPELLINGS: &[&str] = &[
     "\"final\"",
 ];
 
-/// Where old spellings live; tests may write them anywhere.
+/// Places of old spellings; tests may write them anywhere.
 const OLD_PLACES: &[&str] = &[
     "a2a-types/src/v0_1/",
     "a2a-types/src/v0_2/",
@@ -31,9 +31,9 @@ const THIS: &str = "xtask/src/tidy/words.rs";
 
 /// A word that does not belong in the source.
 struct Forbidden {
-    /// How it is called in a violation and an exception.
+    /// Name in a violation and an exception.
     word: &'static str,
-    /// Whether a line of a file contains it.
+    /// Returns whether a line of a file contains it.
     is_in: fn(&Source, &str) -> bool,
     reason: &'static str,
 }
@@ -51,7 +51,7 @@ const FORBIDDEN: &[Forbidden] = &[
 
 const MACHINE: &str = "the path of one machine";
 
-/// What is forbidden and written nevertheless.
+/// A use of a forbidden word that is allowed.
 struct Exception {
     path: &'static str,
     word: &'static str,

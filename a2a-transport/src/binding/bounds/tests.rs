@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::binding::rest::{self, Route};
 use crate::binding::{Reading, jsonrpc, write_refusal};
 
-/// Why a request by JSON-RPC is refused.
+/// Returns the error with which a JSON-RPC request is refused.
 fn refusal(dialect: Dialect, method: &str, params: &Value) -> Option<A2aError> {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
     let reading = Reading {

@@ -142,7 +142,7 @@ pub fn read_call(
     })
 }
 
-/// How many bytes an id has.
+/// Returns the length of an id in bytes.
 fn length(id: &Id) -> usize {
     match id {
         Id::Null => 0,
@@ -166,7 +166,7 @@ fn read_params(
     }
 }
 
-/// Writes a request; none if the generation has no such operation.
+/// Writes a request. Errors: the protocol version has no such operation.
 pub fn write_call(
     request: Request,
     dialect: Dialect,

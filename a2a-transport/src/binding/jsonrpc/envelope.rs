@@ -20,11 +20,11 @@ pub(super) fn seal(id: Id, dialect: Dialect, result: Result<impl Serialize, A2aE
     }
 }
 
-/// What most answers have room in, in bytes: they are not copied while they grow, which would be 3 % of a
-/// send and 5 % of a get.
+/// Initial capacity of an answer in bytes, enough for most: growing by copies would be 3 % of a send and 5 %
+/// of a get.
 const USUAL: usize = 1024;
 
-/// What the envelope of an answer has before its result.
+/// Returns the envelope of an answer up to its result.
 pub(super) fn before_result(id: &Id) -> Vec<u8> {
     let outcome = Ok(());
     let id = id.clone();
@@ -33,10 +33,10 @@ pub(super) fn before_result(id: &Id) -> Vec<u8> {
     before
 }
 
-/// What it has behind it.
+/// Envelope after the result.
 pub(super) const BEHIND_RESULT: &[u8] = b"}";
 
-/// Opens the envelope of an answer: its result, and what was odd about the envelope.
+/// Opens the envelope of an answer: returns its result and the repairs of the envelope.
 pub(super) fn open<'a>(
     envelope: &Envelope,
     body: &'a [u8],
@@ -94,7 +94,7 @@ pub(super) fn open<'a>(
     Ok((result, repairs))
 }
 
-/// Where the result stands in its message.
+/// Returns the JSON path of the result in its message.
 pub(super) fn root(repairs: &[Repair]) -> &'static str {
     match repairs.first() {
         Some(Repair {

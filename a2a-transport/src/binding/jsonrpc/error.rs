@@ -1,4 +1,4 @@
-//! `error` in each generation.
+//! `error` in each protocol version.
 
 use a2a_types::{Dialect, Error as A2aError, ErrorKind};
 use serde_json::Value;

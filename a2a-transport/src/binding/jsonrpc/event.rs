@@ -16,7 +16,7 @@ use crate::{Envelope, Error, SharedEvent};
 pub struct EventWriter {
     id: Id,
     dialect: Dialect,
-    /// What the envelope has before the event, the same for each.
+    /// Envelope before the event, the same for each.
     before: Vec<u8>,
     /// Only in 0.1.
     v0_1: Option<Box<v0_1::EventWriter>>,
@@ -37,7 +37,7 @@ impl EventWriter {
         }
     }
 
-    /// What the generation says for one event: usually one line, in 0.1 sometimes more.
+    /// Writes one event in the protocol version: usually one line, in 0.1 sometimes more.
     pub fn write<'a>(&'a mut self, event: &'a SharedEvent) -> Vec<Line<'a>> {
         let name = match **event {
             Event::Task(_) | Event::Message(_) | Event::StatusUpdate(_) => STATUS_UPDATE,
@@ -84,7 +84,7 @@ pub struct EventReader {
     limits: Limits,
     artifact: Option<ArtifactId>,
     task: Option<TaskId>,
-    /// Something was told of a task.
+    /// An event of a task was read.
     tells_task: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The JSON-RPC binding of every generation.
+//! The JSON-RPC binding of every protocol version.
 //!
 //! Four functions, two for each end: [`write_call`] and [`read_reply`] for the caller,
 //! [`read_call`] and [`write_reply`] for the agent. Streams are read by [`EventReader`] and written

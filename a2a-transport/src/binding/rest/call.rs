@@ -12,7 +12,7 @@ use super::route::Route;
 use crate::binding::{Asking, Question, Reading, Refused, bounds, canonical, clip, invalid_params};
 use crate::{Binding, Envelope, Error};
 
-/// Reads a request that was sent to a place of ours.
+/// Reads a request that was sent to one of our routes.
 pub fn read_call(
     route: Route,
     query: Option<&str>,
@@ -57,7 +57,7 @@ pub fn read_call(
     })
 }
 
-/// What the caller wrote in is what it is answered in; who wrote nothing reads ProtoJSON, except
+/// Returns the JSON form of the answer: that of the request's body; without a hint in it ProtoJSON, except
 /// for the card, which 0.3 has in one form.
 fn flavour(operation: Operation, body: &str) -> Flavour {
     match operation {
@@ -66,7 +66,7 @@ fn flavour(operation: Operation, body: &str) -> Flavour {
     }
 }
 
-/// The text of a body within its limits; no body says what an empty object says.
+/// Returns the text of a body within its limits; an empty body is read as an empty object.
 fn text<'a>(body: &'a [u8], limits: &Limits) -> Result<&'a str, A2aError> {
     if body.trim_ascii().is_empty() {
         return Ok("{}");
@@ -118,7 +118,7 @@ fn read_1_0(
     Ok(read)
 }
 
-/// A POST that subscribes says in its query what its path does not say, as the GET does.
+/// Returns whether the members stand in the body. A POST that subscribes has them in its query, as the GET.
 fn has_body(operation: Operation) -> bool {
     matches!(
         operation,
@@ -126,7 +126,7 @@ fn has_body(operation: Operation) -> bool {
     )
 }
 
-/// Whether the members of an operation stand in the query.
+/// Returns whether the members of an operation stand in the query.
 fn has_query(operation: Operation) -> bool {
     let is_send = matches!(
         operation,
@@ -228,7 +228,7 @@ fn read_0_3(
     }
 }
 
-/// Writes a request; none if the generation has no such operation.
+/// Writes a request. Errors: the protocol version has no such operation.
 pub fn write_call(request: Request, dialect: Dialect) -> Result<Asking, Error> {
     let operation = request.operation();
     let envelope = Envelope {

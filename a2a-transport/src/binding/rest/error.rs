@@ -60,7 +60,7 @@ pub fn read_error(status: StatusCode, body: &[u8], dialect: Dialect) -> Error {
     }
 }
 
-/// The error that a body tells, if it tells one by itself.
+/// Returns the error that a body describes without the status, if any.
 pub(super) fn error_in(said: &Value, dialect: Dialect) -> Option<A2aError> {
     let error = match said.get("error") {
         Some(inner @ Value::Object(_)) => inner,
@@ -88,7 +88,7 @@ pub(super) fn error_in(said: &Value, dialect: Dialect) -> Option<A2aError> {
     })
 }
 
-/// The error that an event of a stream tells in place of its item.
+/// Returns the error that an event of a stream contains in place of its item.
 pub(super) fn error_event_in(said: &Value, dialect: Dialect) -> Option<A2aError> {
     let by_code = || {
         let code = said.get("error")?.as_object()?.get("code");
@@ -106,8 +106,8 @@ fn message_in(error: &Value) -> Option<&str> {
         .find_map(|name| error.get(name)?.as_str())
 }
 
-/// What a status means on its own, when the body is an object that says something. The statuses of
-/// 1.0.0 are among them (specification 1.0.0 §5.4), and those of servers of 0.3.
+/// Derives an error from the status, if the body is an object with a message. The statuses of 1.0.0 are among
+/// them (specification 1.0.0 §5.4), and those of servers of 0.3.
 fn by_status(status: StatusCode, said: &Value) -> Option<A2aError> {
     let error = said.get("error").filter(|error| error.is_object());
     let message = message_in(error.unwrap_or(said))?;

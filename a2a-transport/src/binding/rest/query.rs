@@ -80,7 +80,7 @@ pub(super) fn antiquate(members: &mut Map<String, Value>) {
     }
 }
 
-/// How the names of states begin.
+/// Prefix of the names of task states.
 const STATE: &str = "TASK_STATE_";
 
 /// Parameters as a query with its question mark; nothing if there are none.

@@ -1,4 +1,4 @@
-//! Which operation a path and a verb are, and back.
+//! Routes: the operation of a path and a verb, and back.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 pub struct Route {
     /// The operation.
     pub operation: Operation,
-    /// The generation: the paths of 0.3 begin with `/v1`.
+    /// The protocol version: the paths of 0.3 begin with `/v1`.
     pub dialect: Dialect,
     /// The tenant, from paths of 1.0 that begin with one.
     pub tenant: Option<String>,
@@ -23,7 +23,7 @@ pub struct Route {
     pub config: Option<String>,
 }
 
-/// Why a request has no place.
+/// Reason for which a request has no route.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum NoRoute {
@@ -55,10 +55,10 @@ const ROUTES: &[Row] = &[
 /// The verbs behind the id of a task.
 const VERBS: [&str; 2] = [":cancel", ":subscribe"];
 
-/// How 0.3 begins its paths.
+/// First segment of the paths of 0.3.
 const PREFIX_0_3: &str = "v1";
 
-/// How 0.3 spells a segment: its own card, a slip of its first proto, the name before 0.2.5.
+/// Segments in 0.3 by their 1.0 name: its own card, a typo of its first proto, the name before 0.2.5.
 const SEGMENTS_0_3: &[(&str, &str)] = &[
     ("card", "extendedAgentCard"),
     ("task", "tasks"),
@@ -66,9 +66,9 @@ const SEGMENTS_0_3: &[(&str, &str)] = &[
 ];
 
 impl Route {
-    /// Finds the place of a request: `path` is what follows the URL of the agent, `asked` the
-    /// generation that the request names otherwise. Who names none speaks 0.3 by specification 1.0
-    /// §3.6.2, which has no path of 1.0; a lenient reader believes the path.
+    /// Finds the route of a request: `path` is what follows the URL of the agent, `asked` the protocol
+    /// version that the request names. A request that names none is treated as 0.3 (1.0 §3.6.2), which has no
+    /// path of 1.0; a lenient reader goes by the path.
     pub fn find(
         method: &Method,
         path: &str,
@@ -131,7 +131,7 @@ impl Route {
         }
     }
 
-    /// Where to ask for an operation in a generation, below the URL of the agent.
+    /// Returns the verb and path of an operation in a protocol version, below the URL of the agent.
     pub(super) fn write(
         operation: Operation,
         dialect: Dialect,
@@ -152,7 +152,7 @@ impl Route {
     }
 }
 
-/// What stands for the ids in a path, if it is of that form.
+/// Returns the ids in a path, or `None` if it does not match the template.
 fn fit(template: &str, segments: &[&str]) -> Option<(Option<String>, Option<String>)> {
     let (mut task, mut config) = (None, None);
     let mut expected = template.split('/');
@@ -191,7 +191,7 @@ fn encode(id: &str) -> String {
     utf8_percent_encode(id, RESERVED).to_string()
 }
 
-/// What RFC 3986 §2.3 calls unreserved stays as it is.
+/// Characters to encode: all but the unreserved ones of RFC 3986 §2.3.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -322,7 +322,7 @@ mod tests {
             None,
             Ok(&of("a b", on_task(GetTask, V1_0, "t"))),
         );
-        // Who says that it speaks 1.0 may have a tenant of that name.
+        // A caller that names version 1.0 may have a tenant of that name.
         check(
             "GET",
             "/v1/tasks",

@@ -17,7 +17,7 @@ use super::*;
 
 type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
-/// How many answers without an end there are.
+/// Number of endless answers that are being sent.
 type Followed = Arc<AtomicUsize>;
 
 struct Follower(Followed);
@@ -109,7 +109,7 @@ impl Peer {
     }
 }
 
-/// What never comes fails the test.
+/// Fails the test if the future does not end.
 async fn in_time<F: Future>(what: F) -> F::Output {
     let limit = Duration::from_secs(3600);
     tokio::time::timeout(limit, what).await.expect("in time")
@@ -127,7 +127,7 @@ async fn a_connection_without_a_request_ends() {
     half.ends_at(10).await;
 }
 
-/// However steadily it comes.
+/// Bytes that arrive steadily do not prolong the time.
 #[tokio::test(start_paused = true)]
 async fn a_head_that_drips_ends_its_connection() {
     for asks in [0, 1] {
@@ -203,7 +203,7 @@ async fn who_is_told_to_stop_ends_when_its_requests_are_answered() {
     asking.ends_at(129).await;
 }
 
-/// How much of an answer a stream of HTTP/2 takes unasked.
+/// Window of a stream of HTTP/2 in bytes.
 const WINDOW: usize = 20_000;
 
 /// A connection of HTTP/2 to ask on, and the task that moves it.
@@ -288,7 +288,7 @@ async fn an_idle_connection_of_http_2_ends_as_well() {
     pass(70).await;
     ask_http2(&mut sender).await;
     peer.ends_at(145).await;
-    // It was told so, and not cut off.
+    // The connection was shut down gracefully, and not cut off.
     moving.await.unwrap().unwrap();
 }
 
@@ -319,7 +319,7 @@ async fn a_connection_is_idle_again_after_a_long_answer() {
     peer.ends_at(1075).await;
 }
 
-/// Who follows a stream is not idle.
+/// A follower of a stream is not idle.
 #[tokio::test(start_paused = true)]
 async fn an_open_request_of_http_2_is_not_idle() {
     let mut peer = connect();

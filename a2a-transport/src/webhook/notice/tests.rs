@@ -1,10 +1,10 @@
-//! Bodies of every generation.
+//! Bodies of every protocol version.
 
 use super::*;
 use crate::binding::write_notification;
 use a2a_types::{Task, TaskState, TaskStatus};
 
-/// What a body is: its task, its kind and state, its generation.
+/// Checks what is read from a body: its version, task, kind and state.
 #[track_caller]
 fn check(body: &str, expected: &str) {
     let Notice {
@@ -85,7 +85,7 @@ fn bodies_of_0_2_and_0_3() {
     );
 }
 
-/// Where nothing tells 0.3 from 1.0, it is taken for 1.0.
+/// A body that could be 0.3 or 1.0 is read as 1.0.
 #[test]
 fn bodies_of_0_3_in_proto_json() {
     check(

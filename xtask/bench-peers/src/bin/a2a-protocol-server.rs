@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Says back what it is told, in an artifact.
+/// Sends the message back in an artifact.
 struct Echo;
 
 agent_executor!(Echo, |turn, queue| async {

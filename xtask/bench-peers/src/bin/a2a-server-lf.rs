@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Says back what it is told, in an artifact.
+/// Sends the message back in an artifact.
 struct Echo;
 
 impl AgentExecutor for Echo {

@@ -11,7 +11,7 @@ use crate::process::Process;
 use crate::serve::{Settings, Who};
 use crate::{Failure, machine};
 
-/// A server, and what it is asked.
+/// A server, and the requests that it gets.
 #[derive(Clone, Debug)]
 pub(super) struct Contender {
     /// As tables call it.
@@ -21,7 +21,7 @@ pub(super) struct Contender {
     pub(super) settings: Settings,
     pub(super) ask: Ask,
     pub(super) text: String,
-    /// The processors of those who ask.
+    /// The processors of the callers.
     pub(super) callers: Vec<usize>,
 }
 
@@ -39,7 +39,7 @@ impl Contender {
         }
     }
 
-    /// Whether nobody else runs where it does.
+    /// Returns whether no caller runs on its processors.
     fn has_its_processors(&self) -> bool {
         let is_shared = |core| self.callers.contains(core);
         !self.settings.cores.iter().any(is_shared)
@@ -92,7 +92,7 @@ impl Contender {
         })
     }
 
-    /// What one caller asks this server; a task that is to be read is made first.
+    /// Returns the requests of one caller to this server; a task that is to be read is made first.
     pub(super) async fn order(&self, process: &Process) -> Result<Order, Failure> {
         let address = process.address();
         if self.ask != Ask::Get || self.settings.who == Who::Ceiling {
@@ -108,7 +108,7 @@ impl Contender {
     }
 }
 
-/// Has each server measured once in each round.
+/// Measures each server once in each round.
 pub(super) async fn hold(
     plan: &Plan,
     load: String,
@@ -145,12 +145,12 @@ pub(super) async fn hold(
     })
 }
 
-/// How many events an answer has; one that is no stream has none.
+/// Returns the number of events of an answer; one that is no stream has none.
 pub(super) fn events(answer: &[u8]) -> usize {
     memchr::memmem::find_iter(answer, b"data: ").count()
 }
 
-/// How they are called in every table.
+/// Names of servers in every table.
 pub(super) const CEILING: &str = "hyper alone";
 const BY_HAND: &str = "made by hand";
 pub(super) const OURS: &str = "ours";

@@ -83,7 +83,7 @@ async fn cold(plan: &Plan) -> Result<Measured, Failure> {
     Ok(gets)
 }
 
-/// What so many callers ask.
+/// Returns the requests of so many callers.
 async fn orders(
     contender: &Contender,
     process: &Process,
@@ -110,7 +110,7 @@ pub(super) async fn cores(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     Ok(vec![cores])
 }
 
-/// The same message in each generation.
+/// The same message in each protocol version.
 pub(super) async fn dialects(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     let names = [
         (Ask::Send, "1.0"),
@@ -126,7 +126,7 @@ pub(super) async fn dialects(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     Ok(vec![dialects])
 }
 
-/// Tasks in memory, and in a file that has them before their senders are told so.
+/// Tasks in memory, and in a file that has them before their senders get an answer.
 pub(super) async fn stores(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     let directory = tempfile::tempdir_in(&plan.directory)?;
     let memory = Contender::ours(plan, Ask::Send, TEXT).named("memory");
@@ -211,7 +211,7 @@ async fn requests(
     .await
 }
 
-/// What a server does for callers, in the order of the columns.
+/// Returns the figures of a server under load, in the order of the columns.
 async fn measured<C: Caller>(
     plan: &Plan,
     process: &Process,
@@ -266,14 +266,14 @@ fn late(measured: &mut Measured, connections: usize) {
 /// A server that has a task in its file alone.
 const COLD: &str = "SQLite, in its file";
 
-/// After how many more no task is in the cache of the store.
+/// Number of further sends after which a task is no longer in the cache of the store.
 const CACHED: f64 = 12_000.0;
 
-/// From how many connections on the processor of the server is never idle.
+/// Number of connections from which the processor of the server is never idle.
 const MANY: usize = 16;
 
-/// How many connections there are at most.
+/// Maximum number of connections.
 const MOST: usize = 64;
 
-/// What is said.
+/// Text of each message.
 const TEXT: &str = "say this back to me";

@@ -1,4 +1,4 @@
-//! What a server keeps, after many sends.
+//! Memory of a server after many sends.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::measured::{Bound, Column, Measured};
 use crate::order::Ask;
 use crate::process::Process;
 
-/// So many tasks that the oldest are forgotten again.
+/// Sends so many tasks that the oldest are evicted.
 pub(super) async fn memory(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     let kept = plan.sends / 10;
     let mut ours = Contender::ours(plan, Ask::Send, "say this back to me");
@@ -76,7 +76,7 @@ impl Sends<'_> {
 
 const CALLERS: usize = 16;
 
-/// How long to send until memory may be looked at.
+/// Time of sending between two looks at the number of sends.
 const BATCH: Duration = Duration::from_millis(200);
 
 const MB: f64 = 1024.0 * 1024.0;

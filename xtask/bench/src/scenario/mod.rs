@@ -1,4 +1,4 @@
-//! What servers are made to do.
+//! Scenarios of load.
 
 mod contest;
 mod exchange;
@@ -46,18 +46,18 @@ pub(crate) enum Scenario {
     Memory,
 }
 
-/// How to measure.
+/// Settings of the measurements.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// How many times; all in turn.
+    /// Number of rounds; in each, every server is measured once.
     pub(crate) rounds: usize,
-    /// How long each time.
+    /// Duration of each measurement.
     pub(crate) period: Duration,
-    /// How many callers at once.
+    /// Numbers of callers at once.
     pub(crate) connections: Vec<usize>,
-    /// How many messages are sent where memory is what counts.
+    /// Number of messages where memory is measured.
     pub(crate) sends: usize,
-    /// Where databases are made.
+    /// Directory of databases.
     pub(crate) directory: PathBuf,
     /// The processor of the server, and that of its callers.
     pub(crate) cores: [usize; 2],

@@ -15,12 +15,12 @@ use crate::serve::{CHUNK, Pace, Settings, Who};
 use crate::statistics::median;
 use crate::{Failure, machine};
 
-/// An artifact in many chunks, told without a pause; and in ten times as many.
+/// An artifact in many chunks, sent without a pause; and in ten times as many.
 ///
-/// The ceiling is hyper that writes event by event: an agent has its events one at a time, and whoever
-/// follows it is to be told each as it happens. Two more of hyper are there to compare with: one whose
-/// events come from a task of their own, and one that has all of them from the beginning and writes
-/// many at once, which no agent does.
+/// The ceiling is hyper that writes event by event: an agent has its events one at a time, and a follower is
+/// to get each as it happens. Two more of hyper are there to compare with: one whose events come from a task
+/// of their own, and one that has all of them from the beginning and writes many at once, which no agent
+/// does.
 pub(super) async fn chunks(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     let mut short = told(plan, CHUNKS).await?;
     let rate = short.ratio(OURS, WRITTEN, "rate");
@@ -101,7 +101,7 @@ async fn told(plan: &Plan, chunks: usize) -> Result<Measured, Failure> {
     .await
 }
 
-/// Every chunk has arrived.
+/// Checks that every chunk has arrived.
 fn is_whole(contender: &Contender, answer: &[u8], chunks: usize) -> Result<(), Failure> {
     let arrived = match contender.settings.who {
         // It knows no streams.
@@ -154,7 +154,7 @@ async fn held(contender: &Contender, process: &Process, count: usize) -> Result<
     Ok(vec![memory / 1024.0 / count, cpu * 1e6 / count])
 }
 
-/// Opens so many streams, some at once; each has told its first event.
+/// Opens so many streams, some at once, and waits for the first event of each.
 async fn open(
     contender: &Contender,
     process: &Process,
@@ -180,7 +180,7 @@ async fn open(
     Ok(streams)
 }
 
-/// Many who follow one task, as it is told.
+/// Many followers of one task, as it runs.
 pub(super) async fn crowd(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     let ours = Contender::ours(plan, Ask::Stream, &format!("held {TOLD}"));
     let one = ours.clone().named("ours, 1 stream");
@@ -246,22 +246,22 @@ const SENT: &str = "hyper and a task";
 /// Hyper, which has all events from the beginning.
 const READY: &str = "hyper, all at once (no ceiling)";
 
-/// How many chunks a long answer has.
+/// Number of chunks of a long answer.
 const CHUNKS: usize = 10_000;
 
-/// How many streams are opened before the first that counts.
+/// Number of streams that are opened before the first that counts.
 const FIRST: usize = 100;
 
-/// How many bytes the first event of a stream has.
+/// Bytes of the first event of a stream.
 const FIRST_EVENT: usize = 400;
 
-/// How many are opened at once.
+/// Number of streams that are opened at once.
 const AT_ONCE: usize = 64;
 
-/// How many follow one task.
+/// Number of streams of one task.
 const CROWD: usize = 100;
 
-/// How many events each of them is told.
+/// Minimum number of events that each of them gets.
 const TOLD: usize = 2000;
 
 #[rustfmt::skip]

@@ -16,7 +16,7 @@ use crate::{Failure, stamp};
 
 /// Streams of 100 chunks a second each, merged as servers do it and each chunk by itself.
 ///
-/// A chunk carries the time at which the agent has told it; late is by how much that is past when the caller
+/// A chunk carries the time at which the agent has sent it; its delay is the time from then until the caller
 /// has read it.
 pub(super) async fn tokens(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     let directory = tempfile::tempdir_in(&plan.directory)?;

@@ -1,4 +1,4 @@
-//! The agent that is measured: it does no more than it is told.
+//! The agent that is measured: it does no more than its message demands.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use tokio::time::MissedTickBehavior;
 
 use crate::stamp::stamp;
 
-/// Does what it is told:
+/// Agent that does what the message demands:
 ///
-/// - `chunks N` tells an artifact in so many chunks, without a pause;
-/// - `tokens N` tells as many at the pace of a model, each saying when it was told;
-/// - `held N` tells so many chunks when another message has said `go`;
-/// - `wait …` says that it works, and then waits until it is canceled;
-/// - anything else is said back in an artifact.
+/// - `chunks N` sends an artifact in so many chunks, without a pause;
+/// - `tokens N` sends as many at the pace of a model, each with the time when it was sent;
+/// - `held N` sends so many chunks when another message has been `go`;
+/// - `wait …` reports that it works, and then waits until it is canceled;
+/// - anything else is sent back in an artifact.
 pub(super) struct Echo {
     gate: Semaphore,
 }
@@ -72,8 +72,8 @@ async fn tokens(turn: &Turn, count: usize) -> Result<(), Failure> {
     Ok(draft.text(stamp()).done().await?)
 }
 
-/// How many chunks a model writes in a second.
+/// Chunks that a model writes in a second.
 pub(crate) const TOKENS_PER_SECOND: u32 = 100;
 
-/// What a model writes at a time.
+/// Text that a model writes at a time.
 pub(crate) const CHUNK: &str = "some words more ";

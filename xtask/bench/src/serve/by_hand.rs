@@ -1,6 +1,6 @@
-//! What somebody writes who needs an agent today, and nothing of the protocol but a send and a get that
-//! nobody gets wrong: hyper, types for what is said, an agent in a task of its own, a map of tasks. What
-//! ours costs more is the price of everything else.
+//! Minimal server for an agent, made by hand: hyper, types for the messages, an agent in a task of its own, a
+//! map of tasks, and nothing of the protocol but a send and a get without errors. What ours costs more is the
+//! price of everything else.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,13 +33,13 @@ pub(super) async fn serve() -> Result<(), Failure> {
         tokio::spawn(async move {
             let mut http1 = http1::Builder::new();
             http1.timer(TokioTimer::new());
-            // Whoever closes a connection has what it wanted.
+            // A caller that closes a connection has its answer.
             let _ = http1.serve_connection(TokioIo::new(stream), service).await;
         });
     }
 }
 
-/// A failure closes the connection: who measures hears of it.
+/// A failure closes the connection, which the caller reports.
 async fn answer_to(
     request: Request<Incoming>,
     shelf: Arc<Shelf>,
@@ -69,7 +69,7 @@ async fn answer_to(
     Ok(response)
 }
 
-/// A new task, as its agent leaves it.
+/// Returns a new task, as its agent leaves it.
 async fn send(mut message: Message, shelf: &Shelf) -> Task {
     let (id, context_id) = (TaskId::random(), ContextId::random());
     let text = message
@@ -99,7 +99,7 @@ async fn send(mut message: Message, shelf: &Shelf) -> Task {
     task.clone()
 }
 
-/// The agent: it says back what it is told.
+/// The agent: it sends back the text.
 async fn echo(text: String, told: mpsc::Sender<Event>) {
     let artifact = Artifact {
         artifact_id: ArtifactId::random(),
@@ -114,7 +114,7 @@ async fn echo(text: String, told: mpsc::Sender<Event>) {
         Event::Status(Status::now("TASK_STATE_COMPLETED")),
     ];
     for event in events {
-        // Whoever asked is gone.
+        // The caller is gone.
         if told.send(event).await.is_err() {
             return;
         }
@@ -158,10 +158,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many tasks are kept: as many as ours keeps.
+/// Maximum number of tasks: as many as ours keeps.
 const MOST: usize = 10_000;
 
-/// How many events an agent may be ahead.
+/// Number of events that an agent may be ahead.
 const AHEAD: usize = 16;
 
 #[derive(Deserialize)]

@@ -31,7 +31,7 @@ pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
         let (io, said) = (TokioIo::new(stream), answer.clone());
         let service = service_fn(move |request| answer_to(request, said.clone()));
         tokio::spawn(async move {
-            // Whoever closes a connection has what it wanted.
+            // A caller that closes a connection has its answer.
             let _ = match is_http2 {
                 true => {
                     http2::Builder::new(TokioExecutor::new())
@@ -71,7 +71,7 @@ async fn answer_to(
     Ok(response)
 }
 
-/// What is answered: the same bytes so many times.
+/// The answer: the same bytes so many times.
 #[derive(Clone)]
 struct Said {
     piece: Bytes,
@@ -124,14 +124,14 @@ impl Said {
     }
 }
 
-/// How many events a task may be ahead of what is written.
+/// Number of events that a task may be ahead of what is written.
 const CHANNEL: usize = 64;
 
 /// An answer on its way.
 struct Told {
     said: Said,
     left: usize,
-    /// Whether hyper could write all that it was given.
+    /// `true` if hyper could write all that it was given.
     is_written: bool,
     sent: Option<mpsc::Receiver<Bytes>>,
 }

@@ -1,4 +1,4 @@
-//! Our server, as somebody writes it who has read the README.
+//! Our server, made as the README shows.
 
 use std::path::Path;
 
