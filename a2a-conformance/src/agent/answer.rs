@@ -1,4 +1,4 @@
-//! Whether an answer is about what was asked, and agrees with what was said before.
+//! Checks of a result against its request and against earlier reports on the same task.
 
 use a2a_types::{Dialect, Operation};
 use jiff::civil::DateTime;
@@ -10,21 +10,21 @@ use super::lane::Lane;
 use super::observed::unless;
 use crate::run::Evidence;
 
-/// A result, and what it answers.
+/// A result together with the request that it answers.
 pub(super) struct Answer<'a> {
     pub(super) operation: Operation,
-    /// The params, in protocol 1.0; null if they were changed on their way.
+    /// Params of the request in protocol 1.0; null if the case altered them.
     pub(super) asked: &'a Value,
     /// The result, in protocol 1.0.
     pub(super) result: &'a Value,
     /// The result as it came.
     pub(super) json: &'a Value,
-    /// When it was given, by the agent's clock.
+    /// Time of the answer by the agent's clock: the header `Date`.
     pub(super) date: Option<&'a str>,
 }
 
 impl Lane {
-    /// Holds a result against what was asked, and against what is known of its task.
+    /// Checks a result against its request, and against what is known of its task.
     pub(super) fn judge_answer(&self, answer: &Answer<'_>, evidence: &Evidence) {
         let Answer {
             operation,
@@ -60,7 +60,7 @@ impl Lane {
         }
     }
 
-    /// No more history than was asked for.
+    /// Checks that a task has no more history than was asked for.
     pub(super) fn judge_history(
         &self,
         check: &'static str,
@@ -72,7 +72,7 @@ impl Lane {
         let Some(most) = length.and_then(Value::as_u64) else {
             return;
         };
-        // By HTTP+JSON 0.3 cannot tell 0 from nothing.
+        // 0.3 by HTTP+JSON cannot tell 0 from nothing.
         if most == 0 && self.cannot_say_0() {
             return;
         }
@@ -83,7 +83,7 @@ impl Lane {
         self.observed.see(check, found, evidence);
     }
 
-    /// A page has what was asked for, and no more.
+    /// Checks that a page of a list has what was asked for, and no more.
     fn judge_list(&self, answer: &Answer<'_>, evidence: &Evidence) {
         let asked = answer.asked;
         let see = |check, found| self.observed.see(check, found, evidence);
@@ -133,10 +133,10 @@ impl Lane {
         }
     }
 
-    /// A task that goes on has its status since about now, by the clock of the agent itself.
+    /// Checks that the status time of a task is close to the header `Date`, the agent's own clock.
     fn judge_clock(&self, answer: &Answer<'_>, evidence: &Evidence) {
         let written = task_of(answer.json).and_then(|task| task["status"]["timestamp"].as_str());
-        // 0.2 and 0.3 do not say where it is that time.
+        // 0.2 and 0.3 do not define the zone of a time that names none.
         if self.dialect != Dialect::V0_1 && written.is_some_and(is_without_zone) {
             return;
         }
@@ -159,7 +159,7 @@ impl Lane {
     }
 }
 
-/// What of a result has to be as it was asked for: the place, what was asked for, what came.
+/// Returns the members of a result that must be as in the request: path, expected value, found value.
 fn wanted<'a>(
     dialect: Dialect,
     operation: Operation,
@@ -170,7 +170,7 @@ fn wanted<'a>(
         Operation::GetTask | Operation::CancelTask => vec![("$.id", &asked["id"], &result["id"])],
         Operation::SendMessage => {
             let (message, task, reply) = (&asked["message"], &result["task"], &result["message"]);
-            // Who names a conversation only may be given another one in 0.2 and 0.3.
+            // In 0.2 and 0.3 the agent may replace a `contextId` that comes without a `taskId`.
             let is_made_up =
                 matches!(dialect, Dialect::V0_2 | Dialect::V0_3) && message.get("taskId").is_none();
             let context = match is_made_up {
@@ -204,7 +204,7 @@ fn wanted<'a>(
         }
         _ => Vec::new(),
     };
-    // Nobody asked for it, or it is not said.
+    // Only what the request names and the result has is compared.
     let is_said = |(_, wanted, found): &(&str, &Value, &Value)| {
         wanted.is_string() && *wanted != "" && !found.is_null()
     };
@@ -215,7 +215,7 @@ pub(super) fn time(value: &Value) -> Option<Timestamp> {
     value.as_str()?.parse().ok()
 }
 
-/// A time that does not say where it is that time.
+/// Returns whether a text is a date and time without a time zone.
 pub(super) fn is_without_zone(text: &str) -> bool {
     let is_time = text.contains('T') && text.parse::<DateTime>().is_ok();
     is_time && text.parse::<Timestamp>().is_err()
@@ -225,5 +225,5 @@ pub(super) fn items(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// So far apart are no two clocks of one agent.
+/// Least difference that two clocks of one agent cannot have.
 const FAR: SignedDuration = SignedDuration::from_mins(10);

@@ -1,4 +1,4 @@
-//! Requests in which the names of headers begin with capitals: the usual client writes small letters.
+//! Requests whose header names begin with capitals; the usual client writes lower case.
 
 use bytes::Bytes;
 use http::header::HOST;
@@ -9,8 +9,8 @@ use hyper::client::conn::http1::{Builder, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-/// A connection on which names of headers begin with capitals; none where it cannot be had so simply, like
-/// behind TLS.
+/// Opens a connection on which header names begin with capitals; `None` if the URL is not plain HTTP, or
+/// the connection fails.
 pub(super) async fn connected(uri: &Uri) -> Option<SendRequest<Full<Bytes>>> {
     let host = uri.host().filter(|_| uri.scheme_str() == Some("http"))?;
     let address = (host.trim_matches(['[', ']']), uri.port_u16().unwrap_or(80));

@@ -1,4 +1,4 @@
-//! What is the same in every result and event: whose it is, who speaks, bytes and times.
+//! Checks of every result and event: ids, roles, bytes and times.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::observed::unless;
 use crate::run::{Evidence, Mismatch};
 
 impl Lane {
-    /// Holds a result or an event against what holds for all of them.
+    /// Checks a result or an event against what holds for all of them.
     pub(super) fn judge_content(&self, result: &Value, evidence: &Evidence) {
         let see = |check, found| self.observed.see(check, found, evidence);
         let mut things = Vec::new();
@@ -46,7 +46,7 @@ impl Lane {
         }
     }
 
-    /// A task has its ids, and what is in it is of that task.
+    /// Checks that a task has its ids, no id twice in a list, and no message that names another task.
     fn judge_task(&self, place: &str, task: &Value, evidence: &Evidence) {
         let see = |check, found| self.observed.see(check, found, evidence);
         let context = match self.dialect {
@@ -86,7 +86,7 @@ impl Lane {
         }
     }
 
-    /// A status is since a time that can be read, and what is said with it is said by the agent.
+    /// Checks that the time of a status can be read, and that its message is by the agent.
     fn judge_status(&self, place: &str, owner: &Value, evidence: &Evidence) {
         let see = |check, found| self.observed.see(check, found, evidence);
         let status = &owner["status"];
@@ -95,7 +95,7 @@ impl Lane {
             let zoned = text.rfind(['+', '-']).is_some_and(|at| at > 10);
             let is_1_0 = self.dialect == Dialect::V1_0;
             let read = text.parse::<jiff::Timestamp>().is_ok();
-            // 0.1 reads as UTC what has no zone, and ISO 8601 leaves it out, too.
+            // 0.1 reads a time without a zone as UTC, and ISO 8601 allows it as well.
             let holds = match is_1_0 {
                 true => read && text.ends_with('Z'),
                 false => read && (text.ends_with('Z') || zoned) || is_without_zone(text),
@@ -117,7 +117,7 @@ impl Lane {
         }
     }
 
-    /// What messages and artifacts have in common.
+    /// Checks what messages and artifacts have in common: extensions, id and parts.
     fn judge_utterance(&self, place: &str, value: &Value, evidence: &Evidence) {
         let see = |check, found| self.observed.see(check, found, evidence);
         if let Some(list) = value.get("extensions") {
@@ -137,7 +137,7 @@ impl Lane {
     }
 }
 
-/// Who speaks is the agent.
+/// Returns a mismatch unless the role of a message is the agent.
 fn said_by_agent(place: &str, message: &Value) -> Option<Mismatch> {
     let role = &message["role"];
     let holds = role == "agent" || role == "ROLE_AGENT";
@@ -145,19 +145,19 @@ fn said_by_agent(place: &str, message: &Value) -> Option<Mismatch> {
     unless(holds, &place, "the agent", role)
 }
 
-/// A message that says that it is of another task or conversation than the one it is in.
+/// Returns a mismatch if a message names another task or conversation than the one it is in.
 fn foreign(place: &str, owner: &Value, message: &Value) -> Option<Mismatch> {
     let own = owner.get("taskId").or_else(|| owner.get("id"));
     let pairs = [("taskId", own), ("contextId", owner.get("contextId"))];
     pairs.into_iter().find_map(|(name, own)| {
         let (own, said) = (own?, message.get(name)?);
-        // ProtoJSON may say that there is none.
+        // ProtoJSON may write an absent id as an empty text.
         let holds = said == own || said == "";
         unless(holds, &format!("{place}.{name}"), own.to_string(), said)
     })
 }
 
-/// Something in a result, with its path.
+/// An object in a result, with its path.
 struct Thing<'a> {
     kind: Kind,
     place: String,
@@ -190,7 +190,7 @@ fn kind_of(value: &Value) -> Kind {
     }
 }
 
-/// Every object of a result, but for those that people put there, which are theirs.
+/// Collects every object of a result, except those in `metadata`, `data` and `params`, which users define.
 fn find<'a>(value: &'a Value, place: &str, things: &mut Vec<Thing<'a>>) {
     match value {
         Value::Object(members) => {

@@ -19,27 +19,27 @@ pub(super) struct Conversation<'t> {
     pub(super) lane: &'t Lane,
     pub(super) names: Names,
     pub(super) streams: BTreeMap<String, Streaming>,
-    /// What its webhook is called.
+    /// Key of the case's webhook.
     pub(super) key: String,
     pub(super) evidence: Vec<Evidence>,
     pub(super) mismatches: Vec<Mismatch>,
-    /// Where it went otherwise than preferred, but as allowed.
+    /// Places where the agent did what is allowed instead of what is preferred.
     pub(super) leniences: Vec<String>,
-    /// Whether it is about what the behaviour contract promises.
+    /// `true` if the case relies on the behaviour contract.
     pub(super) is_instrumented: bool,
-    /// The step, from 1, and which of its repetitions.
+    /// Number of the step, from 1, and of its repetition, if it has any.
     at: (usize, Option<usize>),
 }
 
-/// Why a case could not go on.
+/// Reason why a case stopped early.
 pub(super) enum Stop {
-    /// The generation has no such operation.
+    /// The protocol version has no such operation.
     NotSpoken,
     /// The case does not apply to this agent, for this reason.
     NotApplicable(String),
-    /// The case says something that makes no sense.
+    /// The case itself is wrong, for this reason.
     Nonsense(String),
-    /// A step that others need did not come to what it should have.
+    /// A step on which later steps depend was not met.
     Unmet,
 }
 
@@ -86,7 +86,7 @@ impl<'t> Conversation<'t> {
         }
     }
 
-    /// Takes all steps, until one that others build on is not what it should be.
+    /// Takes all steps, until one that others depend on is not met.
     pub(super) async fn hold(&mut self, case: &Case) -> Result<(), Stop> {
         self.is_instrumented = case.profile == Profile::Instrumented;
         let held = self.hold_steps(&case.steps).await;
@@ -159,12 +159,12 @@ impl<'t> Conversation<'t> {
         })
     }
 
-    /// The step, from 1.
+    /// Returns the number of the step, from 1.
     pub(super) fn number(&self) -> usize {
         self.at.0
     }
 
-    /// Something of the step.
+    /// Names a part of the step, like `step 2.1, the answer`.
     pub(super) fn place(&self, what: &str) -> String {
         match self.at {
             (number, None) => format!("step {number}, {what}"),
@@ -176,15 +176,15 @@ impl<'t> Conversation<'t> {
         self.names.fill(template).map_err(Stop::Nonsense)
     }
 
-    /// A template without the conversations that were not told: 0.1 and 1.0 leave it to the agent
-    /// whether a task has one.
+    /// Returns a template without the `contextId` of tasks that have none, or with `instead` there: 0.1 and
+    /// 1.0 leave it to the agent whether a task has one.
     pub(super) fn as_told(&self, template: &Value, instead: Option<&Value>) -> Value {
         match template {
             Value::Object(members) => {
                 let members = members.iter().filter_map(|(name, value)| {
                     let value = match name.as_str() {
                         "contextId" if self.is_untold(value) => instead?.clone(),
-                        // What was left out is the default of its type.
+                        // A member that was left out has the default of its type.
                         "$same" if self.fill(value).is_err() => Value::Null,
                         _ => self.as_told(value, instead),
                     };
@@ -200,7 +200,7 @@ impl<'t> Conversation<'t> {
         }
     }
 
-    /// Whether it stands for the conversation of a task that tells none.
+    /// Returns whether a template names the `contextId` of a known task that has none.
     fn is_untold(&self, value: &Value) -> bool {
         let path = value
             .as_str()
@@ -220,7 +220,7 @@ impl<'t> Conversation<'t> {
         })
     }
 
-    /// The generation as the step asks it: in the binding that is tested, or in another.
+    /// Returns the lane of a step: the one under test, or that of the binding that the step names.
     pub(super) fn lane_of(&self, step: &Step) -> Result<&'t Lane, Stop> {
         let Some(binding) = &step.by else {
             return Ok(self.lane);
@@ -232,7 +232,7 @@ impl<'t> Conversation<'t> {
         lane.ok_or_else(|| Stop::Nonsense(format!("there is no {binding} in this generation")))
     }
 
-    /// What is to be made of what came: it is as expected, or as allowed, or not.
+    /// Returns the mismatches with a step's expectation; none if the lenient one is met, which is noted.
     pub(super) fn settle(
         &mut self,
         step: &Step,
@@ -263,9 +263,9 @@ impl<'t> Conversation<'t> {
         }
     }
 
-    /// Looks at a value that is known.
+    /// Checks a value that is already known.
     fn see(&mut self, step: &Step, value: &Value) -> Result<(), Stop> {
-        // What is not there is nothing.
+        // A value that cannot be filled in is absent.
         let value = self.names.fill(value).ok();
         let found = self.settle(step, |this, expect| {
             this.check_value(expect, value.as_ref())
@@ -274,7 +274,7 @@ impl<'t> Conversation<'t> {
         Ok(())
     }
 
-    /// Waits for what its webhook is told.
+    /// Waits until the webhook has received what the step expects, or the time is over.
     async fn notified(&mut self, step: &Step, path: &str) -> Result<(), Stop> {
         let Some(webhooks) = &self.target.webhooks else {
             return Err(Stop::Nonsense("there is no webhook".to_owned()));
@@ -318,7 +318,7 @@ impl<'t> Conversation<'t> {
     }
 }
 
-/// The URL beside which others stand: `..`, seen from this one.
+/// Returns the parent of a URL: `..`, seen from this one.
 fn parent(url: &str) -> &str {
     let scheme = url.find("://").map_or(0, |end| end + 3);
     match url[scheme..].rfind('/') {

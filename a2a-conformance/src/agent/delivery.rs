@@ -1,4 +1,4 @@
-//! What a webhook was told.
+//! Push notifications that a webhook received.
 
 use a2a_jsonrpc::{Id, Limits};
 use a2a_transport::binding::EventReader;
@@ -12,10 +12,10 @@ use crate::lint::misfit;
 use crate::run::{Evidence, Half};
 
 impl Lane {
-    /// What a webhook was told, and what that says in protocol 1.0.
+    /// Adds to a delivery the `event` that its body is, in protocol 1.0; null if it is none.
     pub(crate) fn told(&self, mut delivery: Value) -> Value {
         let body = &delivery["body"];
-        // That it has the form of its version is a check of its own: `push.body`.
+        // The form that its version requires is a check of its own: `push.body`.
         let (own, other) = match self.dialect {
             Dialect::V1_0 => (self.event_in(body), self.task_in(body)),
             _ => (self.task_in(body), self.event_in(body)),
@@ -25,7 +25,7 @@ impl Lane {
         delivery
     }
 
-    /// The event that a body is, as a stream of the version has it.
+    /// Reads a body as a stream event of the version.
     fn event_in(&self, body: &Value) -> Option<Value> {
         let operation = Operation::SendStreamingMessage;
         let (envelope, document) = match self.dialect {
@@ -40,7 +40,7 @@ impl Lane {
         serde_json::to_value(read.value.event).ok()
     }
 
-    /// The task that a body is.
+    /// Reads a body as a task.
     fn task_in(&self, body: &Value) -> Option<Value> {
         let envelope = in_json_rpc(self.dialect, Operation::GetTask);
         match self.read(&envelope, 200, enveloped(body).as_bytes()) {
@@ -51,10 +51,10 @@ impl Lane {
         }
     }
 
-    /// Holds what a webhook was told against what it has to be told.
+    /// Checks the body of a push notification.
     pub(super) fn judge_delivery(&self, step: usize, delivery: &Value) {
         let body = &delivery["body"];
-        // That it is told by POST is a check of its own; 0.1 leaves open what it is told.
+        // The method has a check of its own; 0.1 leaves the body open.
         let is_other = delivery["method"] != "POST";
         let is_open = self.dialect == Dialect::V0_1 && body.get("status").is_none();
         if is_other || is_open {

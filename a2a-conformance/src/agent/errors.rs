@@ -1,4 +1,4 @@
-//! Whether an error is what errors have to be.
+//! Checks of the errors that an agent answers with.
 
 use a2a_transport::Binding;
 use a2a_types::{Dialect, ErrorKind};
@@ -10,7 +10,7 @@ use super::observed::unless;
 use crate::run::{Evidence, Mismatch};
 
 impl Lane {
-    /// Holds an error against everything that holds for all errors.
+    /// Checks an error against everything that holds for all errors.
     pub(super) fn judge_error(&self, answered: &Answered) {
         let evidence = &answered.evidence;
         let Some(json) = &answered.json else { return };
@@ -30,7 +30,7 @@ impl Lane {
         if (self.binding, self.dialect) == (Binding::HttpJson, Dialect::V0_3) && !is_guarded {
             see("error.body", untold(json));
         }
-        // A proxy or a guard before the agent may refuse in words of its own.
+        // A proxy in front of the agent may refuse in a format of its own.
         let Some(error) = json.get("error").filter(|error| error.is_object()) else {
             if self.binding == Binding::HttpJson && self.dialect == Dialect::V1_0 {
                 let found = unless(
@@ -52,7 +52,7 @@ impl Lane {
         }
     }
 
-    /// An error tells nothing of the inside of the agent, whatever it answers.
+    /// Checks that an error reveals nothing of the agent's internals.
     pub(super) fn judge_internals(&self, answered: &Answered) {
         if let (Outcome::Error { message, .. }, Some(json)) = (&answered.outcome, &answered.json) {
             let found = internals(message, json);
@@ -61,7 +61,7 @@ impl Lane {
         }
     }
 
-    /// What every error object of JSON-RPC is.
+    /// Checks an error object of JSON-RPC: its members and its code.
     pub(super) fn judge_object(&self, error: &Value, kind: ErrorKind, evidence: &Evidence) {
         let see = |check, found| self.observed.see(check, found, evidence);
         let data_fits = match (self.dialect, error.get("data")) {
@@ -84,7 +84,7 @@ impl Lane {
         let of_generation = ErrorKind::ALL
             .iter()
             .any(|known| known.code_in(self.dialect) == code);
-        // JSON-RPC keeps these for itself, and A2A the first few of those for servers.
+        // Codes that JSON-RPC reserves, and those of its server errors that A2A defines.
         let reserved = (-32768..=-32100).contains(&code) || (-32009..=-32001).contains(&code);
         let known = of_generation || !reserved || self.dialect == Dialect::V0_1;
         let expected = format!("a code of {}", self.dialect);
@@ -98,20 +98,20 @@ impl Lane {
     fn judge_body(&self, answered: &Answered, error: &Value, kind: ErrorKind) {
         let see = |check, found| self.observed.see(check, found, &answered.evidence);
         let (status, expected) = (answered.status, kind.http_status());
-        // What 1.0.0 had for some of them.
+        // Statuses that 1.0.0 had for some of them.
         let earlier = match kind {
             ErrorKind::TaskNotCancelable => 409,
             ErrorKind::ContentTypeNotSupported => 415,
             ErrorKind::InvalidAgentResponse => 502,
             _ => expected,
         };
-        // HTTP has words of its own for what is no matter of A2A.
+        // HTTP has statuses of its own for errors outside A2A.
         let of_http = [404, 405, 406, 408, 413, 415, 429, 431, 503].contains(&status);
         let same = match self.dialect {
             Dialect::V1_0 if is_of_a2a(kind) => status == expected || status == earlier,
-            // No table has them.
+            // No table lists these errors.
             Dialect::V1_0 => status / 100 == expected / 100 || of_http,
-            // No table says which; 404 says that something is not there.
+            // No table lists statuses; 404 means that something is not there.
             _ => status / 100 == expected / 100 && (status != 404 || is_absence(kind)),
         };
         see(
@@ -153,7 +153,7 @@ impl Lane {
         }
     }
 
-    /// What stands in the details of errors, since 1.0.
+    /// Checks the details of an error of 1.0.
     pub(super) fn judge_details(&self, error: &Value, kind: ErrorKind, evidence: &Evidence) {
         let see = |check, found| self.observed.see(check, found, evidence);
         let name = match self.binding {
@@ -181,7 +181,7 @@ impl Lane {
     }
 }
 
-/// An error of 0.3, which leaves its form to agents, that does not say what went wrong.
+/// Returns a mismatch if an error of 0.3, which leaves its form to agents, does not say what went wrong.
 fn untold(json: &Value) -> Option<Mismatch> {
     let is_said = |text: &str| !text.trim().is_empty();
     let (place, error) = match json.get("error") {
@@ -195,7 +195,7 @@ fn untold(json: &Value) -> Option<Mismatch> {
     unless(holds, place, expected, json)
 }
 
-/// A detail whose members are not what its type says.
+/// Returns a mismatch if the members of a detail are not what its type requires.
 fn misshapen(place: &str, detail: &Value) -> Option<Mismatch> {
     let is_text = |name: &str| detail[name].is_string();
     let texts = |value: &Value| match value {
@@ -218,12 +218,12 @@ fn misshapen(place: &str, detail: &Value) -> Option<Mismatch> {
     unless(holds, place, expected, detail)
 }
 
-/// Whether A2A has a code of its own for it.
+/// Returns whether the error has a code of A2A's own.
 pub(super) fn is_of_a2a(kind: ErrorKind) -> bool {
     (-32009..=-32001).contains(&kind.code())
 }
 
-/// Whether HTTP may say of it that there is no such thing.
+/// Returns whether the error may be answered by HTTP status 404.
 fn is_absence(kind: ErrorKind) -> bool {
     !matches!(
         kind,
@@ -239,7 +239,7 @@ const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
 const INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";
 const DOMAIN: &str = "a2a-protocol.org";
 
-/// Whether an error tells of the inside of the agent: files, code, a stack.
+/// Returns a mismatch if an error reveals the agent's internals: files, code, a stack trace.
 fn internals(message: &str, json: &Value) -> Option<Mismatch> {
     let all = format!("{message}\n{json}");
     let signs = [

@@ -1,4 +1,4 @@
-//! An event of a stream, held against what events have to be and against those before it.
+//! Checks of the events of a stream, each by itself and against those before it.
 
 use a2a_transport::sse::ServerSentEvent;
 use a2a_transport::{Binding, Error};
@@ -13,7 +13,7 @@ use super::observed::unless;
 use super::stream::Streaming;
 
 impl Streaming {
-    /// Reads an event, and judges it.
+    /// Reads an event, and checks it.
     pub(super) fn take(&mut self, lane: &Lane, event: &ServerSentEvent) {
         if let Some(id) = &event.id {
             self.last_id.clone_from(id);
@@ -50,7 +50,7 @@ impl Streaming {
         }
     }
 
-    /// What is around an event, and what it is by the schema.
+    /// Checks the envelope of an event, and its content against the schema.
     fn judge_frame(&self, lane: &Lane, json: &Value, place: &str) {
         let see = |check, found| lane.observed.see(check, found, &self.evidence);
         let content = match lane.binding {
@@ -110,7 +110,7 @@ impl Streaming {
         self.events.push(told);
     }
 
-    /// What begins a stream, and what may follow.
+    /// Checks the first event of a stream, and that none changes or follows its end.
     fn judge_order(&self, lane: &Lane, event: &Event, told: &Value, place: &str) {
         let see = |check, found| lane.observed.see(check, found, &self.evidence);
         if lane.dialect == Dialect::V1_0 && self.events.is_empty() && !self.resumes {
@@ -134,7 +134,7 @@ impl Streaming {
         }
     }
 
-    /// Whether it is the task as it ended, told once more after its last status (1.0 §11.7).
+    /// Returns whether an event repeats the task as it ended, after its last status (1.0 §11.7).
     fn is_told_again(&self, event: &Event) -> bool {
         let (Event::Task(task), Some(known)) = (event, &self.folded) else {
             return false;
@@ -147,7 +147,7 @@ impl Streaming {
         ended.is_terminal() && task.status.state == ended && is_new
     }
 
-    /// All events are about the task that was asked for, or the one that the first was about.
+    /// Checks that an event is about the task that was asked for, or else the one of the first event.
     fn judge_whose(&self, lane: &Lane, event: &Event, told: &Value, place: &str) {
         let text = |id: &dyn ToString| Value::from(id.to_string());
         let id = event.task_id().map(|id| text(id));
@@ -167,7 +167,7 @@ impl Streaming {
         ];
         let contexts = [
             known.and_then(|task| Some(text(task.context_id.as_ref()?))),
-            // Who names a conversation only may be given another one in 0.2 and 0.3.
+            // In 0.2 and 0.3 the agent may replace a `contextId` that comes without a `taskId`.
             message.get("contextId").cloned().filter(|_| {
                 let is_known = message.get("taskId").is_some();
                 is_known || matches!(lane.dialect, Dialect::V0_1 | Dialect::V1_0)
@@ -194,7 +194,7 @@ impl Streaming {
         lane.judge_history("send.history-length", length, task, place, &self.evidence);
     }
 
-    /// Chunks are added to what was begun and is not whole.
+    /// Checks that a chunk is appended only to an artifact that was begun and is not complete.
     fn judge_chunk(&mut self, lane: &Lane, event: &Event, told: &Value, place: &str) {
         let Event::ArtifactUpdate(update) = event else {
             return;
@@ -213,7 +213,7 @@ impl Streaming {
         self.begun_artifacts.push(id);
     }
 
-    /// A later status is not since an earlier time.
+    /// Checks that the time of a status is not before that of an earlier one.
     fn judge_time(&mut self, lane: &Lane, told: &Value, place: &str) {
         let of = |member: &str| time(&told[member]["status"]["timestamp"]);
         let Some(at) = of("task").or_else(|| of("statusUpdate")) else {
@@ -255,5 +255,5 @@ impl Streaming {
     }
 }
 
-/// Some times are told to the second.
+/// Tolerance between times, as some are rounded to seconds.
 const ROUNDED: SignedDuration = SignedDuration::from_secs(1);

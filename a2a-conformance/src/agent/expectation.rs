@@ -1,4 +1,4 @@
-//! What came, held against what had to come.
+//! Comparison of answers with what a case expects.
 
 use a2a_transport::Binding;
 use a2a_types::{Dialect, ErrorKind};
@@ -12,7 +12,7 @@ use crate::case::{Expect, pattern};
 use crate::run::Mismatch;
 
 impl Conversation<'_> {
-    /// Everything that is not what it should be.
+    /// Returns every mismatch of an answer with what a step expects.
     pub(super) fn check(
         &self,
         expect: &Expect,
@@ -103,7 +103,7 @@ impl Conversation<'_> {
         self.against(expect.notifications.as_ref(), Some(list), "notifications")
     }
 
-    /// A value against a pattern in which names stand.
+    /// Compares a value with a pattern, in which names are filled in first.
     pub(super) fn against(
         &self,
         wanted: Option<&Value>,
@@ -125,7 +125,7 @@ impl Conversation<'_> {
         kind: ErrorKind,
     ) -> Option<Mismatch> {
         let dialect = said.dialect;
-        // Older generations have fewer codes.
+        // Older versions have fewer codes.
         let named = |wanted: &Value| {
             let name = wanted.as_str().unwrap_or_default();
             let wanted = error_kind(name);
@@ -150,18 +150,18 @@ impl Conversation<'_> {
     }
 }
 
-/// How an error was said.
+/// Format of an error.
 pub(super) struct Said {
     pub(super) dialect: Dialect,
     pub(super) binding: Binding,
-    /// Whether the body names a code of JSON-RPC.
+    /// `true` if the body names a code of JSON-RPC.
     pub(super) is_coded: bool,
 }
 
 impl Said {
-    /// Whether two errors differ in what they say. By HTTP+JSON, 1.0 has no reason for what is no error of
-    /// A2A (§5.4), and 0.3 has no form for errors: where the body names no code, there is only the class of
-    /// the status.
+    /// Returns whether two errors differ in an answer. By HTTP+JSON, 1.0 has no reason for errors outside A2A
+    /// (§5.4), and 0.3 has no error format: where the body names no code, only the class of the status can
+    /// differ.
     fn tells_apart(&self, one: ErrorKind, other: ErrorKind) -> bool {
         let has_no_reason = |kind: ErrorKind| (-32700..=-32600).contains(&kind.code());
         let class = |kind: ErrorKind| kind.http_status_in(self.dialect) / 100;
@@ -174,7 +174,7 @@ impl Said {
     }
 }
 
-/// Whether the body of an error names a code of JSON-RPC.
+/// Returns whether the body of an error names a code of JSON-RPC, which is negative.
 pub(super) fn has_code(json: &Value) -> bool {
     let codes = [&json["code"], &json["error"]["code"]];
     codes
@@ -182,7 +182,7 @@ pub(super) fn has_code(json: &Value) -> bool {
         .any(|code| code.as_i64().is_some_and(|code| code < 0))
 }
 
-/// The task of a result: it itself, or what is in it.
+/// Returns the task of a result: its member `task`, or the result itself if it has a status.
 pub(super) fn task_of(result: &Value) -> Option<&Value> {
     match result.get("task") {
         Some(task) => Some(task),

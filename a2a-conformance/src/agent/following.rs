@@ -1,4 +1,4 @@
-//! Streams in a case: begun, read on, held against what has to come.
+//! Streams in a case: opened, read, and compared with what a step expects.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::stream::Streaming;
 use crate::case::{Expect, Step, Until};
 use crate::run::Mismatch;
 
-/// What was read of a stream in a step.
+/// The part of a stream that was read in a step.
 struct Seen {
     events: Vec<Value>,
     folded: Value,
@@ -18,7 +18,7 @@ struct Seen {
 }
 
 impl Streaming {
-    /// How it was refused. What it was refused by is not kept: its errors are told apart.
+    /// Returns the format of its refusal. The body is not kept; its errors are told apart by their codes.
     fn said(&self) -> Said {
         Said {
             dialect: self.dialect,
@@ -43,7 +43,7 @@ impl<'t> Conversation<'t> {
         read
     }
 
-    /// Reads on in a stream.
+    /// Reads on in a stream that an earlier step opened.
     pub(super) async fn next(&mut self, step: &Step, name: &str) -> Result<(), Stop> {
         let Some(mut stream) = self.streams.remove(name) else {
             return Err(Stop::Nonsense(format!("there is no stream `{name}`")));
@@ -104,7 +104,7 @@ impl<'t> Conversation<'t> {
                 };
                 miss("the answer", expected, told(refused));
             }
-            // That a plain error is better is what `stream.refused-before-start` says.
+            // `stream.refused-before-start` checks that the error comes instead of a stream.
             (None, Some(wanted)) => match stream.refusal() {
                 Some(kind) => found.extend(self.check_error(&stream.said(), wanted, kind)),
                 None => miss(

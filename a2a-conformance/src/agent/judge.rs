@@ -1,4 +1,4 @@
-//! Whether an answer is what answers have to be.
+//! Checks that hold for every answer of an agent.
 
 use a2a_transport::{Binding, Envelope};
 use a2a_types::{Dialect, ErrorKind, Operation, schema};
@@ -12,7 +12,7 @@ use crate::lint::misfit;
 use crate::run::Mismatch;
 
 impl Lane {
-    /// Holds an answer against everything that holds for all answers.
+    /// Checks an answer against everything that holds for all answers.
     pub(super) fn judge(&self, envelope: &Envelope, asked: &Value, answered: &Answered) {
         let evidence = &answered.evidence;
         self.judge_media_type(answered);
@@ -24,7 +24,7 @@ impl Lane {
         }
         let is_ok = (200..300).contains(&answered.status);
         let status = unless(is_ok, "HTTP status", "200", answered.status);
-        // Who goes by the status does not see that it is a result.
+        // A client that goes by the status would not see that it is a result.
         let is_result = json.get("result").is_some() && json.get("error").is_none();
         if self.binding == Binding::JsonRpc && is_result {
             self.observed.see("rpc.status", status.clone(), evidence);
@@ -59,7 +59,7 @@ impl Lane {
         }
     }
 
-    /// What stands in the envelope of the binding.
+    /// Returns the result inside the envelope of the binding.
     fn result_of<'v>(&self, json: &'v Value) -> &'v Value {
         match self.binding {
             Binding::JsonRpc => json.get("result").unwrap_or(&Value::Null),
@@ -67,9 +67,9 @@ impl Lane {
         }
     }
 
-    /// Holds the answer to a request that was sent as it is against what holds for all answers, as far
-    /// as it can be told what was asked. Errors are the case's own matter: the request may be broken, and
-    /// a framework may then answer before the agent does.
+    /// Checks the answer to a raw request against what holds for all answers, as far as the request is
+    /// understood. Errors are left to the case: the request may be broken, and a framework may answer it
+    /// before the agent does.
     pub(super) fn judge_raw(&self, envelope: &Envelope, asked: &Raw<'_>, answered: &Answered) {
         self.judge_internals(answered);
         let is_proper = asked.is_of_interface && asked.is_known;
@@ -87,7 +87,7 @@ impl Lane {
         self.judge_content(self.result_of(json), &answered.evidence);
     }
 
-    /// What JSON-RPC puts around results and errors.
+    /// Checks the envelope that JSON-RPC puts around results and errors.
     fn judge_envelope(&self, answered: &Answered, json: &Value, id: &Value) {
         let has = |name: &str| match json.get(name) {
             Some(_) => format!("`{name}`"),
@@ -106,7 +106,7 @@ impl Lane {
         let see = |check, found| self.observed.see(check, found, &answered.evidence);
         see("rpc.envelope", unless(holds, "$", expected, found));
         let found = json.get("id").unwrap_or(&Value::Null);
-        // Who is not let in may be told so before the body is read.
+        // A caller may be refused before the body is read.
         let is_guarded = GUARDS.contains(&answered.status) && found.is_null();
         let holds = found == id || is_guarded || is_unread(json);
         let found = unless(holds, "$.id", id.to_string(), found);
@@ -120,7 +120,7 @@ impl Lane {
         let essence = media_type.split(';').next().unwrap_or_default();
         let essence = essence.trim().to_ascii_lowercase();
         let has_body = answered.json.is_some();
-        // What has no body has no type, and a guard before the agent speaks as it likes.
+        // An answer without a body has no type, and a guard in front of the agent may send any.
         let guarded = GUARDS.contains(&answered.status);
         if !has_body && (guarded || matches!(answered.outcome, Outcome::Result(_))) {
             return;
@@ -146,7 +146,7 @@ impl Lane {
         self.observed.see(check, found, &answered.evidence);
     }
 
-    /// What a result or an event is by the schema; `place` names the event, and nothing if it is an answer.
+    /// Compares a result or an event with the schema; `place` names the event, and is empty for an answer.
     pub(super) fn against_schema(
         &self,
         operation: Operation,
@@ -169,26 +169,26 @@ impl Lane {
     }
 }
 
-/// A request that was sent as it is.
+/// A raw request, as a case writes it.
 pub(super) struct Raw<'r> {
-    /// Whether it went to the interface, and not to some other place of the agent.
+    /// `true` if it went to the interface, and not to another URL of the agent.
     pub(super) is_of_interface: bool,
-    /// Whether it asks for an operation as the generation has it.
+    /// `true` if it asks for an operation of the protocol version.
     pub(super) is_known: bool,
-    /// What it says, if it is JSON.
+    /// The body; null if it is not JSON.
     pub(super) json: &'r Value,
 }
 
-/// Whether an answer says that the request could not be read, and so leaves its id open (0.3 §6.11.2).
+/// Returns whether an answer says that the request could not be read, and may lack its id (0.3 §6.11.2).
 pub(super) fn is_unread(json: &Value) -> bool {
     let code = json["error"]["code"].as_i64();
     matches!(code, Some(-32700 | -32600)) && json["id"].is_null()
 }
 
-/// The statuses of what guards an agent, and may answer in its stead.
+/// HTTP statuses by which a guard in front of an agent may answer in its place.
 pub(super) const GUARDS: [u16; 5] = [401, 403, 413, 429, 503];
 
-/// The kind of an error by its name.
+/// Returns the kind of an error by its name, like `TaskNotFound`.
 pub(super) fn error_kind(name: &str) -> Option<ErrorKind> {
     let known = ErrorKind::ALL.iter();
     known.copied().find(|kind| format!("{kind:?}") == name)

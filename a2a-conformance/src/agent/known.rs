@@ -1,4 +1,4 @@
-//! What an agent has told of its tasks so far, which it has to stand by.
+//! Record of what an agent has reported of its tasks, which later answers must agree with.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -14,16 +14,16 @@ use super::observed::unless;
 use crate::case::{equivalent, pattern};
 use crate::run::Evidence;
 
-/// What an agent has told of its tasks so far.
+/// Record of what an agent has reported of its tasks so far.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     tasks: Mutex<BTreeMap<String, Told>>,
-    /// What was said to it, by the ids of the messages.
+    /// Messages that were sent to the agent, by their ids.
     said: Mutex<BTreeMap<String, Value>>,
 }
 
 impl Known {
-    /// What is about to be said.
+    /// Records the message of a request that is about to be sent.
     pub(super) fn say(&self, asked: &Value) {
         let message = &asked["message"];
         if let Some(id) = message["messageId"].as_str() {
@@ -33,8 +33,8 @@ impl Known {
     }
 }
 
-/// The tasks that the suite has begun, in all interfaces of the agent. What an agent says of the tasks of
-/// others is not held against it.
+/// The tasks that the suite has begun, in all interfaces of the agent. The tasks of other callers are not
+/// checked in lists.
 #[derive(Debug, Default)]
 pub(crate) struct OwnTasks(Mutex<BTreeSet<String>>);
 
@@ -55,7 +55,7 @@ impl OwnTasks {
     }
 }
 
-/// What was told of one task.
+/// Record of what was reported of one task.
 #[derive(Clone, Debug, Default)]
 struct Told {
     context: Option<Value>,
@@ -66,7 +66,7 @@ struct Told {
 }
 
 impl Lane {
-    /// Holds the history of a task against what was said.
+    /// Checks the history of a task against the messages that were sent.
     pub(super) fn judge_said(&self, task: &Value, evidence: &Evidence) {
         let said = self.known.said.lock();
         let said = said.unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +83,7 @@ impl Lane {
         }
     }
 
-    /// Holds the task of an answer against what was told of it before.
+    /// Checks the task of an answer against earlier reports of it.
     pub(super) fn judge_tasks(
         &self,
         operation: Operation,
@@ -91,7 +91,7 @@ impl Lane {
         result: &Value,
         evidence: &Evidence,
     ) {
-        // What is listed may have gone on while the list was on its way.
+        // A listed task may have changed while the list was on its way.
         let tells = matches!(
             operation,
             Operation::SendMessage | Operation::GetTask | Operation::CancelTask
@@ -111,7 +111,7 @@ impl Lane {
         let is_send = operation == Operation::SendMessage;
         if self.dialect == Dialect::V0_1 {
             if is_send {
-                // It may have begun anew.
+                // In 0.1 a message may restart a task.
                 told.ended = None;
             }
         } else if is_send && asked.is_object() && message.get("taskId").is_none() {
@@ -145,7 +145,7 @@ fn has_ended(task: &Value) -> bool {
     state.is_ok_and(TaskState::is_terminal)
 }
 
-/// What of a task that has ended is not as it was.
+/// Returns the first difference between a task that has ended and a later report of it.
 fn changed(operation: Operation, before: &Value, now: &Value) -> Option<crate::run::Mismatch> {
     let (status, status_now) = (&before["status"], &now["status"]);
     let mut places = vec![("status.state", &status["state"], &status_now["state"])];

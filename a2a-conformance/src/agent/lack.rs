@@ -1,4 +1,4 @@
-//! What a case needs and is not there.
+//! Prerequisites of a case that are missing.
 
 use a2a_transport::Binding;
 use a2a_types::{Dialect, ErrorKind, Operation, Request};
@@ -11,11 +11,11 @@ use super::target::Target;
 use crate::case::{Caller, Case, Need, Profile};
 use crate::run::Verdict;
 
-/// What a case needs and is not there: the verdict, and the reason.
+/// A missing prerequisite of a case: the verdict, and the reason.
 pub(super) type Lack = (Verdict, String);
 
 impl Target {
-    /// What a case needs and the card does not offer, or nobody has given.
+    /// Returns what a case needs and the card does not offer, or the user has not given.
     pub(super) async fn lacks(&self, case: &Case, lane: &Lane, options: &Options) -> Option<Lack> {
         if case.profile == Profile::Instrumented && options.profile == Profile::BlackBox {
             return not_applicable("only for agents that keep the behaviour contract");
@@ -42,7 +42,7 @@ impl Target {
         let extended = capabilities.extended_agent_card == Some(true);
         let required = capabilities.extensions.iter().any(|one| one.required);
         let old = || self.all_lanes().any(|lane| lane.dialect < Dialect::V1_0);
-        // Who names no version is told from others where both are asked at one place.
+        // A request without a version is told from others only where both versions share a URL.
         let old_there = || {
             let place = |lane: &Lane| lane.url.trim_end_matches('/').to_owned();
             let is_there = |other: &Lane| {
@@ -70,7 +70,7 @@ impl Target {
             Need::SecondCaller if lane.callers.second.is_empty() => {
                 let given = "credentials of a second caller were not given (--second-header)";
                 return match has_authentication {
-                    // It says that it tells callers apart.
+                    // The card says that the agent tells callers apart.
                     true => Some((Verdict::Untestable, given.to_owned())),
                     false => not_applicable(given),
                 };
@@ -107,8 +107,8 @@ impl Target {
         }
     }
 
-    /// Why the agent tells no webhook of ours: that it sends any is what is tested, so that it is
-    /// only asked whether it takes one.
+    /// Returns the reason why webhooks cannot be tested, or `None` if they can. The agent is only asked
+    /// whether it accepts one: the cases test that it sends notifications.
     async fn webhooks_refused(&self, lane: &Lane, options: &Options) -> Option<Lack> {
         let Some(webhooks) = &self.webhooks else {
             let reason = "the agent cannot reach webhooks of this machine: --webhook-host names it";
@@ -132,7 +132,7 @@ impl Target {
             debug_assert_eq!(envelope.operation, Operation::SendMessage);
             let answered = lane.ask(0, outgoing, &envelope, Caller::First).await;
             match answered.outcome {
-                // That is a fault of its own.
+                // The card promises webhooks: cases report this contradiction.
                 Outcome::Error { kind: ErrorKind::PushNotificationNotSupported, .. } => Ok(()),
                 Outcome::Error { message, .. } => Err(format!("the agent takes no webhook at {url}: {message}")),
                 _ => Ok(()),

@@ -1,4 +1,4 @@
-//! One generation in one binding: how the agent is asked there, and what it answers.
+//! One protocol version in one binding: requests to the agent there, and its answers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,33 +23,33 @@ use super::stream::Streaming;
 use crate::case::Caller;
 use crate::run::{Evidence, Half};
 
-/// One generation in one binding.
+/// One protocol version in one binding.
 pub(crate) struct Lane {
     pub(crate) dialect: Dialect,
     pub(crate) binding: Binding,
-    /// The interface.
+    /// URL of the interface.
     pub(crate) url: String,
-    /// What is repeated in every request to it.
+    /// Tenant that every request to it names.
     pub(crate) tenant: Option<String>,
-    /// The extensions without which nobody is served, as a header says them.
+    /// Extensions that the card requires, as the value of a header.
     pub(crate) extensions: Option<HeaderValue>,
     pub(crate) http: HttpClient,
     pub(crate) callers: Arc<Callers>,
-    /// How long the agent may take.
+    /// Time within which the agent must answer.
     pub(crate) patience: Duration,
-    /// How long it may take to tell a webhook.
+    /// Time within which the agent must notify a webhook.
     pub(crate) delivery_patience: Duration,
     pub(crate) observed: Observed,
-    /// What it told of its tasks.
+    /// Record of what the agent reported of its tasks.
     pub(crate) known: Known,
     /// The tasks that were begun by any lane.
     pub(crate) own: Arc<OwnTasks>,
     pub(crate) next_id: AtomicU64,
-    /// Whether it accepts webhooks of ours, and why not.
+    /// `Ok` if the agent accepts webhooks of ours, else its reason; asked once.
     pub(crate) webhooks: OnceCell<Result<(), String>>,
 }
 
-/// What shows who calls.
+/// Headers that authenticate each caller.
 #[derive(Debug, Default)]
 pub(crate) struct Callers {
     pub(crate) first: HeaderMap,
@@ -58,7 +58,7 @@ pub(crate) struct Callers {
 }
 
 impl Callers {
-    /// Somebody who has the first one's headers, and none of the secrets.
+    /// Returns the headers of the first caller with wrong secrets.
     fn wrong(&self) -> HeaderMap {
         let wrong = |value: &HeaderValue| {
             let scheme = value.to_str().ok().and_then(|text| text.split_once(' '));
@@ -75,50 +75,50 @@ impl Callers {
     }
 }
 
-/// What came back for a request that is answered once.
+/// Answer to a request that is answered once.
 pub(crate) struct Answered {
     pub(crate) evidence: Evidence,
     pub(crate) dialect: Dialect,
     pub(crate) binding: Binding,
     pub(crate) status: u16,
-    /// By their names in lower case.
+    /// Headers by their names in lower case.
     pub(crate) headers: Value,
     /// The body, if it is JSON.
     pub(crate) json: Option<Value>,
     pub(crate) outcome: Outcome,
-    /// Whether nothing came because the time was over.
+    /// `true` if nothing came because the time was over.
     pub(crate) late: bool,
 }
 
-/// What an answer says.
+/// Content of an answer.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
     /// The result, in protocol 1.0.
     Result(Value),
-    /// The agent said no.
+    /// The agent answered with an error.
     Error { kind: ErrorKind, message: String },
-    /// Nobody can make sense of it.
+    /// The answer cannot be read, for this reason.
     Unreadable(String),
-    /// Nothing came.
+    /// No whole answer came, for this reason.
     Nothing(String),
 }
 
-/// A request that goes over the wire.
+/// A request as it goes over the wire.
 pub(crate) struct Outgoing {
     pub(crate) method: String,
     pub(crate) url: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Option<Vec<u8>>,
-    /// The params in protocol 1.0, as far as they are what was asked for.
+    /// Params in protocol 1.0; null if the case altered them.
     pub(crate) asked: Value,
-    /// Whether it is not as the version has it, on purpose.
+    /// `true` if the request departs from the version on purpose.
     pub(crate) is_altered: bool,
-    /// Whether names of headers begin with capitals, where that can be.
+    /// `true` if header names begin with capitals, where the connection can do that.
     pub(crate) capitals: bool,
 }
 
 impl Lane {
-    /// A request as the generation and binding have it, and how it will be answered.
+    /// Writes a request for the version and binding; the envelope says how it will be answered.
     pub(crate) fn write(
         &self,
         request: Request,
@@ -163,7 +163,7 @@ impl Lane {
         }
     }
 
-    /// What every request of this generation says.
+    /// Returns the headers that every request of this version has.
     pub(crate) fn usual_headers(&self, has_body: bool) -> HeaderMap {
         let mut headers = HeaderMap::new();
         if has_body {
@@ -186,7 +186,7 @@ impl Lane {
         headers
     }
 
-    /// Sends, and reads the whole answer.
+    /// Sends a request, and reads the whole answer.
     pub(crate) async fn exchange(
         &self,
         step: usize,
@@ -240,7 +240,7 @@ impl Lane {
         (answered, body)
     }
 
-    /// Asks an operation that is answered once.
+    /// Calls an operation that is answered once, and checks the answer.
     pub(crate) async fn ask(
         &self,
         step: usize,
@@ -261,7 +261,7 @@ impl Lane {
         answered
     }
 
-    /// What an answer says, leniently: whether it says so as it should is judged apart.
+    /// Reads an answer leniently; its form is checked separately.
     pub(crate) fn read(&self, envelope: &Envelope, status: u16, body: &[u8]) -> Outcome {
         let Ok(status) = http::StatusCode::from_u16(status) else {
             return Outcome::Unreadable(format!("HTTP status {status}"));
@@ -276,7 +276,7 @@ impl Lane {
         }
     }
 
-    /// Begins a stream.
+    /// Opens a stream.
     pub(crate) async fn follow(
         &self,
         step: usize,
@@ -393,7 +393,7 @@ pub(crate) fn set_header(
     Ok(())
 }
 
-/// A response in protocol 1.0.
+/// Returns a response in protocol 1.0.
 fn canonical(response: &Response) -> Value {
     let value = match response {
         Response::SendMessage(response) => serde_json::to_value(response),
@@ -428,18 +428,18 @@ fn headers_as_pairs(headers: &HeaderMap) -> Vec<(String, String)> {
         .collect()
 }
 
-/// As much of a body as is worth being shown.
+/// Returns the first 64 KiB of a body as text, for the evidence.
 pub(crate) fn shown(body: &[u8]) -> String {
     const MOST: usize = 64 << 10;
     String::from_utf8_lossy(&body[..body.len().min(MOST)]).into_owned()
 }
 
-/// An error with its causes.
+/// Formats an error with its causes.
 pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     let causes: Vec<_> = causes.map(ToString::to_string).collect();
     causes.join(": ")
 }
 
-/// How long an answer may be.
+/// Maximum bytes of an answer.
 const LONGEST: usize = 32 << 20;

@@ -52,27 +52,27 @@ use crate::catalogue;
 use crate::requirement::{Level, Role};
 use crate::run::{CheckResult, FORMAT, Run, Settings, Target as Tested, Verdict};
 
-/// Tests an agent. `progress` is told how many of how many checks are made.
+/// Tests an agent. `progress` is called with the number of checks made, and of all checks.
 pub async fn run(options: &Options, mut progress: impl FnMut(usize, usize)) -> Result<Run, NoRun> {
     let told = |so_far: SoFar<'_>| progress(so_far.made, so_far.of);
     run_until(options, pending(), told).await
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct SoFar<'r> {
-    /// How many checks are made.
+    /// Number of checks made.
     pub made: usize,
-    /// How many there are.
+    /// Number of checks to make.
     pub of: usize,
-    /// What came of the last one; none at the beginning.
+    /// Result of the last check; `None` at the beginning.
     pub last: Option<&'r CheckResult>,
 }
 
-/// Tests an agent until it is done, or `stop` comes: then the run has what was done until then, and
-/// says [how much was not](Run::not_made).
+/// Tests an agent until all checks are made or `stop` completes: then the run has the results so far, and
+/// the [number of checks not made](Run::not_made).
 ///
-/// Errors: nothing was made, because the agent cannot be asked, or `stop` came before.
+/// Errors: there was no run, for the reason that [`NoRun`] names.
 pub async fn run_until(
     options: &Options,
     stop: impl Future<Output = ()>,
@@ -112,7 +112,7 @@ pub async fn run_until(
     if target.lanes.is_empty() {
         return Err(NoRun::NoLane(offered.join(", ")));
     }
-    // Invariants are seen in whatever is said: all of it, if only they are wanted.
+    // Invariants are checked in every exchange: all cases run if only invariants are wanted.
     let are_only_invariants = chosen.is_empty();
     let said: Vec<&Case> = match are_only_invariants {
         true => cases.iter().collect(),
@@ -221,7 +221,7 @@ fn settings(options: &Options) -> Settings {
     }
 }
 
-/// Every case, in every lane in which it is made.
+/// Returns every case with each lane in which it runs.
 fn jobs<'t>(target: &'t Target, cases: &[&'t Case]) -> Vec<(&'t Lane, &'t Case)> {
     let mut jobs = Vec::new();
     for case in cases {
@@ -232,7 +232,7 @@ fn jobs<'t>(target: &'t Target, cases: &[&'t Case]) -> Vec<(&'t Lane, &'t Case)>
         match case.per {
             Per::Lane => {}
             Per::Generation => lanes.dedup_by_key(|lane| lane.dialect),
-            // The latest generation.
+            // The latest version.
             Per::Agent => drop(lanes.drain(..lanes.len().saturating_sub(1))),
         }
         jobs.extend(lanes.into_iter().map(|lane| (lane, *case)));
@@ -240,7 +240,7 @@ fn jobs<'t>(target: &'t Target, cases: &[&'t Case]) -> Vec<(&'t Lane, &'t Case)>
     jobs
 }
 
-/// One check in one lane, as often as it is to be made.
+/// Makes one check in one lane, as often as the options say.
 async fn check(options: &Options, target: &Target, lane: &Lane, case: &Case) -> CheckResult {
     let mut results = Vec::new();
     for _ in 0..options.repeat.max(1) {
@@ -249,7 +249,7 @@ async fn check(options: &Options, target: &Target, lane: &Lane, case: &Case) -> 
     repeated(results)
 }
 
-/// What a case counts as in a lane: whatever the binding, if it is not made in each.
+/// Returns the level of a case in a lane; the binding counts only if the case runs in each.
 fn level_of(case: &Case, lane: &Lane) -> Level {
     let binding = match case.per {
         Per::Lane => Some(lane.binding),
@@ -297,14 +297,14 @@ async fn check_once(options: &Options, target: &Target, lane: &Lane, case: &Case
     result
 }
 
-/// The ids and titles of what every exchange is held against.
+/// Returns the id, title and level of every invariant.
 pub fn invariants() -> impl Iterator<Item = (&'static str, &'static str, Level)> {
     INVARIANTS
         .iter()
         .map(|invariant| (invariant.id, invariant.title, invariant.level))
 }
 
-/// Every id that a check against an agent has.
+/// Returns the ids of all checks of agents.
 pub fn check_ids() -> Result<BTreeSet<String>, String> {
     let cases = catalogue::agent_cases()?;
     let of_cases = cases.iter().map(|case| case.id.clone());

@@ -1,4 +1,4 @@
-//! What has to hold in every exchange, whatever it is about.
+//! Invariants, which hold in every exchange, and their observations.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,17 +10,17 @@ use crate::level::level_in;
 use crate::requirement::Level;
 use crate::run::{Evidence, Mismatch};
 
-/// A check that every exchange makes.
+/// A check of every exchange.
 pub(crate) struct Invariant {
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
-    /// What it counts as in generations of which no requirement names it.
+    /// Level in versions of which no requirement names the check.
     pub(crate) level: Level,
     /// The binding in which it applies; both if none.
     pub(crate) binding: Option<Binding>,
-    /// The first generation in which it applies.
+    /// The first version in which it applies.
     pub(crate) since: Dialect,
-    /// The last.
+    /// The last version in which it applies.
     pub(crate) until: Dialect,
 }
 
@@ -49,7 +49,7 @@ const fn since_1_0(id: &'static str, title: &'static str) -> Invariant {
     }
 }
 
-/// All of them. An id that a case has, too, is met if both are.
+/// All invariants. An id that a case has, too, is met if both are.
 pub(crate) const INVARIANTS: &[Invariant] = &[
     by(
         Binding::JsonRpc,
@@ -256,31 +256,31 @@ impl Invariant {
         self.binding.is_none_or(|own| own == binding) && spoken
     }
 
-    /// What it counts as in a generation and binding.
+    /// Returns its level in a version and binding.
     pub(crate) fn level_in(&self, dialect: Dialect, binding: Binding) -> Level {
         level_in(dialect, Some(binding), self.id, self.level)
     }
 }
 
-/// What was seen of the invariants in one generation and binding.
+/// Observations of the invariants in one version and binding.
 #[derive(Debug, Default)]
 pub(crate) struct Observed {
     seen: Mutex<BTreeMap<&'static str, Seen>>,
 }
 
-/// What was seen of one of them.
+/// Observations of one invariant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
-    /// How often it could hold.
+    /// Number of times that it was checked.
     pub(crate) times: usize,
-    /// Where it did not, the first few.
+    /// The first few mismatches.
     pub(crate) mismatches: Vec<Mismatch>,
-    /// What shows that.
+    /// Evidence of the mismatches.
     pub(crate) evidence: Vec<Evidence>,
 }
 
 impl Observed {
-    /// It could hold here, and did or did not.
+    /// Records one check of an invariant, with the mismatch if it did not hold.
     pub(crate) fn see(&self, id: &'static str, found: Option<Mismatch>, evidence: &Evidence) {
         debug_assert!(
             INVARIANTS.iter().any(|invariant| invariant.id == id),
@@ -306,7 +306,7 @@ impl Observed {
     }
 }
 
-/// A mismatch, unless it holds.
+/// Returns a mismatch unless `holds`.
 pub(crate) fn unless(
     holds: bool,
     place: &str,
@@ -328,5 +328,5 @@ fn short(text: &str) -> String {
     }
 }
 
-/// How many places are told.
+/// Number of mismatches of an invariant that are kept.
 const MOST: usize = 5;

@@ -1,4 +1,4 @@
-//! How an agent is tested.
+//! Options of a test of an agent.
 
 use std::time::Duration;
 
@@ -12,48 +12,48 @@ use crate::case::Profile;
 use crate::names::is_like;
 use crate::requirement::Level;
 
-/// How an agent is tested.
+/// Options of a test of an agent.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Its URL.
+    /// URL of the agent.
     pub url: String,
-    /// Whether it keeps the behaviour contract.
+    /// Kind of agent: any, or one that keeps the behaviour contract.
     pub profile: Profile,
-    /// Only these generations; all that its card offers if none is named.
+    /// Protocol versions to test; all that the card offers if empty.
     pub dialects: Vec<Dialect>,
-    /// Only these bindings; all that its card offers if none is named.
+    /// Bindings to test; all that the card offers if empty.
     pub bindings: Vec<Binding>,
-    /// Which checks.
+    /// Checks to make.
     pub selection: Selection,
-    /// What is said to an agent that keeps no contract.
+    /// Message text for an agent that keeps no contract.
     pub prompt: String,
-    /// What shows who calls.
+    /// Headers that authenticate the caller.
     pub headers: HeaderMap,
-    /// What shows a second caller.
+    /// Headers that authenticate a second caller.
     pub second_headers: HeaderMap,
-    /// What shows a caller who is known, and may do nothing.
+    /// Headers that authenticate a caller who may do nothing.
     pub forbidden_headers: HeaderMap,
     /// Keys that are trusted to sign the card.
     pub card_keys: Option<Jwks>,
-    /// How long it may take to answer, on top of twenty times what a round trip takes.
+    /// Time within which the agent must answer, on top of twenty round trips.
     pub patience: Duration,
-    /// How long it may take to tell a webhook.
+    /// Time within which the agent must notify a webhook.
     pub delivery_patience: Duration,
-    /// What all deadlines are multiplied by.
+    /// Factor of all deadlines.
     pub scale: f64,
-    /// The host by which the agent reaches webhooks of ours; by default this machine for agents that
-    /// run on it, and none for others.
+    /// Host by which the agent reaches webhooks of ours; by default 127.0.0.1 for agents on this machine, and
+    /// none for others.
     pub webhook_host: Option<String>,
-    /// How many checks are made at once.
+    /// Number of checks that are made at once.
     pub jobs: usize,
-    /// How often each is made.
+    /// Number of times that each check is made.
     pub repeat: u32,
-    /// How it is reached.
+    /// HTTP client that reaches the agent.
     pub http: HttpClient,
 }
 
 impl Options {
-    /// An agent that keeps the behaviour contract, tested in everything that its card offers.
+    /// Returns options that test all that the card of an agent with the behaviour contract offers.
     pub fn of(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -77,31 +77,31 @@ impl Options {
     }
 }
 
-/// Which checks are made.
+/// Selection of checks.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Only those that one of these matches, like `send.*`.
+    /// Patterns of ids to include, like `send.*`; all if empty.
     pub run: Vec<String>,
-    /// None of those that one of these matches.
+    /// Patterns of ids to exclude.
     pub skip: Vec<String>,
-    /// Only those of these levels.
+    /// Levels to include; all if empty.
     pub levels: Vec<Level>,
 }
 
 impl Selection {
-    /// Whether a check is made, if it counts as that much.
+    /// Returns whether a check of this level is selected.
     pub fn wants(&self, id: &str, level: Level) -> bool {
         self.names(id) && (self.levels.is_empty() || self.levels.contains(&level))
     }
 
-    /// Whether a check is made, whatever it counts as.
+    /// Returns whether a check is selected by its id, whatever its level.
     pub fn names(&self, id: &str) -> bool {
         let any = |patterns: &[String]| patterns.iter().any(|pattern| is_like(pattern, id));
         (self.run.is_empty() || any(&self.run)) && !any(&self.skip)
     }
 }
 
-/// Why there was no run.
+/// Reason why there was no run.
 #[derive(Debug, thiserror::Error)]
 pub enum NoRun {
     /// The agent is not there, or has no card.

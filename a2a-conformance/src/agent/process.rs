@@ -60,7 +60,7 @@ impl Process {
         Ok(process)
     }
 
-    /// Where it is.
+    /// Returns the URL of the agent.
     pub fn url(&self) -> &str {
         &self.url
     }

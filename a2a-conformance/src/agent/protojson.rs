@@ -1,5 +1,5 @@
-//! What agents say by HTTP+JSON in 0.3, whose JSON is one of two: that of JSON-RPC (0.3 §3.2.3), or
-//! ProtoJSON (0.3 §3.2.2).
+//! Answers of agents by HTTP+JSON in 0.3, whose JSON is that of JSON-RPC (0.3 §3.2.3) or ProtoJSON
+//! (0.3 §3.2.2).
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use crate::lint::{self, Misfit, held_against};
 
-/// What is wrong with an answer or an event, by which definition; nothing, if it is right in one of the
-/// two.
+/// Returns what is wrong with an answer or an event, and by which definition; `None` if it fits one of
+/// the two.
 pub(super) fn misfit(operation: Operation, json: &Value) -> Option<(Misfit, &'static str)> {
     let proto = against_proto(operation, json)?;
     let name = schema::response_definition(Dialect::V0_3, operation)?;
@@ -24,7 +24,7 @@ pub(super) fn misfit(operation: Operation, json: &Value) -> Option<(Misfit, &'st
 }
 
 fn against_proto(operation: Operation, json: &Value) -> Option<Misfit> {
-    // A test sees that each has one.
+    // A test checks that every definition has a validator.
     let validator = VALIDATORS.get(definition(operation))?;
     held_against(validator, json).into_iter().next()
 }
@@ -66,7 +66,7 @@ fn definition(operation: Operation) -> &'static str {
     }
 }
 
-/// By the names of their definitions.
+/// Validators by the names of their definitions.
 static VALIDATORS: LazyLock<BTreeMap<String, Validator>> = LazyLock::new(|| {
     let bundle: Value = serde_json::from_str(SCHEMA).unwrap_or_default();
     let definitions = bundle["$defs"].as_object().into_iter().flatten();

@@ -1,11 +1,11 @@
-//! What comes of a check.
+//! Results of checks.
 
 use super::lane::Lane;
 use super::observed::Invariant;
 use crate::requirement::{Level, requirements};
 use crate::run::{CheckResult, Verdict};
 
-/// What was seen of an invariant in a lane.
+/// Returns the result of an invariant in a lane.
 pub(super) fn seen(invariant: &Invariant, lane: &Lane) -> CheckResult {
     let seen = lane.observed.of(invariant.id);
     let level = invariant.level_in(lane.dialect, lane.binding);
@@ -23,7 +23,7 @@ pub(super) fn seen(invariant: &Invariant, lane: &Lane) -> CheckResult {
     result
 }
 
-/// Adds what was seen of an invariant: to the result of the case of that id, if there is one.
+/// Adds the result of an invariant: to that of the case of the same id, if there is one.
 pub(super) fn merged(results: &mut Vec<CheckResult>, seen: CheckResult) {
     let same = |result: &&mut CheckResult| {
         (&result.id, &result.dialect, &result.binding) == (&seen.id, &seen.dialect, &seen.binding)
@@ -46,14 +46,14 @@ pub(super) fn merged(results: &mut Vec<CheckResult>, seen: CheckResult) {
     result.mismatches.extend(mismatches);
 }
 
-/// What came of making a check several times.
+/// Combines the results of making a check several times.
 pub(super) fn repeated(mut results: Vec<CheckResult>) -> CheckResult {
     let is_unmet = |result: &&CheckResult| {
         !result.verdict.is_met() && result.verdict != Verdict::NotApplicable
     };
     let count = results.len();
     let unmet = results.iter().filter(is_unmet).count();
-    // What went wrong is what is worth being shown.
+    // An unmet result is the one worth showing.
     let worst = results.iter().position(|result| is_unmet(&result));
     let mut result = results.swap_remove(worst.unwrap_or(0));
     if count > 1 {

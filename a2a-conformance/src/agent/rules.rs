@@ -1,4 +1,4 @@
-//! Rules that patterns cannot say, by their names in cases.
+//! Rules that patterns cannot express, by their names in cases.
 
 use a2a_transport::card_signature::verify;
 use a2a_types::{Dialect, Operation, schema};
@@ -12,7 +12,7 @@ use crate::lint::misfit;
 use crate::requirement::requirement;
 use crate::run::Mismatch;
 
-/// Every place where a value breaks the rule.
+/// Function that returns every place where a value breaks the rule.
 pub(super) type Rule = fn(&Target, Dialect, &Value) -> Vec<Mismatch>;
 
 /// All rules.
@@ -30,19 +30,19 @@ const RULES: &[(&str, Rule)] = &[
     ("counts-to-20", counts_to_20),
 ];
 
-/// The rule of that name.
+/// Returns the rule of a name.
 pub(super) fn named(name: &str) -> Option<Rule> {
     let rule = RULES.iter().find(|(known, _)| *known == name);
     rule.map(|(_, rule)| *rule)
 }
 
-/// Whether there is such a rule.
+/// Returns whether there is a rule of this name.
 #[cfg(test)]
 pub(crate) fn is_known(name: &str) -> bool {
     named(name).is_some()
 }
 
-/// What 0.3 says about the answer to a message, whichever generation is tested.
+/// Checks the answer to a message against the schema of 0.3, whichever version is tested.
 fn answer_of_0_3(_: &Target, _: Dialect, answer: &Value) -> Vec<Mismatch> {
     let definition = schema::response_definition(Dialect::V0_3, Operation::SendMessage);
     let misfit = definition.and_then(|definition| {
@@ -52,7 +52,7 @@ fn answer_of_0_3(_: &Target, _: Dialect, answer: &Value) -> Vec<Mismatch> {
     misfit.into_iter().collect()
 }
 
-/// What the schema and the text say about a card.
+/// Checks a card against the schema and the requirements of the text.
 fn card_valid(_: &Target, dialect: Dialect, card: &Value) -> Vec<Mismatch> {
     let mut broken = card_problems("card.valid", dialect, card);
     let some = dialect < Dialect::V1_0 || !items(&card["supportedInterfaces"]).is_empty();
@@ -61,12 +61,12 @@ fn card_valid(_: &Target, dialect: Dialect, card: &Value) -> Vec<Mismatch> {
     broken
 }
 
-/// What the text recommends for a card.
+/// Checks a card against the recommendations of the text.
 fn card_recommended(_: &Target, dialect: Dialect, card: &Value) -> Vec<Mismatch> {
     card_problems("card.recommended", dialect, card)
 }
 
-/// What is wrong with a card by the requirements that a check covers.
+/// Returns the problems of a card under the requirements that a check covers.
 fn card_problems(check: &str, dialect: Dialect, card: &Value) -> Vec<Mismatch> {
     let broken = problems(card, dialect).into_iter().filter_map(|problem| {
         let required = requirement(problem.requirement)?;
@@ -76,12 +76,12 @@ fn card_problems(check: &str, dialect: Dialect, card: &Value) -> Vec<Mismatch> {
     broken.collect()
 }
 
-/// The agent is not reached in the clear.
+/// Checks that the agent is called over TLS.
 fn card_https(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
     in_the_clear(urls(card))
 }
 
-/// Callers do not log in in the clear.
+/// Checks that callers log in over TLS.
 fn card_login_https(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
     let mut texts = Vec::new();
     find_texts(&card["securitySchemes"], "$.securitySchemes", &mut texts);
@@ -92,7 +92,7 @@ fn card_login_https(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
     in_the_clear(texts)
 }
 
-/// Where callers get what shows who they are.
+/// Members with the URLs at which callers get credentials.
 const LOGINS: [&str; 6] = [
     "authorizationUrl",
     "deviceAuthorizationUrl",
@@ -102,7 +102,7 @@ const LOGINS: [&str; 6] = [
     "oauth2MetadataUrl",
 ];
 
-/// The URLs that are reached in the clear, but for those of this machine.
+/// Returns a mismatch for each URL without TLS, except those of this machine.
 fn in_the_clear(urls: Vec<(String, &str)>) -> Vec<Mismatch> {
     let broken = urls.into_iter().filter_map(|(place, url)| {
         let uri = url.parse::<Uri>().ok()?;
@@ -115,7 +115,7 @@ fn in_the_clear(urls: Vec<(String, &str)>) -> Vec<Mismatch> {
     broken.collect()
 }
 
-/// What everybody may read tells nothing that opens doors.
+/// Checks that a card, which everybody may read, has no secrets.
 fn card_no_secrets(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
     let mut texts = Vec::new();
     find_texts(card, "$", &mut texts);
@@ -140,7 +140,7 @@ fn card_no_secrets(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
             "apikeyvalue",
             "credentials",
         ];
-        // 0.1 has a member of that name for how to get some.
+        // 0.1 has a member `credentials` that says how to get some.
         let is_named = named.contains(&name.as_str()) && !text.starts_with('{') && !text.is_empty();
         let holds = is_signature || !(token() || userinfo() || is_named);
         unless(
@@ -153,7 +153,7 @@ fn card_no_secrets(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
     broken.collect()
 }
 
-/// Schemes that are required are described.
+/// Checks that required security schemes are declared.
 fn card_security_declared(_: &Target, dialect: Dialect, card: &Value) -> Vec<Mismatch> {
     let mut broken = Vec::new();
     let mut owners = vec![("$".to_owned(), card)];
@@ -180,7 +180,7 @@ fn card_security_declared(_: &Target, dialect: Dialect, card: &Value) -> Vec<Mis
     broken
 }
 
-/// One URL does not have two transports (0.3 §5.6.4).
+/// Checks that no URL has two transports (0.3 §5.6.4).
 fn card_no_conflicting_urls(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
     let own = (
         &card["url"],
@@ -206,7 +206,7 @@ fn card_no_conflicting_urls(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatc
     broken.collect()
 }
 
-/// One of the card's signatures is over the card, by a key that is trusted (1.0 §8.4).
+/// Checks that the card has a signature over itself by a trusted key (1.0 §8.4).
 fn card_signature(target: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
     let keys = target.card_keys.clone().unwrap_or_default();
     let problem = verify(card, &keys).err();
@@ -217,7 +217,7 @@ fn card_signature(target: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
     broken.into_iter().collect()
 }
 
-/// Every text is an absolute URI.
+/// Checks that the `uri` of every item is an absolute URI.
 fn absolute_uris(_: &Target, _: Dialect, list: &Value) -> Vec<Mismatch> {
     let broken = items(list).iter().enumerate().filter_map(|(index, uri)| {
         let text = uri["uri"].as_str().unwrap_or_default();
@@ -230,7 +230,7 @@ fn absolute_uris(_: &Target, _: Dialect, list: &Value) -> Vec<Mismatch> {
     broken.collect()
 }
 
-/// Parts whose texts are `1 2 … 20 `, however they were put together on their way.
+/// Checks that the texts of all parts together are `1 2 … 20 `.
 fn counts_to_20(_: &Target, _: Dialect, parts: &Value) -> Vec<Mismatch> {
     let texts = items(parts).iter().filter_map(|part| part["text"].as_str());
     let whole: String = texts.collect();
@@ -240,7 +240,7 @@ fn counts_to_20(_: &Target, _: Dialect, parts: &Value) -> Vec<Mismatch> {
         .collect()
 }
 
-/// The URLs of a card by which somebody is called, with their paths.
+/// Returns the URLs of a card at which the agent is called, with their paths.
 fn urls(card: &Value) -> Vec<(String, &str)> {
     let mut urls = Vec::new();
     if let Some(url) = card["url"].as_str() {

@@ -131,7 +131,7 @@ impl<'t> Conversation<'t> {
         Ok(())
     }
 
-    /// Steps at once: each is a call, and each is judged for itself.
+    /// Makes several calls at once; each is judged by itself.
     pub(super) async fn together(&mut self, step: &Step) -> Result<(), Stop> {
         let (lane, number) = (self.lane, self.number());
         let mut asked = Vec::new();
@@ -153,7 +153,7 @@ impl<'t> Conversation<'t> {
         Ok(())
     }
 
-    /// An operation as it goes over the wire.
+    /// Writes the request of a step for an operation.
     pub(super) fn write(
         &self,
         lane: &Lane,
@@ -204,7 +204,7 @@ impl<'t> Conversation<'t> {
         Ok((outgoing, envelope))
     }
 
-    /// Whether the step writes the name of a header with capitals.
+    /// Returns whether the step writes the name of a header with capitals.
     fn has_capitals(&self, step: &Step) -> Result<bool, Stop> {
         for name in step.headers.keys() {
             if self.fill_text(name)?.contains(char::is_uppercase) {
@@ -224,7 +224,7 @@ impl<'t> Conversation<'t> {
     }
 }
 
-/// Changes the params, wherever the binding has them.
+/// Changes the params, in the body or the query.
 fn alter(binding: Binding, outgoing: &mut Outgoing, patch: &Value) {
     match (binding, &outgoing.body) {
         (Binding::JsonRpc, _) => change(&mut outgoing.body, |whole| {
@@ -266,7 +266,7 @@ fn change(body: &mut Option<Vec<u8>>, change: impl FnOnce(&mut Value)) {
     }
 }
 
-/// What a stream tells that has one event: it may be a refusal.
+/// Returns the event of a stream that has only one: it may be a refusal.
 fn only_event(headers: &Value, body: &[u8]) -> Option<Value> {
     let media_type = headers["content-type"].as_str()?.to_ascii_lowercase();
     if !media_type.starts_with("text/event-stream") {
@@ -281,8 +281,8 @@ fn only_event(headers: &Value, body: &[u8]) -> Option<Value> {
     }
 }
 
-/// What a request is that is sent as it is, so that its answer can be read; and whether it is one of
-/// the generation.
+/// Returns the envelope by which the answer to a raw request is read, and whether the request is one of
+/// the version.
 fn envelope_of(lane: &Lane, outgoing: &Outgoing, json: &Value) -> (Envelope, bool) {
     let operation = match lane.binding {
         Binding::JsonRpc => {
@@ -305,13 +305,13 @@ fn envelope_of(lane: &Lane, outgoing: &Outgoing, json: &Value) -> (Envelope, boo
     (envelope, operation.is_some())
 }
 
-/// The routes by which cases ask in words of their own.
+/// Routes of the raw requests in cases: method, end of the path, operation.
 const ROUTES: &[(&str, &str, Operation)] = &[
     ("POST", "/message:send", Operation::SendMessage),
     ("GET", "/tasks", Operation::ListTasks),
 ];
 
-/// Whether a request goes to the interface, and not to the card or some other place.
+/// Returns whether a request goes to the interface, and not to the card or another URL of the agent.
 fn is_of_interface(lane: &Lane, outgoing: &Outgoing) -> bool {
     let path = outgoing.url.split('?').next().unwrap_or_default();
     let own = lane.url.split('?').next().unwrap_or_default();
@@ -321,7 +321,7 @@ fn is_of_interface(lane: &Lane, outgoing: &Outgoing) -> bool {
     }
 }
 
-/// The params of a request as they were sent: in 0.1 callers name tasks and sessions.
+/// Returns the params of a request as they were sent: in 0.1 callers name tasks and sessions.
 fn as_sent(lane: &Lane, mut asked: Value, outgoing: &Outgoing) -> Value {
     if let (Dialect::V0_1, Some(body)) = (lane.dialect, &outgoing.body)
         && asked["message"].is_object()
@@ -344,7 +344,7 @@ fn origin(url: &str) -> &str {
     &url[..end]
 }
 
-/// Adds what cases leave out.
+/// Adds the role and id of the message, which cases leave out.
 fn complete(params: &mut Value) {
     if params.is_null() {
         *params = json!({});
@@ -356,8 +356,8 @@ fn complete(params: &mut Value) {
     }
 }
 
-/// Says that the caller waits, unless the case says how it wants to be answered: what the behaviour
-/// contract promises is the task at rest.
+/// Asks the agent to wait, unless the case has a `configuration`: the behaviour contract promises the
+/// task at rest.
 fn wait(params: &mut Value) {
     if let Some(params) = params.as_object_mut() {
         let waits = || json!({"returnImmediately": false});
@@ -365,7 +365,7 @@ fn wait(params: &mut Value) {
     }
 }
 
-/// A request of an operation.
+/// Reads the params of an operation as a request.
 fn request(name: &str, params: Value) -> Result<Request, String> {
     let bad = |error: serde_json::Error| format!("the params of {name}: {error}");
     macro_rules! read {
@@ -383,5 +383,5 @@ fn request(name: &str, params: Value) -> Result<Request, String> {
         ListTaskPushNotificationConfigs DeleteTaskPushNotificationConfig GetExtendedAgentCard)
 }
 
-/// How soon it is asked again.
+/// Pause before a request is repeated.
 const BREATH: Duration = Duration::from_millis(30);

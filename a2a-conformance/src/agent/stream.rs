@@ -23,15 +23,15 @@ pub(crate) struct Streaming {
     pub(crate) evidence: Evidence,
     pub(crate) status: u16,
     pub(crate) headers: Value,
-    /// What came instead of a stream.
+    /// The answer that came instead of a stream.
     pub(crate) refused: Option<Outcome>,
     /// The events so far, in protocol 1.0.
     pub(crate) events: Vec<Value>,
-    /// The task as the events make it.
+    /// The task as assembled from the events.
     pub(crate) folded: Option<Task>,
-    /// Whether the agent closed it.
+    /// `true` once the stream has ended, by the agent or by an error.
     pub(crate) closed: bool,
-    /// The generation.
+    /// The protocol version.
     pub(crate) dialect: Dialect,
     /// The id of the last event of Server-Sent Events that had one.
     pub(crate) last_id: String,
@@ -41,19 +41,19 @@ pub(crate) struct Streaming {
     pub(super) envelope: Envelope,
     pub(super) reader: EventReader,
     began: Instant,
-    /// The task has ended, or the agent answered by a message.
+    /// `true` once the task has ended, or the agent answered by a message or an error.
     pub(super) ended: bool,
-    /// The error that it told.
+    /// Kind of the error that came as an event.
     pub(super) failed: Option<ErrorKind>,
     pub(super) last: Option<bool>,
-    /// It goes on where another one broke off.
+    /// `true` if the events may begin in the middle of a task.
     pub(super) resumes: bool,
     pub(super) begun_artifacts: Vec<String>,
-    /// Those of them whose last chunk came.
+    /// Artifacts of which the last chunk came.
     pub(super) whole_artifacts: Vec<String>,
-    /// What was asked for, in protocol 1.0.
+    /// Params of the request in protocol 1.0; null if the case altered them.
     pub(super) asked: Value,
-    /// Since when the task has the status that was told last.
+    /// Time of the last status.
     pub(super) since: Option<Timestamp>,
 }
 
@@ -67,7 +67,7 @@ impl Streaming {
     ) -> Self {
         let reader = EventReader::new(envelope.clone(), Mode::Lenient, Limits::default());
         let mut headers = evidence.request.headers.iter();
-        // Before 1.0 who follows a task need not be told what came before.
+        // Before 1.0 a follower of a task need not get earlier events.
         let follows =
             envelope.operation == Operation::SubscribeToTask && lane.dialect != Dialect::V1_0;
         let resumes = follows || headers.any(|(name, _)| name == "last-event-id");
@@ -98,7 +98,7 @@ impl Streaming {
         }
     }
 
-    /// Reads the head of what came, and all of it if it is no stream.
+    /// Reads the head of the response, and its body if it is no stream.
     pub(super) async fn begin(
         &mut self,
         lane: &Lane,
@@ -146,7 +146,7 @@ impl Streaming {
             outcome: lane.read(&envelope, self.status, &whole),
         };
         if matches!(answered.outcome, Outcome::Error { .. }) {
-            // What was asked is not known of a request that was altered.
+            // The params of an altered request are not known.
             match self.asked.is_null() {
                 true => lane.judge_internals(&answered),
                 false => lane.judge(&envelope, &Value::Null, &answered),
@@ -160,13 +160,13 @@ impl Streaming {
         self.closed = true;
     }
 
-    /// What it was refused by, where that is its only event: the head went out before.
+    /// Returns the error of a refusal that came as the only event, after the head of a stream.
     pub(super) fn refusal(&self) -> Option<ErrorKind> {
         self.failed
             .filter(|_| self.closed && self.events.len() == 1)
     }
 
-    /// Reads on; yields the events that came, and a problem if they did not come in time.
+    /// Reads on; returns the events that came, and a problem if the stream stalled or broke off.
     pub(crate) async fn read(
         &mut self,
         lane: &Lane,
@@ -239,7 +239,7 @@ impl Streaming {
         (self.events[before..].to_vec(), problem)
     }
 
-    /// What came, for who wants to see it.
+    /// Adds an event to the evidence, with the time since the request.
     pub(super) fn show(&mut self, text: &str) {
         let after = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let Some(half) = &mut self.evidence.response
@@ -255,7 +255,7 @@ impl Streaming {
             return;
         }
         let state = self.folded.as_ref().map(|task| task.status.state);
-        // Some wait for authorization elsewhere, and 1.0 leaves open what a question does.
+        // A task may wait for authorization elsewhere, and 1.0 leaves open what a question does.
         if let (true, false, false, Some(state)) = (self.closed, self.ended, late, state)
             && !state.is_interrupted()
         {
@@ -286,9 +286,9 @@ impl Streaming {
     }
 }
 
-/// How many times as long as for one event is waited for all of a stream.
+/// Limit on reading a whole stream, in times of the limit for one event.
 const MOST_PATIENCES: u32 = 20;
-/// How many events are shown.
+/// Number of events that the evidence keeps.
 const MOST_EVENTS: usize = 200;
-/// How much of an event is shown.
+/// Characters of an event that the evidence keeps.
 const LONGEST_EVENT: usize = 4000;

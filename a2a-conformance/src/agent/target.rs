@@ -25,19 +25,19 @@ pub(crate) struct Target {
     pub(crate) card: Arc<AgentCard>,
     /// The card as it came.
     pub(crate) document: Value,
-    /// Where the card is.
+    /// URL of the card.
     pub(crate) place: String,
-    /// Whose signatures of the card are trusted.
+    /// Keys whose signatures of the card are trusted.
     pub(crate) card_keys: Option<Jwks>,
-    /// What it calls itself in headers.
+    /// Value of the agent's `Server` header.
     pub(crate) server: Option<String>,
-    /// What is tested.
+    /// Lanes that are tested.
     pub(crate) lanes: Vec<Lane>,
-    /// What the card offers besides.
+    /// Other lanes that the card offers.
     pub(crate) other_lanes: Vec<Lane>,
-    /// Webhooks that it can reach.
+    /// Webhooks that the agent can reach.
     pub(crate) webhooks: Option<Webhooks>,
-    /// It runs on this machine.
+    /// `true` if the agent runs on this machine.
     pub(crate) is_here: bool,
 }
 
@@ -49,7 +49,7 @@ impl Target {
         let late = |_| no_answer(&options.url, waits);
         let card = timeout(waits, cards.find(&options.url)).await;
         let card = match card.map_err(late)? {
-            // What is there may be a card but for a version.
+            // A malformed document may be a card that lacks only a version.
             Err(error) if !matches!(error, Error::Malformed(_)) => {
                 return Err(no_card(&options.url, &error));
             }
@@ -62,7 +62,7 @@ impl Target {
         let card = match card {
             Ok(card) if is_usable(&card) => card,
             other => match read_card(&versioned(&document).to_string()) {
-                // That it names no version is what `card.valid` finds.
+                // `card.valid` reports that the card names no version.
                 Ok(assumed) if is_usable(&assumed) => Arc::new(assumed),
                 _ => other.map_err(|error| no_card(&options.url, &error))?,
             },
@@ -131,7 +131,7 @@ impl Target {
         })
     }
 
-    /// Everything that the card offers, whether it is tested or not.
+    /// Returns all lanes that the card offers, whether they are tested or not.
     pub(crate) fn all_lanes(&self) -> impl Iterator<Item = &Lane> {
         self.lanes.iter().chain(&self.other_lanes)
     }
@@ -141,7 +141,7 @@ impl Target {
             .any(|lane| (lane.dialect, lane.binding) == (dialect, binding))
     }
 
-    /// What the paths of cards follow.
+    /// Returns the URL to which the path of the card is appended.
     pub(crate) fn base(&self) -> &str {
         let paths = Dialect::ALL.iter().map(|dialect| dialect.card_path());
         let mut bases = paths.filter_map(|path| self.place.strip_suffix(path));
@@ -149,18 +149,18 @@ impl Target {
     }
 }
 
-/// How long the agent may take, which is more if it is far away.
+/// Returns the time within which the agent must answer, which grows with its distance.
 fn patience(options: &Options, round_trip: Duration) -> Duration {
     let whole = options.patience + round_trip * 20;
     whole.mul_f64(options.scale.clamp(0.01, 1000.0))
 }
 
-/// Whether an interface can be tested.
+/// Returns whether an interface can be tested.
 fn is_tested(interface: &AgentInterface) -> bool {
     interface.dialect().is_some() && Binding::of(interface).is_some()
 }
 
-/// The card as its other members have it, where it does not name the versions that it is about.
+/// Returns the card with version 1.0 in every interface that names none.
 fn versioned(document: &Value) -> Value {
     let mut card = document.clone();
     let interfaces = card.get_mut("supportedInterfaces");
@@ -175,7 +175,7 @@ fn versioned(document: &Value) -> Value {
     card
 }
 
-/// The card as it comes, where it comes from, and from what server.
+/// Returns the URL of the card, the card as it comes, and the `Server` header.
 async fn document(options: &Options, callers: &Callers) -> (String, Value, Option<String>) {
     let base = options.url.trim_end_matches('/');
     let scheme = base.find("://").map_or(0, |end| end + 3);
@@ -187,7 +187,7 @@ async fn document(options: &Options, callers: &Callers) -> (String, Value, Optio
             places.push(format!("{base}{}", dialect.card_path()));
         }
     }
-    // What is no card itself may be anything, and take its time.
+    // A URL that is not of a file may be anything, and slow: it comes last.
     let own = if base.ends_with(".json") {
         0
     } else {
@@ -208,7 +208,7 @@ async fn document(options: &Options, callers: &Callers) -> (String, Value, Optio
     (options.url.clone(), Value::Null, None)
 }
 
-/// The extensions without which nobody is served.
+/// Returns the extensions that the card requires, as the value of a header.
 fn required(card: &AgentCard) -> Option<HeaderValue> {
     let all = card.capabilities.extensions.iter();
     let required = all.filter(|extension| extension.required);
@@ -217,7 +217,7 @@ fn required(card: &AgentCard) -> Option<HeaderValue> {
     list.filter(|_| !uris.is_empty())
 }
 
-/// Whether a URL leads to this machine.
+/// Returns whether a URL leads to this machine.
 fn is_here(url: &str) -> bool {
     let Ok(uri) = url.parse::<http::Uri>() else {
         return false;

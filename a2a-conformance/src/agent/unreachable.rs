@@ -1,4 +1,4 @@
-//! Why an agent cannot be tested, and what to do about it.
+//! Reasons why an agent cannot be tested, and hints on what to do.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use a2a_transport::Error;
 
 use super::lane::causes;
 
-/// Why no card was found at a URL, and, in a line of its own, what may help.
+/// Returns the reason why no card was found at a URL, and, in a line of its own, a hint.
 pub(super) fn no_card(url: &str, error: &Error) -> String {
     let why = match error {
         Error::NotA2a { status: 404, .. } => "no agent card was found (HTTP status 404)".to_owned(),
@@ -20,7 +20,7 @@ pub(super) fn no_card(url: &str, error: &Error) -> String {
     with_hint(url, &why, hint(url, error, &why).as_deref())
 }
 
-/// That nothing came in time.
+/// Returns the reason that nothing came in time.
 pub(super) fn no_answer(url: &str, waited: Duration) -> String {
     let why = format!("no answer within {} s", waited.as_secs_f64());
     let hint = "--timeout SECONDS waits longer";
@@ -32,7 +32,7 @@ fn with_hint(url: &str, why: &str, hint: Option<&str>) -> String {
     format!("{url}: {why}{}", hint.unwrap_or_default())
 }
 
-/// Whether a handshake failed because the other side knows of none.
+/// Returns whether a handshake failed because the peer does not speak TLS.
 fn is_no_tls(why: &str) -> bool {
     ["InvalidContentType", "handshake eof"]
         .iter()

@@ -1,4 +1,4 @@
-//! Webhooks of ours, which the agent tells how its tasks go on.
+//! Webhooks of ours, to which the agent sends push notifications.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -18,14 +18,14 @@ use tokio::task::JoinSet;
 
 use super::lane::headers_as_json;
 
-/// Takes what agents tell. Every case has a webhook of its own, at the path `/KEY`; what follows the
-/// key says how it answers:
+/// Server that records push notifications. Every case has a webhook of its own, at the path `/KEY`; what
+/// follows the key says how it answers:
 ///
 /// | path | answer |
 /// |---|---|
 /// | `/KEY…` | 200 |
 /// | `/KEY…/fail-N…` | 500 to the first N requests, 200 from then on |
-/// | `/KEY…/fail-end…` | 500 to the first that tells a task that rests (before 1.0), 200 otherwise |
+/// | `/KEY…/fail-end…` | 500 to the first with a task at rest (before 1.0), 200 otherwise |
 /// | `/KEY…/slow…` | 200 to the first after two seconds, 200 at once from then on |
 /// | `/KEY…/redirect…` | 302 to `/KEY/redirected` |
 /// | `/KEY…/deny…` | 200; another text to a GET with `validationToken` |
@@ -38,7 +38,7 @@ pub(super) struct Webhooks {
 }
 
 struct Told {
-    /// By the key of the case.
+    /// Deliveries by the key of the case.
     deliveries: Mutex<BTreeMap<String, Vec<Value>>>,
     changed: watch::Sender<()>,
 }
@@ -47,7 +47,7 @@ impl Webhooks {
     /// Listens, for agents that reach this machine as `host`.
     pub(super) async fn listen(host: &str) -> std::io::Result<Self> {
         let local = matches!(host, "127.0.0.1" | "localhost");
-        // What agents must not call is at 127.0.0.2: there somebody listens, too.
+        // Agents must not call 127.0.0.2: the listener is there, too, so that a call is seen.
         let listener = match TcpListener::bind("0.0.0.0:0").await {
             Ok(listener) => listener,
             Err(_) if local => TcpListener::bind("127.0.0.1:0").await?,
@@ -67,31 +67,31 @@ impl Webhooks {
         })
     }
 
-    /// The URL of a webhook.
+    /// Returns the URL of a webhook.
     pub(super) fn url(&self, key: &str) -> String {
         format!("{}/{key}", self.base)
     }
 
-    /// The port at which it listens.
+    /// Returns the port at which it listens.
     pub(super) fn port(&self) -> &str {
         self.base.rsplit_once(':').map_or("", |(_, port)| port)
     }
 
-    /// What a webhook was told so far, in order.
+    /// Returns the deliveries to a webhook so far, in order.
     pub(super) fn told(&self, key: &str) -> Vec<Value> {
         let deliveries = self.told.deliveries.lock();
         let deliveries = deliveries.unwrap_or_else(PoisonError::into_inner);
         deliveries.get(key).cloned().unwrap_or_default()
     }
 
-    /// Wakes when any webhook is told more.
+    /// Returns a receiver that changes with every delivery to any webhook.
     pub(super) fn changes(&self) -> watch::Receiver<()> {
         self.told.changed.subscribe()
     }
 }
 
 impl Told {
-    /// What was told is taken now.
+    /// Marks a delivery as accepted.
     fn take(&self, key: &str, number: usize) {
         let deliveries = self.deliveries.lock();
         let mut deliveries = deliveries.unwrap_or_else(PoisonError::into_inner);
@@ -118,7 +118,7 @@ async fn accept(listener: TcpListener, told: Arc<Told>) {
         connections.spawn(async move {
             let service = service_fn(|request| answer(Arc::clone(&told), request));
             let connection = TokioIo::new(connection);
-            // A connection that breaks off has told nothing.
+            // A connection that breaks off has delivered nothing.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(connection, service)
                 .await;
@@ -140,7 +140,7 @@ async fn answer(
         rest.split('/')
             .find_map(|segment| segment.strip_prefix(name))
     };
-    // Who only asks whether it wants to be told (0.1 to 0.3) tells nothing yet.
+    // A verification of the webhook (0.1 to 0.3) is no notification.
     if head.method == Method::GET
         && let Some(token) = validation_token(head.uri.query().unwrap_or_default())
     {
@@ -178,7 +178,7 @@ async fn answer(
     };
     told.changed.send_replace(());
     if let Some(number) = slow {
-        // Whoever hangs up meanwhile ends this.
+        // A sender that closes the connection meanwhile ends this.
         tokio::time::sleep(SLOW).await;
         told.take(key, number);
     }
@@ -194,21 +194,21 @@ async fn answer(
     Ok(response)
 }
 
-/// Whether a notification of a generation before 1.0 tells a task that does not go on by itself.
+/// Returns whether a notification before 1.0 has a task that does not go on by itself.
 fn rests(delivery: &Value) -> bool {
     let state = delivery["body"]["status"]["state"].as_str();
     state.is_some_and(|state| !matches!(state, "submitted" | "working"))
 }
 
-/// What is to be repeated by a webhook that is verified (0.1, push notifications).
+/// Returns the token that a webhook repeats when it is verified (0.1, push notifications).
 fn validation_token(query: &str) -> Option<&str> {
     let mut pairs = query.split('&');
     pairs.find_map(|pair| pair.strip_prefix("validationToken="))
 }
 
-/// How long a notification may be.
+/// Maximum bytes of a notification.
 const LONGEST: usize = 8 << 20;
-/// How long a slow webhook takes: less than anybody may be given, and more than the hasty give.
+/// Delay of a slow webhook: shorter than senders must wait, longer than hasty senders do.
 const SLOW: Duration = Duration::from_secs(2);
-/// How many notifications of a case are kept.
+/// Number of notifications of a case that are kept.
 const MOST: usize = 1000;

@@ -1,4 +1,4 @@
-//! A connection: requests are taken, and answered as the case says.
+//! A connection of a client: requests are read, and answered as the case says.
 
 use std::io;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use super::socket::{Request, Socket};
 use super::stage::{Listener, Stage};
 use super::written::{Framing, Piece, Written, edited};
 
-/// Answers what comes on a connection, `first` before anything that is yet to be read. Yields the
-/// first request that is for somebody else.
+/// Answers the requests on a connection, `first` before any that is yet to be read. Returns the first
+/// request to the agent that is outside the case's prefix, with the connection.
 pub(super) async fn converse(
     mut socket: Socket,
     listener: Listener,
@@ -47,7 +47,7 @@ pub(super) async fn converse(
         stage.note(index, |taken| taken.answer = Some(shown));
         match write(&mut socket, &written, &stage).await {
             Ok(()) => stage.note(index, |taken| taken.delivered = true),
-            // The client has had enough.
+            // The client has closed the connection.
             Err(_) => return None,
         }
         match written.close {
@@ -108,7 +108,7 @@ fn answer(
             }
             Ok(written)
         }
-        // What the generation does not have.
+        // A request that the version does not have.
         _ => Ok(unknown(stage, asked)),
     }
 }
@@ -135,7 +135,7 @@ async fn write(socket: &mut Socket, written: &Written, stage: &Stage) -> io::Res
         }
         head.push_str(&match written.framing {
             Framing::Chunked => "transfer-encoding: chunked\r\n\r\n".to_owned(),
-            // One that is cut promises more than it has.
+            // An answer that is cut announces more than it has.
             _ if matches!(written.close, Close::Cut | Close::Reset | Close::Open) => {
                 format!("content-length: {}\r\n\r\n", written.length() + 1)
             }
@@ -184,7 +184,7 @@ async fn write_part(socket: &mut Socket, part: &[u8], framing: Framing) -> io::R
     socket.flush().await
 }
 
-/// Waits for what a case waits for, unless the client closes the connection meanwhile.
+/// Waits as a hold says, unless the client closes the connection meanwhile.
 async fn wait(socket: &mut Socket, hold: &Hold, stage: &Stage) -> io::Result<()> {
     let until = async {
         if let Some(operation) = &hold.asked {

@@ -1,4 +1,4 @@
-//! What a client is told to do.
+//! Instructions to a client under test.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,20 +10,20 @@ use super::jws;
 use super::written::merge;
 use crate::case::Names;
 
-/// Who signs the card, and where a stranger's key is.
+/// Keys that sign the card, and the URL of the second listener, which publishes the stranger's key.
 pub(super) struct Signers<'a> {
     pub(super) key: &'a SigningKey,
     pub(super) stranger: &'a SigningKey,
     pub(super) elsewhere: &'a str,
 }
 
-/// The path at which JSON-RPC is spoken: only the card tells it.
+/// Path of JSON-RPC, which only the card names.
 pub(super) const RPC: &str = "/rpc";
 
-/// The path below which HTTP+JSON is spoken.
+/// Path prefix of HTTP+JSON.
 pub(super) const REST: &str = "/rest";
 
-/// Where the agent is called.
+/// Returns the URL of the agent's interface.
 pub(super) fn endpoint(way: Way, url: &str) -> String {
     match way.binding {
         Binding::JsonRpc => format!("{url}{}", RPC.trim_start_matches('/')),
@@ -31,7 +31,7 @@ pub(super) fn endpoint(way: Way, url: &str) -> String {
     }
 }
 
-/// The card in the words of 1.0.
+/// Returns the card in protocol 1.0.
 pub(super) fn canonical(
     agent: &Agent,
     way: Way,
@@ -59,7 +59,7 @@ pub(super) fn canonical(
     serde_json::from_value(card).map_err(|error| format!("the card: {error}"))
 }
 
-/// The card as the generation writes it.
+/// Returns the card in the format of the version.
 pub(super) fn written(
     agent: &Agent,
     way: Way,
@@ -70,7 +70,7 @@ pub(super) fn written(
     let mut card = match way.dialect {
         Dialect::V0_1 => {
             let mut card = json!(v0_1::AgentCard::from(card));
-            // Without it nobody can tell the card from one of 0.2.
+            // Without this member the card cannot be told from one of 0.2.
             if card.get("authentication").is_none() {
                 card["authentication"] = json!({"schemes": []});
             }

@@ -1,4 +1,4 @@
-//! A case as data: what the client is told to do, how the suite answers, what must have happened.
+//! A case as data: the instructions to the client, the answers of the suite, and the expected outcome.
 
 use a2a_transport::Binding;
 use a2a_types::Dialect;
@@ -316,7 +316,7 @@ impl From<BindingName> for Binding {
 }
 
 impl Case {
-    /// Every generation and binding in which it applies.
+    /// Returns every version and binding in which the case applies.
     pub fn ways(&self) -> impl Iterator<Item = Way> + '_ {
         WAYS.iter().copied().filter(|way| {
             let dialect = |name: &DialectName| Dialect::from(*name) == way.dialect;
@@ -326,16 +326,16 @@ impl Case {
         })
     }
 
-    /// What it counts as, done one way.
+    /// Returns its level in a version and binding.
     pub fn level_in(&self, way: Way) -> Level {
         level_in(way.dialect, Some(way.binding), &self.id, self.level)
     }
 }
 
-/// A generation by a binding.
+/// A protocol version in a binding.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Way {
-    /// The generation.
+    /// The protocol version.
     pub dialect: Dialect,
     /// The binding.
     pub binding: Binding,
@@ -347,7 +347,7 @@ impl std::fmt::Display for Way {
     }
 }
 
-/// Every generation by every binding that it has; the latest first.
+/// Every protocol version in every binding that it has; the latest first.
 pub const WAYS: &[Way] = &[
     way(Dialect::V1_0, Binding::JsonRpc),
     way(Dialect::V1_0, Binding::HttpJson),

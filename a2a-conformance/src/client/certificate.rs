@@ -27,7 +27,7 @@ struct Made {
 }
 
 impl Authority {
-    /// The one whose certificate an agent shows.
+    /// Returns the authority that issues the certificate of an agent.
     pub(super) fn of(tls: Tls) -> &'static Self {
         static TRUSTED: LazyLock<Authority> = LazyLock::new(Authority::new);
         static UNTRUSTED: LazyLock<Authority> = LazyLock::new(Authority::new);
@@ -43,7 +43,7 @@ impl Authority {
         }
     }
 
-    /// Makes it before anybody waits for it: keys take time.
+    /// Makes the authority before it is needed, since generating keys takes time.
     ///
     /// Errors: it cannot be made.
     pub(super) async fn prepare(tls: Tls) -> Result<(), String> {
@@ -55,12 +55,12 @@ impl Authority {
         }
     }
 
-    /// Its own certificate, PEM: what a client is told to trust.
+    /// Returns its own certificate as PEM, for clients to trust; empty if it could not be made.
     pub(super) fn pem(&self) -> &str {
         self.made.as_ref().map_or("", |made| &made.pem)
     }
 
-    /// Accepts a connection, with the certificate that `tls` says.
+    /// Accepts a connection, with the certificate that `tls` names.
     pub(super) async fn accept(tls: Tls, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         let made = Self::of(tls).made.as_ref();
         let made = made.map_err(|problem| io::Error::other(problem.clone()))?;
@@ -88,7 +88,7 @@ fn make() -> Result<Made, Box<dyn std::error::Error>> {
     })
 }
 
-/// Where agents are.
+/// Host of all agents.
 const HOST: &str = "127.0.0.1";
 
 fn certificate_for(host: &str) -> Result<CertificateParams, rcgen::Error> {

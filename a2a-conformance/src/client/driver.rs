@@ -1,4 +1,4 @@
-//! How a client under test is told what to do: as a process for each case, or line by line.
+//! Drivers of a client under test: a process for each case, or a conversation line by line.
 
 mod command;
 mod lines;
@@ -9,7 +9,7 @@ use self::lines::Pool;
 use super::errand::{Errand, Told};
 use crate::mutant::client::Subject;
 
-/// How a client under test is told what to do.
+/// Driver of a client under test: starts it, and gives it the instructions of a case.
 pub struct Driver(Kind);
 
 enum Kind {
@@ -18,7 +18,7 @@ enum Kind {
 }
 
 impl Driver {
-    /// Starts a command for each case, `{url}` in it replaced by where the agent is, else behind it.
+    /// Starts a command for each case. The agent's URL replaces `{url}` in it, or is appended.
     pub fn exec(command: impl Into<String>) -> Self {
         Self(Kind::Exec(command.into()))
     }
@@ -29,12 +29,12 @@ impl Driver {
         Self(Kind::Lines(Pool::new(move || process::talk(&command))))
     }
 
-    /// Our own client, in this process.
+    /// Runs our own client in this process.
     pub fn ours() -> Self {
         Self::of(Subject::Ours)
     }
 
-    /// Our own client, wrong or odd.
+    /// Runs our own client in this process, wrong or odd as `subject` says.
     pub fn of(subject: Subject) -> Self {
         Self(Kind::Lines(Pool::new(move || {
             Ok(super::ours::talk(subject))

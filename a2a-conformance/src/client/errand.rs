@@ -1,4 +1,4 @@
-//! What a client is told for one case, and what it says of it.
+//! Instructions to a client for one case, and their outcome.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,32 +11,32 @@ use super::certificate::Authority;
 use super::stage::Stage;
 use crate::case::Names;
 
-/// One case, as a client is told it.
+/// Instructions to a client for one case.
 pub(super) struct Errand {
     stage: Arc<Stage>,
-    /// How long the client may take.
+    /// Time within which the client must be done.
     pub(super) within: Duration,
 }
 
-/// What came of an errand.
+/// Outcome of one case at the client.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    /// What the client says that it got, a report for each thing it was asked; none if it tells nothing.
+    /// Reports of the client, one for each instruction; `None` if it makes none.
     pub(super) reports: Option<Vec<Value>>,
-    /// What its webhook answered.
+    /// Answers of the client's webhook.
     pub(super) webhook: Vec<Value>,
-    /// What ended it, if it was a process of its own.
+    /// Exit code, if the client was a process of its own.
     pub(super) exit: Option<i32>,
-    /// What it cannot do.
+    /// Reason why the client cannot do what the case needs, if so.
     pub(super) lacks: Option<String>,
-    /// It took too long.
+    /// `true` if the client took too long.
     pub(super) late: bool,
-    /// It could not even be started.
+    /// Reason why the client could not be run.
     pub(super) harness: Option<String>,
 }
 
 impl Told {
-    /// Takes from the reports what the client cannot do, of what the case cannot do without.
+    /// Sets `lacks` if a report says that the client cannot do something that the case needs.
     pub(super) fn note_lack(&mut self, case: &Case) {
         let reports = self.reports.iter().flatten().zip(&case.ask);
         let needed = reports.filter(|(_, ask)| !ask.optional);
@@ -53,7 +53,7 @@ impl Errand {
         let within = Duration::from_millis(stage.case.within);
         Self {
             stage: Arc::clone(stage),
-            // Of what has no end anyway, more is not seen in a longer time.
+            // A longer time shows nothing more of a case that has no end.
             within: match stage.case.endless {
                 true => within,
                 false => within.mul_f64(scale),
@@ -69,7 +69,7 @@ impl Errand {
         &self.stage.url
     }
 
-    /// Each thing that the client is asked, in order.
+    /// Returns the instructions to the client, in order.
     ///
     /// Errors: what in the case cannot be filled in.
     pub(super) fn lines(&self) -> Result<Vec<Value>, String> {
@@ -97,7 +97,7 @@ impl Errand {
         .collect()
     }
 
-    /// All of it at once, for a client that is started for it.
+    /// Returns all instructions at once, for a client that is started for the case.
     pub(super) fn context(&self) -> Result<Map<String, Value>, String> {
         let mut context = Map::new();
         context.insert("case".to_owned(), self.stage.case.id.clone().into());
@@ -110,7 +110,7 @@ impl Errand {
         &self.stage.names
     }
 
-    /// Sends the webhook what the case has for it.
+    /// Sends the notifications of the case to a webhook, and returns its answers.
     pub(super) async fn notify(&self, url: &str) -> Vec<Value> {
         let Stage {
             case,
@@ -122,14 +122,14 @@ impl Errand {
         sender.send(&case.notify, url, way.dialect, names).await
     }
 
-    /// Whether the client is to receive push notifications.
+    /// Returns whether the client is to receive push notifications.
     pub(super) fn receives(&self) -> bool {
         self.case().ask.iter().any(|ask| ask.op == Op::Receive)
     }
 }
 
-/// What a client says when it cannot do what it is asked.
+/// Kind of the error that a client reports if it cannot do what it is asked.
 pub(super) const UNIMPLEMENTED: &str = "UNIMPLEMENTED";
 
-/// What a client exits with that cannot do what it is asked.
+/// Exit code of a client that cannot do what it is asked.
 pub(super) const LACKS: i32 = 89;

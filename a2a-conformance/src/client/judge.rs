@@ -1,4 +1,4 @@
-//! What is made of what was seen.
+//! Verdicts on what was seen of a client.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::cause::SILENCE;
 use crate::requirement::{Level, requirements};
 use crate::run::{CheckResult, Mismatch, Verdict};
 
-/// The result of one case, run one way.
+/// Returns the result of one case in one version and binding.
 pub(super) fn judge(stage: &Stage, told: &Told, seconds: f64) -> CheckResult {
     let case = &stage.case;
     let mut result = blank(case, stage.way);
@@ -56,8 +56,8 @@ pub(super) fn judge(stage: &Stage, told: &Told, seconds: f64) -> CheckResult {
     result
 }
 
-/// Whether the client did nothing of what it was asked: it neither asked the agent anything nor said
-/// what it got.
+/// Returns whether the client did nothing that it was asked: it neither called the agent nor reported a
+/// result.
 pub(super) fn is_silent(stage: &Stage, told: &Told) -> bool {
     let says = |report: &Value| {
         let members = ["result", "error", "done"];
@@ -75,7 +75,7 @@ pub(super) fn is_silent(stage: &Stage, told: &Told) -> bool {
         && !reports.into_iter().any(says)
 }
 
-/// The result of a check of a client that is silent in all of them, whatever was expected of it.
+/// Sets the result of a check of a client that is silent in all of them, whatever was expected of it.
 pub(super) fn of_silence(result: &mut CheckResult) {
     result.verdict = match result.level {
         Level::Must => Verdict::Fail,
@@ -92,8 +92,7 @@ pub(super) fn of_silence(result: &mut CheckResult) {
     result.reason = None;
 }
 
-/// What the client said that it got: where a result was expected, its error tells more than that
-/// there was none.
+/// Quotes the reports of the client: where a result was expected, its error explains why there was none.
 fn in_few_words(reports: &[Value]) -> String {
     let text = Value::from(reports).to_string();
     let clipped: String = text.chars().take(MOST_TOLD).collect();
@@ -105,10 +104,10 @@ fn in_few_words(reports: &[Value]) -> String {
     format!("the client told {clipped}{dots}")
 }
 
-/// How much of what a client said is told again.
+/// Characters of the client's reports that are quoted.
 const MOST_TOLD: usize = 600;
 
-/// Where what was seen is not like the pattern, and how many of its members were compared.
+/// Returns the mismatches with the patterns of the case, and the number of patterns compared.
 fn compare(stage: &Stage, told: &Told) -> Result<(Vec<Mismatch>, usize), String> {
     let seen = seen(stage, told);
     let mut found = Vec::new();
@@ -140,7 +139,7 @@ fn compare(stage: &Stage, told: &Told) -> Result<(Vec<Mismatch>, usize), String>
     Ok((found, compared))
 }
 
-/// The result of a case of which nothing is known yet.
+/// Returns an empty result of a case.
 pub(super) fn blank(case: &Case, way: Way) -> CheckResult {
     let covers = requirements(way.dialect).iter();
     let covers = covers.filter(|requirement| requirement.checks.contains(&case.id));
@@ -169,7 +168,7 @@ mod tests {
     use crate::client::cases;
     use crate::mutant::client::mutants;
 
-    /// Members of a pattern that nothing seen has, and operators that no pattern has.
+    /// Returns the members of a pattern that are never seen, and operators that no pattern has.
     fn unknown_members(case: &Case) -> Vec<String> {
         const KNOWN: &[&str] = &[
             "requests",

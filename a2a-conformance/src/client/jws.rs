@@ -1,5 +1,5 @@
-//! Signatures of cards, good and forged. What is right is a2a-transport's `card_signature`; what is
-//! wrong is made here, as nobody else should be able to.
+//! Signatures of cards, good and forged. Good ones are made by a2a-transport's `card_signature`, forged
+//! ones only here.
 
 use a2a_transport::card_signature::{self, canonical, header};
 use a2a_transport::webhook::{Jwk, Jwks, SigningKey};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::case::Signed;
 
-/// The card with a signature.
+/// Returns the card with signatures.
 pub(super) fn sign(
     mut card: Value,
     how: Signed,
@@ -57,9 +57,9 @@ pub(super) fn sign(
     Ok(card)
 }
 
-/// Whether one of these keys has signed the card; who asks for other rules gets what they say.
+/// Checks that one of the keys has signed the card; `rules` may accept bad signatures as well.
 ///
-/// Errors: why none of its signatures is good.
+/// Errors: no signature is good, for this reason.
 pub(super) fn verify(card: &Value, keys: &[Jwk], rules: Rules) -> Result<(), String> {
     let keys = Jwks {
         keys: keys.to_vec(),
@@ -72,14 +72,14 @@ pub(super) fn verify(card: &Value, keys: &[Jwk], rules: Rules) -> Result<(), Str
     }
 }
 
-/// What is taken for a good signature, besides those that are.
+/// Bad signatures that are accepted as if they were good.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rules {
-    /// What is not signed by a key pair.
+    /// `alg: none`, and HS256 with the public key as the secret.
     pub(super) any_algorithm: bool,
-    /// What is signed, whatever by.
+    /// Any ES256 signature, valid or not.
     pub(super) any_signature: bool,
-    /// What has an extension that must be understood.
+    /// ES256 with an extension that must be understood.
     pub(super) any_extension: bool,
 }
 
@@ -106,12 +106,12 @@ impl Rules {
     }
 }
 
-/// Where the first signature says that its key is.
+/// Returns the URL at which the first signature says that its key is.
 pub(super) fn key_url(card: &Value) -> Option<String> {
     header(&card["signatures"][0]).ok()?.jku
 }
 
-/// What is signed: the protected header, and the card without its signatures.
+/// Returns the text that is signed: the protected header, and the card without its signatures.
 fn said(card: &Value, protected: &str) -> Result<String, String> {
     let payload = canonical(card).map_err(|error| error.to_string())?;
     Ok(format!("{protected}.{}", URL_SAFE_NO_PAD.encode(payload)))
@@ -126,7 +126,7 @@ fn by_curve(key: &SigningKey, said: &str) -> Result<Vec<u8>, String> {
         .map_err(|error| error.to_string())
 }
 
-/// The HMAC of whoever takes a public key, as it is published, for a secret.
+/// Returns the HMAC with a public key, as it is published, as the secret.
 pub(super) fn hmac(key: &Jwk, said: &[u8]) -> Vec<u8> {
     let secret = serde_json::to_vec(key).unwrap_or_default();
     let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);

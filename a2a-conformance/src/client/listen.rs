@@ -33,7 +33,7 @@ use super::stage::{Listener, Running};
 use super::suite::Selection;
 use crate::run::CheckResult;
 
-/// Who receives clients that go through the cases by themselves.
+/// Server for clients that go through the cases by themselves.
 pub struct Reception {
     listener: TcpListener,
     desk: Arc<Desk>,
@@ -42,7 +42,7 @@ pub struct Reception {
 struct Desk {
     address: SocketAddr,
     scale: f64,
-    /// By key, in the order of the cases.
+    /// The chosen cases with their keys, in order.
     cases: Vec<(String, Arc<Case>, Way)>,
     running: Mutex<HashMap<String, Arc<Hosted>>>,
     results: Mutex<BTreeMap<String, CheckResult>>,
@@ -80,18 +80,17 @@ impl Reception {
         })
     }
 
-    /// Where it listens.
+    /// Returns the address at which it listens.
     pub fn address(&self) -> SocketAddr {
         self.desk.address
     }
 
-    /// Receives clients until one says that it has nothing more to show: what came of the cases that
-    /// were finished.
+    /// Serves clients until one requests `/end`, and returns the results of the cases that were finished.
     pub async fn receive(self) -> Vec<CheckResult> {
         self.receive_until(std::future::pending()).await
     }
 
-    /// Likewise, but not longer than until `stop` comes.
+    /// Serves clients likewise, but at most until `stop` completes.
     pub async fn receive_until(self, stop: impl Future<Output = ()>) -> Vec<CheckResult> {
         let mut stop = std::pin::pin!(stop);
         let mut connections = JoinSet::new();
@@ -156,7 +155,7 @@ impl Desk {
         }
     }
 
-    /// The case that a request is for, unless it is about the case.
+    /// Returns the running case whose agent a request is for, unless it is about the case itself.
     fn host_of(&self, request: &Request) -> Option<Arc<Hosted>> {
         let (key, rest) = request.path().strip_prefix("/case/")?.split_once('/')?;
         let is_about = request.method == "POST" && ["done", "listening"].contains(&rest);
@@ -203,7 +202,7 @@ impl Desk {
     async fn begin(&self, key: &str) -> Result<Value, String> {
         let found = self.cases.iter().find(|(other, ..)| other == key);
         let (_, case, way) = found.ok_or("no such case is chosen")?;
-        // Behind TLS the agent is at a place of its own.
+        // Behind TLS the agent has a listener of its own.
         let base = match case.agent.tls {
             None => Some((self.address, format!("/case/{key}"))),
             Some(_) => None,

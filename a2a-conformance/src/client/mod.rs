@@ -1,8 +1,8 @@
 //! The suite as the agent, against a client under test.
 //!
-//! A [`Case`] says what the client is told to do, how the suite answers, and what must have been seen:
-//! what the client sent, and, from clients that tell it, what it got. A [`Driver`] tells a client what
-//! to do; `docs/client-protocol.md` is for those who write one. [`Selection::run`] runs cases, each
+//! A [`Case`] has the instructions to the client, the answers of the suite, and the pattern of what must be
+//! seen: the requests of the client, and, if it reports them, its results. A [`Driver`] gives a client its
+//! instructions; `docs/client-protocol.md` is for authors of clients. [`Selection::run`] runs cases, each
 //! with an agent of its own, several at once.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! What the suite sends to a client's webhook, and to whom it belongs.
+//! Push notifications to a client's webhook, and their sender.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -59,10 +59,10 @@ pub enum Jwt {
     OtherAudience,
 }
 
-/// What was sent, so that it can be sent again.
+/// Headers and body of a notification, kept so that it can be sent again.
 type Sent = (Vec<(http::HeaderName, String)>, Bytes);
 
-/// Who sends notifications.
+/// Sender of push notifications.
 pub(super) struct Sender {
     key: SigningKey,
     stranger: SigningKey,
@@ -79,12 +79,12 @@ impl Sender {
         })
     }
 
-    /// The keys that the agent publishes.
+    /// Returns the keys that the agent publishes.
     pub(super) fn keys(&self) -> Jwks {
         Jwks::of([&self.key])
     }
 
-    /// Sends them all, one after another: what came back for each.
+    /// Sends all notifications, one after another, and returns the answer to each.
     pub(super) async fn send(
         &self,
         all: &[Notify],
@@ -200,8 +200,8 @@ impl Sender {
     }
 }
 
-/// How much a webhook may answer.
+/// Maximum bytes of a webhook's answer.
 const LONGEST: usize = 64 << 10;
 
-/// How long a webhook may take.
+/// Time within which a webhook must answer.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,5 +1,5 @@
-//! Our own client as a client under test, and the model for others: it is told what to do line by
-//! line, and says what it got. `docs/client-protocol.md` is what it implements.
+//! Our own client as a client under test, and the model for others: it reads instructions line by line, and
+//! writes what it got, as `docs/client-protocol.md` defines.
 
 mod digest;
 mod misread;
@@ -24,7 +24,7 @@ use self::perform::Performer;
 use super::driver::Conversation;
 use crate::mutant::client::{Meddler, Subject};
 
-/// One thing to do.
+/// One instruction.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Line {
@@ -36,7 +36,7 @@ pub(super) struct Line {
     binding: String,
     text: Option<String>,
     parts: Option<Vec<Part>>,
-    /// Whether parts are told as they are.
+    /// `true` if reports have the parts of messages and artifacts.
     detail: bool,
     metadata: Object,
     modes: Vec<String>,
@@ -45,7 +45,7 @@ pub(super) struct Line {
     context: Option<String>,
     references: Vec<TaskId>,
     config: Option<TaskPushNotificationConfig>,
-    /// Where the client is to be told, by a config of its own making.
+    /// URL of the webhook, for a config that the client makes itself.
     webhook: Option<String>,
     list: ListTasksRequest,
     history: Option<u32>,
@@ -56,7 +56,7 @@ pub(super) struct Line {
     keys: Keys,
     ca: Option<String>,
     require: Required,
-    /// Where to receive.
+    /// Port at which to receive push notifications.
     port: Option<u16>,
 }
 
@@ -96,7 +96,7 @@ impl Line {
     }
 }
 
-/// Our client in this process, perhaps wrong or odd, at the other end of a conversation.
+/// Starts our client in this process, perhaps wrong or odd, and returns the conversation with it.
 pub(super) fn talk(subject: Subject) -> Conversation {
     let (near, far) = tokio::io::duplex(64 << 10);
     let (far_reads, far_writes) = tokio::io::split(far);
@@ -112,7 +112,7 @@ pub(super) fn talk(subject: Subject) -> Conversation {
     }
 }
 
-/// A task that ends when this is dropped.
+/// A Tokio task that is aborted when this is dropped.
 struct Alive(tokio::task::JoinHandle<()>);
 
 impl Drop for Alive {
@@ -121,7 +121,7 @@ impl Drop for Alive {
     }
 }
 
-/// Does what each line says until there are no more.
+/// Performs the instruction of each line until there are no more.
 ///
 /// Errors: the other end cannot be read or written to.
 pub async fn converse(
@@ -167,9 +167,9 @@ pub async fn converse(
     Ok(())
 }
 
-/// Does what a context says (`A2A_CONFORMANCE_CONTEXT`): the exit code.
+/// Performs the instructions of a context (`A2A_CONFORMANCE_CONTEXT`), and returns the exit code.
 ///
-/// Errors: nothing can be listened at.
+/// Errors: the port for push notifications cannot be opened.
 pub async fn perform_once(context: &Value) -> io::Result<i32> {
     let asks = context["ask"].as_array().cloned().unwrap_or_default();
     let port = &context["webhook_port"];
@@ -178,7 +178,7 @@ pub async fn perform_once(context: &Value) -> io::Result<i32> {
         format!("{ask}\n")
     });
     let lines: String = lines.collect();
-    // Who receives does so until it is ended.
+    // A client that receives does so until it is ended.
     let (_open, rest) = tokio::io::duplex(1);
     let mut said = Vec::new();
     match port.is_null() {
@@ -197,7 +197,7 @@ pub async fn perform_once(context: &Value) -> io::Result<i32> {
     Ok(if lacks { super::errand::LACKS } else { 0 })
 }
 
-/// What the suite says next while something goes on.
+/// Further lines from the suite.
 type Input<R> = Lines<R>;
 
 async fn tell(
@@ -210,7 +210,7 @@ async fn tell(
     output.flush().await
 }
 
-/// What is told of something that this client does not have.
+/// Returns the report that this client does not have something.
 fn unimplemented(what: &str) -> Value {
     json!({"error": {"kind": super::errand::UNIMPLEMENTED, "message": what}})
 }

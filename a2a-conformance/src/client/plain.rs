@@ -1,4 +1,4 @@
-//! What a plain agent answers, in the words of 1.0: every case begins with it.
+//! Answers of a plain agent in protocol 1.0, with which every case begins.
 
 use a2a_jsonrpc::{Id, Limits};
 use a2a_transport::binding::read_reply;
@@ -8,7 +8,7 @@ use a2a_types::{Dialect, Operation, Response};
 use http::StatusCode;
 use serde_json::{Value, json};
 
-/// The result of an operation that is answered once.
+/// Returns the result of an operation that is answered once.
 pub(super) fn reply(operation: Operation) -> Value {
     match operation {
         Operation::SendMessage => json!({"task": task("TASK_STATE_COMPLETED")}),
@@ -27,7 +27,7 @@ pub(super) fn reply(operation: Operation) -> Value {
     }
 }
 
-/// The events of a stream.
+/// Returns the events of a stream.
 pub(super) fn events(operation: Operation) -> Vec<Value> {
     let ids = json!({"taskId": "{{task}}", "contextId": "{{context}}"});
     let with = |mut more: Value| {
@@ -69,7 +69,7 @@ fn config() -> Value {
     json!({"id": "config-1", "taskId": "{{task}}", "url": "https://client.example/hook"})
 }
 
-/// A result in the words of 1.0, as a response.
+/// Reads a result in protocol 1.0 as a response.
 pub(super) fn response(operation: Operation, result: &Value) -> Result<Response, String> {
     let mut envelope = Envelope::new(Dialect::V1_0, Binding::JsonRpc, operation);
     envelope.id = Some(Id::number(1));

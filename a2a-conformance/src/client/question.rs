@@ -1,4 +1,4 @@
-//! What a request asks, and what is wrong with how it is asked.
+//! Reading of a client's requests, and what is wrong with them.
 
 use a2a_transport::binding::rest::Route;
 use a2a_transport::binding::{Question, Reading, jsonrpc, rest};
@@ -13,22 +13,22 @@ use super::case::Way;
 use super::socket::Request;
 use crate::lint::{Misfit, misfits};
 
-/// What a request asks.
+/// Meaning of a request.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
-    /// How to answer; none of what is no request of the generation.
+    /// Envelope of the answer; `None` for cards, and if this is no request of the version.
     pub(super) envelope: Option<Envelope>,
     /// The operation by its name in 1.0, `AgentCard`, or nothing.
     pub(super) operation: Option<&'static str>,
-    /// What it is asked with, in the words of 1.0.
+    /// Params in protocol 1.0.
     pub(super) params: Value,
     /// The body as JSON; as text if it is none.
     pub(super) body: Value,
-    /// What is not as the generation has it.
+    /// Violations of the protocol version.
     pub(super) problems: Vec<String>,
 }
 
-/// Reads a request that was sent to an agent that speaks one way.
+/// Reads a request to an agent of one version and binding.
 pub(super) fn read(request: &Request, way: Way) -> Asked {
     let text = || String::from_utf8_lossy(&request.body).into_owned();
     let body = match request.body.is_empty() {
@@ -92,7 +92,7 @@ pub(super) fn read(request: &Request, way: Way) -> Asked {
     asked
 }
 
-/// 0.2 fetches the extended card by GET.
+/// Returns whether a request is the GET by which 0.2 fetches the extended card.
 fn is_extended_card(request: &Request, way: Way) -> bool {
     way.dialect == Dialect::V0_2
         && request.method == "GET"
@@ -140,7 +140,7 @@ fn understand(request: &Request, way: Way, mode: Mode) -> Result<Question, Strin
     read.map_err(|refused| refused.error.message)
 }
 
-/// Files whose bytes cannot be read: they are passed on as they are, whoever reads them.
+/// Returns the files whose bytes cannot be decoded; reading a request leaves them as they are.
 fn file_problems(request: &A2aRequest) -> Vec<String> {
     let (A2aRequest::SendMessage(params) | A2aRequest::SendStreamingMessage(params)) = request
     else {
@@ -157,8 +157,8 @@ fn file_problems(request: &A2aRequest) -> Vec<String> {
     parts.filter_map(problem).collect()
 }
 
-/// Members that 1.0 does not have: those that told kinds apart before (§A.2.1), and names that are
-/// not in camelCase (§5.5).
+/// Returns the members that 1.0 does not have: those that told kinds apart before (§A.2.1), and names that
+/// are not in camelCase (§5.5).
 fn odd_names(value: &Value, path: &str) -> Vec<String> {
     let mut odd = Vec::new();
     match value {
@@ -187,7 +187,7 @@ fn odd_names(value: &Value, path: &str) -> Vec<String> {
     odd
 }
 
-/// The same of a query.
+/// Returns the names in a query that are not in camelCase.
 fn odd_query(query: Option<&str>) -> Vec<String> {
     let pairs = query.unwrap_or_default().split('&');
     let names = pairs.filter_map(|pair| pair.split('=').next());
@@ -196,7 +196,7 @@ fn odd_query(query: Option<&str>) -> Vec<String> {
         .collect()
 }
 
-/// Where the body is not as the schema of the generation has it.
+/// Returns the places where the body does not fit the schema of the version.
 fn schema_problems(dialect: Dialect, operation: Operation, body: &Value) -> Vec<String> {
     let definition = schema::request_definition(dialect, operation);
     let misfits = definition.map(|definition| misfits(dialect, definition, body));
@@ -212,7 +212,7 @@ fn schema_problems(dialect: Dialect, operation: Operation, body: &Value) -> Vec<
     told.collect()
 }
 
-/// The params in the words of 1.0.
+/// Returns the params in protocol 1.0.
 fn canonical(request: &A2aRequest) -> Value {
     match request {
         A2aRequest::SendMessage(params) | A2aRequest::SendStreamingMessage(params) => json!(params),
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
     use crate::client::written::merge;
 
-    /// What is wrong with a request by JSON-RPC.
+    /// Returns the problems of a request by JSON-RPC.
     fn by_json_rpc(dialect: Dialect, body: &Value) -> Vec<String> {
         let way = Way {
             dialect,
@@ -254,7 +254,7 @@ mod tests {
         }
     }
 
-    /// Changes of a good request, each of which makes it a bad one.
+    /// Checks that a request is good, and that each change makes it a bad one.
     #[track_caller]
     fn check_faults(dialect: Dialect, good: &Value, faults: &[Value]) {
         assert_eq!(by_json_rpc(dialect, good), [""; 0]);

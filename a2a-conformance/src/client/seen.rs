@@ -1,8 +1,8 @@
-//! What was seen of a client, as one value that the pattern of a case is held against:
+//! Everything that was seen of a client, as one value to compare with the pattern of a case:
 //!
 //! | member | what |
 //! |---|---|
-//! | `requests` | what the agent was asked, but for cards, in order: `operation`, `method`, `path`, `query`, `headers`, `params` in the words of 1.0, `body` as JSON, `text` as sent, `problems`, `delivered` |
+//! | `requests` | what the agent was asked, but for cards, in order: `operation`, `method`, `path`, `query`, `headers`, `params` in protocol 1.0, `body` as JSON, `text` as sent, `problems`, `delivered` |
 //! | `operations` | the names of those operations |
 //! | `cards` | the requests for the card |
 //! | `elsewhere` | everything that came to the second listener |
@@ -18,7 +18,7 @@ use super::errand::Told;
 use super::stage::{Listener, Stage, Taken};
 use crate::run::{Evidence, Half};
 
-/// Everything that was seen.
+/// Returns everything that was seen.
 pub(super) fn seen(stage: &Stage, told: &Told) -> Map<String, Value> {
     let taken = stage.taken();
     let (agent, elsewhere): (Vec<_>, Vec<_>) = taken
@@ -49,7 +49,7 @@ pub(super) fn seen(stage: &Stage, told: &Told) -> Map<String, Value> {
     seen
 }
 
-/// The ids that were used more than once.
+/// Returns the ids that were used more than once.
 fn repeated(taken: &[Taken]) -> Value {
     let twice = |ids: Vec<&Value>| {
         let again = ids
@@ -63,7 +63,7 @@ fn repeated(taken: &[Taken]) -> Value {
     json!({"ids": twice(ids), "messageIds": twice(message_ids(taken))})
 }
 
-/// How many messages were sent, and under how many ids.
+/// Returns the number of messages sent, and of distinct ids among them.
 fn messages(taken: &[Taken]) -> Value {
     let is_message = |taken: &&Taken| {
         matches!(
@@ -77,7 +77,7 @@ fn messages(taken: &[Taken]) -> Value {
     json!({"sent": taken.iter().filter(is_message).count(), "ids": ids.len()})
 }
 
-/// What is named by no id in 0.1 has none.
+/// Returns the ids of all messages; messages of 0.1 have none.
 fn message_ids(taken: &[Taken]) -> Vec<&Value> {
     let bodies = taken.iter().map(|taken| &taken.asked.body);
     let messages = bodies.filter_map(|body| body["params"].get("message").or(body.get("message")));
@@ -110,7 +110,7 @@ fn request(taken: &Taken) -> Value {
     })
 }
 
-/// What was said, both ways.
+/// Returns all exchanges with the client.
 pub(super) fn evidence(stage: &Stage) -> Vec<Evidence> {
     let taken = stage.taken();
     let all = taken.iter().enumerate().map(|(index, taken)| Evidence {
@@ -146,6 +146,6 @@ fn clipped(text: &str) -> String {
     text.chars().take(LONGEST_BODY).collect()
 }
 
-/// A client that reconnects in a loop says the same many times.
+/// Number of exchanges that are kept: a client that reconnects in a loop repeats itself.
 const MOST_EVIDENCE: usize = 32;
 const LONGEST_BODY: usize = 16 << 10;

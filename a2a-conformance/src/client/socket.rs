@@ -61,7 +61,7 @@ impl Socket {
         Self { stream, ahead }
     }
 
-    /// The next request; none once the peer has nothing more to ask.
+    /// Returns the next request, or `None` once the peer has closed the connection.
     pub(super) async fn request(&mut self) -> io::Result<Option<Request>> {
         let end = loop {
             if let Some(end) = find(&self.ahead, b"\r\n\r\n") {
@@ -143,7 +143,7 @@ impl Socket {
         stream.read_buf(ahead).await
     }
 
-    /// Ready once the peer has closed the connection, or broken it.
+    /// Waits until the peer has closed the connection, or broken it.
     pub(super) async fn closed(&mut self) {
         while let Ok(1..) = self.more().await {
             if self.ahead.len() > LONGEST_BODY {
@@ -201,7 +201,7 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// The path and query of a target, which may be a whole URL (RFC 9112, 3.2.2).
+/// Returns the path and query of a target, which may be a whole URL (RFC 9112, 3.2.2).
 fn origin_form(target: &str) -> &str {
     let Some((_, rest)) = target.split_once("://") else {
         return target;

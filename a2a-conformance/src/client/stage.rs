@@ -1,4 +1,4 @@
-//! One case while it runs: an agent that does as the case says, and all that was asked of it.
+//! One case while it runs: an agent that does as the case says, and all requests to it.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,11 +25,11 @@ use crate::case::Names;
 pub(super) struct Stage {
     pub(super) case: Arc<Case>,
     pub(super) way: Way,
-    /// What every template knows: places, the card.
+    /// Names that every template may use: URLs, the card.
     pub(super) names: Names,
-    /// What the agent's URL has before its paths.
+    /// Path prefix in the agent's URL.
     pub(super) prefix: String,
-    /// Where the client is to begin.
+    /// URL from which the client starts.
     pub(super) url: String,
     pub(super) card: Value,
     pub(super) keys: Jwks,
@@ -37,32 +37,32 @@ pub(super) struct Stage {
     pub(super) sender: Sender,
     began: Instant,
     taken: Mutex<Vec<Taken>>,
-    /// How many requests have come.
+    /// Number of requests so far.
     count: watch::Sender<usize>,
 }
 
-/// A request that came, and what became of it.
+/// A request that came, and its outcome.
 #[derive(Clone, Debug)]
 pub(super) struct Taken {
     pub(super) listener: Listener,
     pub(super) request: Request,
     pub(super) asked: Asked,
-    /// Since the case began.
+    /// Time since the case began.
     pub(super) at: Duration,
-    /// What was answered: the status and the body.
+    /// Status and body of the answer.
     pub(super) answer: Option<(u16, String)>,
-    /// Whether the client took all of the answer.
+    /// `true` once all of the answer was written to the client.
     pub(super) delivered: bool,
-    /// What in the case cannot be done.
+    /// Part of the case that cannot be done.
     pub(super) harness: Option<String>,
 }
 
-/// Which listener a request came to.
+/// Listener that a request came to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Listener {
     /// The agent.
     Agent,
-    /// Somebody else, who answers like an agent.
+    /// A second listener, which answers like an agent.
     Elsewhere,
 }
 
@@ -73,7 +73,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Sets the stage; `base` is where the agent is if not at a listener of its own.
+    /// Starts a case; `base` is the address and path of the agent if it has no listener of its own.
     ///
     /// Errors: what in the case cannot be done.
     pub(super) async fn start(
@@ -89,7 +89,7 @@ impl Running {
         };
         if let Some(tls) = case.agent.tls {
             Authority::prepare(tls).await?;
-            // What the client is told to trust.
+            // The authority that the client is told to trust.
             Authority::prepare(Tls::Trusted).await?;
         }
         let (elsewhere, strange) = bind().await?;
@@ -120,7 +120,7 @@ impl Running {
     }
 }
 
-/// A state that no generation has, in the spelling of this one.
+/// Returns a state that no version has, in the spelling of this one.
 fn strange_state(way: Way) -> &'static str {
     match (way.dialect, way.binding) {
         (Dialect::V1_0, _) | (_, Binding::HttpJson) => "TASK_STATE_PONDERING",
@@ -128,8 +128,8 @@ fn strange_state(way: Way) -> &'static str {
     }
 }
 
-/// A security scheme that clients do not know as far as the generation lets there be one: the schemas
-/// before 1.0 list all types that there are, of which any may have more members.
+/// Returns a security scheme that clients do not know, as far as the version allows one: the schemas before
+/// 1.0 list all types, but any may have more members.
 fn strange_scheme(way: Way) -> Value {
     match way.dialect {
         Dialect::V1_0 => json!({"type": "quantum", "quantumSecurityScheme": {"spin": "up"}}),
@@ -137,7 +137,7 @@ fn strange_scheme(way: Way) -> Value {
     }
 }
 
-/// What the media type of a body begins with, as a regular expression.
+/// Returns the start of the media type of a body, as a regular expression.
 fn media_type(way: Way) -> &'static str {
     match (way.dialect, way.binding) {
         (Dialect::V1_0, Binding::HttpJson) => r"(?i)^application/(a2a\+)?json\b",
@@ -145,7 +145,7 @@ fn media_type(way: Way) -> &'static str {
     }
 }
 
-/// Serves whoever comes, until it is dropped.
+/// Serves all connections until it is dropped, or accepting one fails.
 async fn listen(listener: TcpListener, which: Listener, tls: Option<Tls>, stage: Arc<Stage>) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
@@ -157,7 +157,7 @@ async fn listen(listener: TcpListener, which: Listener, tls: Option<Tls>, stage:
                 None => Socket::plain(stream),
                 Some(tls) => match Authority::accept(tls, stream).await {
                     Ok(stream) => Socket::tls(stream),
-                    // Who does not believe the certificate hangs up.
+                    // A client that does not trust the certificate closes the connection.
                     Err(_) => return,
                 },
             };
@@ -225,12 +225,12 @@ impl Stage {
         })
     }
 
-    /// Where the card is.
+    /// Returns the path of the card.
     pub(super) fn card_path(&self) -> &'static str {
         self.way.dialect.card_path()
     }
 
-    /// Writes down a request: its place in the list, and its number among those of its operation.
+    /// Records a request; returns its index in the list, and its number among those of its operation.
     pub(super) fn take(
         &self,
         listener: Listener,
@@ -254,19 +254,19 @@ impl Stage {
         (taken.len() - 1, number)
     }
 
-    /// Writes down what became of a request.
+    /// Records the outcome of a request.
     pub(super) fn note(&self, index: usize, change: impl FnOnce(&mut Taken)) {
         if let Some(taken) = self.lock().get_mut(index) {
             change(taken);
         }
     }
 
-    /// All requests so far.
+    /// Returns all requests so far.
     pub(super) fn taken(&self) -> Vec<Taken> {
         self.lock().clone()
     }
 
-    /// Ready once the agent was asked for this.
+    /// Waits until the agent was asked for this operation.
     pub(super) async fn asked(&self, operation: &str) {
         let mut count = self.count.subscribe();
         let has = |taken: &Taken| taken.asked.operation == Some(operation);
@@ -278,8 +278,8 @@ impl Stage {
         }
     }
 
-    /// The keys that push notifications are signed with, where the agent publishes them; those of
-    /// the card are the client's to know.
+    /// Returns the keys that a listener publishes: the agent's are those of push notifications, the second
+    /// one's is the stranger's. Clients know those of the card beforehand.
     pub(super) fn published_keys(&self, listener: Listener) -> Vec<u8> {
         match listener {
             Listener::Agent => self.sender.keys().to_json(),
@@ -287,7 +287,7 @@ impl Stage {
         }
     }
 
-    /// What templates know when a request is answered.
+    /// Returns the names that templates may use in an answer.
     pub(super) fn names_for(&self, asked: &Asked) -> Names {
         let mut names = self.names.clone();
         let text = |value: &Value| {

@@ -1,4 +1,4 @@
-//! All cases, in every way that they apply, against one client.
+//! All cases against one client, in every version and binding in which they apply.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -23,7 +23,7 @@ use crate::run::{CheckResult, Verdict};
 #[folder = "cases/client/"]
 struct Files;
 
-/// All cases that are built in, or what is wrong with a file of them.
+/// Returns all cases that are built in, or what is wrong with a file of them.
 pub fn cases() -> Result<&'static [Arc<Case>], String> {
     static ALL: LazyLock<Result<Vec<Arc<Case>>, String>> = LazyLock::new(|| {
         let mut all = Vec::new();
@@ -39,28 +39,28 @@ pub fn cases() -> Result<&'static [Arc<Case>], String> {
     ALL.as_ref().map(Vec::as_slice).map_err(Clone::clone)
 }
 
-/// What a file of cases has to be like, as JSON Schema: `schemas/client-cases.json`.
+/// Returns the JSON Schema of a file of cases: `schemas/client-cases.json`.
 pub fn schema() -> serde_json::Value {
     let schema = schemars::generate::SchemaSettings::draft2020_12();
     json!(schema.into_generator().into_root_schema_for::<Vec<Case>>())
 }
 
-/// Which cases to run, and how.
+/// Selection of cases, and options of their run.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// Only checks whose id is like one of these, `*` for anything; all if there are none.
+    /// Patterns of ids to include, `*` for anything; all if empty.
     pub run: Vec<String>,
-    /// None whose id is like one of these.
+    /// Patterns of ids to exclude.
     pub skip: Vec<String>,
-    /// Only of this level or above.
+    /// Lowest level to include.
     pub level: Level,
-    /// Only these generations; all if there are none.
+    /// Protocol versions to include; all if empty.
     pub dialects: Vec<Dialect>,
-    /// Only these bindings; all if there are none.
+    /// Bindings to include; all if empty.
     pub bindings: Vec<Binding>,
-    /// How many at once.
+    /// Number of cases that run at once.
     pub jobs: usize,
-    /// How much longer than usual the client may take.
+    /// Factor of the time that the client may take.
     pub scale: f64,
 }
 
@@ -79,7 +79,7 @@ impl Default for Selection {
 }
 
 impl Selection {
-    /// The chosen cases, in each of the chosen ways.
+    /// Returns the chosen cases, in each of the chosen versions and bindings.
     ///
     /// Errors: a file of cases that cannot be read.
     pub fn chosen(&self) -> Result<Vec<(Arc<Case>, Way)>, String> {
@@ -100,7 +100,7 @@ impl Selection {
         Ok(chosen)
     }
 
-    /// Runs the chosen cases, several at once; `done` hears of each. The results are in the order of
+    /// Runs the chosen cases, several at once; `done` is called as they end. The results are in the order of
     /// the cases.
     ///
     /// Errors: a file of cases that cannot be read.
@@ -114,7 +114,7 @@ impl Selection {
         let life = Life::default();
         let made = stream::iter(chosen.into_iter().enumerate())
             .map(async |(index, (case, way))| {
-                // Whether it is worth asking shows when all that is under way has come to its end.
+                // Only once all cases under way have ended is it known whether to go on.
                 let result = match life.is_missed_after(jobs) {
                     true => None,
                     false => Some(run_one(&case, way, driver, self.scale, &life).await),
@@ -144,13 +144,13 @@ impl Selection {
     }
 }
 
-/// Whether the client has ever done anything.
+/// Record of whether the client has ever done anything.
 #[derive(Default)]
 struct Life {
     is_seen: AtomicBool,
-    /// In how many cases it was silent.
+    /// Number of cases in which it was silent.
     silent: AtomicUsize,
-    /// Whether anything else was expected in one of them.
+    /// `true` if one of those cases is unmet.
     is_unmet: AtomicBool,
 }
 
@@ -166,7 +166,7 @@ impl Life {
         }
     }
 
-    /// Whether nothing was seen of it in so many cases at least.
+    /// Returns whether nothing was seen of the client in at least `cases` cases, one of them unmet.
     fn is_missed_after(&self, cases: usize) -> bool {
         let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
         let enough = self.silent.load(Ordering::Relaxed) >= cases;
@@ -174,7 +174,7 @@ impl Life {
     }
 }
 
-/// Runs one case, one way.
+/// Runs one case in one version and binding.
 async fn run_one(
     case: &Arc<Case>,
     way: Way,

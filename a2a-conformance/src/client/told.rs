@@ -1,10 +1,10 @@
-//! What is done in a case against a client, in words.
+//! Descriptions of the cases against a client.
 
 use super::ask::{Ask, Op};
 use super::case::{Answer, Case, Close, Signed, Tls};
 use crate::explanation::one_after_another;
 
-/// What is done, and why, in two or three sentences.
+/// Describes a case, and the reason for it, in two or three sentences.
 pub(crate) fn told(case: &Case) -> String {
     let asked = one_after_another(case.ask.iter().map(ask));
     let mut told = format!("The client is told to {asked}.");

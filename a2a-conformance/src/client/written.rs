@@ -1,4 +1,4 @@
-//! An answer as it goes over the wire: which pieces, when, and how it ends.
+//! An answer as it goes over the wire: its pieces, their timing, and its end.
 
 use a2a_transport::binding::{EventWriter, write_reply};
 use a2a_transport::{Binding, Envelope};
@@ -18,11 +18,11 @@ pub(super) struct Written {
     pub(super) pieces: Vec<Piece>,
     pub(super) framing: Framing,
     pub(super) close: Close,
-    /// How many bytes at a time.
+    /// Bytes to write at a time; each piece at once if `None`.
     pub(super) chunk: Option<usize>,
 }
 
-/// How the end of a body is told.
+/// Marking of the end of a body.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) enum Framing {
     /// By its length.
@@ -38,7 +38,7 @@ pub(super) enum Framing {
 #[derive(Debug)]
 pub(super) enum Piece {
     Bytes(Bytes),
-    /// So many of the same byte.
+    /// So many bytes `x`.
     Flood(u64),
     Hold(Hold),
 }
@@ -54,7 +54,7 @@ impl Written {
         }
     }
 
-    /// The answer to a question, as a case has it.
+    /// Returns the answer of a case to a request.
     ///
     /// Errors: what in the case cannot be written.
     pub(super) fn of(answer: &Answer, envelope: &Envelope, names: &Names) -> Result<Self, String> {
@@ -75,13 +75,13 @@ impl Written {
         Ok(written)
     }
 
-    /// What a case says in so many words.
+    /// Returns an answer that a case writes out: the body, or all of it.
     pub(super) fn raw(answer: &Answer, names: &Names) -> Result<Self, String> {
         let raw = answer.raw.as_deref().unwrap_or_default();
         Ok(raw_answer(&fill_text(raw, names)?))
     }
 
-    /// What a case says of every kind of answer.
+    /// Applies what a case changes in every kind of answer: status, headers, timing, end.
     pub(super) fn dress(&mut self, answer: &Answer, names: &Names) -> Result<(), String> {
         if let Some(status) = answer.status {
             self.status = status;
@@ -114,7 +114,7 @@ impl Written {
         Ok(())
     }
 
-    /// Makes one piece of those that follow each other.
+    /// Joins adjacent pieces of bytes.
     fn join(&mut self) {
         let mut joined: Vec<Piece> = Vec::new();
         for piece in self.pieces.drain(..) {
@@ -128,7 +128,7 @@ impl Written {
         self.pieces = joined;
     }
 
-    /// The body as text, for the evidence.
+    /// Returns the body as text, for the evidence.
     pub(super) fn text(&self) -> String {
         let mut all = Vec::new();
         for piece in &self.pieces {
@@ -145,7 +145,7 @@ impl Written {
         String::from_utf8_lossy(&all).into_owned()
     }
 
-    /// The length of the body, where it is told.
+    /// Returns the length of the body, for `Content-Length`.
     pub(super) fn length(&self) -> u64 {
         let length = |piece: &Piece| match piece {
             Piece::Bytes(bytes) => bytes.len() as u64,
@@ -156,7 +156,7 @@ impl Written {
     }
 }
 
-/// How much of a body is kept as evidence.
+/// Bytes of a body that are kept as evidence.
 const MOST_TEXT: usize = 64 << 10;
 
 fn content_type(value: &str) -> (String, String) {
@@ -185,7 +185,7 @@ fn raw_answer(text: &str) -> Written {
     }
 }
 
-/// The error of that reason in 1.0.
+/// Returns the error of a reason in 1.0.
 fn error(reason: &str) -> Result<A2aError, String> {
     let kinds = ErrorKind::ALL.iter();
     let kind = kinds.copied().find(|kind| kind.reason() == reason);
@@ -261,7 +261,7 @@ fn events(answer: &Answer, envelope: &Envelope, names: &Names) -> Result<Written
     })
 }
 
-/// One event as Server-Sent Events have it.
+/// Formats one event as Server-Sent Events.
 fn framed(json: &[u8], index: usize, is_last: bool, frame: &Frame) -> Vec<u8> {
     let end = frame.line_end.as_str();
     let colon = if frame.tight { ":" } else { ": " };
@@ -318,7 +318,7 @@ pub(super) fn edited(json: Vec<u8>, edit: &Edit, names: &Names) -> Result<Vec<u8
     })
 }
 
-/// RFC 7396.
+/// Merges a patch into a value (RFC 7396).
 pub(super) fn merge(target: &mut Value, patch: &Value) {
     let Value::Object(patch) = patch else {
         target.clone_from(patch);
@@ -354,7 +354,7 @@ fn add(value: &mut Value, name: &str, more: &Value) {
     }
 }
 
-/// Sets the member at a path wherever that path is.
+/// Sets the member at a path wherever that path exists.
 fn put(value: &mut Value, path: &[&str], with: &Value) {
     match value {
         Value::Object(members) => {
@@ -379,7 +379,7 @@ fn at<'a>(members: &'a mut Map<String, Value>, path: &[&str]) -> Option<&'a mut 
     at(inner.as_object_mut()?, rest)
 }
 
-/// The same JSON, its members backwards, with blanks wherever they may be.
+/// Formats a value with its members in reverse, and blanks wherever JSON allows them.
 fn shuffled(value: &Value) -> String {
     match value {
         Value::Object(members) => {

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::process::{Process, shell};
 use crate::client::errand::{Errand, LACKS, Told};
 
-/// Runs the command for one case: only what it sends is seen, and how it ends.
+/// Runs the command for one case. Only its requests and its exit code are seen.
 pub(super) async fn run(command: &str, errand: &Errand) -> Told {
     let mut told = Told::default();
     match timeout(errand.within, see_through(command, errand, &mut told)).await {
@@ -49,7 +49,7 @@ async fn see_through(command: &str, errand: &Errand, told: &mut Told) -> Result<
             () = until_open(port) => {
                 let url = format!("http://127.0.0.1:{port}/hook");
                 told.webhook = errand.notify(&url).await;
-                // Nothing more comes, so nobody waits for it to end.
+                // Nothing more comes, so its end is not awaited.
                 return Ok(());
             }
             status = process.0.wait() => {
@@ -74,7 +74,7 @@ fn end(code: Option<i32>, told: &mut Told) -> Result<(), String> {
     }
 }
 
-/// A port that nobody listens on, for the client to do so.
+/// Returns a free port for the client to listen on.
 async fn free_port() -> Result<u16, String> {
     let listener = TcpListener::bind("127.0.0.1:0").await;
     let address = listener.and_then(|listener| listener.local_addr());
@@ -83,7 +83,7 @@ async fn free_port() -> Result<u16, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Ready once somebody listens.
+/// Waits until the client listens on the port.
 async fn until_open(port: u16) {
     while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
         tokio::time::sleep(Duration::from_millis(20)).await;

@@ -1,4 +1,4 @@
-//! A client that is told what to do line by line, and says what it got.
+//! A client that reads instructions line by line, and writes what it got.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -10,15 +10,15 @@ use tokio::time::timeout;
 use crate::client::ask::Op;
 use crate::client::errand::{Errand, Told};
 
-/// Both directions of a conversation with a client; the client goes when this is dropped.
+/// Both directions of a conversation with a client; dropping it ends the client.
 pub(in crate::client) struct Conversation {
     pub(in crate::client) says: Box<dyn AsyncBufRead + Send + Unpin>,
     pub(in crate::client) hears: Box<dyn AsyncWrite + Send + Unpin>,
-    /// What keeps the client alive.
+    /// Value that keeps the client alive until it is dropped.
     pub(in crate::client) life: Box<dyn Send>,
 }
 
-/// Clients that wait for something to do.
+/// Pool of idle clients.
 pub(super) struct Pool {
     open: Box<dyn Fn() -> io::Result<Conversation> + Send + Sync>,
     idle: Mutex<Vec<Conversation>>,
@@ -53,7 +53,7 @@ impl Pool {
         let in_time = timeout(errand.within, asking).await;
         match in_time {
             Ok(true) => idle().push(conversation),
-            // Who has stopped talking is not talked to again.
+            // A client that has ended is not used again.
             Ok(false) => {}
             Err(_) => {
                 told.late = true;
@@ -73,7 +73,7 @@ fn failed(problem: String) -> Told {
 }
 
 impl Conversation {
-    /// Asks everything, one after another; false if the client has ended.
+    /// Gives all instructions, one after another; returns false if the client has ended.
     async fn ask_all(&mut self, errand: &Errand, lines: Vec<Value>, told: &mut Told) -> bool {
         for (index, (mut line, ask)) in lines.into_iter().zip(&errand.case().ask).enumerate() {
             line["id"] = (index + 1).into();
@@ -133,7 +133,7 @@ impl Conversation {
         self.hears.flush().await
     }
 
-    /// The next line that is JSON; none at the end. Others are for people.
+    /// Returns the next line that is JSON, or `None` at the end. Other lines are for people.
     async fn hear(&mut self) -> Option<Value> {
         loop {
             let mut line = Vec::new();
@@ -155,5 +155,5 @@ fn is_over(report: &Value) -> bool {
         .any(|member| report.get(*member).is_some())
 }
 
-/// How long a line of a client may be.
+/// Maximum bytes of a line of a client.
 const LONGEST: u64 = 64 << 20;

@@ -32,7 +32,7 @@ impl Drop for Process {
     }
 }
 
-/// What the shell makes of a command line.
+/// Returns the command that runs a line in the shell.
 pub(super) fn shell(line: &str) -> Command {
     #[cfg(unix)]
     let (shell, flag) = ("sh", "-c");
@@ -43,7 +43,7 @@ pub(super) fn shell(line: &str) -> Command {
     command
 }
 
-/// Starts a client that is talked to line by line.
+/// Starts a client for a conversation line by line.
 pub(super) fn talk(line: &str) -> io::Result<Conversation> {
     let mut command = shell(line);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());

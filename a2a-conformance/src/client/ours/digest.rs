@@ -1,4 +1,4 @@
-//! What was got, in the few words that every client can say, whatever the generation.
+//! Short reports of results, in a form that every client can write, whatever the version.
 
 use a2a_client::Error;
 use a2a_types::{
@@ -46,7 +46,7 @@ pub(super) fn task(task: &Task, detail: bool) -> Value {
     })
 }
 
-/// In 0.1 artifacts have a number, which our client puts into words.
+/// Returns the id of an artifact; in 0.1 its number, which our client writes as `index-…`.
 fn artifact_id(artifact: &Artifact) -> &str {
     let id = artifact.artifact_id.as_str();
     id.strip_prefix("index-").unwrap_or(id)
@@ -62,7 +62,7 @@ fn message(message: &Message, detail: bool) -> Value {
     with_parts(told, &message.parts, detail)
 }
 
-/// With the parts as they are, if that is wanted.
+/// Adds the parts as they are if `detail` is set.
 fn with_parts(mut told: Value, parts: &[Part], detail: bool) -> Value {
     if detail {
         told["parts"] = json!(parts);
@@ -104,7 +104,7 @@ fn state(state: TaskState) -> &'static str {
     }
 }
 
-/// What an error is: the reason of the agent's, or what happened here.
+/// Returns an error report: the reason that the agent gave, or the kind of failure in the client.
 pub(super) fn error(error: &Error) -> Value {
     let kind = match error {
         Error::Agent(error) | Error::Busy { answer: error, .. } => error.kind.reason(),

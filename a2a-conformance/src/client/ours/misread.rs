@@ -1,4 +1,4 @@
-//! What a client with a bug makes of the end.
+//! Final reports of a client with a bug.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::perform::Performer;
 use crate::mutant::client::Bug;
 
 impl Performer {
-    /// What a client with a bug makes of the end.
+    /// Returns the final report as a client with this bug makes it.
     pub(super) async fn misread(&self, line: &Line, mut last: Value) -> Value {
         let refused = last.pointer("/error/message").and_then(Value::as_str);
         let refused = refused.filter(|text| text.starts_with("the agent answered"));
@@ -59,7 +59,7 @@ impl Performer {
     }
 }
 
-/// Data, as text.
+/// Turns a data part into a text part.
 fn as_text(part: &mut Value) {
     if let Some(data) = part.get("data") {
         *part = json!({"text": data.to_string()});

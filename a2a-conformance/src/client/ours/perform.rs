@@ -1,4 +1,4 @@
-//! One operation, by our client.
+//! Performance of one operation by our client.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,27 +21,27 @@ use crate::mutant::client::{Bug, Meddler, Subject, lax, meddling};
 /// Our client, perhaps wrong or odd.
 pub(super) struct Performer {
     pub(super) subject: Subject,
-    /// What stands between the client and all that it calls.
+    /// Proxy between the client and everything that it calls.
     pub(super) meddler: Option<Arc<Meddler>>,
-    /// What is known of the agent of the case.
+    /// State that lasts for one case.
     pub(super) session: Mutex<Session>,
 }
 
-/// What is known of an agent for as long as one case lasts.
+/// State that lasts for one case.
 #[derive(Default)]
 pub(super) struct Session {
-    /// Case, generation, binding and URL: a port may be that of an earlier agent.
+    /// Case, version, binding and URL: the port of an earlier agent may be used again.
     of: [String; 4],
     cards: Option<Cards>,
     client: Option<Client>,
-    /// What a client with a bug has read for good.
+    /// Card that a client with a bug keeps forever.
     old_card: Option<Value>,
-    /// What a client with a bug has counted.
+    /// Counter of a client with a bug.
     count: u128,
 }
 
 impl Session {
-    /// Forgets all of another case.
+    /// Drops the state of another case.
     fn begin(&mut self, line: &Line) {
         let of = [&line.case, &line.dialect, &line.binding, &line.url].map(String::clone);
         if self.of != of {
@@ -53,11 +53,11 @@ impl Session {
     }
 }
 
-/// What is told while something goes on.
+/// Channel for reports while an operation is in progress.
 type Say = mpsc::UnboundedSender<Value>;
 
 impl Performer {
-    /// Does what the line says: the last word.
+    /// Performs the instruction of a line, and returns the final report.
     pub(super) async fn perform(&self, line: &Line, say: Say) -> Value {
         self.session().begin(line);
         let outcome = match self.has(Bug::Unending) {
@@ -72,7 +72,7 @@ impl Performer {
         if let Some(meddler) = &self.meddler
             && meddler.was_told_more()
         {
-            // Nobody listens any more once the suite has hung up.
+            // The receiver is gone once the suite has closed the conversation.
             let _ = say.send(json!({"event": {"status": {"state": "working"}}}));
         }
         let last = outcome.unwrap_or_else(|error| digest::error(&error));
@@ -92,7 +92,7 @@ impl Performer {
         if let (Some(bug @ (Bug::AnyHost | Bug::AnyTime)), Some(authority)) =
             (self.subject.bug(), &line.ca)
         {
-            // What comes of it does not matter: it should not have asked.
+            // The outcome does not matter: it should not have asked.
             drop(lax::ask(bug, &line.url, authority).await);
         }
         if line.op == "fetch_card" {
@@ -171,14 +171,14 @@ impl Performer {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One, and then one more each time.
+    /// Returns the next number, from 1.
     pub(super) fn count(&self) -> u128 {
         let mut session = self.session();
         session.count += 1;
         session.count
     }
 
-    /// The agent's cards are kept for as long as it allows.
+    /// Returns the cards of the case, which are kept for as long as the agent allows.
     fn cards(&self, line: &Line) -> Cards {
         let mut session = self.session();
         let make = || Cards::new(self.http(line).build());
@@ -269,7 +269,7 @@ impl Performer {
 
 async fn tell(mut updates: Updates, detail: bool, say: &Say) -> Result<Value, Error> {
     while let Some(event) = updates.next().await {
-        // Nobody listens any more once the suite has hung up.
+        // The receiver is gone once the suite has closed the conversation.
         let _ = say.send(json!({"event": digest::event(&event?, detail)}));
     }
     let state = updates.task().map(|task| task.status.state);

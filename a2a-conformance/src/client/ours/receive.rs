@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use super::{Input, Line, digest, tell, unimplemented};
 use crate::mutant::client::{Bug, Subject};
 
-/// Receives until told to stop.
+/// Receives push notifications until the next line of the suite.
 pub(super) async fn receive(
     line: &Line,
     subject: Subject,
@@ -91,12 +91,12 @@ pub(super) async fn receive(
     }
 }
 
-/// Makes receivers that all check the same.
+/// Factory of receivers that all check the same.
 #[derive(Clone)]
 struct Receivers {
     token: Option<String>,
     tokens: Option<Tokens>,
-    /// The tasks that are waited for; any if none is named.
+    /// The tasks that notifications may be about; any if empty.
     tasks: Vec<String>,
     challenge: bool,
     heard: mpsc::UnboundedSender<Value>,
@@ -134,7 +134,7 @@ impl Receivers {
             }
             let event = notification.event.as_ref();
             let event = event.map(|event| digest::event(event, false));
-            // Nobody listens any more once the suite has hung up.
+            // The receiver is gone once the suite has closed the conversation.
             let _ = heard.send(json!({"event": event}));
             ready(Ok(()))
         });

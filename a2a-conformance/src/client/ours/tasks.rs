@@ -1,4 +1,4 @@
-//! Messages of our client, and how it sees a task to its end.
+//! Messages of our client, and its ways to follow a task to its end.
 
 use a2a_client::{Client, Error, SendMessageResponse, StreamExt};
 use a2a_types::{
@@ -11,7 +11,7 @@ use super::{Line, digest};
 use crate::mutant::client::Bug;
 
 impl Performer {
-    /// A message, as it was asked for.
+    /// Returns the message that a line asks for, ready to be sent.
     pub(super) fn sending(&self, line: &Line, client: &Client) -> a2a_client::Sending {
         let mut sending = client.send(SendMessageRequest::from(message(line)));
         if let Some(extension) = &line.extension {
@@ -35,7 +35,7 @@ impl Performer {
         sending
     }
 
-    /// The config that was asked for; what of it is left to the client has a token of its own.
+    /// Returns the config that a line asks for; one that the client makes itself has a token of its own.
     pub(super) fn config(&self, line: &Line) -> TaskPushNotificationConfig {
         let Some(url) = &line.webhook else {
             let mut config = line.config.clone().unwrap_or_default();
@@ -57,7 +57,7 @@ impl Performer {
         }
     }
 
-    /// Is answered at once, and waits until there is nothing more to wait for.
+    /// Sends a message, is answered at once, and then waits until the task comes to rest.
     pub(super) async fn send_and_wait(&self, line: &Line, client: &Client) -> Result<Value, Error> {
         let answer = self.sending(line, client).return_immediately().await?;
         let SendMessageResponse::Task(task) = answer else {
@@ -86,7 +86,7 @@ impl Performer {
         Ok(json!({"task": digest::task(last, line.detail)}))
     }
 
-    /// Follows what comes of a message: the task that the events make.
+    /// Sends a message, and returns the task assembled from its events, or the message that answers it.
     pub(super) async fn assemble(&self, line: &Line, client: &Client) -> Result<Value, Error> {
         let mut updates = self.sending(line, client).follow();
         let mut chunks = Vec::new();
@@ -114,7 +114,7 @@ impl Performer {
     }
 }
 
-/// Makes of each artifact what was told of it last.
+/// Replaces the parts of each artifact by those of its last chunk.
 fn replace(task: &mut Task, chunks: &[Artifact]) {
     for artifact in &mut task.artifacts {
         let mut last = chunks.iter().rev();

@@ -1,4 +1,4 @@
-//! Whom our client believes: cards that are signed, and what a card says about credentials.
+//! Trust decisions of our client: signatures of cards, and where a card sends credentials.
 
 use a2a_client::credentials::Keyring;
 use a2a_client::{Cards, ClientBuilder, Error, Origin};
@@ -12,7 +12,7 @@ use crate::client::jws::{self, Rules};
 use crate::mutant::client::Bug;
 
 impl Performer {
-    /// Whether one of the trusted keys has signed the card.
+    /// Checks that one of the trusted keys has signed the card.
     pub(super) async fn verified(&self, line: &Line) -> Result<Result<(), String>, Error> {
         let url = format!(
             "{}{}",
@@ -43,7 +43,7 @@ impl Performer {
         Ok(jws::verify(&card, &keys, rules))
     }
 
-    /// Believes what a card says about whom to show credentials, and how.
+    /// Follows the card on where to send credentials, and in which header, as the bugs here do.
     pub(super) async fn credulous(
         &self,
         line: &Line,
@@ -76,7 +76,7 @@ impl Performer {
     }
 }
 
-/// The header that a card wants a key in.
+/// Returns the name under which a card wants an API key.
 fn key_header(card: &AgentCard) -> Option<String> {
     card.security_schemes
         .values()
