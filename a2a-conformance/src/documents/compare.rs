@@ -9,11 +9,11 @@ use crate::documents::corpus::{Allowance, Matching};
 /// A place where what came is not what is documented.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Difference {
-    /// Where.
+    /// JSON path.
     pub path: String,
-    /// What is documented there.
+    /// Value documented there.
     pub expected: String,
-    /// What came.
+    /// Value found.
     pub found: String,
 }
 
@@ -27,7 +27,7 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// Which identifier of the other side stands for which one of the document.
+/// One-to-one mapping between the identifiers of a document and those of the other side.
 ///
 /// An identifier that the document's caller chose stands for itself; every other is bound where it
 /// first appears, one to one.
@@ -102,14 +102,14 @@ impl Bindings {
     }
 }
 
-/// How two values are compared.
+/// Rules by which two values are compared.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules<'a> {
     /// Differences that are right.
     pub allow: &'a [Allowance],
-    /// Whether more may come than is documented.
+    /// `Contains` if more may come than is documented.
     pub matching: Option<Matching>,
-    /// Whether times must be equal too.
+    /// `true` if times must be equal too.
     pub exact_times: bool,
 }
 

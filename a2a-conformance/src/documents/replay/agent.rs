@@ -73,7 +73,7 @@ struct Stage<'a> {
     bindings: Bindings,
     problems: Vec<String>,
     server: JoinHandle<()>,
-    /// Where the server keeps its tasks.
+    /// Directory in which the server keeps its tasks.
     _directory: TempDir,
 }
 
