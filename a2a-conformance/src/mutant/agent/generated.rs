@@ -36,13 +36,13 @@ impl fmt::Display for Mutation {
     }
 }
 
-/// What came of a generated mutant.
+/// Result of a generated mutant.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Trial {
-    /// What is changed.
+    /// Description of the mutation.
     pub mutation: String,
-    /// Whether it is about what an answer is, whose it is, how it went.
+    /// `true` if it concerns what an answer is, whose it is, or how it went.
     pub vital: bool,
     /// The checks that were red; none if it survived.
     pub red: BTreeSet<String>,
@@ -161,7 +161,7 @@ impl Wire for Recorder {
     }
 }
 
-/// Which answers are of one kind, whatever ids were made up for this run.
+/// Returns the kind of an answer, with the ids made up for this run replaced by `*`.
 fn kind(asked: &Asked, json: &Value) -> String {
     let kind = kind_of(asked, json);
     let is_id = |word: &str| word.len() == 36 && word.matches('-').count() == 4;

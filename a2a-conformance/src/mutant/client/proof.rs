@@ -106,5 +106,5 @@ fn in_way(way: Way) -> Selection {
     }
 }
 
-/// How much longer clients that should be green may take, however slow the machine.
+/// Factor on the time of clients that should be green, for slow machines.
 const PATIENT: f64 = 6.0;

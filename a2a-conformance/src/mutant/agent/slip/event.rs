@@ -118,7 +118,7 @@ pub(super) fn event_after_end(seen: &mut Seen, event: &Value) -> Vec<Value> {
     }
 }
 
-/// What 0.1 has in the artifact, and others in the event.
+/// Sets or removes a flag, which 0.1 has in the artifact, and later versions in the event.
 pub(super) fn flag(json: &mut Value, name: &str, value: Option<bool>) {
     each(json, &mut |thing| {
         let is_event = thing.contains_key("artifact");
