@@ -44,7 +44,7 @@ use crate::requirement::Level;
 pub struct Context {
     /// Its generation; else the one that it looks like.
     pub dialect: Option<Dialect>,
-    /// The request that it answers; else whatever request could be answered so.
+    /// The request that it answers; else any request that it could answer.
     pub request: Option<Value>,
     /// Its kind; else the one that it looks like.
     pub kind: Option<&'static DocumentKind>,

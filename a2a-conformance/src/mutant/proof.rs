@@ -41,7 +41,7 @@ pub struct Proof {
     pub wanted: Vec<String>,
     /// Wanted checks that were red, with their places.
     pub caught: Vec<Red>,
-    /// Wanted checks that were met, with their places.
+    /// Wanted checks that were not red, with their places.
     pub survived: Vec<Red>,
     /// Checks that were red although they should not have been.
     pub collateral: Vec<Red>,
