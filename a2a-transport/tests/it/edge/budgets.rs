@@ -154,7 +154,7 @@ async fn unread(address: SocketAddr, size: usize) -> (TcpStream, String) {
     (stream, String::from_utf8_lossy(&head).into_owned())
 }
 
-/// How large a task is of which no three fit into the budget of answers.
+/// Bytes of a task of which no three fit into the budget of answers.
 const LARGE: usize = 8 << 20;
 
 #[tokio::test]

@@ -85,7 +85,7 @@ async fn a_stream_of_http_2_whose_reader_stops_is_reset() {
     assert!(!moving.is_finished());
 }
 
-/// Who leaves is noticed at once, whatever the deadlines.
+/// A reader that leaves is noticed at once, whatever the deadlines.
 #[tokio::test]
 async fn the_stream_of_a_reader_that_leaves_is_dropped() {
     let (address, mut leaving) = talker(ServeOptions::default()).await;
