@@ -84,7 +84,7 @@ fn a_fold_can_be_taken_up_anywhere() {
             let kept = reread(&snapshot);
             prop_assert_eq!(&kept, &snapshot, "a snapshot is read as it was written");
             prop_assert_eq!(&fold(kept, rest), &whole, "from a snapshot after {}", split);
-            // A reader who does not know what was before is told the task as it stands.
+            // A reader that does not know what was before receives the task as it stands.
             let told = [Event::Task(snapshot)];
             let told = fold(begin(), told.iter().chain(rest));
             prop_assert_eq!(&told, &whole, "from a task that was told after {}", split);

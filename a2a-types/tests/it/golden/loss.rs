@@ -17,12 +17,12 @@ pub(crate) struct Losses {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {
-    /// What it is called there.
+    /// Name of the row there.
     pub(crate) row: String,
     /// The documents that show it.
     #[serde(default)]
     pub(crate) shown: Vec<String>,
-    /// Where else to look, if it is not about one document: a file of the workspace, and why.
+    /// Other place to look, if it is not about one document: a file of the workspace, and why.
     pub(crate) elsewhere: Option<String>,
     #[serde(default)]
     pub(crate) losses: Vec<Loss>,

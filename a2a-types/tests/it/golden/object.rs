@@ -1,4 +1,4 @@
-//! What a golden document is, and how each generation reads and writes it.
+//! Kinds of golden documents, and how each generation reads and writes them.
 
 use a2a_types::reading::{Hints, Mode, Violation, Wire, read, read_canonical};
 use a2a_types::{
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::golden::spelling::Spelling;
 
-/// What a document is.
+/// Kind of a document.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Object {
     Message,

@@ -1,10 +1,10 @@
-//! What a client of the framework keeps of what it is told, as was measured with real ones.
+//! Content that a client of the framework keeps of what it receives, as was measured with real ones.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// What is kept: what the model said, what it thought, what was done, and what went wrong.
+/// Content kept: what the model said, what it thought, what was done, and what went wrong.
 #[derive(Debug, Default)]
 pub(crate) struct Framework {
     said: String,

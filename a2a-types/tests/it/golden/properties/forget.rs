@@ -1,4 +1,4 @@
-//! What a generation cannot keep, said in code: each arm cites the reference.
+//! Losses of each generation, in code: each arm cites the reference.
 
 use std::collections::BTreeSet;
 
@@ -356,7 +356,7 @@ fn card(spelling: Spelling, card: &mut AgentCard) {
     }
 }
 
-/// Whether anything remains of a scheme.
+/// Removes from a scheme what the spelling cannot keep, and returns whether the scheme remains.
 fn scheme(spelling: Spelling, scheme: &mut SecurityScheme) -> bool {
     match scheme {
         SecurityScheme::OAuth2SecurityScheme(oauth2) => {

@@ -1,5 +1,5 @@
-//! What holds for every value: nothing panics, nothing is lost but what the reference says, and what
-//! is written, read and written again is the same text.
+//! Properties of every value: nothing panics, nothing is lost but what the reference says, and what is
+//! written, read and written again is the same text.
 //!
 //! The cases are drawn from a fixed seed, so that a failure is one for everybody.
 
@@ -151,7 +151,7 @@ fn all_objects() -> impl Iterator<Item = Object> {
     others.into_iter().chain(requests).chain(responses)
 }
 
-/// How many values there are in a value, itself included.
+/// Returns the number of values in a value, itself included.
 fn places(value: &Value) -> usize {
     1 + match value {
         Value::Object(members) => members.values().map(places).sum(),
