@@ -25,7 +25,7 @@ pub fn level_in(dialect: Dialect, binding: Option<Binding>, check: &str, own: Le
         .unwrap_or(own)
 }
 
-/// That a requirement names a check.
+/// Reference of a requirement to a check.
 struct Named {
     level: Level,
     /// The binding that its section is about.

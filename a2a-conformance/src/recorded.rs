@@ -1,4 +1,4 @@
-//! Exchanges that a client has recorded: whether each end says what the specification says.
+//! Checks of exchanges that a client has recorded: both ends against the specification.
 
 use a2a_client::recorder::{Exchange, RecordedRequest, RecordedResponse};
 use a2a_jsonrpc::Limits;
@@ -24,7 +24,7 @@ pub struct Found {
     pub events: usize,
     /// Repairs of a lenient reader, which a strict one refuses, each with its place.
     pub mended: Vec<String>,
-    /// Problems that no reader can repair.
+    /// Problems: what is missing, or cannot be read even leniently.
     pub problems: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Request that the program end.
 
-/// Comes when somebody presses Ctrl-C, or a build server ends the program (SIGTERM).
+/// Resolves when Ctrl-C is pressed, or a build server ends the program (SIGTERM).
 pub(crate) async fn interruption() {
     tokio::select! {
         pressed = tokio::signal::ctrl_c() => {

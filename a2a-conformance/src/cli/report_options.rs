@@ -57,7 +57,7 @@ impl ReportOptions {
         })
     }
 
-    /// Writes the reports; where they are.
+    /// Writes the reports, and returns their paths.
     fn write(&self, run: &Run) -> Result<Vec<PathBuf>, Error> {
         let forms = self.report.iter();
         forms.map(|form| write(run, *form, &self.output)).collect()

@@ -1,4 +1,4 @@
-//! Holds what came against what is documented.
+//! Comparison of a value with what is documented.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::documents::corpus::{Allowance, Matching};
 
-/// A place where what came is not what is documented.
+/// A place where the value found differs from the documented one.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Difference {
     /// JSON path.
@@ -113,7 +113,7 @@ pub struct Rules<'a> {
     pub exact_times: bool,
 }
 
-/// Every difference between what is documented and what came.
+/// Returns every difference between the documented value and the one found.
 ///
 /// Identifiers are bound, times are ignored, defaults equal absence, metadata without members is
 /// none; everything else must be equal.

@@ -136,11 +136,11 @@ pub struct Refusal {
 /// The parts of an HTTP head.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Head {
-    /// Of a request.
+    /// Method of a request.
     pub method: Option<String>,
-    /// Of a request.
+    /// Target of a request.
     pub target: Option<String>,
-    /// Of a response.
+    /// Status of a response.
     pub status: Option<u16>,
     /// The headers.
     #[serde(default)]

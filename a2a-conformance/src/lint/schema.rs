@@ -121,7 +121,7 @@ impl From<Misfit> for Violation {
 }
 
 impl Misfit {
-    /// The same in a document of which the value was a part: where it stands there.
+    /// Moves the path from a part of a document into the whole document.
     pub(crate) fn within(mut self, inner: &str, outer: &str) -> Self {
         if let Some(rest) = self.path.strip_prefix(inner) {
             self.path = format!("{outer}{rest}");
@@ -129,7 +129,7 @@ impl Misfit {
         self
     }
 
-    /// As what a check has found; `before` says which event it is, if it is one.
+    /// Returns it as a mismatch of a check; `before` names the event, if it is about one.
     pub(crate) fn mismatch(self, before: &str, definition: &str) -> Mismatch {
         let Self { path, .. } = self;
         Mismatch {
@@ -144,7 +144,7 @@ impl Misfit {
     }
 }
 
-/// More than this of one document helps nobody.
+/// Maximum number of misfits of a document: more helps nobody.
 const MOST: usize = 50;
 
 fn validator(bundle: Bundle, definition: &'static str) -> Result<Arc<Validator>, String> {

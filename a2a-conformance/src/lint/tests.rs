@@ -58,7 +58,7 @@ fn every_example_is_recognised() {
             "{}",
             example.id
         );
-        // That an answer is to another request shows only beside the request.
+        // Only the request shows that an answer is to another one.
         let is_mismatch = ["IDMIS", "IDLESS"]
             .iter()
             .any(|code| example.quirks.contains(*code));

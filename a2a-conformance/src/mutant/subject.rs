@@ -44,7 +44,7 @@ impl Subject {
     }
 }
 
-/// The name is that of nobody.
+/// The name is that of no subject.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("there is no mutant or control `{0}`")]
 pub struct NoSuchSubject(String);

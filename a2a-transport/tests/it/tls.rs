@@ -73,7 +73,7 @@ impl Authority {
         let port = listener.local_addr().unwrap().port();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                // Who is not believed hangs up.
+                // A client that does not trust the server hangs up.
                 let Ok(stream) = acceptor.accept(stream).await else {
                     continue;
                 };

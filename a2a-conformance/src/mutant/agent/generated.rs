@@ -1,4 +1,4 @@
-//! Mutants that nobody wrote: one place of one kind of answer is changed.
+//! Generated mutants: one place of one kind of answer is changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -132,7 +132,7 @@ fn in_place(stand: &Stand, (dialect, binding): Place) -> crate::agent::Options {
 #[derive(Debug, Default)]
 struct Recorder(Mutex<Kinds>);
 
-/// By the kind of the answer and the place in it, which changes make a difference.
+/// Changes that make a difference, by the kind of the answer and the place in it.
 type Kinds = BTreeMap<String, BTreeMap<Path, BTreeSet<Change>>>;
 
 impl Recorder {

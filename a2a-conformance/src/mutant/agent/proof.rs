@@ -1,4 +1,4 @@
-//! The suite is run against an agent of which it is known what it has to find.
+//! Runs of the suite against an agent, for which it is known what must be found.
 
 use std::time::{Duration, Instant};
 

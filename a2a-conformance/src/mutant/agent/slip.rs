@@ -98,7 +98,7 @@ pub(super) struct Slipping {
 }
 
 impl Slipping {
-    /// In what is said in one place: what some checks say by the other binding beside it stays right.
+    /// Applies the slip in one place only; requests of the other binding beside it are answered rightly.
     pub(super) fn new(slip: Slip, place: Place) -> Self {
         Self {
             slip,

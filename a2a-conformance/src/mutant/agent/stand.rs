@@ -32,7 +32,7 @@ use super::wire::{Untouched, Wire, Wired};
 pub struct Stand {
     /// URL of the agent.
     pub url: String,
-    /// By which its card is signed.
+    /// Keys by which its card is signed.
     pub keys: Jwks,
     running: Vec<AbortHandle>,
 }

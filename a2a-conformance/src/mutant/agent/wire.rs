@@ -43,7 +43,7 @@ pub(super) trait Wire: Send + Sync + 'static {
         ""
     }
 
-    /// Into how many pieces a body is cut.
+    /// Returns the way in which a body is cut into pieces.
     fn pieces(&self) -> Pieces {
         Pieces::AsTheyCome
     }
@@ -54,7 +54,7 @@ pub(super) trait Wire: Send + Sync + 'static {
     }
 }
 
-/// Into how many pieces a body is cut.
+/// Way in which a body is cut into pieces.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Pieces {
     /// As the agent cuts it.

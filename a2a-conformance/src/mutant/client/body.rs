@@ -55,7 +55,7 @@ impl Body {
                 let changed = change.change(data);
                 let is_over = changed.is_err();
                 let gone = give.send(changed).await.is_err();
-                // One with this bug reads on although nobody wants it.
+                // A client with this bug reads on although it needs no more.
                 if is_over || gone && !change.subject.has(Bug::NeverDone) {
                     break;
                 }

@@ -248,7 +248,7 @@ fn misdirect(request: &mut Request<Incoming>, bug: Option<Bug>) -> Result<(), Bo
     Ok(())
 }
 
-/// An error that has nothing but its code, as who does not look at the code sees it.
+/// Replaces the code of an error that carries nothing else, as a client that ignores codes sees it.
 fn without_codes(text: String) -> String {
     match serde_json::from_str::<Value>(&text) {
         Ok(mut said) if said["error"].is_object() && said["error"]["data"].is_null() => {

@@ -48,7 +48,7 @@ fn fold<'a>(mut task: Task, events: impl IntoIterator<Item = &'a Event>) -> Task
     task
 }
 
-/// As it would be read from where it was written to.
+/// Returns the value as it is read back after it was written.
 fn reread<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
     let text = serde_json::to_string(value).expect("it can be written");
     serde_json::from_str(&text).expect("what was written can be read")

@@ -115,7 +115,7 @@ impl Object {
     }
 }
 
-/// In which spelling, and how closely.
+/// Spelling, and how strictly it is read.
 type How = (Spelling, Mode);
 
 fn message((spelling, mode): How, json: &str) -> Result<Message, Violation> {
@@ -154,7 +154,7 @@ fn event((spelling, mode): How, json: &str) -> Result<Event, Violation> {
         Spelling::V1_0 => return canonical(json),
     };
     let mut event = streamed?.value.event;
-    // Who reads an event of 0.1 knows the conversation from the exchange, not from the event.
+    // A reader of 0.1 knows the context from the exchange, not from the event.
     let context = match &mut event {
         Event::StatusUpdate(update) => &mut update.context_id,
         Event::ArtifactUpdate(update) => &mut update.context_id,

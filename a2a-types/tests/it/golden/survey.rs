@@ -76,7 +76,7 @@ impl Survey {
         }
     }
 
-    /// From every spelling to every other, and back.
+    /// Goes from every spelling to every other, and back.
     pub(crate) fn ways_and_back(&mut self, document: &Document) {
         for (&from, text) in &document.spellings {
             for &to in document.spellings.keys() {

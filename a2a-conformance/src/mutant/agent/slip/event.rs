@@ -84,7 +84,7 @@ pub(super) fn event_third_lost(seen: &mut Seen, event: &Value) -> Vec<Value> {
     }
 }
 
-/// Of which task an event is.
+/// Returns the id of the task that an event belongs to.
 pub(super) fn task_of(event: &Value) -> String {
     let id = find(event, "taskId").or_else(|| find(event.get("result").unwrap_or(event), "id"));
     id.map(Value::to_string).unwrap_or_default()

@@ -107,7 +107,7 @@ fn no_reader_panics_at_any_json() {
     });
 }
 
-/// A message of which one place is something else is the most likely to be half understood.
+/// A message with one wrong place is the most likely to be half understood.
 #[test]
 fn no_reader_panics_at_a_spoiled_message() {
     let spoiled = (objects(), any::<prop::sample::Index>(), values::json());
@@ -124,7 +124,7 @@ fn no_reader_panics_at_a_spoiled_message() {
     });
 }
 
-/// In every spelling and mode; what is understood is written in every spelling.
+/// Reads it in every spelling and mode, and writes what is understood in every spelling.
 fn read_every_way(object: Object, value: &Value) {
     for &spelling in Spelling::ALL {
         for mode in [Mode::Strict, Mode::Lenient] {
