@@ -310,7 +310,7 @@ impl fmt::Display for Column {
     }
 }
 
-/// What a program may want to know at a glance.
+/// Counts of checks by outcome.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Score {
