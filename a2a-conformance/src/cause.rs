@@ -10,7 +10,7 @@ use crate::check::role_of;
 use crate::requirement::Role;
 use crate::run::{CheckResult, Column, Mismatch, Run, Verdict};
 
-/// What is found of a client that neither asks the agent anything nor says what it got, in any case.
+/// Finding on a client that neither calls the agent nor reports what it got, in any case.
 pub(crate) const SILENCE: &str = "nothing at all, in any case";
 
 impl Run {
@@ -85,7 +85,7 @@ fn has_cause(result: &CheckResult) -> bool {
     matches!(result.verdict, Fail | Warn | Untestable | SetupFailed)
 }
 
-/// What is more required, and found earlier, is rather the cause of the other.
+/// Returns the rank of a result as a cause: what is more required, or found earlier, comes first.
 fn rank(result: &CheckResult) -> (crate::requirement::Level, usize, String) {
     let first = result.mismatches.first();
     let step = first.and_then(|mismatch| {
@@ -96,8 +96,8 @@ fn rank(result: &CheckResult) -> (crate::requirement::Level, usize, String) {
     (result.level, step.unwrap_or(0), result.id.clone())
 }
 
-/// What was found, so that it can be compared; nothing in it depends on the requirement. What cannot be
-/// compared is new.
+/// Returns the findings in a form that can be compared; nothing in them depends on the requirement. What
+/// cannot be compared is new.
 fn findings(result: &CheckResult) -> BTreeSet<(Column, String)> {
     let column = result.column();
     if role_of(&result.id) == Role::Client {
@@ -233,7 +233,7 @@ mod tests {
         .unwrap()
     }
 
-    /// What is counted, and under what the others are listed.
+    /// Checks which results are counted, and under which of them the others are listed.
     #[track_caller]
     fn check(checks: Vec<CheckResult>, expected: &[(&str, Option<&str>)]) -> Run {
         let mut run = Run {

@@ -21,18 +21,18 @@ use crate::requirement::{Level, Requirement, Role, requirements};
 pub struct Check {
     /// Names it for ever, like `send.ended-task-refused`.
     pub id: String,
-    /// What it checks, in a line.
+    /// Title of one line.
     pub title: String,
-    /// Who is tested.
+    /// Party that is tested.
     pub role: Role,
-    /// What it is made of: a case, what holds in every exchange, or both.
+    /// Parts that it is made of: a case, what holds in every exchange, or both.
     pub parts: Vec<Part>,
 }
 
 /// A way in which a check is made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What it counts as in generations of which no requirement names it.
+    /// Level in protocol versions of which no requirement names it.
     pub level: Level,
     /// The generations in which it is made.
     pub dialects: Vec<Dialect>,
@@ -40,19 +40,19 @@ pub struct Part {
     pub bindings: Vec<Binding>,
     /// The text that asks for it, where A2A does not.
     pub source: Option<String>,
-    /// What is sent and expected, if it is a case; else it holds in every exchange.
+    /// Members of the case, if it is one; else it holds in every exchange.
     pub case: Option<Map<String, Value>>,
 }
 
 impl Check {
-    /// Whether it is made in a generation.
+    /// Returns whether it is made in a protocol version.
     pub fn applies(&self, dialect: Dialect) -> bool {
         self.parts
             .iter()
             .any(|part| part.dialects.contains(&dialect))
     }
 
-    /// What it counts as in a generation; none if it is not made there.
+    /// Returns its level in a protocol version, or `None` if it is not made there.
     pub fn level_in(&self, dialect: Dialect) -> Option<Level> {
         let made = self
             .parts
@@ -103,7 +103,7 @@ pub fn ids_in(dialect: Dialect) -> BTreeSet<&'static str> {
     made.map(|check| check.id.as_str()).collect()
 }
 
-/// Who is tested by a check of that id.
+/// Returns the party that a check of that id tests.
 pub fn role_of(id: &str) -> Role {
     match id.split_once('.') {
         Some(("client" | "webhook", _)) => Role::Client,
@@ -111,7 +111,7 @@ pub fn role_of(id: &str) -> Role {
     }
 }
 
-/// What a check of that id covers, by generation, the latest first.
+/// Returns the requirements that a check of that id covers, with their protocol versions, the latest first.
 pub fn covered_by(id: &str) -> impl Iterator<Item = (Dialect, &'static Requirement)> {
     let of = |dialect: &Dialect| {
         let dialect = *dialect;
@@ -202,7 +202,8 @@ fn optional<T: DeserializeOwned + Default>(
     }
 }
 
-/// Whether any step of a case is taken in a generation; a case without steps does something else.
+/// Returns whether any step of a case is taken in a version, or the case has no steps and does something
+/// else.
 fn does_something(case: &Map<String, Value>, version: &str) -> bool {
     let Some(Value::Array(steps)) = case.get("steps") else {
         return true;
@@ -213,8 +214,8 @@ fn does_something(case: &Map<String, Value>, version: &str) -> bool {
     })
 }
 
-/// Whether a generation has one of these bindings, for who is tested: 0.1 is JSON-RPC, and clients of
-/// 0.2 are tested by that alone.
+/// Returns whether a version has one of these bindings for the party under test: 0.1 is JSON-RPC, and clients
+/// of 0.2 are tested by that alone.
 fn has_one(dialect: Dialect, role: Role, bindings: &[Binding]) -> bool {
     let http_json_since = match role {
         Role::Client => Dialect::V0_3,
@@ -223,7 +224,7 @@ fn has_one(dialect: Dialect, role: Role, bindings: &[Binding]) -> bool {
     bindings.contains(&Binding::JsonRpc) || dialect >= http_json_since
 }
 
-/// What every exchange with an agent is held against.
+/// Returns the checks that are made in every exchange with an agent.
 fn invariants() -> impl Iterator<Item = Check> {
     INVARIANTS.iter().map(|invariant| {
         let bindings = BINDINGS.into_iter();

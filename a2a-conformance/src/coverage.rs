@@ -1,4 +1,4 @@
-//! How much of the specification is checked: the matrix of sections and levels.
+//! Coverage of the specification by checks: the matrix of sections and levels.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::check::role_of;
 use crate::requirement::{Level, Requirement, Role, requirements};
 
-/// How much of a generation is checked.
+/// Coverage of a protocol version.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Coverage {
     /// Its version.
@@ -24,7 +24,7 @@ pub struct Coverage {
 pub struct Section {
     /// Its number, like `3.1`.
     pub section: String,
-    /// What is required there.
+    /// Coverage of its requirements.
     #[serde(flatten)]
     pub cells: Cells,
 }
@@ -32,7 +32,7 @@ pub struct Section {
 /// By party and level: a requirement that binds both counts for both.
 pub type Cells = BTreeMap<Role, BTreeMap<Level, Cell>>;
 
-/// What is checked of some requirements.
+/// Counts of requirements by how they are checked.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct Cell {
     /// Every check that they name is made in their generation.
@@ -66,7 +66,7 @@ impl Cell {
     }
 }
 
-/// How much of a generation is checked, if these checks are made.
+/// Returns the coverage of a protocol version, if these checks are made.
 pub fn coverage(dialect: Dialect, checks: &BTreeSet<&str>) -> Coverage {
     let mut coverage = Coverage {
         dialect: dialect.version(),

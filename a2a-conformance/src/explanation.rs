@@ -1,4 +1,4 @@
-//! What a check does, and why it is made, in a few sentences: made of its case and of what it covers.
+//! Explanation of a check in a few sentences, made of its case and of what it covers.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use crate::catalogue::agent_cases;
 use crate::requirement::{Requirement, requirements};
 use crate::{agent, case, client};
 
-/// What the check of that id does, and why; none if there is no such check.
+/// Returns what the check of that id does, and why; `None` if there is no such check.
 pub fn explanation(id: &str) -> Option<String> {
     static DONE: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
         let cases = agent_cases().unwrap_or_default().iter();
@@ -31,7 +31,7 @@ pub fn explanation(id: &str) -> Option<String> {
     }
 }
 
-/// Where it stands, the newest generation first.
+/// Returns the sections that require it, the newest protocol version first.
 fn why(id: &str) -> String {
     let covers = |requirement: &&Requirement| requirement.checks.iter().any(|check| check == id);
     let told = Dialect::ALL.iter().rev().filter_map(|dialect| {
@@ -55,7 +55,7 @@ fn why(id: &str) -> String {
     }
 }
 
-/// How many sections of a generation are named.
+/// Number of sections that are named of a protocol version.
 const NAMED: usize = 4;
 
 /// `a`, `a, then b`, `a, then b, then c`; what is done again is counted.

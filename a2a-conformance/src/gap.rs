@@ -1,5 +1,5 @@
-//! Where requirements and checks do not meet: what is required and not checked, and what is checked
-//! though nothing requires it.
+//! Gaps between requirements and checks: what is required and not checked, and what is checked though nothing
+//! requires it.
 
 use std::fmt;
 
@@ -15,14 +15,14 @@ pub enum Gap {
     NoCheck {
         /// The requirement.
         requirement: &'static str,
-        /// What it names.
+        /// The check that it names.
         check: &'static str,
     },
     /// A requirement names a check that is not made in its generation.
     OtherGeneration {
         /// The requirement.
         requirement: &'static str,
-        /// What it names.
+        /// The check that it names.
         check: &'static str,
     },
     /// A check is made in a generation of which no requirement names it, and names no other source.

@@ -1,4 +1,4 @@
-//! What a check counts as: not its author says so, but the requirements that it covers.
+//! Level of a check, given by the requirements that it covers and not by its author.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,8 +8,8 @@ use a2a_types::Dialect;
 
 use crate::requirement::{Level, Requirement, requirements};
 
-/// What a check counts as in a generation and binding: as much as the strictest requirement that names
-/// it there; `own`, which is what its case says, if none of that generation does.
+/// Returns the level of a check in a protocol version and binding: that of the strictest requirement that
+/// names it there; `own`, which is the level in its case, if none of that version does.
 ///
 /// What a section about the other binding requires counts only where nothing else names the check.
 pub fn level_in(dialect: Dialect, binding: Option<Binding>, check: &str, own: Level) -> Level {
@@ -25,7 +25,7 @@ pub fn level_in(dialect: Dialect, binding: Option<Binding>, check: &str, own: Le
         .unwrap_or(own)
 }
 
-/// That a requirement names a check.
+/// Reference of a requirement to a check.
 struct Named {
     level: Level,
     /// The binding that its section is about.

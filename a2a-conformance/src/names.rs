@@ -2,23 +2,23 @@
 
 use globset::{Glob, GlobMatcher};
 
-/// Whether names are as a pattern: `*` and `?` stand for anything, `{a,b}` for one of several.
+/// Pattern of names: `*` and `?` stand for anything, `{a,b}` for one of several.
 pub(crate) struct Names(GlobMatcher);
 
 impl Names {
-    /// Reads a pattern; what is wrong with it otherwise.
+    /// Reads a pattern. Errors: what is wrong with it.
     pub(crate) fn new(pattern: &str) -> Result<Self, String> {
         let glob = Glob::new(pattern).map_err(|error| error.to_string())?;
         Ok(Self(glob.compile_matcher()))
     }
 
-    /// Whether a name is so.
+    /// Returns whether a name matches.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.is_match(name)
     }
 }
 
-/// Whether a name is as a pattern; none is as one that makes no sense.
+/// Returns whether a name matches a pattern; none matches an invalid one.
 pub(crate) fn is_like(pattern: &str, name: &str) -> bool {
     Names::new(pattern).is_ok_and(|names| names.has(name))
 }

@@ -1,4 +1,4 @@
-//! Exchanges that a client has recorded: whether each end says what the specification says.
+//! Checks of exchanges that a client has recorded: both ends against the specification.
 
 use a2a_client::recorder::{Exchange, RecordedRequest, RecordedResponse};
 use a2a_jsonrpc::Limits;
@@ -11,20 +11,20 @@ use a2a_types::reading::{Mode, Repair};
 use http::{Method, StatusCode};
 use serde::Serialize;
 
-/// What a recorded exchange is, and what is wrong with it.
+/// Kind of a recorded exchange, and what is wrong with it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Found {
-    /// What was asked; none if that cannot be told.
+    /// Operation; `None` if the request cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<&'static str>,
     /// The generation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<&'static str>,
-    /// How many events were streamed.
+    /// Number of events streamed.
     pub events: usize,
-    /// What a lenient reader had to mend, and a strict one refuses, each with its place.
+    /// Repairs of a lenient reader, which a strict one refuses, each with its place.
     pub mended: Vec<String>,
-    /// What nobody can make sense of.
+    /// Problems: what is missing, or cannot be read even leniently.
     pub problems: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ pub fn check(exchange: &Exchange) -> Found {
 }
 
 impl Found {
-    /// Whether both halves make sense.
+    /// Returns whether there are no problems.
     pub fn is_green(&self) -> bool {
         self.problems.is_empty()
     }

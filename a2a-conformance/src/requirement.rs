@@ -108,7 +108,7 @@ impl Level {
     /// Every level, the strictest first.
     pub const ALL: &[Self] = &[Self::Must, Self::Should, Self::May];
 
-    /// How the keyword is written in requirements and on the command line.
+    /// Returns the keyword as written in requirements and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Must => "must",
@@ -131,7 +131,7 @@ impl Role {
     /// Every party.
     pub const ALL: &[Self] = &[Self::Agent, Self::Client, Self::Operator];
 
-    /// How the party is written in requirements and on the command line.
+    /// Returns the party as written in requirements and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Agent => "agent",

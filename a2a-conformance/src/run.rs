@@ -1,4 +1,4 @@
-//! What came of a run: every check with its verdict, and what was seen.
+//! Result of a run: every check with its verdict, and what was seen.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,7 +69,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// What it is called in a line: the name and version of its card, else its place.
+    /// Returns its name in a line: the name and version of its card, else its place.
     pub fn title(&self) -> String {
         match (&*self.name, &*self.version) {
             ("", _) => self.place.clone(),
@@ -141,7 +141,7 @@ pub struct CheckResult {
 }
 
 impl CheckResult {
-    /// Where it was made, like `1.0 JSONRPC`; `every generation` if that makes no difference.
+    /// Returns where it was made, like `1.0 JSONRPC`; `every generation` if that makes no difference.
     pub fn column(&self) -> Column {
         Column {
             dialect: self.dialect.clone(),
@@ -149,7 +149,7 @@ impl CheckResult {
         }
     }
 
-    /// What it belongs to: its id up to the first dot.
+    /// Returns the area that it belongs to: its id up to the first dot.
     pub fn area(&self) -> &str {
         self.id.split_once('.').map_or(&*self.id, |(area, _)| area)
     }
@@ -159,7 +159,7 @@ impl CheckResult {
         Dialect::from_version(self.dialect.as_deref()?)
     }
 
-    /// What was not as required, with how often that is so.
+    /// Returns the distinct mismatches, each with its number of occurrences.
     pub fn distinct_mismatches(&self) -> Vec<(&Mismatch, usize)> {
         let mut distinct: Vec<(&Mismatch, usize)> = Vec::new();
         for mismatch in &self.mismatches {
@@ -176,13 +176,13 @@ impl CheckResult {
         distinct
     }
 
-    /// Whether it counts as missing: [`Run::group_causes`].
+    /// Returns whether it counts as missing: [`Run::group_causes`].
     fn is_counted(&self) -> bool {
         self.is_missing() && self.same_cause_as.is_none()
     }
 
-    /// Whether the target does not have what this is about, as far as could be told, and no waiver
-    /// knows of it.
+    /// Returns whether the target lacks what this is about, as far as the suite could find, and no waiver
+    /// covers it.
     pub fn is_missing(&self) -> bool {
         use Verdict::{Fail, Flaky, SetupFailed, Untestable, Warn};
         matches!(self.verdict, Fail | Warn | Untestable | SetupFailed | Flaky)
@@ -220,12 +220,12 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether the target has what was required.
+    /// Returns whether the target has what was required.
     pub fn is_met(self) -> bool {
         matches!(self, Self::Pass | Self::PassLenient | Self::Note)
     }
 
-    /// Whether it counts, for or against the target.
+    /// Returns whether it counts, for or against the target.
     pub fn is_scored(self) -> bool {
         !matches!(self, Self::NotApplicable | Self::Note | Self::HarnessError)
     }
@@ -310,7 +310,7 @@ impl fmt::Display for Column {
     }
 }
 
-/// What a program may want to know at a glance.
+/// Counts of checks by outcome.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Score {
@@ -434,19 +434,19 @@ impl Run {
         checks.filter(|result| self.is_unheeded(result))
     }
 
-    /// Whether the run fails for a check: [`Run::unmet`].
+    /// Returns whether the run fails for a check: [`Run::unmet`].
     pub fn fails_for(&self, result: &CheckResult) -> bool {
         let is_broken = result.verdict == Verdict::HarnessError;
         is_broken || result.is_counted() && self.is_required(result)
     }
 
-    /// Whether a check is not met, but the run does not fail for it: [`Run::unheeded`].
+    /// Returns whether a check is not met, but the run does not fail for it: [`Run::unheeded`].
     pub fn is_unheeded(&self, result: &CheckResult) -> bool {
         result.is_counted() && !self.is_required(result)
     }
 
-    /// Whether the run fails if the target lacks what this is about. What could not be told is as
-    /// grave as what is known: its level says how much that is.
+    /// Returns whether the run fails if the target lacks what this is about. A check that could not be made
+    /// is as grave as its level says.
     fn is_required(&self, result: &CheckResult) -> bool {
         match (result.verdict, result.level) {
             (Verdict::Fail, _) => true,
@@ -455,9 +455,9 @@ impl Run {
         }
     }
 
-    /// With what a program that made the run ends: 0 if all that is required is met, 1 if not, 2 if
-    /// nothing was checked, 4 if the suite itself did not work, 5 if only waivers are out of date, 130 if it was
-    /// interrupted.
+    /// Returns the exit code of a program that made the run: 0 if all that is required is met, 1 if not, 2 if
+    /// nothing was checked, 4 if the suite itself did not work, 5 if only waivers are out of date, 130 if it
+    /// was interrupted.
     pub fn exit_code(&self) -> u8 {
         let broken = |result: &&CheckResult| result.verdict == Verdict::HarnessError;
         let not_applicable = |result: &CheckResult| result.verdict == Verdict::NotApplicable;

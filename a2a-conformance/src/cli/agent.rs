@@ -172,7 +172,7 @@ fn ended_by(problem: &NoRun) -> ExitCode {
 }
 
 impl Arguments {
-    /// How the agent is reached, or what is wrong with how it is to be.
+    /// Returns the HTTP client by which the agent is reached. Errors: `--ca` is wrong.
     fn http(&self) -> Result<HttpClient, String> {
         let mut tls = Tls::default();
         if let Some(file) = &self.ca {

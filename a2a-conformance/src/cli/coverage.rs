@@ -96,7 +96,7 @@ fn print_row(
     writeln!(out)
 }
 
-/// What is checked of all that can be.
+/// Prints the share of the requirements that is checked, by level.
 fn print_score(out: &mut impl Write, role: Role, total: &Cells) -> io::Result<()> {
     let levels = Level::ALL.iter().filter_map(|level| {
         let Cell {

@@ -41,7 +41,7 @@ impl Diff {
             }
         };
         let mut out = anstream::stdout();
-        // Whoever reads our output may have had enough of it: what got worse is told by the code.
+        // The reader of our output may have closed it: the exit code says whether anything got worse.
         let _ = match (self.json, self.markdown) {
             (true, _) => writeln!(out, "{:#}", serde_json::json!(changes)),
             (_, true) => out.write_all(changes.markdown().as_bytes()),

@@ -1,4 +1,4 @@
-//! Documents that a command is told of: files, and what stands at URLs.
+//! Documents given to a command: files, and contents of URLs.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use http::HeaderMap;
 
 use super::print::{UNREACHABLE, failed, refused};
 
-/// Why there is nothing to look at.
+/// Reason why there is no document.
 pub(super) enum Failed {
     /// A file that cannot be read, a key set that is none.
     Usage(String),

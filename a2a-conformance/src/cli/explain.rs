@@ -145,7 +145,7 @@ fn explain_check(check: &Check) -> io::Result<()> {
     Ok(())
 }
 
-/// What a part of a check is made of, and where it is made.
+/// Describes what a part of a check is made of, and where it is made.
 fn place(part: &Part) -> String {
     let dialects: Vec<_> = part.dialects.iter().map(|one| one.version()).collect();
     let bindings: Vec<_> = part.bindings.iter().map(ToString::to_string).collect();

@@ -1,11 +1,11 @@
-//! That a program is asked to end.
+//! Request that the program end.
 
-/// Comes when somebody presses Ctrl-C, or a build server ends the program (SIGTERM).
+/// Resolves when Ctrl-C is pressed, or a build server ends the program (SIGTERM).
 pub(crate) async fn interruption() {
     tokio::select! {
         pressed = tokio::signal::ctrl_c() => {
             if pressed.is_err() {
-                // Whoever cannot be heard ends us without asking.
+                // Without a handler, Ctrl-C ends the program by itself.
                 std::future::pending().await
             }
         }

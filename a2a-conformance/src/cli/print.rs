@@ -1,4 +1,4 @@
-//! What the commands print, and with what they end.
+//! Output of the commands, and their exit codes.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -10,12 +10,12 @@ use serde::Serialize;
 /// The command line is wrong, or there is nothing to do.
 pub(crate) const USAGE: u8 = 2;
 
-/// What was asked for cannot be reached.
+/// The agent or document that was asked for cannot be reached.
 pub(crate) const UNREACHABLE: u8 = 3;
 
-/// What stands out.
+/// Style of what stands out.
 pub(crate) const BOLD: Style = Style::new().bold();
-/// What stands back.
+/// Style of what stands back.
 pub(crate) const DIM: Style = Style::new().dimmed();
 /// As it should be.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
@@ -30,7 +30,7 @@ pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
     writeln!(anstream::stdout(), "{text}")
 }
 
-/// With what a command ends that has printed; whoever reads our output may have had enough of it.
+/// Returns the exit code of a command that has printed: [`USAGE`] if the output could not be written.
 pub(crate) fn ended(printed: &io::Result<()>, code: u8) -> ExitCode {
     match printed {
         Ok(()) => ExitCode::from(code),

@@ -79,7 +79,7 @@ pub(crate) async fn run(args: Args) -> ExitCode {
     match (printed, report.is_green()) {
         (Ok(()), true) => ExitCode::SUCCESS,
         (Ok(()), false) => ExitCode::FAILURE,
-        // Whoever reads our output has had enough of it.
+        // The reader of our output has closed it.
         (Err(_), _) => ExitCode::from(2),
     }
 }

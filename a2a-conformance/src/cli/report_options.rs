@@ -1,4 +1,4 @@
-//! What every command that makes a run can do with it.
+//! Options of every command that makes a run.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -35,14 +35,14 @@ pub(crate) struct ReportOptions {
     json: bool,
 }
 
-/// What is secret, and what need not be met.
+/// Secrets to be redacted, and waivers.
 pub(crate) struct Known {
     redaction: Redaction,
     waivers: Waivers,
 }
 
 impl ReportOptions {
-    /// Reads what is to be known before a run is made: what is wrong with it is told before, too.
+    /// Prepares the output, and reads the redaction and the waivers, so that errors come before the run.
     pub(crate) fn prepare(&self) -> Result<Known, Error> {
         if !self.report.is_empty() {
             prepare(&self.output)?;
@@ -57,7 +57,7 @@ impl ReportOptions {
         })
     }
 
-    /// Writes the reports; where they are.
+    /// Writes the reports, and returns their paths.
     fn write(&self, run: &Run) -> Result<Vec<PathBuf>, Error> {
         let forms = self.report.iter();
         forms.map(|form| write(run, *form, &self.output)).collect()
@@ -75,7 +75,7 @@ impl ReportOptions {
         run.group_causes();
         run.cite();
         let written = self.write(&run);
-        // Whoever reads our output may have had enough of it: the reports are written.
+        // The reader of our output may have closed it: the reports are written.
         let _ = self.print(&run);
         match written {
             Ok(paths) => {

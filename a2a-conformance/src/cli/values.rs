@@ -1,4 +1,4 @@
-//! What is given on the command line, read.
+//! Readers of the values of options.
 
 use std::time::Duration;
 
@@ -80,7 +80,7 @@ pub(crate) fn read_header(text: &str) -> Result<(HeaderName, HeaderValue), Strin
     Ok((name, value))
 }
 
-/// Reads a pattern of names: one that makes no sense is like nothing, so it is told.
+/// Reads a pattern of names. Errors: it is none, and would match nothing.
 pub(crate) fn read_pattern(text: &str) -> Result<String, String> {
     match Glob::new(text) {
         Ok(_) => Ok(text.to_owned()),

@@ -1,4 +1,4 @@
-//! `a2a-conformance verify-card URL|FILE`: whether a card is legal, and signed by whom it says.
+//! `a2a-conformance verify-card URL|FILE`: checks a card and its signatures.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

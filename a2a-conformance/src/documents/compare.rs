@@ -1,4 +1,4 @@
-//! Holds what came against what is documented.
+//! Comparison of a value with what is documented.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use serde_json::{Map, Value};
 
 use crate::documents::corpus::{Allowance, Matching};
 
-/// A place where what came is not what is documented.
+/// A place where the value found differs from the documented one.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Difference {
-    /// Where.
+    /// JSON path.
     pub path: String,
-    /// What is documented there.
+    /// Value documented there.
     pub expected: String,
-    /// What came.
+    /// Value found.
     pub found: String,
 }
 
@@ -27,7 +27,7 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// Which identifier of the other side stands for which one of the document.
+/// One-to-one mapping between the identifiers of a document and those of the other side.
 ///
 /// An identifier that the document's caller chose stands for itself; every other is bound where it
 /// first appears, one to one.
@@ -102,18 +102,18 @@ impl Bindings {
     }
 }
 
-/// How two values are compared.
+/// Rules by which two values are compared.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules<'a> {
     /// Differences that are right.
     pub allow: &'a [Allowance],
-    /// Whether more may come than is documented.
+    /// `Contains` if more may come than is documented.
     pub matching: Option<Matching>,
-    /// Whether times must be equal too.
+    /// `true` if times must be equal too.
     pub exact_times: bool,
 }
 
-/// Every difference between what is documented and what came.
+/// Returns every difference between the documented value and the one found.
 ///
 /// Identifiers are bound, times are ignored, defaults equal absence, metadata without members is
 /// none; everything else must be equal.

@@ -30,7 +30,7 @@ pub struct Document {
     /// The generation it describes.
     #[serde(deserialize_with = "dialect")]
     pub dialect: Dialect,
-    /// What it is.
+    /// Description of the document.
     pub about: String,
 }
 
@@ -39,39 +39,39 @@ pub struct Document {
 pub struct Example {
     /// Names the example: the document and a number.
     pub id: String,
-    /// Where it stands.
+    /// Place in its document.
     pub source: Source,
     /// The generation it belongs to.
     #[serde(deserialize_with = "dialect")]
     pub dialect: Dialect,
     /// A profile of the generation, like `trpc`.
     pub profile: Option<String>,
-    /// What it is an example of.
+    /// Kind of document that it shows.
     pub kind: Kind,
     /// The codes of its departures from the specification.
     #[serde(default)]
     pub quirks: BTreeSet<String>,
-    /// What a strict reader must say.
+    /// Verdict of a strict reader.
     pub strict: Strict,
-    /// Whether a lenient reader can use it.
+    /// Verdict of a lenient reader.
     pub lenient: Lenient,
-    /// What a reader of this file should know.
+    /// Remark for readers of this file.
     pub note: Option<String>,
-    /// Where our judgement departs from the inventory that the corpus was made from, and why.
+    /// Departure of our judgement from the inventory that the corpus was made from, with the reason.
     pub amended: Option<String>,
-    /// How a strict server refuses it, if it is a request in legal JSON that must be refused.
+    /// Refusal by a strict server, if it is a request in legal JSON that must be refused.
     pub refused: Option<Refusal>,
     /// The text as printed.
     pub printed: String,
     /// The message as it should have been, JSON.
     pub corrected: Option<String>,
-    /// What it says, in protocol 1.0, JSON.
+    /// Its meaning in protocol 1.0, JSON.
     pub canonical: Option<String>,
     /// The parts of an HTTP head.
     pub head: Option<Head>,
 }
 
-/// Where an example stands.
+/// Place of an example in a document.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Source {
     /// The document.
@@ -82,7 +82,7 @@ pub struct Source {
     pub lines: String,
 }
 
-/// What an example is an example of.
+/// Kind of document that an example shows.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -102,7 +102,7 @@ pub enum Kind {
     Head,
 }
 
-/// What a strict reader must say.
+/// Verdict of a strict reader.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strict {
@@ -114,7 +114,7 @@ pub enum Strict {
     RejectByRule,
 }
 
-/// Whether a lenient reader can use an example.
+/// Verdict of a lenient reader.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Lenient {
@@ -124,7 +124,7 @@ pub enum Lenient {
     Unusable,
 }
 
-/// How a strict server refuses a request.
+/// Refusal of a request by a strict server.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
 pub struct Refusal {
     /// The JSON-RPC code.
@@ -136,37 +136,37 @@ pub struct Refusal {
 /// The parts of an HTTP head.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Head {
-    /// Of a request.
+    /// Method of a request.
     pub method: Option<String>,
-    /// Of a request.
+    /// Target of a request.
     pub target: Option<String>,
-    /// Of a response.
+    /// Status of a response.
     pub status: Option<u16>,
     /// The headers.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
 }
 
-/// What binds examples together: which request, which answers.
+/// Examples that belong together: requests and their answers.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Exchange {
     /// Names the exchange.
     pub id: String,
-    /// What happens in it.
+    /// Title of the exchange.
     pub title: String,
     /// The generation it is spoken in.
     #[serde(deserialize_with = "dialect")]
     pub dialect: Dialect,
-    /// Whether both ends declare the profile of the document on their cards.
+    /// `true` if both ends declare the profile of the document on their cards.
     #[serde(default)]
     pub profile: bool,
-    /// What the reference agent does, turn by turn.
+    /// Script of the reference agent, a list of steps for each turn.
     #[serde(default)]
     pub agent: Vec<Vec<ScriptStep>>,
     /// Requests that come before, whose answers are not looked at.
     #[serde(default)]
     pub given: Vec<String>,
-    /// What is compared.
+    /// Steps that are compared.
     pub steps: Vec<Step>,
 }
 
@@ -176,15 +176,15 @@ pub struct Exchange {
 pub struct ScriptStep {
     /// Publishes an artifact.
     pub artifact: Option<Value>,
-    /// Whether it is a chunk to be appended.
+    /// `true` if it is a chunk to be appended.
     pub append: bool,
-    /// Whether it is the last chunk.
+    /// `true` if it is the last chunk.
     pub last_chunk: bool,
     /// The metadata of the artifact's event.
     pub metadata: Option<a2a_types::Object>,
     /// Gives the task a status.
     pub status: Option<a2a_types::TaskState>,
-    /// What the status says.
+    /// Message of the status.
     pub message: Option<Value>,
     /// Answers by a message.
     pub reply: Option<Value>,
@@ -217,7 +217,7 @@ pub struct Step {
     /// Headers to send.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// When the agent's `hold` ends.
+    /// Time at which the agent's `hold` ends.
     pub release: Option<Release>,
     /// The HTTP status that is expected; 200 if not given.
     pub status: Option<u16>,
@@ -240,7 +240,7 @@ pub struct Step {
     /// The document does not show the end of the stream.
     #[serde(default)]
     pub open: bool,
-    /// How the answer is compared.
+    /// Mode in which the answer is compared.
     #[serde(rename = "match")]
     pub matching: Option<Matching>,
     /// Differences that are right.
@@ -248,17 +248,17 @@ pub struct Step {
     pub allow: Vec<Allowance>,
 }
 
-/// When the agent's `hold` ends.
+/// Time at which the agent's `hold` ends.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "lowercase")]
 pub enum Release {
     /// Before the request; the turn is over when it is sent.
     Before,
-    /// When the stream has brought its first event.
+    /// After the first event of the stream.
     Subscribed,
 }
 
-/// How an answer is compared.
+/// Mode in which an answer is compared.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "lowercase")]
 pub enum Matching {
@@ -269,9 +269,9 @@ pub enum Matching {
 /// A difference that is right.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Allowance {
-    /// Where.
+    /// JSON path.
     pub path: String,
-    /// Why.
+    /// Reason.
     pub why: String,
 }
 

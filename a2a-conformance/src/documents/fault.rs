@@ -33,7 +33,7 @@ macro_rules! faults {
                 match self { $($(Self::$fault => $name,)*)* }
             }
 
-            /// Which end has it.
+            /// Returns the end that has the fault.
             pub fn side(self) -> Side {
                 match self { $($(Self::$fault => Side::$side,)*)* }
             }
@@ -90,7 +90,7 @@ faults! {
         WrongTask = "wrong-task";
         /// Every second event is skipped.
         SkippedEvent = "skipped-event";
-        /// What was said is forgotten.
+        /// The history of tasks is empty.
         LostHistory = "lost-history";
         /// Errors pass for the end of a stream.
         SwallowedError = "swallowed-error";
@@ -284,7 +284,7 @@ fn each_object(value: &mut Value, change: &mut impl FnMut(&mut serde_json::Map<S
     }
 }
 
-/// A client with a fault between it and whoever uses it.
+/// A client transport with a fault between it and its user.
 pub(crate) struct FaultyTransport<T> {
     inner: T,
     fault: Option<Fault>,

@@ -16,7 +16,7 @@ pub struct Printed {
 }
 
 impl Printed {
-    /// Whether the text is legal JSON as it stands, and one that a peer could send.
+    /// Returns whether the text is legal JSON as it stands, as a peer could send it.
     pub fn is_json(&self) -> bool {
         serde_json::from_str::<serde::de::IgnoredAny>(&self.text).is_ok()
     }
@@ -84,7 +84,7 @@ fn without_glue(text: &str, repairs: &mut BTreeSet<&'static str>) -> String {
     text.to_owned()
 }
 
-/// Whether a line is a field of an event that holds no data.
+/// Returns whether a line is a field of an event that holds no data.
 fn is_other_field(line: &str) -> bool {
     ["event:", "id:", "retry:"]
         .iter()
@@ -233,7 +233,7 @@ fn without_trailing_commas(text: &str, repairs: &mut BTreeSet<&'static str>) -> 
     plain
 }
 
-/// What stands between the strings of a JSON-like text.
+/// Token of a JSON-like text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Token {
     Open,

@@ -27,11 +27,11 @@ struct Shared {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
-    /// How many times the agent came to a `hold`.
+    /// Number of times the agent reached a `hold`.
     held: usize,
-    /// How many of them it may pass.
+    /// Number of times it may pass a `hold`.
     released: usize,
-    /// How many turns are over.
+    /// Number of turns that are over.
     ended: usize,
 }
 
@@ -115,7 +115,7 @@ impl Agent for Reference {
     }
 }
 
-/// What a step of the script tells of a response of the model.
+/// Writes the parts of a model response that a step of the script names.
 async fn tell(mut response: LlmResponse<'_>, step: &ScriptStep) -> Result<(), Failure> {
     if let Some(text) = &step.reasoning {
         response.reasoning(text).await?;

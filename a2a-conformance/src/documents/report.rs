@@ -1,4 +1,4 @@
-//! What came of a replay, for people and for programs.
+//! Report of a replay, for people and for programs.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::documents::corpus::{Corpus, Kind, Lenient, Strict};
 use crate::documents::replay::{Direction, Outcome};
 
-/// What came of a replay.
+/// Report of a replay.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The judgement of the documents themselves.
@@ -19,7 +19,7 @@ pub struct Report {
     pub outcomes: Vec<Outcome>,
 }
 
-/// What the documents are worth.
+/// Counts of examples by verdict.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tally {
@@ -67,7 +67,7 @@ impl Report {
         Self { examples, outcomes }
     }
 
-    /// Whether everything went as documented.
+    /// Returns whether everything went as documented; `false` if nothing was replayed.
     pub fn is_green(&self) -> bool {
         !self.outcomes.is_empty()
             && self

@@ -1,4 +1,4 @@
-//! What a strict reader says of an example, and what a lenient one has to mend.
+//! Verdict of a strict reader on an example, and repairs of a lenient one.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::lint::{self, Subject, envelope_of, violations};
 pub struct Judgement {
     /// Accepted or refused.
     pub verdict: Strict,
-    /// Why it was refused.
+    /// Reason for the refusal.
     pub reason: String,
 }
 
@@ -92,7 +92,7 @@ fn judge_head(example: &Example) -> Judgement {
     }
 }
 
-/// Which operation a request is.
+/// Returns the operation of a request, or `None` if its method is unknown.
 pub fn operation_of(request: &Example) -> Option<Operation> {
     let method = request.corrected_value()?["method"].as_str()?.to_owned();
     Dialect::of_method(&method).map(|method| method.operation)
@@ -106,7 +106,8 @@ pub fn validate(dialect: Dialect, definition: &'static str, value: &Value) -> Re
     }
 }
 
-/// What an example is, for the reader of its generation.
+/// Returns the subject that an example is read as, or `None` if it is a fragment or a head, or its request is
+/// unknown.
 fn subject(corpus: &Corpus, example: &Example) -> Option<Subject> {
     let kind = match example.kind {
         Kind::Request => lint::Kind::Request(operation_of(example)?),
@@ -143,7 +144,7 @@ pub fn answered(corpus: &Corpus, answer: &Example) -> Option<(Value, Value)> {
     Some((request, id))
 }
 
-/// What a lenient reader found to mend, by code; an error if it could not be read at all.
+/// Returns the codes of what a lenient reader repairs. Errors: it cannot be read at all.
 pub fn mended(corpus: &Corpus, example: &Example) -> Result<BTreeSet<String>, String> {
     let printed = printed::read(&example.printed);
     let mut codes: BTreeSet<String> = printed

@@ -1,4 +1,4 @@
-//! What the rules in words look for: each tells what is wrong with a member, and at which path below it.
+//! Checks of the rules in words: each returns what is wrong with a member, and the path below it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a document is, from the document itself.
+//! Detection of what a document is, from the document itself.
 
 use a2a_jsonrpc::Id;
 use a2a_transport::{Binding, Envelope};
@@ -11,8 +11,8 @@ use super::marks::{is_proto_json, marked};
 use super::subject::{Kind, Subject};
 use crate::card;
 
-/// What a document is, if it is one of A2A; `known` is the generation, if that is told. A card may be
-/// of several generations.
+/// Returns what a document is, or nothing if it is none of A2A; `known` is its protocol version, if given. A
+/// card may be of several versions.
 pub(crate) fn detect(value: &Value, is_event: bool, known: Option<Dialect>) -> Vec<Subject> {
     let has = |member: &str| value.get(member).is_some();
     let is_enveloped = has("jsonrpc") || has("result") || is_json_rpc_error(value);
@@ -155,12 +155,12 @@ fn wraps(value: &Value) -> bool {
     WRAPPERS.iter().any(|wrapper| value[wrapper].is_object())
 }
 
-/// Whether it is an error of JSON-RPC, whose envelope may have been forgotten.
+/// Returns whether it is a JSON-RPC error, whose envelope may be missing.
 fn is_json_rpc_error(value: &Value) -> bool {
     value["error"]["code"].as_i64().is_some_and(|code| code < 0)
 }
 
-/// What was asked, from what is answered.
+/// Infers the kind and the operation of an answer from its result.
 fn answered(result: &Value, dialect: Dialect) -> (Kind, Operation) {
     let has = |member: &str| result.get(member).is_some();
     let is_kind = |kind: &str| result["kind"] == kind;
@@ -186,7 +186,7 @@ fn answered(result: &Value, dialect: Dialect) -> (Kind, Operation) {
     (Kind::Response, operation)
 }
 
-/// What an object is that stands alone, by the name of its kind.
+/// Returns the name of the definition of an object that stands alone, or `None` if it is unknown.
 fn object(value: &Value, known: Option<Dialect>) -> Option<&'static str> {
     let has = |member: &str| value.get(member).is_some();
     let is_text = |member: &str| value[member].is_string();
@@ -243,7 +243,7 @@ const CARD: [&str; 4] = [
     "supportsAuthenticatedExtendedCard",
 ];
 
-/// Whether a message is sent, and not answered.
+/// Returns whether a message belongs to a request, and not to an answer.
 fn is_asked(value: &Value) -> bool {
     let message = &value["message"];
     let role = message["role"].as_str().unwrap_or_default();

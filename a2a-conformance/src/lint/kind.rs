@@ -7,12 +7,12 @@ use a2a_types::{Dialect, v0_3::Flavour};
 pub struct DocumentKind {
     /// The name: that of its definition in 1.0, if it has one.
     pub name: &'static str,
-    /// What it is.
+    /// Description of the kind.
     pub about: &'static str,
     pub(crate) form: Form,
 }
 
-/// How a document of a kind is judged.
+/// Basis on which documents of a kind are judged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Form {
     /// By the method that it names.
@@ -37,7 +37,7 @@ impl DocumentKind {
         all.find(|kind| kind.name.eq_ignore_ascii_case(name))
     }
 
-    /// Whether a generation has such documents.
+    /// Returns whether a protocol version has such documents.
     pub fn is_in(&self, dialect: Dialect) -> bool {
         match self.form {
             Form::Object(names) => names[dialect as usize]

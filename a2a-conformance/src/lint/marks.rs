@@ -1,4 +1,4 @@
-//! What tells the generations apart in documents that do not say theirs.
+//! Marks of the protocol versions in documents that do not name theirs.
 
 use a2a_types::Dialect;
 use serde_json::Value;
@@ -84,7 +84,7 @@ impl Marks {
     }
 }
 
-/// Whether an object is a part as only 1.0 has it.
+/// Returns whether an object is a part in the form that only 1.0 has.
 fn is_bare_part(value: &Value) -> bool {
     let has = |member: &str| value.get(member).is_some();
     let contents = ["text", "raw", "url", "data"];
@@ -98,7 +98,7 @@ fn is_bare_part(value: &Value) -> bool {
     is_alone && !is_url && contents.iter().any(|content| has(content))
 }
 
-/// Whether a document is in the ProtoJSON of 0.3, which differs from that of 1.0 in a few words.
+/// Returns whether a document is in the ProtoJSON of 0.3, which differs from that of 1.0 in a few words.
 pub(super) fn is_proto_json(value: &Value) -> bool {
     match value {
         Value::Object(members) => {

@@ -39,35 +39,35 @@ use crate::card;
 use crate::documents::{Strict, observe, printed};
 use crate::requirement::Level;
 
-/// What is known beside a document.
+/// Facts that are known beside a document.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// Its generation; else the one that it looks like.
     pub dialect: Option<Dialect>,
-    /// The request that it answers; else whatever request could be answered so.
+    /// The request that it answers; else any request that it could answer.
     pub request: Option<Value>,
-    /// What it is; else what it looks like.
+    /// Its kind; else the one that it looks like.
     pub kind: Option<&'static DocumentKind>,
 }
 
-/// What is said of a document; of a card of several generations, as one of them.
+/// Judgement of a document; of a card of several versions, as one of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Linted {
     /// The number of the event, from 1, if the document is one of a stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<usize>,
-    /// What it is, like `request of SendMessage` or `AgentCard`.
+    /// Name of its kind, like `request of SendMessage` or `AgentCard`.
     pub kind: String,
     /// Its generation.
     pub dialect: Option<&'static str>,
-    /// What a strict reader says.
+    /// Verdict of a strict reader.
     pub verdict: Strict,
-    /// What is wrong; nothing if it is accepted.
+    /// Findings of a strict reader; empty if it is accepted.
     pub findings: Vec<Finding>,
-    /// What a lenient reader mends.
+    /// Repairs of a lenient reader.
     pub repairs: Vec<Mended>,
-    /// Why not even a lenient reader can use it.
+    /// Reason why not even a lenient reader can use it.
     pub unusable: Option<String>,
 }
 
@@ -76,19 +76,19 @@ pub struct Linted {
 pub struct Finding {
     /// The JSON path.
     pub path: String,
-    /// What was found there and what was expected.
+    /// Description of what was found there and what was expected.
     pub problem: String,
-    /// What it is against: `JSON`, `JSON-RPC`, a definition of the schema, a section like `1.0 §5.7`,
-    /// a requirement by its id, or `words` for what the typed readers find beside these.
+    /// Rule that is violated: `JSON`, `JSON-RPC`, a definition of the schema, a section like `1.0 §5.7`, a
+    /// requirement by its id, or `words` for what the typed readers find beside these.
     pub rule: String,
 }
 
 /// Something that a lenient reader mends.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Mended {
-    /// Which departure, by its code.
+    /// Code of the departure.
     pub code: String,
-    /// What the departure is.
+    /// Description of the departure.
     pub about: String,
     /// The JSON path, if it is at one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,7 +108,7 @@ pub fn lint(text: &str, context: &Context) -> Vec<Linted> {
         .collect()
 }
 
-/// Why a strict reader refuses an event that is printed over several lines.
+/// Reason why a strict reader refuses an event that is printed over several lines.
 pub(crate) const NOT_ONE_DOCUMENT: &str = "the event is no JSON: only its first line is data";
 
 /// The data of a Server-Sent Event by the letter: fields are lines, the field is named `data`.
@@ -196,7 +196,7 @@ fn printed(text: &str) -> printed::Printed {
     }
 }
 
-/// What a lenient reader mends, and why it cannot read it all the same.
+/// Returns the repairs of a lenient reader, and why it cannot read the document all the same.
 fn lenient(
     printed: &printed::Printed,
     value: Option<&Value>,
@@ -258,7 +258,7 @@ fn subjects_of(value: &Value, is_event: bool, context: &Context) -> Vec<Subject>
     subjects
 }
 
-/// What a strict reader says: of the text, of the envelope, by the schema, and by the words.
+/// Judges as a strict reader: the text, the envelope, the schema, and the words of the specification.
 pub(crate) fn judge(
     text: &str,
     is_event: bool,
@@ -307,7 +307,7 @@ pub(crate) fn judge(
     }
 }
 
-/// What is wrong with the text, with the envelope, and by the schema.
+/// Returns the findings on the text and the envelope, and by the schema.
 fn against_schema(text: &str, value: &Value, subject: &Subject) -> Vec<Finding> {
     let finding = |rule: &'static str| {
         move |Violation { path, problem }: Violation| Finding::new(path, problem, rule)
@@ -329,7 +329,7 @@ fn against_schema(text: &str, value: &Value, subject: &Subject) -> Vec<Finding> 
     findings
 }
 
-/// What is wrong by the words of the specification, but for what is known.
+/// Returns the findings by the words of the specification; problems of a card at known paths are left out.
 fn against_words(value: &Value, subject: &Subject, known: &[Finding]) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some((bundle, definition)) = subject.definition(value) {

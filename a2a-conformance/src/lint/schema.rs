@@ -93,7 +93,7 @@ pub(crate) fn misfit(dialect: Dialect, definition: &'static str, value: &Value) 
 
 /// Everything in a value that a schema does not allow.
 pub(crate) fn held_against(validator: &Validator, value: &Value) -> Vec<Misfit> {
-    // Most values are valid, and that is told at far less cost than why others are not.
+    // Most values are valid, and finding that costs far less than finding why others are not.
     if validator.is_valid(value) {
         return Vec::new();
     }
@@ -104,11 +104,11 @@ pub(crate) fn held_against(validator: &Validator, value: &Value) -> Vec<Misfit> 
 /// Something that a schema does not allow.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Misfit {
-    /// Where.
+    /// JSON path.
     pub(crate) path: String,
-    /// What the schema wants there.
+    /// Value that the schema requires there.
     pub(crate) expected: String,
-    /// What is there.
+    /// Value found there.
     pub(crate) found: String,
     /// Both in a sentence.
     pub(crate) problem: String,
@@ -121,7 +121,7 @@ impl From<Misfit> for Violation {
 }
 
 impl Misfit {
-    /// The same in a document of which the value was a part: where it stands there.
+    /// Moves the path from a part of a document into the whole document.
     pub(crate) fn within(mut self, inner: &str, outer: &str) -> Self {
         if let Some(rest) = self.path.strip_prefix(inner) {
             self.path = format!("{outer}{rest}");
@@ -129,7 +129,7 @@ impl Misfit {
         self
     }
 
-    /// As what a check has found; `before` says which event it is, if it is one.
+    /// Returns it as a mismatch of a check; `before` names the event, if it is about one.
     pub(crate) fn mismatch(self, before: &str, definition: &str) -> Mismatch {
         let Self { path, .. } = self;
         Mismatch {
@@ -144,7 +144,7 @@ impl Misfit {
     }
 }
 
-/// More than this of one document helps nobody.
+/// Maximum number of misfits of a document: more helps nobody.
 const MOST: usize = 50;
 
 fn validator(bundle: Bundle, definition: &'static str) -> Result<Arc<Validator>, String> {
@@ -166,8 +166,8 @@ fn validator(bundle: Bundle, definition: &'static str) -> Result<Arc<Validator>,
     Ok(validator)
 }
 
-/// What an error says. Of several alternatives, none of which fits, the one that comes closest is
-/// told: that none fits helps nobody.
+/// Returns the misfits of an error. Of several alternatives, none of which fits, they are those of the one
+/// that comes closest: that none fits helps nobody.
 fn told(error: &ValidationError<'_>) -> Vec<Misfit> {
     let alternatives = match error.kind() {
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
@@ -195,7 +195,7 @@ fn told(error: &ValidationError<'_>) -> Vec<Misfit> {
     }]
 }
 
-/// What a schema wants.
+/// Describes what a schema requires.
 fn expected(error: &ValidationError<'_>) -> String {
     let all = |options: &Value| {
         let options = options.as_array().into_iter().flatten();
@@ -207,7 +207,7 @@ fn expected(error: &ValidationError<'_>) -> String {
         ValidationErrorKind::Constant { expected_value } => expected_value.to_string(),
         ValidationErrorKind::Enum { options } => format!("one of {}", all(options)),
         ValidationErrorKind::Pattern { pattern } => format!("a text like {pattern}"),
-        // The sentence about any value: what it is told of is found.
+        // The sentence is about `it`; the value itself is in `found`.
         _ => {
             let sentence = error.masked_with("it").to_string();
             match sentence.strip_prefix("it is not ") {
@@ -219,7 +219,7 @@ fn expected(error: &ValidationError<'_>) -> String {
     }
 }
 
-/// What is there instead: the members, if one is missing.
+/// Describes the value that is there; only its members, if one is missing.
 fn found(error: &ValidationError<'_>) -> String {
     match (error.kind(), error.instance().as_object()) {
         (ValidationErrorKind::Required { .. }, Some(members)) if members.is_empty() => {
@@ -240,7 +240,7 @@ fn short(text: &str) -> String {
 /// Errors repeat what they are about.
 const LONGEST: usize = 160;
 
-/// Whether the alternative is meant for something else: a constant or a type differs.
+/// Returns whether the alternative is meant for something else: a constant or a type differs.
 fn is_of_another_kind(error: &ValidationError<'_>) -> bool {
     matches!(
         error.kind(),

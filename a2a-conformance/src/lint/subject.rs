@@ -1,4 +1,4 @@
-//! What a document is, and how it is read.
+//! Kind of a document, and how it is read.
 
 use a2a_jsonrpc::{Id, Limits};
 use a2a_transport::binding::jsonrpc::{EventReader as JsonRpcEvents, read_call, read_reply};
@@ -14,14 +14,14 @@ use serde_json::Value;
 
 use super::schema::Bundle;
 
-/// What a document is.
+/// Document to be judged: its kind, its protocol version, and what it answers.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
     pub(crate) kind: Kind,
     pub(crate) dialect: Dialect,
     /// The form of JSON, if the generation has two.
     pub(crate) flavour: Flavour,
-    /// What an answer or an event answers.
+    /// Envelope of the request that an answer or an event answers.
     pub(crate) envelope: Option<Envelope>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) enum Kind {
     Event,
     /// An agent card.
     Card,
-    /// What stands alone, or is a piece of something, by the name of its definition.
+    /// An object that stands alone, or a piece of one, by the name of its definition.
     Object(&'static str),
 }
 
@@ -56,7 +56,7 @@ impl Subject {
         Self { flavour, ..self }
     }
 
-    /// What it is, for people.
+    /// Returns its name, for people.
     pub(crate) fn name(&self) -> String {
         match (self.kind, self.envelope.as_ref()) {
             (Kind::Request(operation), _) => format!("request of {}", operation.name()),
@@ -71,7 +71,7 @@ impl Subject {
         }
     }
 
-    /// Whether it is without the envelope of JSON-RPC.
+    /// Returns whether it is an answer without the envelope of JSON-RPC.
     fn is_bare(&self) -> bool {
         let answered = self.envelope.as_ref();
         answered.is_some_and(|answered| answered.binding == Binding::HttpJson)
@@ -112,8 +112,8 @@ impl Subject {
         Some((own, name))
     }
 
-    /// What is wrong with the envelope of JSON-RPC: the words of every generation want it in full,
-    /// where the schema of 0.1 does not.
+    /// Returns what is wrong with the envelope of JSON-RPC: the words of every version want it in full, where
+    /// the schema of 0.1 does not.
     pub(crate) fn envelope_violations(&self, message: &Value) -> Vec<Violation> {
         let is_request = matches!(self.kind, Kind::Request(_) | Kind::UnknownRequest);
         let is_answer = matches!(self.kind, Kind::Response | Kind::Event) && !self.is_bare();
@@ -157,7 +157,7 @@ impl Subject {
         found
     }
 
-    /// Why a method is none of the generation, and which one may be meant.
+    /// Explains why a method is not one of this version, and which one may be meant.
     fn unknown_method(&self, method: &Value) -> String {
         let dialect = self.dialect;
         let Some(name) = method.as_str() else {

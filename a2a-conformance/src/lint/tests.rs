@@ -33,8 +33,7 @@ fn every_example_is_judged_as_in_the_inventory() {
     assert_eq!(judged, 109);
 }
 
-/// What an example is shows in the example: of the same family, and with the same verdict, also
-/// if nothing is told.
+/// Examples are recognised without a context, in the same family and with the same verdict.
 #[test]
 fn every_example_is_recognised() {
     let corpus = Corpus::embedded().unwrap();
@@ -51,7 +50,7 @@ fn every_example_is_recognised() {
         let alone = &lint(&text, &Context::default())[0];
         let family = |found: &Linted| found.kind.split(' ').next().map(str::to_owned);
         assert_eq!(family(alone), family(told), "{}", example.id);
-        // 0.1 to 0.3 spell some requests alike; whoever asks so is taken for the latest.
+        // 0.1 to 0.3 spell some requests alike; such a request is taken for one of 0.3.
         let asks_alike = example.kind == documents::Kind::Request
             && (alone.dialect, told.dialect) == (Some("0.3"), Some("0.1"));
         assert!(
@@ -59,7 +58,7 @@ fn every_example_is_recognised() {
             "{}",
             example.id
         );
-        // That an answer is to another request shows only beside the request.
+        // Only the request shows that an answer is to another one.
         let is_mismatch = ["IDMIS", "IDLESS"]
             .iter()
             .any(|code| example.quirks.contains(*code));

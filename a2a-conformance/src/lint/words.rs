@@ -75,7 +75,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether an alternative has what tells it from the others: its constants and required members.
+    /// Returns whether a value has what distinguishes an alternative: its constants and required members.
     fn is_meant(&self, alternative: &Value, value: &Value) -> bool {
         if let Some(name) = referred(alternative) {
             return self.is_meant(&self.definitions[name], value);
@@ -127,7 +127,7 @@ fn referred(schema: &Value) -> Option<&str> {
     schema["$ref"].as_str()?.strip_prefix("#/$defs/")
 }
 
-/// What is wrong with a member of an object: the path below the member, and the problem.
+/// Check of a member of an object: returns the path below the member, and the problem.
 type Check = fn(&Value, &Members) -> Vec<(String, String)>;
 
 /// The members of an object.

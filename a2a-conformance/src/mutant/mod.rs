@@ -22,7 +22,7 @@ macro_rules! controls {
                 match self { $(Self::$control => $name,)* }
             }
 
-            /// What is odd.
+            /// Returns a description of the oddity.
             pub fn says(self) -> &'static str {
                 match self { $(Self::$control => $says,)* }
             }

@@ -1,4 +1,4 @@
-//! What came of running the suite where it is known what has to be found.
+//! Result of running the suite against subjects whose findings are known beforehand.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::requirement::Role;
 use crate::run::{CheckResult, Verdict};
 
-/// How much is run to prove something.
+/// Extent of the runs that prove something.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Extent {
     /// In one generation and binding: the suite for what is right and for one mutant in three, and for
@@ -18,7 +18,7 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// Whether everything is run against the mutant of this number, in its one place.
+    /// Returns whether everything is run against the mutant of this number, in its one place.
     pub(super) fn is_wide(self, number: usize) -> bool {
         match self {
             Self::Brief => number.is_multiple_of(3),
@@ -27,29 +27,29 @@ impl Extent {
     }
 }
 
-/// What came of running the suite where it is known what has to be found.
+/// Result of running the suite against one mutant or control.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Proof {
     /// The mutant or control.
     pub name: String,
-    /// Who is wrong, or odd.
+    /// Party that is wrong or odd.
     pub role: Role,
-    /// What it does.
+    /// Description of what it does.
     pub says: String,
     /// The checks that had to be red; none if it is right.
     pub wanted: Vec<String>,
-    /// Where they were.
+    /// Wanted checks that were red, with their places.
     pub caught: Vec<Red>,
-    /// Where they were not.
+    /// Wanted checks that were not red, with their places.
     pub survived: Vec<Red>,
     /// Checks that were red although they should not have been.
     pub collateral: Vec<Red>,
     /// Checks that were red, as they may be.
     pub allowed: Vec<Red>,
-    /// How many checks were met.
+    /// Number of checks that were met.
     pub green: usize,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
@@ -59,14 +59,14 @@ pub struct Proof {
 pub struct Red {
     /// Its id.
     pub check: String,
-    /// Where: the generation and binding.
+    /// Generation and binding.
     pub place: String,
     /// The first thing that was not as it should be.
     pub why: String,
 }
 
 impl Red {
-    /// What is told of a result.
+    /// Returns the entry of a result.
     pub(super) fn of(result: &CheckResult) -> Self {
         let mismatch = result.mismatches.first();
         let why = mismatch.map(|mismatch| {
@@ -82,7 +82,7 @@ impl Red {
         }
     }
 
-    /// What is told of a result that should have been red.
+    /// Returns the entry of a result that should have been red.
     pub(super) fn missing(result: &CheckResult) -> Self {
         Self {
             why: "it is met".to_owned(),
@@ -152,12 +152,12 @@ impl Proof {
         }
     }
 
-    /// Whether it is a mutant, and not a control.
+    /// Returns whether it is a mutant, and not a control.
     pub fn is_of_mutant(&self) -> bool {
         !self.wanted.is_empty()
     }
 
-    /// Whether exactly what had to be found was found.
+    /// Returns whether exactly what had to be found was found.
     pub fn holds(&self) -> bool {
         let caught: BTreeSet<_> = self.caught.iter().map(|red| &red.check).collect();
         self.wanted.iter().all(|check| caught.contains(check))
@@ -167,27 +167,27 @@ impl Proof {
     }
 }
 
-/// Whether a check is not met.
+/// Returns whether a check applies and is not met.
 pub(super) fn is_red(result: &CheckResult) -> bool {
     !result.verdict.is_met() && result.verdict != Verdict::NotApplicable
 }
 
-/// How many mutants were caught, and how many controls were green.
+/// Counts of mutants that were caught, and of controls that were green.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tally {
-    /// How many mutants were caught by the checks named for them, and by no others.
+    /// Mutants caught by the checks named for them, and by no others.
     pub caught: usize,
-    /// Of how many.
+    /// Mutants in all.
     pub mutants: usize,
-    /// How many controls were green.
+    /// Controls that were green.
     pub green: usize,
-    /// Of how many.
+    /// Controls in all.
     pub controls: usize,
 }
 
 impl Tally {
-    /// Whether all were.
+    /// Returns whether all mutants were caught and all controls were green.
     pub fn is_complete(&self) -> bool {
         self.caught == self.mutants && self.green == self.controls
     }

@@ -1,4 +1,4 @@
-//! Who is tested to prove the suite.
+//! Subjects by which the suite is proven.
 
 use std::str::FromStr;
 
@@ -8,7 +8,7 @@ use tokio::task::spawn_blocking;
 
 use super::{Extent, Proof, agent, client};
 
-/// Who is tested to prove the suite.
+/// Agent or client by which the suite is proven.
 #[derive(Clone, Debug)]
 pub enum Subject {
     /// An agent.
@@ -44,7 +44,7 @@ impl Subject {
     }
 }
 
-/// The name is that of nobody.
+/// The name is that of no subject.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("there is no mutant or control `{0}`")]
 pub struct NoSuchSubject(String);
@@ -59,7 +59,7 @@ impl FromStr for Subject {
     }
 }
 
-/// Runs the suite against everybody, so many at once; `progress` hears how many are done, and how many
+/// Runs the suite against all subjects, so many at once; `progress` receives how many are done, and how many
 /// of them are not as they should be. The proofs are in the order of the subjects.
 ///
 /// Errors: why there was no run. It must be called within a runtime of several threads.

@@ -42,7 +42,7 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// Whether the level is a keyword of the sentence.
+    /// Returns whether the level is a keyword of the sentence.
     pub fn is_keyword(&self) -> bool {
         *self == Self::Keyword
     }

@@ -79,7 +79,7 @@ fn sections(text: &str) -> Vec<(String, &str)> {
     lines.collect()
 }
 
-/// Whether a text has a keyword of that level.
+/// Returns whether a text has a keyword of that level.
 fn has_keyword(level: Level, text: &str) -> bool {
     let words = text.split(|letter: char| !letter.is_ascii_alphabetic());
     let keywords: &[_] = match level {
@@ -100,7 +100,7 @@ fn page(section: &str) -> Option<&'static str> {
     })
 }
 
-/// What is wrong with a citation of that text; empty if nothing is.
+/// Returns what is wrong with a citation of that text; empty if nothing is.
 fn fault(requirement: &Requirement, citation: &Citation<'_>, text: &str) -> String {
     let Requirement {
         level,

@@ -19,7 +19,7 @@ fn reading(mode: Mode) -> Reading {
     reading
 }
 
-/// Whether a request wants an answer, and with which id; or with which code it is refused.
+/// Checks the id that a request wants answered, if any; or the code with which it is refused.
 #[track_caller]
 fn check_request(
     json: &str,
@@ -165,7 +165,7 @@ fn envelope(dialect: Dialect) -> Envelope {
         .1
 }
 
-/// What an error looks like on the wire.
+/// Checks the form of an error on the wire.
 #[track_caller]
 fn check_error(dialect: Dialect, kind: ErrorKind, expected: Value) {
     let error =
@@ -215,7 +215,7 @@ fn errors_by_generation() {
     assert_eq!(written["error"], json!({"code": -32603, "message": "m"}));
 }
 
-/// What becomes of an answer: its repairs, or what is wrong with it.
+/// Checks the repairs of an answer, or what is wrong with it.
 #[track_caller]
 fn check_answer(json: &str, lenient: Result<&[&str], &str>, strict: Result<&[&str], &str>) {
     for (mode, expected) in [(Mode::Lenient, lenient), (Mode::Strict, strict)] {

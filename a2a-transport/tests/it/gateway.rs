@@ -254,7 +254,7 @@ async fn tasks_that_two_owners_name_alike_are_two() {
     assert_eq!(get(&gateway, bob, &name).await.unwrap().id, name);
 }
 
-/// What a gateway knew is lost with it; its callers' tasks are nobody's.
+/// A gateway loses its tasks when it ends; after that they belong to no caller.
 #[tokio::test]
 async fn after_a_restart_tasks_are_absent_until_their_message_comes_again() {
     let agent = Agent::default();

@@ -1,4 +1,4 @@
-//! What our client makes of servers that break, stall or never stop: a typed error, in bounded time.
+//! Our client against servers that break, stall or never stop: a typed error, in bounded time.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Connections through a proxy: it is told the host, and the login, and nothing else.
+//! Connections through a proxy: it receives the host and the login, and nothing else.
 
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +21,7 @@ async fn agent() -> String {
     format!("http://{address}/")
 }
 
-/// A proxy that notes what it is asked, answers so, and connects to the host that it was told.
+/// A proxy that notes each request, answers so, and connects to the host that was requested.
 async fn proxy(answer: &'static str) -> (String, Arc<Mutex<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

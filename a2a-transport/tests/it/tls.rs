@@ -1,4 +1,4 @@
-//! Connections by TLS: only to whom an authority vouches for, by HTTP/2 where both can, and with an
+//! Connections by TLS: only to peers that an authority vouches for, by HTTP/2 where both can, and with an
 //! identity where one is wanted.
 
 use std::error::Error as _;
@@ -73,7 +73,7 @@ impl Authority {
         let port = listener.local_addr().unwrap().port();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                // Who is not believed hangs up.
+                // A client that does not trust the server hangs up.
                 let Ok(stream) = acceptor.accept(stream).await else {
                     continue;
                 };
@@ -101,7 +101,7 @@ async fn get(url: &str, tls: Tls) -> Result<String, Error> {
     Ok(String::from_utf8(fetched.body.to_vec()).unwrap())
 }
 
-/// Why there was no connection, to the last cause.
+/// Returns the causes of a failed connection, to the last.
 fn causes(error: &Error) -> String {
     assert!(matches!(error, Error::Unreachable(_)), "{error:?}");
     let causes = std::iter::successors(error.source(), |cause| (*cause).source());

@@ -65,7 +65,7 @@ fn members_that_nobody_knows_are_ignored() {
     }
 }
 
-/// How many members the objects of `value` have in all.
+/// Returns the number of members that the objects of `value` have in all.
 fn count(value: &mut Value) -> usize {
     let mut count = 0;
     objects(value, &mut |members| count += members.len());

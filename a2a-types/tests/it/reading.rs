@@ -142,7 +142,7 @@ fn quirks_of_0_2() {
         "$.history[0].role",
         &[("UNKNOWN", "$.history[0].role")],
     );
-    // Who sends a message has to say something, and who speaks.
+    // A sent message must have content and a known role.
     check_refused::<Send>(
         r#"{"message":{"kind":"message","messageId":"m","role":"user","parts":[]}}"#,
         "$.message.parts",

@@ -1,4 +1,4 @@
-//! What the types write satisfies the schema of its generation, JSON-RPC around it included.
+//! Validation of what the types write by the schema of its generation, JSON-RPC around it included.
 
 #![cfg(feature = "schema")]
 

@@ -73,7 +73,7 @@ struct Stage<'a> {
     bindings: Bindings,
     problems: Vec<String>,
     server: JoinHandle<()>,
-    /// Where the server keeps its tasks.
+    /// Directory in which the server keeps its tasks.
     _directory: TempDir,
 }
 
@@ -454,7 +454,7 @@ fn card_of(corpus: &Corpus, exchange: &Exchange) -> AgentCard {
     })
 }
 
-/// Everybody may ask, but the extended card is for those who bring a token.
+/// Every caller is admitted, but the extended card requires a token.
 struct TokenForCard;
 
 impl Authenticator for TokenForCard {

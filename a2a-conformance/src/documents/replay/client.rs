@@ -143,7 +143,7 @@ impl Play<'_> {
         ids.map(|id| self.corpus.example(id)).collect()
     }
 
-    /// What the server says for an example: its printed bytes, or the corrected message.
+    /// Returns the server's answer for an example: its printed bytes, or the corrected message.
     fn script_of(&self, answer: &Example) -> String {
         match self.as_printed {
             true => printed::read(&answer.printed).text,
@@ -362,7 +362,7 @@ pub(super) fn value(value: &impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
-/// Whether the canonical value stands in `{"task": …}` without need.
+/// Returns the value inside `{"task": …}`, or the canonical value itself.
 fn unwrapped(mut expected: Value) -> Value {
     match expected.get_mut("task") {
         Some(task) => task.take(),
@@ -408,8 +408,8 @@ fn check_request(
     Ok(problems)
 }
 
-/// Whether a client can read the printed answer: what only a reader of documents understands is
-/// no message.
+/// Returns whether a client can read the printed answer: the only repairs are those that extracting the text
+/// needs.
 fn printed_is_readable(answer: &Example) -> bool {
     let text_only = ["GLUE", "GUTTER"];
     printed::read(&answer.printed)

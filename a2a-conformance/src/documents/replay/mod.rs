@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::documents::corpus::Corpus;
 use crate::documents::fault::Fault;
 
-/// Which way an example was replayed.
+/// Direction in which an example was replayed.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
@@ -41,7 +41,7 @@ impl Direction {
         Self::ClientPrinted,
     ];
 
-    /// What stands above its column.
+    /// Returns the title of its column.
     pub fn title(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -54,20 +54,20 @@ impl Direction {
     }
 }
 
-/// What came of one example or exchange in one direction.
+/// Result of one example or exchange in one direction.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// The document.
     pub document: String,
     /// The example or the exchange.
     pub id: String,
-    /// Which way.
+    /// Direction.
     pub direction: Direction,
-    /// What is wrong, each with the example and the path; empty if all is well.
+    /// Problems, each with the example and the path; empty if all is well.
     pub problems: Vec<String>,
 }
 
-/// What is replayed, and with which deliberate fault.
+/// Selection of what is replayed, and the deliberate fault.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Only examples and exchanges whose id begins so.
@@ -84,10 +84,10 @@ impl Options {
     }
 }
 
-/// How many exchanges are replayed at once: most of their time is waiting.
+/// Number of exchanges replayed at once: most of their time is waiting.
 const AT_ONCE: usize = 8;
 
-/// Replays everything. `progress` is told how many of how many are done.
+/// Replays everything. `progress` receives the number done and the total.
 pub async fn replay(
     corpus: &Corpus,
     options: &Options,

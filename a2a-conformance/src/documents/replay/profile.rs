@@ -1,4 +1,4 @@
-//! What is different when both ends speak the profile of a document.
+//! Replay in which both ends speak the profile of a document.
 
 use a2a_client::{Client, Retries};
 use a2a_transport::{Error, Transport};
@@ -20,8 +20,8 @@ pub(super) fn declare_in(request: &mut Value) {
     metadata["interaction_spec_version"] = json!(Version::CURRENT.to_string());
 }
 
-/// Asks an agent that declares the profile, and tells everything that comes, in the canonical
-/// spelling. An `open` stream may end any time.
+/// Calls an agent that declares the profile and returns everything that comes, in the canonical spelling. An
+/// `open` stream may end any time.
 pub(super) async fn ask(
     transport: impl Transport,
     request: Request,

@@ -15,7 +15,7 @@ use crate::documents::corpus::{Corpus, Example, Kind, Lenient};
 use crate::documents::printed;
 use crate::documents::verdict::{judge, mended};
 
-/// What a person saw in a document and no program can find.
+/// Codes of what a person saw in a document and no program can find.
 const OBSERVED: &[&str] = &["LABEL", "STATE"];
 
 pub(super) fn replay(corpus: &Corpus, example: &Example) -> Outcome {
@@ -75,8 +75,8 @@ fn check_repairs(corpus: &Corpus, example: &Example) -> Vec<String> {
     problems
 }
 
-/// What a lenient reader understands of a request or a webhook's body is what it says; answers are
-/// held against their meaning where they are played to the client.
+/// Compares what a lenient reader understands of a request or a webhook's body with its meaning. The meaning
+/// of answers is compared where they are played to the client.
 fn check_meaning(example: &Example) -> Vec<String> {
     let json = printed::read(&example.printed)
         .json

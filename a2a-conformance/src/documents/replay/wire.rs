@@ -1,4 +1,4 @@
-//! The other end of the wire: a plain caller, and a server that says what it is told to.
+//! The other end of the wire: a plain caller and a scripted server.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -21,7 +21,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// How long a peer may be silent before the replay gives it up.
+/// Time for which a peer may be silent before the replay gives it up.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A plain caller.
@@ -165,7 +165,7 @@ pub(super) struct Taken {
     pub(super) body: Bytes,
 }
 
-/// What a scripted server says.
+/// Response of a scripted server.
 #[derive(Clone, Debug)]
 pub(super) struct Said {
     pub(super) status: u16,
@@ -185,7 +185,7 @@ impl Said {
     }
 }
 
-/// A server that says what it is told to.
+/// A server that answers from a script.
 pub(super) struct Scripted {
     pub(super) address: SocketAddr,
     taken: Arc<Mutex<Vec<Taken>>>,
@@ -245,7 +245,7 @@ impl Scripted {
         })
     }
 
-    /// What came so far.
+    /// Returns the requests received so far.
     pub(super) fn taken(&self) -> Vec<Taken> {
         self.taken
             .lock()

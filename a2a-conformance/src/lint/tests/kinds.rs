@@ -1,4 +1,4 @@
-//! What documents are recognised as.
+//! Kinds that documents are recognised as.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What the words of the specification refuse.
+//! Documents that the words of the specification refuse.
 
 use super::*;
 

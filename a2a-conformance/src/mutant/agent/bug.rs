@@ -6,12 +6,12 @@ use a2a_types::Dialect;
 /// A generation in a binding.
 pub type Place = (Dialect, Binding);
 
-/// What is known of a bug.
+/// Description of a bug: where it shows, and which checks find it.
 #[derive(Clone, Copy, Debug)]
 pub struct Story {
-    /// What the agent does wrong.
+    /// Description of what the agent does wrong.
     pub says: &'static str,
-    /// Where it shows. In the first of them the whole suite is run.
+    /// Places in which it shows. In the first of them the whole suite is run.
     pub places: &'static [Place],
     /// The checks that must turn red, in every one of these places in which they are made.
     pub kills: &'static [&'static str],
@@ -36,7 +36,7 @@ macro_rules! bugs {
                 match self { $(Self::$bug => stringify!($bug),)* }
             }
 
-            /// What is known of it.
+            /// Returns its description.
             pub fn story(self) -> Story {
                 match self {
                     $(Self::$bug => Story {
@@ -190,7 +190,7 @@ bugs! {
 }
 
 impl Bug {
-    /// Whether it is what webhooks are told.
+    /// Returns whether the bug is in what webhooks receive.
     pub(super) fn is_about_webhooks(self) -> bool {
         matches!(
             self,

@@ -39,7 +39,7 @@ controls! {
 }
 
 impl Control {
-    /// What its agent keeps.
+    /// Returns the profile that its agent keeps.
     pub fn profile(self) -> Profile {
         match self {
             Self::MessageOnly | Self::Rejecting => Profile::BlackBox,
@@ -77,7 +77,7 @@ impl Control {
                 capabilities.push_notifications = Some(false);
                 capabilities.extended_agent_card = None;
             }
-            // Webhooks are told the ids as they are.
+            // Webhooks receive the ids as they are.
             Self::LongIds => capabilities.push_notifications = None,
             _ => {}
         }
@@ -93,7 +93,7 @@ impl Control {
     }
 }
 
-/// Answers by a message, whatever it is told.
+/// Answers with a message, whatever it receives.
 struct Answering;
 
 impl Agent for Answering {

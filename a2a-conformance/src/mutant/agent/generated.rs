@@ -1,4 +1,4 @@
-//! Mutants that nobody wrote: one place of one kind of answer is changed.
+//! Generated mutants: one place of one kind of answer is changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -36,13 +36,13 @@ impl fmt::Display for Mutation {
     }
 }
 
-/// What came of a generated mutant.
+/// Result of a generated mutant.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Trial {
-    /// What is changed.
+    /// Description of the mutation.
     pub mutation: String,
-    /// Whether it is about what an answer is, whose it is, how it went.
+    /// `true` if it concerns what an answer is, whose it is, or how it went.
     pub vital: bool,
     /// The checks that were red; none if it survived.
     pub red: BTreeSet<String>,
@@ -132,7 +132,7 @@ fn in_place(stand: &Stand, (dialect, binding): Place) -> crate::agent::Options {
 #[derive(Debug, Default)]
 struct Recorder(Mutex<Kinds>);
 
-/// By the kind of the answer and the place in it, which changes make a difference.
+/// Changes that make a difference, by the kind of the answer and the place in it.
 type Kinds = BTreeMap<String, BTreeMap<Path, BTreeSet<Change>>>;
 
 impl Recorder {
@@ -161,7 +161,7 @@ impl Wire for Recorder {
     }
 }
 
-/// Which answers are of one kind, whatever ids were made up for this run.
+/// Returns the kind of an answer, with the ids made up for this run replaced by `*`.
 fn kind(asked: &Asked, json: &Value) -> String {
     let kind = kind_of(asked, json);
     let is_id = |word: &str| word.len() == 36 && word.matches('-').count() == 4;

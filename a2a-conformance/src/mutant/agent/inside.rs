@@ -22,7 +22,7 @@ pub(super) struct Inside {
     bug: Option<Bug>,
     memory: Arc<Memory>,
     followers: Arc<Followers>,
-    /// What stands between the server and the webhooks.
+    /// Relay between the server and the webhooks.
     relay: Option<Arc<Relay>>,
 }
 
@@ -69,7 +69,7 @@ impl Transport for Inside {
 }
 
 impl Inside {
-    /// What the server is asked instead.
+    /// Changes a call before it reaches the server.
     async fn before(&self, bug: Bug, call: &mut Call) {
         let operation = call.request.operation();
         let foreign = match bug {
@@ -117,7 +117,7 @@ impl Inside {
         }
     }
 
-    /// What is made of its answer.
+    /// Changes the server's answer.
     async fn after(
         &self,
         bug: Bug,
@@ -303,6 +303,6 @@ fn without_task(update: Update) -> Update {
     Update::new(event, update.generation)
 }
 
-/// What interpreters say, and agents should keep to themselves.
+/// Stack trace that agents should keep to themselves.
 const TRACE: &str =
     "\nTraceback (most recent call last):\n  File \"/srv/agent/executor.py\", line 88, in run";

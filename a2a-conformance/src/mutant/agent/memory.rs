@@ -1,4 +1,4 @@
-//! What a wrong agent remembers, to be wrong by it.
+//! Memory of a wrong agent, on which its bugs depend.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use a2a_transport::{Call, Principal};
 use a2a_types::{Part, TaskId};
 
-/// What a wrong agent remembers.
+/// Memory of a wrong agent.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     owners: Mutex<HashMap<TaskId, Owner>>,
@@ -16,7 +16,7 @@ pub(super) struct Memory {
     pub(super) desk: Desk,
 }
 
-/// Whose something is.
+/// Owner of a task or a page token.
 #[derive(Clone, Debug)]
 pub(super) struct Owner {
     principal: Principal,
@@ -59,7 +59,7 @@ impl Memory {
         lock(&self.tokens).get(token).cloned()
     }
 
-    /// Whether the task was read before; from now on it was.
+    /// Returns whether the task was read before, and notes that it was read now.
     pub(super) fn has_read(&self, task: &TaskId) -> bool {
         !lock(&self.read).insert(task.clone())
     }

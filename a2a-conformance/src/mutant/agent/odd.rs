@@ -1,4 +1,4 @@
-//! What is odd about answers, but right.
+//! Oddities of answers that are right.
 
 use std::time::Duration;
 
@@ -177,10 +177,10 @@ impl Wire for Odd {
     }
 }
 
-/// How long the first byte takes.
+/// Time before the first byte.
 const SLOW: Duration = Duration::from_millis(30);
 
-/// What ids of tasks begin with.
+/// Prefix of the ids of tasks.
 const PREFIX: &str = "an-id-may-be-as-long-as-its-agent-likes-and-nobody-may-make-anything-of-what-it-says-0123456789-\
     or-cut-it-off-or-write-it-in-other-letters-or-take-it-apart-0123456789.0123456789_0123456789~";
 

@@ -89,7 +89,7 @@ impl Wire for Outside {
                 ))
             }
             Bug::S36 => {
-                // Whoever starts it again does so when the next caller has noticed.
+                // It is started again once the next caller has noticed.
                 if depth(&asked.body) > 500 {
                     self.is_down.store(true, Ordering::SeqCst);
                 } else if !self.is_down.swap(false, Ordering::SeqCst) {
@@ -196,7 +196,7 @@ fn without(json: &mut Value, member: &str) {
     }
 }
 
-/// What an answer carries, in either binding.
+/// Returns the result that an answer carries, in either binding.
 fn page(json: &mut Value) -> &mut Value {
     match json.get("result") {
         Some(_) => &mut json["result"],
@@ -285,7 +285,7 @@ const READING: &[&str] = &["GetTask", "tasks/get"];
 #[rustfmt::skip]
 const FOLLOWING: &[&str] = &["tasks/resubscribe", "SubscribeToTask"];
 
-/// How deep the brackets of a text are nested.
+/// Returns how deep the brackets of a text are nested.
 fn depth(text: &[u8]) -> usize {
     let depths = text.iter().scan(0_usize, |depth, byte| {
         match byte {

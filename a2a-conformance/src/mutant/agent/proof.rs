@@ -1,4 +1,4 @@
-//! The suite is run against an agent of which it is known what it has to find.
+//! Runs of the suite against an agent, for which it is known what must be found.
 
 use std::time::{Duration, Instant};
 
@@ -190,7 +190,7 @@ pub(super) fn told((dialect, binding): &Place) -> String {
     format!("{} {binding}", dialect.version())
 }
 
-/// How an agent is tested wherever it can be right.
+/// Returns the options of a test of an agent wherever it can be right.
 pub(super) fn options(stand: &Stand, subject: &Subject) -> Options {
     let http = match subject {
         Subject::Control(Control::Http2) => HttpClient::builder().http2_only().build(),
@@ -225,9 +225,9 @@ pub(super) fn options(stand: &Stand, subject: &Subject) -> Options {
     }
 }
 
-/// How long is waited for what comes, however slow the machine.
+/// Time limit for what comes, however slow the machine.
 const PATIENT: Duration = Duration::from_secs(30);
-/// How long is waited for what may never come.
+/// Time limit for what may never come.
 const IMPATIENT: Duration = Duration::from_millis(1200);
 
 /// Checks by which most of what an agent can say is said.

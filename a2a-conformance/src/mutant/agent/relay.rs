@@ -1,5 +1,4 @@
-//! What stands between a server that calls webhooks as it should and the webhooks, and spoils what
-//! they are told.
+//! Relay between a server that calls webhooks as it should and the webhooks; it spoils the deliveries.
 
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
@@ -31,7 +30,7 @@ pub(super) struct Relay {
     local: SocketAddr,
     hooks: Mutex<HashMap<String, Hook>>,
     next: AtomicUsize,
-    /// What was passed on.
+    /// Bodies passed on.
     bodies: Mutex<HashSet<Vec<u8>>>,
 }
 
@@ -89,7 +88,7 @@ impl Relay {
     }
 
     fn hide(&self, config: &mut TaskPushNotificationConfig) {
-        // Whoever checks addresses looks at the right ones.
+        // The server's address check must see addresses other than ours.
         let unchecked = self.bug == Bug::S29 && config.url.starts_with("http");
         if !unchecked && !config.url.starts_with("http://127.0.0.1:") {
             return;
@@ -213,13 +212,13 @@ fn in_other_letters(body: &[u8]) -> Vec<u8> {
     changed.into_bytes()
 }
 
-/// What a webhook answered.
+/// Response of a webhook.
 struct Told {
     status: StatusCode,
     location: Option<String>,
 }
 
-/// Tells a webhook, without any of the care that this takes.
+/// Delivers to a webhook, without any of the care that this takes.
 async fn tell(url: &str, headers: &str, body: &[u8]) -> io::Result<Told> {
     ask("POST", url, headers, body).await
 }
@@ -273,8 +272,8 @@ async fn ask(method: &str, url: &str, headers: &str, body: &[u8]) -> io::Result<
     })
 }
 
-/// How long the hasty wait for an answer.
+/// Time for which a hasty sender waits for an answer.
 const HASTY: Duration = Duration::from_secs(1);
 
-/// How much of an answer is read.
+/// Maximum number of bytes read of an answer.
 const LONGEST: u64 = 64 << 10;

@@ -1,4 +1,4 @@
-//! What answers are made of: which places there are in them, and what can stand there instead.
+//! Shape of answers: the places in them, and what can stand there instead.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::documents::compare::IDS;
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(super) struct Path(Vec<String>);
 
-/// What becomes of what stands there.
+/// Change of the value at a place.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(super) enum Change {
     /// It is left out.
@@ -57,8 +57,8 @@ impl Path {
         all
     }
 
-    /// Whether it is one of those of which a change must not be missed: what an answer is, whose it
-    /// is, how it went.
+    /// Returns whether a change here must not be missed: it concerns what an answer is, whose it is, or how
+    /// it went.
     pub(super) fn is_vital(&self) -> bool {
         let last = self.0.last().map_or("", String::as_str);
         let is_of_the_agent = self
@@ -185,7 +185,7 @@ const WORDS: &[(&str, &str)] = &[
     ("artifact-update", "status-update"),
 ];
 
-/// Which answers are of one kind, like `SendMessage: task`, `GET /tasks/*: error -32001`.
+/// Returns the kind of an answer, like `SendMessage: task`, `GET /tasks/*: error -32001`.
 pub(super) fn kind_of(asked: &Asked, answer: &Value) -> String {
     let question = match asked.rpc_method() {
         Some(method) => method.to_owned(),

@@ -1,4 +1,4 @@
-//! How the card is signed (1.0 §8.4).
+//! Signature of the card (1.0 §8.4).
 
 use a2a_transport::card_signature::sign;
 use a2a_transport::webhook::SigningKey;

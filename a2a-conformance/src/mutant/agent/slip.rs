@@ -32,7 +32,7 @@ use super::wire::{Asked, Wire};
 pub struct Slip {
     /// A short name.
     pub name: &'static str,
-    /// What the agent does wrong.
+    /// Description of what the agent does wrong.
     pub says: &'static str,
     how: How,
     /// The generation in which it begins to be wrong.
@@ -60,7 +60,7 @@ impl fmt::Debug for Slip {
     }
 }
 
-/// Where it is done.
+/// Place that a slip changes.
 #[derive(Clone, Copy)]
 enum How {
     /// In documents, whether they are answers or events.
@@ -77,11 +77,11 @@ enum How {
     Written(fn(&Value) -> String),
     /// In what is asked.
     Question(fn(&mut Seen, &mut Asked)),
-    /// How often an event is told, which is known by its number in its stream; in what order.
+    /// In the number and the order of events: the function returns what is sent for one event.
     Block(fn(&mut Seen, &Value) -> Vec<Value>),
 }
 
-/// What was seen so far.
+/// Memory of a slip.
 #[derive(Debug, Default)]
 struct Seen {
     documents: BTreeMap<String, Value>,
@@ -98,7 +98,7 @@ pub(super) struct Slipping {
 }
 
 impl Slipping {
-    /// In what is said in one place: what some checks say by the other binding beside it stays right.
+    /// Applies the slip in one place only; requests of the other binding beside it are answered rightly.
     pub(super) fn new(slip: Slip, place: Place) -> Self {
         Self {
             slip,
@@ -108,7 +108,7 @@ impl Slipping {
         }
     }
 
-    /// Whether anything was otherwise than it should have been.
+    /// Returns whether the slip has changed anything.
     pub(super) fn has_shown(&self) -> bool {
         self.shown.load(Ordering::Relaxed)
     }

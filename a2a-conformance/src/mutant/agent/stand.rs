@@ -30,14 +30,14 @@ use super::wire::{Untouched, Wire, Wired};
 /// An agent at an address of this machine, as long as this lives.
 #[derive(Debug)]
 pub struct Stand {
-    /// Where it is.
+    /// URL of the agent.
     pub url: String,
-    /// By which its card is signed.
+    /// Keys by which its card is signed.
     pub keys: Jwks,
     running: Vec<AbortHandle>,
 }
 
-/// What is special about an agent.
+/// Peculiarity of an agent.
 #[derive(Clone, Debug)]
 pub enum Subject {
     /// Nothing.
@@ -68,7 +68,7 @@ impl Subject {
         }
     }
 
-    /// What is special about it.
+    /// Returns a description of its peculiarity.
     pub fn says(&self) -> &'static str {
         match self {
             Self::Reference => "nothing is special",
@@ -141,7 +141,7 @@ impl Drop for Stand {
     }
 }
 
-/// What shows that one of two callers asks.
+/// Returns the credentials of the first or the second caller.
 pub fn credentials(second: bool) -> HeaderMap {
     let text = if second { SECOND } else { FIRST };
     let mut value = HeaderValue::from_static(text);
@@ -149,7 +149,7 @@ pub fn credentials(second: bool) -> HeaderMap {
     HeaderMap::from_iter([(AUTHORIZATION, value)])
 }
 
-/// What shows a caller who is known, and may do nothing.
+/// Returns the credentials of a known caller who may do nothing.
 pub fn forbidden() -> HeaderMap {
     let mut value = HeaderValue::from_static(FORBIDDEN);
     value.set_sensitive(true);

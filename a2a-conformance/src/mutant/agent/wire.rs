@@ -1,4 +1,4 @@
-//! What stands between an agent and the wire, and changes what passes.
+//! Layer between an agent and the wire that changes what passes.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -38,12 +38,12 @@ pub(super) trait Wire: Send + Sync + 'static {
         format!("{fields}data: {event}\n\n")
     }
 
-    /// What a stream begins with.
+    /// Returns the text with which a stream begins.
     fn preface(&self) -> &'static str {
         ""
     }
 
-    /// Into how many pieces a body is cut.
+    /// Returns the way in which a body is cut into pieces.
     fn pieces(&self) -> Pieces {
         Pieces::AsTheyCome
     }
@@ -54,7 +54,7 @@ pub(super) trait Wire: Send + Sync + 'static {
     }
 }
 
-/// Into how many pieces a body is cut.
+/// Way in which a body is cut into pieces.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Pieces {
     /// As the agent cuts it.
@@ -240,5 +240,5 @@ const EVENTS: &str = "text/event-stream";
 /// After how many bytes cutting into single ones tells nothing new.
 const LONG: usize = 300;
 
-/// How long a request may be.
+/// Maximum bytes of a request body.
 const LONGEST: usize = 128 << 20;

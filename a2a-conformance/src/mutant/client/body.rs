@@ -1,4 +1,4 @@
-//! What goes back to the client: the bytes of an answer, changed by the bug of the subject.
+//! Body of an answer to the client: its bytes, changed by the bug of the subject.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::meddler::BoxError;
 use super::odd::Replace;
 use super::{Bug, Subject};
 
-/// What goes back to the client.
+/// Body of an answer to the client.
 pub(super) struct Body {
     take: mpsc::Receiver<Result<Bytes, BoxError>>,
-    /// What broke it off, until all before that is written.
+    /// Error that broke it off, kept until all before it is written.
     broken: Option<BoxError>,
 }
 
@@ -55,7 +55,7 @@ impl Body {
                 let changed = change.change(data);
                 let is_over = changed.is_err();
                 let gone = give.send(changed).await.is_err();
-                // One with this bug reads on although nobody wants it.
+                // A client with this bug reads on although it needs no more.
                 if is_over || gone && !change.subject.has(Bug::NeverDone) {
                     break;
                 }
@@ -93,7 +93,7 @@ impl hyper::body::Body for Body {
     }
 }
 
-/// What becomes of the bytes of an answer.
+/// Change of the bytes of an answer.
 pub(super) struct Change {
     subject: Subject,
     is_stream: bool,

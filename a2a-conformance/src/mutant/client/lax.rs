@@ -39,7 +39,7 @@ pub(crate) async fn ask(bug: Bug, url: &str, authority: &str) -> io::Result<()> 
         "GET /.well-known/agent-card.json HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
     );
     stream.write_all(asked.as_bytes()).await?;
-    // Once an answer begins, it was heard.
+    // Once an answer begins, the request was received.
     stream.read_u8().await?;
     Ok(())
 }

@@ -29,7 +29,7 @@ use super::{Bug, Control, Subject};
 pub(crate) struct Meddler {
     url: String,
     open: watch::Sender<usize>,
-    /// Whether a stream had more to tell after the end of its task.
+    /// Set once a stream has more events after the end of its task.
     told_more: Arc<AtomicBool>,
     task: JoinHandle<()>,
 }
@@ -62,7 +62,7 @@ impl Meddler {
         })
     }
 
-    /// Whether a stream since the last time had more to tell after the end of its task.
+    /// Returns whether a stream had more events after the end of its task, since the last call.
     pub(crate) fn was_told_more(&self) -> bool {
         self.told_more.swap(false, Ordering::Relaxed)
     }
@@ -193,7 +193,7 @@ async fn pass(
     if subject.has(Bug::StreamsAtAnyStatus) && is_stream {
         *response.status_mut() = StatusCode::OK;
     }
-    // One whose length is not told may have no end.
+    // A body whose length is not given may have no end.
     let is_told = response.headers().contains_key(CONTENT_LENGTH) && !is_stream && !is_card;
     let is_whole = match subject.bug() {
         Some(Bug::AlwaysStreams | Bug::TwoSlashes) => is_card,
@@ -248,7 +248,7 @@ fn misdirect(request: &mut Request<Incoming>, bug: Option<Bug>) -> Result<(), Bo
     Ok(())
 }
 
-/// An error that has nothing but its code, as who does not look at the code sees it.
+/// Replaces the code of an error that carries nothing else, as a client that ignores codes sees it.
 fn without_codes(text: String) -> String {
     match serde_json::from_str::<Value>(&text) {
         Ok(mut said) if said["error"].is_object() && said["error"]["data"].is_null() => {

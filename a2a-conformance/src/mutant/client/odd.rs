@@ -1,4 +1,4 @@
-//! What is odd about requests, but right.
+//! Oddities of requests that are right.
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::control::Control;
 use crate::mutant::written::backwards;
 
-/// What goes to the agent.
+/// Body of a request to the agent.
 pub(super) type Asked = http_body_util::combinators::UnsyncBoxBody<Bytes, std::convert::Infallible>;
 
 /// Says the same otherwise: the body, and what becomes of the answer.
@@ -136,7 +136,7 @@ fn change(control: Control, json: &mut Value) -> Option<Replace> {
 pub(super) struct Replace {
     text: Vec<u8>,
     other: Vec<u8>,
-    /// What may be the beginning of the text.
+    /// Bytes that may be the beginning of the text.
     tail: Vec<u8>,
 }
 
@@ -149,7 +149,7 @@ impl Replace {
         }
     }
 
-    /// What can be passed on once these bytes have come.
+    /// Returns the bytes that can be passed on once these have come.
     pub(super) fn push(&mut self, data: &[u8]) -> Bytes {
         let mut passed = Vec::with_capacity(data.len());
         let mut data = data;
@@ -178,13 +178,13 @@ impl Replace {
         passed.into()
     }
 
-    /// What is left when no more comes.
+    /// Returns the bytes that are left at the end.
     pub(super) fn finish(self) -> Bytes {
         self.tail.into()
     }
 }
 
-/// How small chunks are.
+/// Bytes of a chunk.
 const CHUNK: usize = 7;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The suite is run against a client of which it is known what it has to find.
+//! Runs of the suite against a client, for which it is known what must be found.
 
 use std::time::Instant;
 
@@ -47,7 +47,7 @@ fn place_of(subject: Subject) -> Way {
     WAYS[number % WAYS.len()]
 }
 
-/// By its check wherever that applies, and by no other in one way.
+/// Proves that its check catches the mutant wherever that applies, and that no other does in one way.
 async fn prove_mutant(bug: Bug, extent: Extent, driver: &Driver) -> Result<Proof, String> {
     let mutant = bug.mutant();
     let named = mutant.caught_by;
@@ -106,5 +106,5 @@ fn in_way(way: Way) -> Selection {
     }
 }
 
-/// How much longer clients that should be green may take, however slow the machine.
+/// Factor on the time of clients that should be green, for slow machines.
 const PATIENT: f64 = 6.0;

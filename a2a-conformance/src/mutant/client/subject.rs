@@ -1,4 +1,4 @@
-//! Who is tested as a client.
+//! Clients under test.
 
 use super::{Bug, Control};
 
@@ -33,7 +33,7 @@ impl Subject {
         }
     }
 
-    /// What is special about it.
+    /// Returns a description of its peculiarity.
     pub fn says(self) -> &'static str {
         match self {
             Self::Ours => "nothing is special",
@@ -42,7 +42,7 @@ impl Subject {
         }
     }
 
-    /// What is wrong with it.
+    /// Returns its bug, or `None` if it has none.
     pub(crate) fn bug(self) -> Option<Bug> {
         match self {
             Self::Mutant(bug) => Some(bug),
@@ -50,12 +50,12 @@ impl Subject {
         }
     }
 
-    /// Whether it has this bug.
+    /// Returns whether it has this bug.
     pub(crate) fn has(self, bug: Bug) -> bool {
         self == Self::Mutant(bug)
     }
 
-    /// Whether what is special is in what is sent and what comes back, not in what is made of it.
+    /// Returns whether its peculiarity is in what is sent and what comes back, not in what is made of it.
     pub(crate) fn is_on_the_wire(self) -> bool {
         match self {
             Self::Ours => false,

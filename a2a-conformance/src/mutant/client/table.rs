@@ -7,7 +7,7 @@ pub struct Mutant {
     pub id: &'static str,
     /// The bug.
     pub bug: Bug,
-    /// What it does wrong.
+    /// Description of what it does wrong.
     pub says: &'static str,
     /// The check that must catch it, wherever it applies.
     pub caught_by: &'static str,
@@ -23,7 +23,7 @@ macro_rules! bugs {
         pub enum Bug { $(#[doc = $says] $bug,)* }
 
         impl Bug {
-            /// What is known of it.
+            /// Returns the mutant with this bug.
             pub fn mutant(self) -> Mutant {
                 match self {
                     $(Self::$bug => Mutant {
@@ -122,7 +122,7 @@ pub fn mutants() -> impl Iterator<Item = Mutant> {
 }
 
 impl Bug {
-    /// Whether it is in what is sent and what comes back, not in what is made of it.
+    /// Returns whether the bug is in what is sent and what comes back, not in what is made of it.
     pub(crate) fn is_on_the_wire(self) -> bool {
         matches!(
             self,

@@ -154,7 +154,7 @@ async fn unread(address: SocketAddr, size: usize) -> (TcpStream, String) {
     (stream, String::from_utf8_lossy(&head).into_owned())
 }
 
-/// How large a task is of which no three fit into the budget of answers.
+/// Bytes of a task of which no three fit into the budget of answers.
 const LARGE: usize = 8 << 20;
 
 #[tokio::test]
@@ -176,7 +176,7 @@ async fn answers_beyond_the_budget_are_told_to_come_later() {
     let (small, body) = request("/", 1000);
     let answer = exchange(address, &(small + &body)).await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    // Who leaves or reads makes room.
+    // A caller that leaves or reads makes room.
     drop(held);
     let asking = async { while !unread(address, LARGE).await.1.starts_with("HTTP/1.1 200") {} };
     tokio::time::timeout(PATIENCE, asking).await.unwrap();

@@ -1,4 +1,4 @@
-//! Who is too busy says when to ask again.
+//! `Retry-After` of agents that are too busy.
 
 use a2a_transport::http::HttpService;
 use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};

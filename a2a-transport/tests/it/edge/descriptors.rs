@@ -56,7 +56,7 @@ async fn more_connections_than_descriptors_are_survived() {
     assert!(ended.unwrap().unwrap().success());
 }
 
-/// What the other process does.
+/// Serves in the other process until its standard input ends.
 async fn serve_until_told() {
     let mut options = ServeOptions::default();
     options.header_timeout = SHORT;

@@ -4,7 +4,7 @@ use a2a_transport::http::ServeOptions;
 
 use crate::edge::{exchange, is_served, talker};
 
-/// Which status a head gets.
+/// Returns the status of an answer.
 #[track_caller]
 fn status(answer: &str) -> &str {
     answer.split(' ').nth(1).unwrap_or("none")
@@ -39,7 +39,7 @@ async fn the_size_of_a_head_is_limited() {
             let head = "GET /rest/tasks/t HTTP/1.1\r\nhost: h\r\nconnection: close\r\nx: ";
             let fill = "x".repeat(size - head.len() - "\r\n\r\n".len());
             let answer = exchange(address, &format!("{head}{fill}\r\n\r\n")).await;
-            // Who says ten times too much may not be listening when it is told so.
+            // A sender of more than twice the limit may not read the refusal.
             let unheard = size > 2 * limit && answer.is_empty();
             assert!(unheard || status(&answer) == expected, "{size}: {answer}");
         }

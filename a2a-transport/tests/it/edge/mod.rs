@@ -23,7 +23,7 @@ use tokio_stream::Stream;
 
 /// An agent that knows no task, and whose streams never end.
 struct Talker {
-    /// Told when a stream is dropped.
+    /// Receives `()` when a stream is dropped.
     left: UnboundedSender<()>,
 }
 
@@ -58,7 +58,7 @@ impl Drop for Talk {
     }
 }
 
-/// A server of a [`Talker`], and who is told when a stream of its is dropped.
+/// Starts a server of a [`Talker`]. The receiver gets `()` when one of its streams is dropped.
 async fn talker(options: ServeOptions) -> (SocketAddr, UnboundedReceiver<()>) {
     let (left, leaving) = unbounded_channel();
     let service = HttpService::new(Talker { left }).body_timeout(SHORT);
@@ -68,10 +68,10 @@ async fn talker(options: ServeOptions) -> (SocketAddr, UnboundedReceiver<()>) {
     (address, leaving)
 }
 
-/// What a peer of these tests may take for what it does slowly.
+/// Timeout for a slow peer in these tests.
 const SHORT: Duration = Duration::from_millis(300);
 
-/// How long a test waits for what must happen.
+/// Time for which a test waits for what must happen.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Sends a request on a connection of its own, and reads what comes until the connection ends.

@@ -24,7 +24,7 @@ async fn readers_that_stop_are_cut_off_and_their_streams_dropped() {
     let (address, mut leaving) = talker(options()).await;
     let mut stalled = Vec::new();
     for _ in 0..8 {
-        // With little room of its own, so that it is the sooner that nothing more goes out.
+        // A small receive buffer, so that the server is blocked sooner.
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(4096).unwrap();
         let mut stream = socket.connect(address).await.unwrap();
@@ -85,7 +85,7 @@ async fn a_stream_of_http_2_whose_reader_stops_is_reset() {
     assert!(!moving.is_finished());
 }
 
-/// Who leaves is noticed at once, whatever the deadlines.
+/// A reader that leaves is noticed at once, whatever the deadlines.
 #[tokio::test]
 async fn the_stream_of_a_reader_that_leaves_is_dropped() {
     let (address, mut leaving) = talker(ServeOptions::default()).await;

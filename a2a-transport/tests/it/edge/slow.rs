@@ -87,7 +87,7 @@ async fn a_body_that_drips_is_refused() {
     }
 }
 
-/// However long it takes: every KiB comes in time.
+/// The whole may take any time: every KiB comes in time.
 #[tokio::test]
 async fn a_body_that_comes_steadily_is_read() {
     let (address, _) = talker(ServeOptions::default()).await;

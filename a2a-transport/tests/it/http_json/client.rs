@@ -1,4 +1,4 @@
-//! What our client sends, and how it deals with servers that take something else.
+//! Requests of our client, and how it deals with servers that take something else.
 
 use a2a_transport::http::{HttpService, HttpTransport, ServeOptions, serve};
 use a2a_transport::{Answer, Binding, BoxFuture, Call, Transport};

@@ -23,7 +23,7 @@ use serde_json::Value;
 pub(crate) struct Scripted(Arc<Mutex<Vec<Call>>>);
 
 impl Scripted {
-    /// What was asked last.
+    /// Removes and returns the last call.
     pub(crate) fn asked(&self) -> Call {
         self.0.lock().unwrap().pop().expect("a call came through")
     }
@@ -123,7 +123,7 @@ impl Transport for Scripted {
     }
 }
 
-/// What came back.
+/// Response received.
 #[derive(Debug)]
 pub(crate) struct Got {
     pub(crate) status: StatusCode,

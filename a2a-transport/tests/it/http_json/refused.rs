@@ -1,4 +1,4 @@
-//! What is refused, and how that is said.
+//! Refusals, and how they are written.
 
 use a2a_transport::http::HttpService;
 use a2a_types::reading::Mode;

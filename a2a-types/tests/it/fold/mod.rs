@@ -48,7 +48,7 @@ fn fold<'a>(mut task: Task, events: impl IntoIterator<Item = &'a Event>) -> Task
     task
 }
 
-/// As it would be read from where it was written to.
+/// Returns the value as it is read back after it was written.
 fn reread<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
     let text = serde_json::to_string(value).expect("it can be written");
     serde_json::from_str(&text).expect("what was written can be read")
@@ -84,7 +84,7 @@ fn a_fold_can_be_taken_up_anywhere() {
             let kept = reread(&snapshot);
             prop_assert_eq!(&kept, &snapshot, "a snapshot is read as it was written");
             prop_assert_eq!(&fold(kept, rest), &whole, "from a snapshot after {}", split);
-            // A reader who does not know what was before is told the task as it stands.
+            // A reader that does not know what was before receives the task as it stands.
             let told = [Event::Task(snapshot)];
             let told = fold(begin(), told.iter().chain(rest));
             prop_assert_eq!(&told, &whole, "from a task that was told after {}", split);

@@ -1,4 +1,4 @@
-//! A task told in another way: what was said, and the pieces of what was made.
+//! Another model of a task: what was said, and the pieces of what was made.
 
 use a2a_types::{
     Artifact, ArtifactId, ContextId, Event, IllegalEvent, Message, Object, Part, Task, TaskId,
@@ -14,13 +14,13 @@ pub(crate) struct Model {
     since: Option<Timestamp>,
     /// All that was said, in order.
     said: Vec<Message>,
-    /// Whether the last thing that was said is what the status says.
+    /// `true` if the last message of `said` is that of the status.
     is_latest: bool,
     /// The pieces of each artifact since it was last replaced, in order of first appearance.
     made: Vec<(ArtifactId, Vec<Artifact>)>,
 }
 
-/// Why an event cannot happen.
+/// Reason why an event cannot happen.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Refusal {
     OtherTask,

@@ -1,4 +1,4 @@
-//! Where two JSON values differ.
+//! Differences of two JSON values.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 pub(crate) struct Difference {
     pub(crate) path: Vec<Step>,
     pub(crate) change: Change,
-    /// What was there, and what is there, for people.
+    /// Old and new value, for people.
     values: String,
 }
 
@@ -20,7 +20,7 @@ pub(crate) enum Step {
     Item(usize),
 }
 
-/// What happened to the value at a place.
+/// Change of the value at a place.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Change {
     /// It was there and is not any more.

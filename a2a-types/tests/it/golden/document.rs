@@ -18,9 +18,9 @@ pub(crate) struct Document {
     pub(crate) object: Object,
     pub(crate) about: String,
     pub(crate) spellings: BTreeMap<Spelling, Value>,
-    /// What a spelling reads as in 1.0, where that is something else than the spelling of 1.0.
+    /// Values that spellings read as in 1.0, where they differ from the spelling of 1.0.
     pub(crate) back: BTreeMap<Spelling, Value>,
-    /// Why a generation cannot say it at all.
+    /// Reasons why generations cannot say it at all.
     pub(crate) cannot: BTreeMap<Spelling, String>,
 }
 
@@ -98,7 +98,7 @@ impl Document {
         }
     }
 
-    /// What 1.0 says.
+    /// Returns the spelling of 1.0.
     pub(crate) fn canonical(&self) -> &Value {
         &self.spellings[&Spelling::V1_0]
     }

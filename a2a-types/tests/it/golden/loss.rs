@@ -17,12 +17,12 @@ pub(crate) struct Losses {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {
-    /// What it is called there.
+    /// Name of the row there.
     pub(crate) row: String,
     /// The documents that show it.
     #[serde(default)]
     pub(crate) shown: Vec<String>,
-    /// Where else to look, if it is not about one document: a file of the workspace, and why.
+    /// Other place to look, if it is not about one document: a file of the workspace, and why.
     pub(crate) elsewhere: Option<String>,
     #[serde(default)]
     pub(crate) losses: Vec<Loss>,
@@ -32,7 +32,8 @@ pub(crate) struct Row {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Loss {
-    /// On the way to these; `1.0` stands for the canonical model, which every way leads through.
+    /// Spellings on whose way they are lost; `1.0` stands for the canonical model, which every way leads
+    /// through.
     #[serde(rename = "in")]
     pub(crate) spellings: Vec<Spelling>,
     #[serde(default)]
@@ -41,7 +42,7 @@ pub(crate) struct Loss {
     pub(crate) new: Vec<Pattern>,
     #[serde(default)]
     pub(crate) changed: Vec<Pattern>,
-    /// In these documents alone.
+    /// Documents to which it is limited; all if empty.
     #[serde(default)]
     pub(crate) only: Vec<String>,
 }

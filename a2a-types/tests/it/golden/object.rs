@@ -1,4 +1,4 @@
-//! What a golden document is, and how each generation reads and writes it.
+//! Kinds of golden documents, and how each generation reads and writes them.
 
 use a2a_types::reading::{Hints, Mode, Violation, Wire, read, read_canonical};
 use a2a_types::{
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::golden::spelling::Spelling;
 
-/// What a document is.
+/// Kind of a document.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Object {
     Message,
@@ -115,7 +115,7 @@ impl Object {
     }
 }
 
-/// In which spelling, and how closely.
+/// Spelling, and how strictly it is read.
 type How = (Spelling, Mode);
 
 fn message((spelling, mode): How, json: &str) -> Result<Message, Violation> {
@@ -154,7 +154,7 @@ fn event((spelling, mode): How, json: &str) -> Result<Event, Violation> {
         Spelling::V1_0 => return canonical(json),
     };
     let mut event = streamed?.value.event;
-    // Who reads an event of 0.1 knows the conversation from the exchange, not from the event.
+    // A reader of 0.1 knows the context from the exchange, not from the event.
     let context = match &mut event {
         Event::StatusUpdate(update) => &mut update.context_id,
         Event::ArtifactUpdate(update) => &mut update.context_id,

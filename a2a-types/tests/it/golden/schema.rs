@@ -1,4 +1,4 @@
-//! Whether documents fit the schemas of their generations, ours and the official ones.
+//! Validation of documents by the schemas of their generations, ours and the official ones.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::golden::spelling::Spelling;
 /// Schemas of several generations.
 pub(crate) struct Schemas {
     bundles: BTreeMap<Spelling, Value>,
-    /// Whether each definition has to be there.
+    /// `true` if each definition has to be there.
     complete: bool,
 }
 
@@ -109,7 +109,7 @@ fn of(bundle: &Value, name: &str) -> Option<Value> {
     Some(schema)
 }
 
-/// What the schemas call a document; none if none of them has it.
+/// Returns the name of a document in the schemas, or `None` if none of them has it.
 fn definition(object: Object, spelling: Spelling, value: &Value) -> Option<&'static str> {
     let names = match object {
         Object::Message => ["Message"; 5],
@@ -130,7 +130,7 @@ fn definition(object: Object, spelling: Spelling, value: &Value) -> Option<&'sta
     (!name.is_empty()).then_some(name)
 }
 
-/// What 0.2 and 0.3 call an object that tells its kind.
+/// Returns the name of an object in 0.2 and 0.3, from its `kind`.
 fn told(value: &Value) -> &'static str {
     match value["kind"].as_str() {
         Some("message") => "Message",

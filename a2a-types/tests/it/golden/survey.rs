@@ -9,12 +9,12 @@ use crate::golden::document::Document;
 use crate::golden::loss::Losses;
 use crate::golden::spelling::Spelling;
 
-/// What was found on the ways.
+/// Findings on the ways.
 pub(crate) struct Survey {
     losses: Losses,
-    /// Which entries of the list were needed.
+    /// Entries of the list that were needed.
     needed: BTreeSet<Need>,
-    /// How many ways were gone, there and back.
+    /// Number of ways that were gone, there and back.
     pub(crate) ways: usize,
     pub(crate) failures: Vec<String>,
 }
@@ -76,7 +76,7 @@ impl Survey {
         }
     }
 
-    /// From every spelling to every other, and back.
+    /// Goes from every spelling to every other, and back.
     pub(crate) fn ways_and_back(&mut self, document: &Document) {
         for (&from, text) in &document.spellings {
             for &to in document.spellings.keys() {

@@ -57,7 +57,7 @@ fn check_mended_event(body: &Value, strict: &str, repairs: &[(&str, &str)]) {
 #[test]
 fn requests_are_mended() {
     let parts = json!([{"text": "x"}]);
-    // Who sends a message names it, and itself.
+    // A sent message must have an id and a role.
     for unnamed in [
         json!({"message": {"role": "ROLE_USER", "content": parts}}),
         json!({"message": {"role": "ROLE_USER", "messageId": "", "content": parts}}),

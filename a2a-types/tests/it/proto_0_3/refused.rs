@@ -1,4 +1,4 @@
-//! What no one can read is refused in either mode, where its sender wrote it.
+//! Bodies that no one can read: refused in either mode, at the place where their sender wrote it.
 
 use std::fmt::Debug;
 

@@ -262,7 +262,7 @@ fn send_requests() {
     );
 }
 
-/// Who says nothing of waiting does not wait.
+/// A request that says nothing of waiting does not wait.
 #[test]
 fn waiting_is_asked_for() {
     let message = json!({"messageId": "m", "role": "ROLE_USER", "content": [{"text": "a"}]});
@@ -370,7 +370,7 @@ fn device_codes_and_pkce_are_lost() {
     );
 }
 
-/// What is written is told to be ProtoJSON, what 0.2 writes to be plain.
+/// Our ProtoJSON is recognised as ProtoJSON, and the JSON of 0.2 as plain.
 #[test]
 fn what_is_written_tells_its_flavour() {
     let event: Event = value(

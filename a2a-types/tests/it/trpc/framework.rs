@@ -1,10 +1,10 @@
-//! What a client of the framework keeps of what it is told, as was measured with real ones.
+//! Content that a client of the framework keeps of what it receives, as was measured with real ones.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// What is kept: what the model said, what it thought, what was done, and what went wrong.
+/// Content kept: what the model said, what it thought, what was done, and what went wrong.
 #[derive(Debug, Default)]
 pub(crate) struct Framework {
     said: String,
@@ -14,7 +14,7 @@ pub(crate) struct Framework {
 }
 
 impl Framework {
-    /// Of the results of a stream.
+    /// Returns what is kept of the results of a stream.
     pub(crate) fn streamed(results: &[Value]) -> Self {
         let mut kept = Self::default();
         for result in results {
@@ -35,7 +35,7 @@ impl Framework {
         kept
     }
 
-    /// Of a result by itself.
+    /// Returns what is kept of a result by itself.
     pub(crate) fn answered(result: &Value) -> Self {
         let mut kept = Self::default();
         if result["kind"] == "message" {

@@ -43,7 +43,7 @@ fn every_scene_is_as_its_golden_file_says() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Whatever is written, a client of the framework keeps every word of it, and so do we.
+/// A client of the framework keeps every word that is written, and so do we.
 #[test]
 fn no_scene_loses_a_word() {
     for path in scenes() {

@@ -13,10 +13,10 @@ use crate::trpc::framework::Framework;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Scene {
-    /// What is shown.
+    /// Description of the scene.
     #[serde(rename = "about")]
     _about: String,
-    /// What must be kept once by whoever is told.
+    /// Words that every receiver must keep once.
     #[serde(default)]
     pub(crate) words: Vec<String>,
     /// The message that a stream answers; without it the stream begins with the task.
@@ -65,7 +65,7 @@ impl Scene {
         golden
     }
 
-    /// What our reader and the framework's client keep.
+    /// Returns what our reader and the framework's client keep.
     pub(crate) fn kept(&self) -> Vec<(&'static str, String)> {
         let wire = self.wire();
         let ours = shown(&self.read(&wire).responses());

@@ -1,4 +1,4 @@
-//! Which version of the profile is spoken.
+//! Version of the profile.
 
 use a2a_types::extension::trpc::{Compatibility, UnreadableVersion, Version};
 use a2a_types::{AgentCard, Message};

@@ -1,4 +1,4 @@
-//! What slips have in common: finding things in documents.
+//! Helpers of all slips: finding things in documents.
 
 use serde_json::Value;
 

@@ -84,7 +84,7 @@ pub(super) fn event_third_lost(seen: &mut Seen, event: &Value) -> Vec<Value> {
     }
 }
 
-/// Of which task an event is.
+/// Returns the id of the task that an event belongs to.
 pub(super) fn task_of(event: &Value) -> String {
     let id = find(event, "taskId").or_else(|| find(event.get("result").unwrap_or(event), "id"));
     id.map(Value::to_string).unwrap_or_default()
@@ -118,7 +118,7 @@ pub(super) fn event_after_end(seen: &mut Seen, event: &Value) -> Vec<Value> {
     }
 }
 
-/// What 0.1 has in the artifact, and others in the event.
+/// Sets or removes a flag, which 0.1 has in the artifact, and later versions in the event.
 pub(super) fn flag(json: &mut Value, name: &str, value: Option<bool>) {
     each(json, &mut |thing| {
         let is_event = thing.contains_key("artifact");

@@ -1,4 +1,4 @@
-//! Slips about tasks: which one is told, its history, its names.
+//! Slips about tasks: which one is returned, its history, its names.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What a generation cannot keep, said in code: each arm cites the reference.
+//! Losses of each generation, in code: each arm cites the reference.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ pub(crate) fn forget(spelling: Spelling, canonical: Canonical) -> Option<Canonic
     })
 }
 
-/// Takes away what nobody can foretell, or what the documents show better.
+/// Removes what cannot be foreseen, or what the documents show better.
 pub(crate) fn unforeseen(spelling: Spelling, mut canonical: Canonical) -> Canonical {
     if let Canonical::AgentCard(card) = &mut canonical {
         // §3.8: a card before 1.0 is of one generation.
@@ -122,7 +122,7 @@ fn empty_is_none(metadata: &mut Option<Object>) {
 fn message(spelling: Spelling, message: &mut Message) {
     message.parts.iter_mut().for_each(part);
     if message.role == Role::Unspecified && spelling != Spelling::V0_3P {
-        // §3.1: the JSON before 1.0 has two roles; who does not say is taken for an agent.
+        // §3.1: the JSON before 1.0 has two roles; a message without a role is taken for an agent's.
         message.role = Role::Agent;
     }
     match spelling {
@@ -350,13 +350,13 @@ fn card(spelling: Spelling, card: &mut AgentCard) {
         let capabilities = &mut card.capabilities;
         capabilities.extensions.clear();
         capabilities.extended_agent_card = None;
-        // §3.8: who does not say that it can, cannot.
+        // §3.8: a capability that is not declared is absent.
         capabilities.streaming.get_or_insert(false);
         capabilities.push_notifications.get_or_insert(false);
     }
 }
 
-/// Whether anything remains of a scheme.
+/// Removes from a scheme what the spelling cannot keep, and returns whether the scheme remains.
 fn scheme(spelling: Spelling, scheme: &mut SecurityScheme) -> bool {
     match scheme {
         SecurityScheme::OAuth2SecurityScheme(oauth2) => {

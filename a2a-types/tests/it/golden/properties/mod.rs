@@ -1,5 +1,5 @@
-//! What holds for every value: nothing panics, nothing is lost but what the reference says, and what
-//! is written, read and written again is the same text.
+//! Properties of every value: nothing panics, nothing is lost but what the reference says, and what is
+//! written, read and written again is the same text.
 //!
 //! The cases are drawn from a fixed seed, so that a failure is one for everybody.
 
@@ -107,7 +107,7 @@ fn no_reader_panics_at_any_json() {
     });
 }
 
-/// A message of which one place is something else is the most likely to be half understood.
+/// A message with one wrong place is the most likely to be half understood.
 #[test]
 fn no_reader_panics_at_a_spoiled_message() {
     let spoiled = (objects(), any::<prop::sample::Index>(), values::json());
@@ -124,7 +124,7 @@ fn no_reader_panics_at_a_spoiled_message() {
     });
 }
 
-/// In every spelling and mode; what is understood is written in every spelling.
+/// Reads it in every spelling and mode, and writes what is understood in every spelling.
 fn read_every_way(object: Object, value: &Value) {
     for &spelling in Spelling::ALL {
         for mode in [Mode::Strict, Mode::Lenient] {
@@ -151,7 +151,7 @@ fn all_objects() -> impl Iterator<Item = Object> {
     others.into_iter().chain(requests).chain(responses)
 }
 
-/// How many values there are in a value, itself included.
+/// Returns the number of values in a value, itself included.
 fn places(value: &Value) -> usize {
     1 + match value {
         Value::Object(members) => members.values().map(places).sum(),

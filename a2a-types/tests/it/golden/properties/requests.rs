@@ -1,4 +1,4 @@
-//! What is asked, and what is answered.
+//! Strategies for requests and responses.
 
 use a2a_types::{
     AuthenticationInfo, CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest,
