@@ -54,29 +54,29 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
     by(
         Binding::JsonRpc,
         "rpc.envelope",
-        "Every answer says `\"jsonrpc\": \"2.0\"`, and has an id and either a result or an error",
+        "A response has `\"jsonrpc\": \"2.0\"`, an id, and either a result or an error",
     ),
     by(
         Binding::JsonRpc,
         "rpc.id-echoed",
-        "Every answer has the id of its request, of the same type",
+        "A response has the id of its request, with the same type",
     ),
     by(
         Binding::JsonRpc,
         "rpc.content-type",
-        "Every answer that is no stream is JSON, and says so",
+        "A non-stream JSON-RPC response is JSON with Content-Type application/json",
     ),
     by(
         Binding::JsonRpc,
         "rpc.status",
-        "A result comes with an HTTP status of success",
+        "A JSON-RPC result has a 2xx HTTP status",
     ),
     Invariant {
         until: Dialect::V0_3,
         ..by(
             Binding::HttpJson,
             "rest.content-type",
-            "Every answer that is no stream is JSON, and says so",
+            "A non-stream HTTP+JSON response is JSON with a JSON Content-Type",
         )
     },
     Invariant {
@@ -85,7 +85,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         ..by(
             Binding::HttpJson,
             "rest.content-type",
-            "Every answer that is no stream is JSON, and says so",
+            "A non-stream HTTP+JSON response is JSON with a JSON Content-Type",
         )
     },
     Invariant {
@@ -93,7 +93,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         ..by(
             Binding::HttpJson,
             "error.status",
-            "The HTTP status tells whether it went well, and which error it is",
+            "The HTTP status corresponds to the result or the error type",
         )
     },
     Invariant {
@@ -101,7 +101,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         ..by(
             Binding::HttpJson,
             "error.body",
-            "Every error has the one form of its generation",
+            "An HTTP+JSON error has the body format of its protocol version",
         )
     },
     Invariant {
@@ -110,13 +110,13 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         ..by(
             Binding::HttpJson,
             "error.status-name",
-            "The `status` of an error is the name of its gRPC status",
+            "The `status` of an HTTP+JSON error is a gRPC status name",
         )
     },
-    must("error.object", "Every error has a code and a message"),
+    must("error.object", "An error has an integer code and a message"),
     must(
         "error.codes",
-        "Every error has a code that its generation knows",
+        "No error uses a reserved code that its protocol version does not define",
     ),
     Invariant {
         since: Dialect::V1_0,
@@ -124,7 +124,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         ..by(
             Binding::JsonRpc,
             "error.info",
-            "Errors of A2A have an ErrorInfo",
+            "An A2A error has an ErrorInfo with its reason and domain",
         )
     },
     Invariant {
@@ -132,36 +132,45 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         ..by(
             Binding::HttpJson,
             "error.info",
-            "Errors of A2A have an ErrorInfo",
+            "An A2A error has an ErrorInfo with its reason and domain",
         )
     },
     Invariant {
         since: Dialect::V1_0,
-        ..must("error.details-typed", "Every detail of an error has a type")
+        ..must(
+            "error.details-typed",
+            "Error details have an `@type`; ErrorInfo and BadRequest are well formed",
+        )
     },
     must(
         "error.no-internals",
-        "Errors tell nothing of the inside of the agent",
+        "Errors reveal no stack traces, file paths or SQL statements",
     ),
     must(
         "task.shape",
-        "Every result is what the schema of its generation says",
+        "A result conforms to the schema of its protocol version",
     ),
     must(
         "task.asked-for",
-        "An answer is about the task, the conversation and the webhook that were asked for",
+        "A result is about the requested task, context or push notification config",
     ),
     must(
         "task.identities",
-        "What is in a task is of that task, and has an id of its own",
+        "Artifact and message ids of a task are unique; taskId and contextId agree",
     ),
-    must("task.speaker", "What the agent says is said as the agent"),
     must(
-        "task.bytes",
-        "Bytes are Base64 of the usual letters, with padding",
+        "task.speaker",
+        "Status messages and direct message results have the agent's role",
     ),
-    must("task.timestamps", "Times are ISO 8601, in 1.0 UTC"),
-    must("task.ended-stays", "A task that has ended stays so"),
+    must("task.bytes", "File bytes are standard Base64 with padding"),
+    must(
+        "task.timestamps",
+        "Status timestamps are ISO 8601 (UTC in 1.0), current and in order",
+    ),
+    must(
+        "task.ended-stays",
+        "A task in a terminal state keeps its state and artifacts",
+    ),
     Invariant {
         since: Dialect::V0_2,
         ..must(
@@ -171,74 +180,83 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
     },
     Invariant {
         since: Dialect::V0_2,
-        ..must("send.names-new-task", "No two new tasks have one id")
+        ..must("send.names-new-task", "Every new task has a unique id")
     },
     Invariant {
         since: Dialect::V0_2,
         ..must(
             "task.messages-kept",
-            "What is in the history is what was said",
+            "Messages in the history keep the role and parts they were sent with",
         )
     },
     must(
         "task.history",
-        "No answer has more history than was asked for",
+        "The result of GetTask has at most historyLength messages in its history",
     ),
     must(
         "send.history-length",
-        "No answer has more history than was asked for",
+        "The task for a sent message has at most historyLength history messages",
     ),
     since_1_0(
         "list.history-length",
-        "No task of a list has more history than was asked for",
+        "A listed task has at most historyLength messages in its history",
     ),
-    since_1_0("list.artifacts", "No artifacts are listed unasked"),
-    since_1_0("list.filters", "Only what was asked for is listed"),
+    since_1_0(
+        "list.artifacts",
+        "Listed tasks have no artifacts unless includeArtifacts is true",
+    ),
+    since_1_0(
+        "list.filters",
+        "Listed tasks match the contextId, status and statusTimestampAfter filters",
+    ),
     since_1_0(
         "list.sorted",
-        "Tasks are listed by the time of their status, the latest first",
+        "Listed tasks are sorted by status timestamp, latest first",
     ),
     since_1_0(
         "list.page-size",
-        "No page has more tasks than were asked for",
+        "A page has at most pageSize tasks, or 50 by default",
     ),
     must(
         "push.body",
-        "A webhook is told what the schema of its generation says",
+        "A push notification body conforms to the schema of its protocol version",
     ),
-    must("stream.status", "A stream comes with the HTTP status 200"),
-    must("stream.media-type", "A stream comes as `text/event-stream`"),
+    must("stream.status", "A stream has HTTP status 200"),
+    must(
+        "stream.media-type",
+        "A stream has the media type `text/event-stream`",
+    ),
     must(
         "stream.framing",
-        "A stream is made of Server-Sent Events, each with one JSON document",
+        "A stream consists of Server-Sent Events, each with one JSON document",
     ),
     must(
         "stream.event-shapes",
-        "Every event is what the schema of its generation says, about the task of the stream",
+        "An event conforms to its version's schema and concerns the stream's task",
     ),
     by(
         Binding::JsonRpc,
         "stream.envelope",
-        "Every event is an answer of JSON-RPC with the id of the request",
+        "An event is a JSON-RPC response with the id of the request",
     ),
     by(
         Binding::HttpJson,
         "rest.stream-frames",
-        "Every event is bare, without an envelope of JSON-RPC",
+        "An HTTP+JSON event has no JSON-RPC envelope",
     ),
     must(
         "stream.closes",
-        "A stream is closed when the task has ended, and nothing is told after that",
+        "A stream closes after its task's last event, and not before",
     ),
     must(
         "stream.chunks",
-        "Chunks are added to artifacts that were begun",
+        "Appended chunks continue an artifact that was begun and is not complete",
     ),
     Invariant {
         until: Dialect::V0_3,
         ..must(
             "stream.final",
-            "The last status of a stream, and only that, is final",
+            "The last status update of a stream, and no earlier one, is final",
         )
     },
     Invariant {
