@@ -1,4 +1,4 @@
-//! What is asked again, and what is not.
+//! Retried and unretried requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -29,7 +29,7 @@ impl Transport for Failing {
     }
 }
 
-/// How often a question is asked that meets this error.
+/// Returns the number of attempts of a request that fails with this error.
 async fn asked(request: impl Into<Request>, retries: Retries, error: fn() -> Error) -> u32 {
     let asked = Arc::new(AtomicU32::new(0));
     let failing = Failing {

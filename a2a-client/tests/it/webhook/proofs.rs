@@ -1,4 +1,4 @@
-//! What a sender must show, and what of it holds.
+//! Authentication of senders.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

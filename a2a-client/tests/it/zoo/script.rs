@@ -1,16 +1,16 @@
-//! What servers say, and when.
+//! Scripted responses of servers.
 
 use std::time::Duration;
 
 use crate::zoo::cage::{Act, Asked, act};
 
-/// Says these bytes as soon as something is asked, and then nothing.
+/// Sends these bytes after a request, and then nothing.
 pub(crate) fn says(bytes: impl Into<Vec<u8>>) -> Act {
     let bytes = bytes.into();
     answers(move |_| bytes.clone())
 }
 
-/// Says these bytes unasked, and then nothing.
+/// Sends these bytes without a request, and then nothing.
 pub(crate) fn says_at_once(bytes: impl Into<Vec<u8>>) -> Act {
     let bytes = bytes.into();
     act(move |mut visit| {
@@ -135,7 +135,7 @@ pub(crate) fn stream(events: impl IntoIterator<Item = String>) -> Vec<u8> {
     [STREAM, &events].concat().into()
 }
 
-/// A result in its envelope, for the first question that a client asks.
+/// Returns a result in its envelope, for the first request of a client.
 pub(crate) fn result(result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#)
 }
@@ -162,7 +162,8 @@ pub(crate) fn task(id: &str, state: &str) -> String {
     format!(r#"{{"task":{}}}"#, bare_task(id, state, "[]"))
 }
 
-/// The same without the member that tells it from a message, as reading a task is answered.
+/// Returns the same without the member that distinguishes it from a message, as in the answer that
+/// reads a task.
 pub(crate) fn bare_task(id: &str, state: &str, artifacts: &str) -> String {
     format!(
         r#"{{"id":"{id}","contextId":"c","status":{{"state":"TASK_STATE_{state}"}},"artifacts":{artifacts}}}"#
