@@ -19,7 +19,6 @@ impl Keyring {
     /// Tokens are fetched with `http`, and not before a request needs them. A [`Tap`](crate::Tap) on
     /// that client sees secrets and tokens in the bodies, so it should have none.
     ///
-    ///
     /// - The first requirement on the card counts of which every scheme can be satisfied
     ///   (specification 1.0 §4.4.1: the list offers alternatives, one entry wants all of its schemes).
     ///   Requirements of single skills are ignored here.

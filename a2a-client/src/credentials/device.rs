@@ -42,7 +42,7 @@ struct Codes {
     interval: Option<Seconds>,
 }
 
-/// Asks the user, and waits until the code was entered.
+/// Prompts the user and waits until the code was entered.
 pub(super) async fn authorize(
     grant: &Grant,
     places: &Places,
@@ -83,7 +83,7 @@ pub(super) async fn authorize(
         .unwrap_or_else(|_| Err("the code was not entered in time".to_owned()))
 }
 
-/// Asks until there is an answer (RFC 8628 §3.4, §3.5).
+/// Polls the token endpoint until there is an answer (RFC 8628 §3.4, §3.5).
 async fn poll(
     grant: &Grant,
     url: &str,

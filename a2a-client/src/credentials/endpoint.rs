@@ -39,7 +39,7 @@ impl Endpoint {
         self.wants_body.store(true, Ordering::Relaxed);
     }
 
-    /// Asks for a token.
+    /// Requests a token.
     pub(super) async fn token(&self, url: &str, form: &[(&str, &str)]) -> Result<Token, NoToken> {
         let mut form = form.to_vec();
         for (name, value) in &self.client.parameters {

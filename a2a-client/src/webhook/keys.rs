@@ -274,7 +274,7 @@ mod tests {
         }
         published.check(1);
         published.publish(&[&old, &new]);
-        // Everybody who needs the new key waits for the same fetch.
+        // All callers that need the new key wait for the same fetch.
         let all = (0..100).map(|_| {
             let (keys, kid) = (keys.clone(), new.id().to_owned());
             tokio::spawn(async move { keys.find(Some(&kid)).await.is_ok() })

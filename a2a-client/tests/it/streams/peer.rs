@@ -1,4 +1,4 @@
-//! An agent that answers from a script, over a socket, in any generation.
+//! Scripted agent of any protocol version, over a socket.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -250,7 +250,7 @@ pub(crate) fn in_short(event: &Event) -> String {
     }
 }
 
-/// A message whose task the caller names where a generation wants that.
+/// Returns a message that names its task in the versions that require it.
 pub(crate) fn message(dialect: Dialect) -> Message {
     Message {
         task_id: dialect.rules().caller_names_tasks.then(|| "t".into()),

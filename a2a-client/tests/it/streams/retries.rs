@@ -148,7 +148,7 @@ async fn an_agent_in_need_is_not_asked_much_more() {
     assert!((1100..=1110).contains(&asked), "{asked}");
 }
 
-/// Over a socket, in each generation: what busy agents and what stands before them answer.
+/// Responses of busy agents and their proxies, over a socket, in each protocol version.
 #[tokio::test]
 async fn busy_answers_are_understood() {
     const PAGE: &str =

@@ -1,4 +1,4 @@
-//! A server that behaves as a beast does, and knows whether anybody is still connected to it.
+//! Hostile server that counts its open connections.
 
 use std::io;
 use std::net::SocketAddr;
@@ -143,7 +143,7 @@ impl Visit {
         self.stream.write_all(bytes.as_ref()).await
     }
 
-    /// Says the same for as long as anybody listens.
+    /// Sends the same bytes until the connection ends.
     pub(crate) async fn say_for_ever(mut self, bytes: impl AsRef<[u8]>) -> Ended {
         let bytes = bytes.as_ref();
         let many = bytes.repeat((64 << 10) / bytes.len() + 1);
@@ -152,7 +152,7 @@ impl Visit {
         }
     }
 
-    /// Says nothing more, until the client leaves.
+    /// Sends nothing more, until the client leaves.
     pub(crate) async fn hush(mut self) -> Ended {
         let mut bytes = [0; 4096];
         while self.stream.read(&mut bytes).await? > 0 {}

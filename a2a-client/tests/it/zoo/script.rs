@@ -22,7 +22,7 @@ pub(crate) fn says_at_once(bytes: impl Into<Vec<u8>>) -> Act {
     })
 }
 
-/// Says these bytes, and closes the connection.
+/// Sends these bytes, and closes the connection.
 pub(crate) fn says_and_goes(bytes: impl Into<Vec<u8>>) -> Act {
     let bytes = bytes.into();
     act(move |mut visit| {
@@ -34,7 +34,7 @@ pub(crate) fn says_and_goes(bytes: impl Into<Vec<u8>>) -> Act {
     })
 }
 
-/// Says these bytes, and breaks the connection.
+/// Sends these bytes, and breaks the connection.
 pub(crate) fn says_and_breaks(bytes: impl Into<Vec<u8>>) -> Act {
     let bytes = bytes.into();
     act(move |mut visit| {
@@ -47,7 +47,7 @@ pub(crate) fn says_and_breaks(bytes: impl Into<Vec<u8>>) -> Act {
     })
 }
 
-/// Says the first, then the second for ever.
+/// Sends the first, then the second for ever.
 pub(crate) fn says_for_ever(first: impl Into<Vec<u8>>, second: impl Into<Vec<u8>>) -> Act {
     let (first, second) = (first.into(), second.into());
     act(move |mut visit| {
@@ -60,7 +60,7 @@ pub(crate) fn says_for_ever(first: impl Into<Vec<u8>>, second: impl Into<Vec<u8>
     })
 }
 
-/// Says the first, and then so many times the second.
+/// Sends the first, and then the second so many times.
 pub(crate) fn says_often(first: impl Into<Vec<u8>>, second: &str, times: usize, last: &str) -> Act {
     let first = first.into();
     let (second, last) = (second.to_owned(), last.to_owned());
@@ -79,7 +79,7 @@ pub(crate) fn says_often(first: impl Into<Vec<u8>>, second: &str, times: usize, 
     })
 }
 
-/// Says the first, and then the second for ever, one byte after the other.
+/// Sends the first, and then the second for ever, byte by byte.
 pub(crate) fn drips(first: impl Into<Vec<u8>>, second: impl Into<Vec<u8>>, each: Duration) -> Act {
     let (first, second) = (first.into(), second.into());
     act(move |mut visit| {
