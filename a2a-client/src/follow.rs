@@ -109,7 +109,7 @@ struct Stream {
     /// Set once the stream has had an event.
     has_events: bool,
     since: Instant,
-    /// Timer after which silence counts as an end.
+    /// Timer after which silence ends the stream, or has the task read.
     patience: Option<Pin<Box<Sleep>>>,
 }
 

@@ -111,7 +111,8 @@ impl Retries {
     }
 }
 
-/// Longest `Retry-After` that is waited for. After a longer one there is no retry.
+/// Longest `Retry-After` that is waited for: calls are not retried after a longer one, followers wait
+/// this long.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Retry budget: every call earns a part of a retry, and every retry costs one.
