@@ -1,4 +1,4 @@
-//! Lets callers of every generation reach an agent of one.
+//! Gateway from callers of every protocol version to an agent of one.
 //!
 //! ```sh
 //! cargo run -p a2a-client --example gateway -- --listen 127.0.0.1:8090 --upstream http://localhost:8080
@@ -63,7 +63,7 @@ async fn run(options: Options) -> Result<(), String> {
 
     let spoken = agent.dialect();
     let card = AgentCard::clone(&card).at(&url);
-    // It has no authenticator: callers cannot be told apart.
+    // It has no authenticator, so callers are indistinguishable.
     let gateway = Gateway::new(agent, spoken).share_tasks();
     let service = HttpService::new(gateway)
         .hosts(Hosts::of(local).and([&url]))
@@ -82,7 +82,7 @@ async fn run(options: Options) -> Result<(), String> {
     Ok(())
 }
 
-/// How to ask the agent, and the card it has or might have.
+/// Returns a transport to the agent, and the card it has or might have.
 async fn agent(options: &Options) -> Result<(HttpTransport, Arc<AgentCard>), String> {
     let url = &options.upstream;
     let explained = |error: Error| {

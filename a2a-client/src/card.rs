@@ -1,13 +1,13 @@
-//! Reading a card of any generation.
+//! Reader of agent cards of any protocol version.
 
 use a2a_types::reading::{Hints, Mode, Violation, read, read_canonical};
 use a2a_types::{AgentCard, v0_1, v0_2};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// Reads a card of any generation. A document with members of several is read as the latest.
+/// Reads a card of any protocol version. A document with members of several is read as the latest.
 pub fn read_card(json: &str) -> Result<AgentCard, Violation> {
-    /// What tells the generations apart.
+    /// Members that distinguish the protocol versions.
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Members {

@@ -1,4 +1,4 @@
-//! Finding an agent's card, and keeping it for as long as its server allows.
+//! Discovery and HTTP cache of agent cards.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,10 +20,10 @@ use serde::Deserialize;
 use crate::card::read_card;
 use crate::{Client, Interfaces};
 
-/// Finds agents by their cards, and keeps each card for as long as its server allows.
+/// Discovers agent cards and caches each for as long as its server allows.
 ///
-/// A card that is kept is used without asking while it is fresh, and asked for by its tag or time
-/// afterwards (RFC 9111; specification 1.0 §8.6). Clones share what they keep.
+/// A cached card is used without a request while it is fresh, and revalidated by its tag or time
+/// afterwards (RFC 9111; specification 1.0 §8.6). Clones share the cache.
 #[derive(Clone, Debug, Default)]
 pub struct Cards {
     http: HttpClient,
@@ -34,7 +34,7 @@ pub struct Cards {
     kept: Arc<Mutex<HashMap<String, Kept>>>,
 }
 
-/// A card, and how long it may be used.
+/// A cached card and its cache policy.
 #[derive(Clone, Debug)]
 struct Kept {
     card: Arc<AgentCard>,
@@ -42,7 +42,7 @@ struct Kept {
 }
 
 impl Cards {
-    /// Keeps none yet; fetches with `http`.
+    /// Creates an empty cache that fetches with `http`.
     pub fn new(http: HttpClient) -> Self {
         Self {
             http,
@@ -50,35 +50,35 @@ impl Cards {
         }
     }
 
-    /// Sends these headers to whoever is asked for a card.
+    /// Sends these headers with every request for a card.
     pub fn headers(mut self, headers: HeaderMap) -> Self {
         self.headers = headers;
         self
     }
 
-    /// Shows whoever is asked for a card who calls.
+    /// Authenticates requests for cards.
     pub fn credentials(mut self, credentials: Option<Arc<dyn Credentials>>) -> Self {
         self.credentials = credentials;
         self
     }
 
-    /// Takes only cards that one of these keys has signed (1.0 §8.4); others are
-    /// [`Error::Unverified`]. Of a card that was signed as 1.0 has it, only the members of 1.0 count.
+    /// Accepts only cards that one of these keys has signed (1.0 §8.4); others fail as
+    /// [`Error::Unverified`]. Of a card signed over the members of 1.0, only these are read.
     #[cfg(feature = "card-signature")]
     pub fn verify(mut self, keys: Jwks) -> Self {
         self.keys = Some(Arc::new(keys));
-        // What is kept was not verified, or by others.
+        // Cached cards were not verified, or with other keys.
         self.kept = Arc::default();
         self
     }
 
-    /// The card of the agent at `url`: its origin, base or card.
+    /// Returns the card of the agent at `url`: its origin, base or card.
     pub async fn find(&self, url: &str) -> Result<Arc<AgentCard>, Error> {
         let mut first_problem = None;
         for place in card_places(url) {
             match self.at(&place).await {
                 Ok(card) => return Ok(card),
-                // Whoever cannot be reached at one path cannot be at another.
+                // A host that is unreachable at one path is at all.
                 Err(
                     error @ (Error::Unreachable(_)
                     | Error::Connection(_)
@@ -92,7 +92,7 @@ impl Cards {
         Err(first_problem.unwrap_or_else(|| no_card(url, StatusCode::NOT_FOUND)))
     }
 
-    /// A client of the agent at `url`, by the first interface on its card that we speak.
+    /// Connects to the agent at `url`, by the first supported interface on its card.
     pub async fn connect(&self, url: &str) -> Result<Client, Error> {
         let card = self.find(url).await?;
         let interfaces = Interfaces::of(&card, |_, transport| transport.http(self.http.clone()))?;
@@ -110,7 +110,7 @@ impl Cards {
             }
         }
         let mut headers = asked.headers().clone();
-        // The policy writes down what HTTP sends anyway.
+        // The policy adds a header that HTTP sends anyway.
         headers.remove(http::header::HOST);
         if let Some(trace) = spans::here() {
             trace.write(&mut headers);
@@ -158,7 +158,7 @@ impl Cards {
         };
         let verified = verify(&json, keys);
         let verified = verified.map_err(|problem| Error::Unverified(problem.to_string()))?;
-        // What is read is what was verified, to the letter: the text may say a thing twice.
+        // Reads the JSON that was verified, not the text, which may repeat a member.
         match verified.form {
             Form::KnownMembers => AgentCard::deserialize(&json)
                 .map_err(|_| Error::Unverified("what was signed is no card of 1.0".to_owned())),
@@ -169,7 +169,7 @@ impl Cards {
     fn keep(&self, place: &str, card: Kept) {
         let mut kept = self.kept();
         if kept.len() >= CAPACITY && !kept.contains_key(place) {
-            // Which one goes matters little: it is fetched again when it is wanted.
+            // Any one will do: it is fetched again on demand.
             if let Some(other) = kept.keys().next().cloned() {
                 kept.remove(&other);
             }
@@ -183,10 +183,10 @@ impl Cards {
     }
 }
 
-/// How many cards are kept at most.
+/// Number of cards that are cached.
 const CAPACITY: usize = 1024;
 
-/// One program's own cache, which ignores no directive.
+/// Options of a private cache that obeys every directive.
 const PRIVATE: CacheOptions = CacheOptions {
     shared: false,
     cache_heuristic: 0.1,
@@ -201,18 +201,18 @@ fn answer(fetched: &Fetched) -> Response<()> {
     if let Some(age) = answer.headers_mut().get_mut(AGE) {
         let told = age.to_str().ok().and_then(|age| age.parse::<u32>().ok());
         if told.is_none() {
-            // The policy adds to it without a look at what there is room for.
+            // The policy adds to it without a check for overflow.
             *age = HeaderValue::from_static(OLDEST);
         }
     }
     answer
 }
 
-/// What an age counts as that is too great to be counted (RFC 9111 §1.2.2), or no number.
+/// Age in seconds assumed for one that is too large (RFC 9111 §1.2.2) or no number.
 const OLDEST: &str = "2147483648";
 
-/// Where the card may be: at the URL itself if it names a document, else at the well-known paths
-/// below the URL, the later generations' first, and below its origin.
+/// Returns the URLs to try: the URL itself if it names a document, else the well-known paths below the
+/// URL, those of later protocol versions first, and below its origin.
 fn card_places(url: &str) -> Vec<String> {
     let base = url.trim_end_matches('/');
     if base.ends_with(".json") {

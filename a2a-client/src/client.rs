@@ -1,4 +1,4 @@
-//! Typed calls.
+//! Client of an agent.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -15,7 +15,7 @@ use crate::follow::{Follower, Subject};
 use crate::profile;
 use crate::{ClientBuilder, Retries, Retrying, Sending, Updates};
 
-/// A connection to an agent, in the canonical model whatever generation the agent speaks.
+/// A client of one agent, in the canonical model for every protocol version.
 #[derive(Clone)]
 pub struct Client {
     transport: Retrying<Arc<dyn Transport>>,
@@ -24,7 +24,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of anything that is a [`Transport`]: a server in the same process, an
+    /// Creates a client of any [`Transport`]: a server in the same process, an
     /// [`HttpTransport`](crate::HttpTransport), middleware.
     pub fn new(transport: impl Transport) -> Self {
         Self {
@@ -34,31 +34,31 @@ impl Client {
         }
     }
 
-    /// A client of an agent whose card is known.
+    /// Creates a client of an agent whose card is known.
     pub fn with_card(transport: impl Transport, card: Arc<AgentCard>) -> Self {
         let client = Self::new(transport);
         client.set_card(card);
         client
     }
 
-    /// Fetches the card of the agent at `url` (its origin, base or card) and connects to the first
-    /// interface on it that we speak.
+    /// Fetches the card of the agent at `url` (its origin, base or card) and connects to its first
+    /// supported interface.
     pub async fn connect(url: &str) -> Result<Self, Error> {
         Self::builder(url).connect().await
     }
 
-    /// Connects to the JSON-RPC endpoint at `url`, which speaks `dialect`, without a card. Nothing is
-    /// sent yet.
+    /// Creates a client of the JSON-RPC endpoint at `url`, which speaks `dialect`, without a card.
+    /// Sends nothing yet.
     pub fn at(url: &str, dialect: Dialect) -> Result<Self, Error> {
         Self::builder(url).connect_at(dialect)
     }
 
-    /// How to reach the agent at `url`: its origin, base or card.
+    /// Returns a builder for the agent at `url`: its origin, base or card.
     pub fn builder(url: &str) -> ClientBuilder {
         ClientBuilder::new(url)
     }
 
-    /// The card that was discovered; the extended one once it was read.
+    /// Returns the card that was discovered; the extended one once it was read.
     pub fn card(&self) -> Option<Arc<AgentCard>> {
         let card = self.card.read().unwrap_or_else(PoisonError::into_inner);
         card.clone()
@@ -69,13 +69,13 @@ impl Client {
         *kept = Some(card);
     }
 
-    /// Asks again, and follows tasks again, as these say.
+    /// Sets the policy of retries and of resumed streams.
     pub fn retries(mut self, retries: Retries) -> Self {
         self.transport = Retrying::new(Arc::clone(self.transport.inner()), retries);
         self
     }
 
-    /// The same client, whose calls are part of a trace, like that of the request which they are made
+    /// Returns the same client with its calls in a trace, such as that of the request they are made
     /// for.
     pub fn part_of(&self, trace: impl Into<Option<TraceContext>>) -> Self {
         let trace = trace.into();
@@ -93,36 +93,38 @@ impl Client {
         &self.transport
     }
 
-    /// Whether the agent streams, as far as its card tells.
+    /// Returns whether the agent streams; `true` unless its card says otherwise.
     pub(crate) fn streams(&self) -> bool {
         let card = self.card();
         card.is_none_or(|card| card.capabilities.streaming != Some(false))
     }
 
-    /// Whether the agent declares a profile in which it tells steps: to any other, plain A2A is spoken.
+    /// Returns whether the agent declares a profile that reports steps. Any other agent gets plain A2A.
     pub(crate) fn speaks_profile(&self) -> bool {
         self.card().is_some_and(|card| profile::is_declared(&card))
     }
 
-    /// Sends a message, or a whole request: await what this returns for the answer, which usually
-    /// comes when the task ends, or [follow](Sending::follow) what happens meanwhile.
+    /// Sends a message, or a whole request: await the result for the answer, which usually comes when
+    /// the task ends, or [follow](Sending::follow) the events meanwhile.
     pub fn send(&self, message: impl Into<SendMessageRequest>) -> Sending {
         Sending::new(self, message.into())
     }
 
-    /// Sends a message, and tells what comes of it as it happens, once the agent has begun to
-    /// answer: [`Sending::follow`] for those who want to know at once whether it will.
+    /// Sends a message and returns the events of its task, once the agent has begun to answer.
+    /// [`Sending::follow`] returns without waiting.
     pub async fn stream(&self, message: impl Into<SendMessageRequest>) -> Result<Updates, Error> {
         self.send(message).follow().begun().await
     }
 
-    /// Follows a task: the first event is the task as it stands. In 1.0 agents may go on while the task
-    /// waits for its caller, until it has ended; in older versions the stream ends there.
+    /// Follows a task: the first event is the task in its current state. In 1.0 agents may continue
+    /// while the task waits for its caller, until it has ended; in older versions the stream ends
+    /// there.
     pub async fn subscribe(&self, task: impl Into<TaskId>) -> Result<Updates, Error> {
         self.subscribe_after(task, None).await
     }
 
-    /// Follows a task from after the event of that generation, if the agent still has it.
+    /// Follows a task from after the event with this sequence number (`seen`), if the agent still has
+    /// it.
     pub async fn subscribe_after(
         &self,
         task: impl Into<TaskId>,
@@ -141,7 +143,8 @@ impl Client {
         Updates::new(follower, None).begun().await
     }
 
-    /// Reads a task, with at most so many messages of its history; none given leaves it to the agent.
+    /// Reads a task, with at most `history_length` messages of its history; `None` leaves it to the
+    /// agent.
     pub async fn get_task(
         &self,
         task: impl Into<TaskId>,
@@ -167,7 +170,7 @@ impl Client {
         }
     }
 
-    /// Asks the agent to stop.
+    /// Cancels a task.
     pub async fn cancel_task(&self, task: impl Into<TaskId>) -> Result<Task, Error> {
         let params = CancelTaskRequest {
             id: task.into(),
@@ -196,8 +199,8 @@ impl Client {
         }
     }
 
-    /// Reads a webhook of a task; without an id the only one: if there are several, this fails as
-    /// [`Error::Ambiguous`].
+    /// Reads a webhook of a task; without an id the only one. Errors: [`Error::Ambiguous`] if there are
+    /// several.
     pub async fn push_config(
         &self,
         task: impl Into<TaskId>,
@@ -209,7 +212,7 @@ impl Client {
             None => match self.push_configs(task_id.clone()).await {
                 Ok(configs) => match only(configs)? {
                     Some(config) => return Ok(config),
-                    // The agent has its own word for it.
+                    // The agent reports this in its own words.
                     None => ConfigId::default(),
                 },
                 // Before 0.3 a task has one webhook, which has no id and cannot be listed.
@@ -278,8 +281,8 @@ impl Client {
         }
     }
 
-    /// Reads the card for callers who authenticate. It takes the place of the public one for as long
-    /// as this client or a clone of it lives (specification 1.0 §3.1.11).
+    /// Reads the extended card. It replaces the public one in this client and its clones (specification
+    /// 1.0 §3.1.11).
     pub async fn extended_card(&self) -> Result<Arc<AgentCard>, Error> {
         let params = GetExtendedAgentCardRequest::default();
         match self.once(Request::GetExtendedAgentCard(params)).await? {
@@ -306,7 +309,7 @@ impl Client {
     }
 }
 
-/// The only webhook, none if there is none.
+/// Returns the only webhook, or `None`. Errors: there are several.
 fn only(
     mut configs: Vec<TaskPushNotificationConfig>,
 ) -> Result<Option<TaskPushNotificationConfig>, Error> {
@@ -320,7 +323,7 @@ fn only(
     Ok(configs.pop())
 }
 
-/// Only a transport that breaks its own contract comes to this.
+/// Returns the error of a transport that breaks its contract.
 pub(crate) fn mismatch(asked: Operation, answer: &Answer) -> Error {
     let got = match answer {
         Answer::Once(response) => format!("an answer to {}", response.operation().name()),

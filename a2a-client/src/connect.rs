@@ -1,4 +1,4 @@
-//! Connecting: the card is found, an interface chosen, and whoever calls is shown to nobody else.
+//! Builder of a client: discovery, choice of an interface, and credentials for trusted origins only.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 use crate::credentials::Keyring;
 use crate::{Cards, Client, Interfaces, Origin};
 
-/// How to reach an agent: [`Client::builder`].
+/// Builder of a client: [`Client::builder`].
 ///
 /// ```no_run
 /// # use a2a_client::{Client, credentials::Keyring};
@@ -29,9 +29,9 @@ use crate::{Cards, Client, Interfaces, Origin};
 /// # Ok(()) }
 /// ```
 ///
-/// Headers, credentials and the identity of TLS go to the origin of the agent's URL, and to those that
-/// are trusted by [`trust_origin`](Self::trust_origin). An interface on the card that is elsewhere is
-/// called without them.
+/// Headers, credentials and the TLS client certificate go to the origin of the agent's URL, and to
+/// those that [`trust_origin`](Self::trust_origin) adds. An interface on the card at any other origin
+/// is called without them.
 #[must_use]
 pub struct ClientBuilder {
     url: String,
@@ -72,59 +72,59 @@ impl ClientBuilder {
         }
     }
 
-    /// Timeouts, TLS, proxy and bounds of connections.
+    /// Sets timeouts, TLS, proxy and bounds of connections.
     pub fn http(mut self, http: HttpClientBuilder) -> Self {
         self.http = http;
         self
     }
 
-    /// Sends a header with every request to the agent. Its value is taken for a secret.
+    /// Sends a header with every request to the agent. Its value is treated as a secret.
     pub fn header(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
         value.set_sensitive(true);
         self.headers.insert(name, value);
         self
     }
 
-    /// Shows the agent who calls, by what its card wants of these.
+    /// Sends those of these credentials that the agent's card asks for.
     pub fn keyring(mut self, keyring: Keyring) -> Self {
         self.keyring = keyring;
         self
     }
 
-    /// Shows the agent who calls by these, whatever its card wants.
+    /// Sends these credentials whatever the agent's card asks for.
     pub fn credentials(mut self, credentials: Arc<dyn Credentials>) -> Self {
         self.credentials = Some(credentials);
         self
     }
 
-    /// Takes what is at this origin for the same agent: it gets the same headers and credentials.
+    /// Treats this origin as the same agent: it gets the same headers and credentials.
     pub fn trust_origin(mut self, url: &str) -> Self {
         self.trusted.push(url.to_owned());
         self
     }
 
-    /// Connects only by a card that one of these keys has signed: by any other,
-    /// [`connect`](Self::connect) fails as [`Error::Unverified`], before anything is sent to where the
-    /// card points. By default signatures are not looked at.
+    /// Requires a card that one of these keys has signed. With any other, [`connect`](Self::connect)
+    /// fails as [`Error::Unverified`], before anything is sent to the interfaces of the card. By
+    /// default signatures are not verified.
     #[cfg(feature = "card-signature")]
     pub fn verify_card(mut self, keys: Jwks) -> Self {
         self.card_keys = Some(keys);
         self
     }
 
-    /// Speaks only this generation, if the card offers it.
+    /// Speaks only this protocol version, if the card offers it.
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = Some(dialect);
         self
     }
 
-    /// Speaks only by this binding, if the card offers it.
+    /// Uses only this binding, if the card offers it.
     pub fn binding(mut self, binding: Binding) -> Self {
         self.binding = Some(binding);
         self
     }
 
-    /// Names this tenant in every request that names none, in place of the card's.
+    /// Sets the tenant of every request that names none, in place of the card's.
     pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
         self.tenant = Some(tenant.into());
         self
@@ -136,7 +136,7 @@ impl ClientBuilder {
         self
     }
 
-    /// The bounds of a stream's lines and events.
+    /// Sets the bounds of a stream's lines and events.
     pub fn bounds(mut self, bounds: Bounds) -> Self {
         self.bounds = bounds;
         self
@@ -152,12 +152,12 @@ impl ClientBuilder {
         self
     }
 
-    /// Finds the card and connects to the first interface on it that is spoken here, by the next one
-    /// when that cannot be reached.
+    /// Finds the card and connects to its first supported interface, or the next one if that is
+    /// unreachable.
     pub async fn connect(self) -> Result<Client, Error> {
         let mut access = self.access()?;
         let card = match access.find(&self.url).await {
-            // Some cards are only for those who show who they are.
+            // Some servers give the card to authenticated callers only.
             Err(Error::Refused { .. }) if access.credentials.is_none() => {
                 access.credentials = self.shown(&AgentCard::default())?;
                 access.find(&self.url).await
@@ -174,8 +174,8 @@ impl ClientBuilder {
         Ok(Client::with_card(self.wrapped(interfaces), card))
     }
 
-    /// Connects to the URL as it is, without a card: by JSON-RPC unless told otherwise. Nothing is sent
-    /// yet.
+    /// Creates a client of exactly this URL, without a card; by JSON-RPC unless a binding is set. Sends
+    /// nothing yet.
     pub fn connect_at(self, dialect: Dialect) -> Result<Client, Error> {
         let mut access = self.access()?;
         if self.credentials.is_none() {
@@ -187,12 +187,12 @@ impl ClientBuilder {
         Ok(Client::new(self.wrapped(transport)))
     }
 
-    /// What the keyring has for this card.
+    /// Returns the credentials of the keyring for this card.
     fn shown(&self, card: &AgentCard) -> Result<Option<Arc<dyn Credentials>>, Error> {
         if self.keyring.is_empty() {
             return Ok(None);
         }
-        // Whoever hears what is said to the agent need not hear how tokens are had.
+        // Token requests are hidden from the taps on the agent's traffic.
         let http = self.http.clone().without_taps().limit(MOST_OF_TOKENS);
         self.keyring
             .for_card(card, &Origin::of(&self.url)?, &http.build())
@@ -219,7 +219,7 @@ impl ClientBuilder {
         })
     }
 
-    /// The card with only those interfaces that may be called.
+    /// Returns the card with only those interfaces that may be called.
     fn wanted(&self, card: &AgentCard) -> Result<AgentCard, Error> {
         let is_wanted = |interface: &AgentInterface| {
             let dialect = self.dialect.is_none() || self.dialect == interface.dialect();
@@ -241,11 +241,11 @@ impl ClientBuilder {
     }
 }
 
-/// What an agent gets to see, and others do not.
+/// Settings for trusted origins, and the client for all others.
 struct Access {
     trusted: Vec<Origin>,
     http: HttpClient,
-    /// For whoever is not trusted.
+    /// Client for untrusted origins.
     stranger: HttpClient,
     headers: HeaderMap,
     credentials: Option<Arc<dyn Credentials>>,
@@ -256,7 +256,7 @@ struct Access {
     bounds: Bounds,
 }
 
-/// How many bytes an answer of an authorization server may have.
+/// Bytes of an answer of an authorization server.
 const MOST_OF_TOKENS: usize = 256 << 10;
 
 impl Access {

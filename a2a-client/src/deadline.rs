@@ -1,10 +1,10 @@
-//! How long a caller is ready to wait in all.
+//! Overall deadline of a call.
 
 use std::time::{Duration, Instant};
 
 use a2a_transport::{Error, Phase};
 
-/// When a caller stops waiting: after a [`Duration`] from now, or at an [`Instant`].
+/// End of a caller's wait: after a [`Duration`] from now, or at an [`Instant`].
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
     pub(crate) at: tokio::time::Instant,
@@ -19,7 +19,7 @@ impl Deadline {
         }
     }
 
-    /// What comes of `future` if it comes in time.
+    /// Awaits `future`. Errors: [`Error::Timeout`] at the deadline.
     pub(crate) async fn keep<T>(
         deadline: Option<Self>,
         future: impl Future<Output = Result<T, Error>>,
@@ -50,5 +50,5 @@ impl From<Instant> for Deadline {
     }
 }
 
-/// As good as never.
+/// Stands for a time too far ahead to represent.
 const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3600);

@@ -1,12 +1,12 @@
-//! What an error tells about what was done.
+//! Classification of errors for retries.
 
 use std::time::Duration;
 
 use a2a_transport::{Error, Phase};
 use a2a_types::ErrorKind;
 
-/// Whether asking again later may help, and nothing was done: nothing was sent, or what was asked
-/// was refused before anything else.
+/// Returns whether a retry may help and is safe: nothing was sent, or the agent refused the request
+/// before it did anything.
 pub(crate) fn nothing_was_done(error: &Error) -> bool {
     match error {
         Error::Busy { .. } => true,
@@ -15,8 +15,8 @@ pub(crate) fn nothing_was_done(error: &Error) -> bool {
     }
 }
 
-/// Whether the connection failed, and not the question: asking again may help, but nobody knows what
-/// was done.
+/// Returns whether the connection failed, not the request: a retry may help, but the request may have
+/// been executed.
 pub(crate) fn is_cut(error: &Error) -> bool {
     match error {
         Error::Connection(_) | Error::Unfinished => true,
@@ -26,7 +26,7 @@ pub(crate) fn is_cut(error: &Error) -> bool {
     }
 }
 
-/// Whether an agent may refuse like this because it does not have the operation.
+/// Returns whether an error may mean that the agent does not support the operation.
 pub(crate) fn lacks_operation(error: &Error) -> bool {
     match error {
         Error::NotSupported { .. } => true,
@@ -38,7 +38,7 @@ pub(crate) fn lacks_operation(error: &Error) -> bool {
     }
 }
 
-/// How long the agent wants not to be asked, if it says so.
+/// Returns the `Retry-After` of the agent, if any.
 pub(crate) fn retry_after(error: &Error) -> Option<Duration> {
     match error {
         Error::Busy { after, .. } => *after,

@@ -1,4 +1,4 @@
-//! How a task is followed whatever happens to the connection: a state machine.
+//! State machine that follows a task across lost connections.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -21,104 +21,106 @@ use crate::known::{Held, Known};
 use crate::profile::{LlmResponses, Profile};
 use crate::retrying::{Retrying, cannot_be_done_twice};
 
-/// What is followed, and where that is.
+/// Follower of one task, and its state.
 pub(crate) struct Follower {
     transport: Retrying<Arc<dyn Transport>>,
     subject: Subject,
     known: Known,
-    /// What the agent means, and what its model said, if it declares the profile.
+    /// Reader of the agent's own profile and the responses of its model, if the agent declares it.
     profile: Option<Profile>,
-    /// What to tell before anything else happens.
+    /// Items to return to the caller before the next step.
     told: VecDeque<Told>,
     step: Step,
-    /// The generation of the last event that was told.
+    /// Sequence number (`generation`) of the last event returned.
     pub(crate) generation: Option<u64>,
-    /// Where the agent can go on: the last generation, if all before it was told and it counts.
+    /// Last event id to resume from: the last sequence number, if all events before it were returned
+    /// and the numbers grow.
     place: Option<u64>,
-    /// The agent does not stream, or cannot take up a stream again.
+    /// Set when the agent does not stream or cannot resume a stream.
     polls: bool,
-    /// Something was told by comparing: the last word is checked against the task.
+    /// Set when events were derived by comparing snapshots: the final event is then checked against the
+    /// task.
     compared: bool,
-    /// How many attempts in a row have brought nothing.
+    /// Number of consecutive attempts without progress.
     failed: u32,
-    /// How many subscriptions in a row were refused, or ended before any event.
+    /// Number of consecutive subscriptions that were refused or ended before any event.
     fruitless: u32,
-    /// Why the last of them brought nothing, until the task has been read.
+    /// Error of the last such subscription, until the task has been read.
     refusal: Option<Error>,
-    /// How many times in a row a task that is polled was as before.
+    /// Number of consecutive polls that found the task unchanged.
     quiet: u32,
     pub(crate) reconnections: u32,
     pub(crate) last_cut: Option<Error>,
-    /// How much memory the task may take.
+    /// Limit on the bytes of memory of the task.
     pub(crate) limit: usize,
 }
 
-/// What is followed.
+/// Task or message that is followed.
 pub(crate) struct Subject {
-    /// The message that it begins with, and what to ask with it.
+    /// The message that starts it, with its request parameters.
     pub(crate) message: Option<SendMessageRequest>,
-    /// The task, if it is one that is there.
+    /// The task, if it exists already.
     pub(crate) task: Option<TaskId>,
     pub(crate) tenant: Option<String>,
     pub(crate) extensions: Vec<String>,
     pub(crate) claims: Claims,
     pub(crate) trace: Option<TraceContext>,
-    /// The agent declares a profile in which it tells steps.
+    /// Set if the agent declares a profile that reports steps.
     pub(crate) profile: bool,
 }
 
-/// What is next for the caller.
+/// Item for the caller.
 enum Told {
     Event(Event),
-    /// All that was missing from this is told.
+    /// A snapshot all of whose missing events were returned.
     Whole(Task),
     Error(Error),
 }
 
-/// What is under way.
+/// State of the follower.
 enum Step {
-    /// A question is asked.
+    /// Waiting for the reply to a request.
     Asking(Question, BoxFuture<'static, Result<Reply, Error>>),
-    /// Events come.
+    /// Reading a stream.
     Hearing(Stream),
-    /// Time passes before a question.
+    /// Waiting before a request.
     Pausing(Pin<Box<Sleep>>, Question),
-    /// Nothing is to come.
+    /// Finished.
     Ended,
 }
 
 enum Question {
-    /// Sends the message, to hear a stream.
+    /// Sends the message and expects a stream.
     Stream,
     /// Sends the message to an agent that does not stream.
     Send,
-    /// Follows the task.
+    /// Subscribes to the task.
     Subscribe,
-    /// Reads the task as it stands; a stream waits meanwhile.
+    /// Reads the task; a stream waits meanwhile.
     Look(Option<Stream>),
-    /// Reads the task as it stands; then this is the last word.
+    /// Reads the task once more before this final event is returned.
     Check(Event),
 }
 
-/// A stream of events, and how it stands to what was told.
+/// A stream of events, and its relation to the events returned so far.
 struct Stream {
     updates: UpdateStream,
     footing: Footing,
-    /// An event has come by it.
+    /// Set once the stream has had an event.
     has_events: bool,
     since: Instant,
-    /// When silence means something.
+    /// Timer after which silence ends the stream, or has the task read.
     patience: Option<Pin<Box<Sleep>>>,
 }
 
 #[derive(Clone, Copy)]
 enum Footing {
-    /// What comes is what comes next.
+    /// Every event is new.
     Firm,
-    /// It has just begun, for somebody who knows a part of the task.
+    /// Resumed: the caller knows a part of the task, and the first event decides.
     Taken,
-    /// A snapshot came from beside the stream, which may hold what the stream has yet to tell: the
-    /// number of times that this was so.
+    /// A snapshot was read beside the stream and may contain events that the stream has yet to send:
+    /// the number of such reads, and whether any had news.
     Beside { looks: u32, moved: bool },
 }
 
@@ -142,7 +144,7 @@ impl Follower {
         follower
     }
 
-    /// Follows a task that is there, from after an event if one is named.
+    /// Follows an existing task, from after an event if one is named.
     pub(crate) fn of_task(
         transport: Retrying<Arc<dyn Transport>>,
         subject: Subject,
@@ -189,12 +191,12 @@ impl Follower {
         self.profile.as_ref().map(|profile| &profile.responses)
     }
 
-    /// Whether everything is told.
+    /// Returns whether the follower has finished and every item was returned.
     pub(crate) fn is_ended(&self) -> bool {
         self.told.is_empty() && matches!(self.step, Step::Ended)
     }
 
-    /// Gives up.
+    /// Stops following.
     pub(crate) fn end(&mut self) {
         self.told.clear();
         self.step = Step::Ended;
@@ -208,7 +210,7 @@ impl Follower {
         }
     }
 
-    /// Ready once the first question is answered: with the error if it is refused.
+    /// Waits until the first request is answered. Errors: the refusal of it.
     pub(crate) fn poll_begun(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         loop {
             if let Some(Told::Error(_)) = self.told.front()
@@ -251,8 +253,8 @@ impl Follower {
         }
     }
 
-    /// Whether nothing more is to come: to a message that was sent nothing comes once the task waits
-    /// for the next one, though the subscription by which it was followed again goes on.
+    /// Returns whether no more events are due. After a message was sent, none are once the task waits
+    /// for the next message, though a renewed subscription stays open.
     fn is_over(&self) -> bool {
         let is_resumed = self.subject.message.is_some() && self.reconnections > 0;
         self.known.is_over() || is_resumed && self.known.waits()
@@ -311,8 +313,8 @@ impl Stream {
         }
     }
 
-    /// Whether a silence has lasted too long: of a stream that was taken up again, or that should
-    /// have ended.
+    /// Returns whether a stream that was resumed, or that should have ended, has been silent for too
+    /// long.
     fn is_out_of_patience(&mut self, cx: &mut Context<'_>, over: bool) -> bool {
         if !over && !matches!(self.footing, Footing::Taken) {
             return false;
@@ -326,10 +328,10 @@ fn after(period: Duration) -> Pin<Box<Sleep>> {
     Box::pin(sleep_until(Instant::now() + period))
 }
 
-/// How much memory a task takes at most, unless its follower says otherwise.
+/// Default limit on the bytes of memory of a task.
 const LIMIT: usize = 128 << 20;
 
-/// How long a stream may be silent when it has just been taken up, or should have ended.
+/// Longest silence of a stream that was just resumed or should have ended.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 mod steps;

@@ -1,4 +1,4 @@
-//! The interfaces of an agent that we can call.
+//! Supported interfaces of an agent, with fallback from one to the next.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,26 +11,27 @@ use a2a_types::{
     Request, Response,
 };
 
-/// A [`Transport`] by the first interface on a card that we speak (specification 1.0 §8.3.2); by
-/// the next one when that cannot be reached.
+/// A [`Transport`] by the first supported interface on a card (specification 1.0 §8.3.2), or the next
+/// one if that is unreachable.
 #[derive(Debug)]
 pub struct Interfaces {
     spoken: Vec<Spoken>,
     current: AtomicUsize,
 }
 
-/// An interface that we speak.
+/// A supported interface.
 #[derive(Debug)]
 struct Spoken {
     interface: AgentInterface,
     transport: HttpTransport,
-    /// A card of 0.1 may look like one of 0.2: once it is known, the transport that speaks 0.1 if that
-    /// is what is spoken there.
+    /// A card of 0.1 may look like one of 0.2. Once it is known, the transport that speaks 0.1, or
+    /// `None` if the agent speaks 0.2.
     older: OnceLock<Option<HttpTransport>>,
 }
 
 impl Interfaces {
-    /// Those on `card` that we speak, each called as `dress` has it; an error if there are none.
+    /// Collects the supported interfaces of `card`, with each transport adapted by `dress`. Errors:
+    /// there are none.
     pub fn of(
         card: &AgentCard,
         dress: impl Fn(&AgentInterface, HttpTransport) -> HttpTransport,
@@ -64,7 +65,7 @@ impl Interfaces {
         })
     }
 
-    /// The one that is called at present.
+    /// Returns the interface in use.
     pub fn current(&self) -> &AgentInterface {
         &self.spoken[self.current.load(Ordering::Relaxed)].interface
     }
@@ -106,7 +107,7 @@ impl Spoken {
         }
     }
 
-    /// Asks in 0.2, and in 0.1 if nobody knows the method.
+    /// Calls in 0.2, and in 0.1 if the agent does not know the method.
     async fn find_out(&self, call: Call) -> Result<Reply, Error> {
         let reply = self.transport.call(call.clone()).await;
         if !is_unknown(&reply) {
@@ -115,7 +116,7 @@ impl Spoken {
             }
             return reply;
         }
-        // Nobody knew the method, so nothing was done.
+        // The method was unknown, so nothing was done.
         let older = self.transport.clone().speaking(Dialect::V0_1);
         let again = older.call(call).await;
         match is_unknown(&again) || matches!(again, Err(Error::NotSupported { .. })) {
@@ -127,8 +128,8 @@ impl Spoken {
         }
     }
 
-    /// Asks by a method that both know. That the answer is none of 0.2 tells what is spoken, but only for
-    /// this time: both are read with much patience.
+    /// Calls a method of both versions. An answer that does not parse as 0.2 means 0.1, but only for
+    /// this call: both are read leniently.
     async fn find_out_once(&self, call: Call) -> Result<Reply, Error> {
         let reply = self.transport.call(call.clone()).await;
         let (Err(Error::Malformed(_)), Some(look)) = (&reply, look_at(&call.request)) else {
@@ -137,7 +138,7 @@ impl Spoken {
         let is_canceled = call.request.operation() == Operation::CancelTask;
         let request = look.into();
         let older = self.transport.clone().speaking(Dialect::V0_1);
-        // Whatever was asked for is done: now it is read.
+        // The operation was done, so the task is only read.
         match older
             .call(Call { request, ..call })
             .await
@@ -152,12 +153,12 @@ impl Spoken {
     }
 }
 
-/// Whether 0.1 and 0.2 call an operation by the same name.
+/// Returns whether an operation has the same method name in 0.1 and 0.2.
 fn is_called_alike(operation: Operation) -> bool {
     Dialect::V0_1.method(operation) == Dialect::V0_2.method(operation)
 }
 
-/// How the task looks that a request is answered by.
+/// Returns the request that reads the task with which a request is answered.
 fn look_at(request: &Request) -> Option<GetTaskRequest> {
     match request {
         Request::GetTask(look) => Some(look.clone()),
@@ -170,8 +171,8 @@ fn look_at(request: &Request) -> Option<GetTaskRequest> {
     }
 }
 
-/// Whether the agent does not know the name of the operation. To Google's server of 0.1 a request with
-/// such a name is none.
+/// Returns whether the agent does not know the method. Google's server of 0.1 calls such a request
+/// invalid.
 fn is_unknown(reply: &Result<Reply, Error>) -> bool {
     let kinds = [ErrorKind::MethodNotFound, ErrorKind::InvalidRequest];
     matches!(reply, Err(Error::Agent(error)) if kinds.contains(&error.kind))

@@ -1,33 +1,33 @@
-//! A task as it was told so far.
+//! Mirror of a task, built from its events.
 
 use a2a_types::size::{size_of_event, size_of_task};
 use a2a_types::{Event, IllegalEvent, Message, Task, TaskState, TaskStatus};
 
 use crate::missing::missing;
 
-/// A task as it was told so far: the fold of the events.
+/// The task that results from the events so far.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     task: Option<Task>,
-    /// It was told from its beginning, or as a whole at some time.
+    /// Set if the events began with the task, or a snapshot was seen.
     whole: bool,
-    /// The agent has answered directly: there is nothing to follow.
+    /// Set if the agent answered by a message: there is no task to follow.
     answered: bool,
-    /// What the task weighs at most.
+    /// Upper bound of the task's bytes of memory.
     weight: usize,
 }
 
-/// Whether a snapshot of a task has an event in it.
+/// Answer to the question if a snapshot contains an event.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Held {
     Yes,
     No,
-    /// It may be in it, or be another like one that is.
+    /// The snapshot has it, or one just like it.
     Perhaps,
 }
 
 impl Known {
-    /// Nothing yet, of a task that may just begin.
+    /// Creates an empty mirror of a task that may just begin.
     pub(crate) fn from_the_beginning() -> Self {
         Self {
             whole: true,
@@ -39,16 +39,16 @@ impl Known {
         self.task.as_ref()
     }
 
-    /// Whether the task takes more memory than this.
+    /// Returns whether the task takes more memory than `limit` bytes.
     pub(crate) fn is_heavier_than(&mut self, limit: usize) -> bool {
         if self.weight > limit {
-            // Much of what was told may have taken the place of something else.
+            // Events may have replaced earlier content: measure again.
             self.weight = self.task.as_ref().map_or(0, size_of_task);
         }
         self.weight > limit
     }
 
-    /// Whether an event is one of a task that nobody asked for.
+    /// Returns whether an event belongs to another task.
     pub(crate) fn is_of_another(&self, event: &Event) -> bool {
         match (&self.task, event.task_id()) {
             (Some(task), Some(id)) => task.id != *id,
@@ -60,24 +60,24 @@ impl Known {
         self.task.as_ref().map(|task| task.status.state)
     }
 
-    /// Nothing more is to come.
+    /// Returns whether no more events are due.
     pub(crate) fn is_over(&self) -> bool {
         self.answered || self.state().is_some_and(TaskState::is_terminal)
     }
 
-    /// The agent does nothing more until its caller does.
+    /// Returns whether the agent waits for its caller, or is done.
     pub(crate) fn waits(&self) -> bool {
         self.is_over() || self.state().is_some_and(TaskState::ends_stream)
     }
 
-    /// An agent that ends a stream here has said all that there is to say.
+    /// Returns whether a stream may end in this state without a missing event.
     pub(crate) fn may_end(&self) -> bool {
-        // Up to 0.3, a state that nobody knows counts as an end.
+        // Up to 0.3, an unknown state counts as an end.
         let settled = |state: TaskState| state.is_settled() || state == TaskState::Unspecified;
         self.answered || self.state().is_some_and(settled)
     }
 
-    /// Takes in an event, whether it may happen by the rules or not: it was told.
+    /// Applies an event, even one that the rules do not allow.
     pub(crate) fn hear(&mut self, event: &Event) {
         self.weight = self.weight.saturating_add(size_of_event(event));
         match event {
@@ -87,7 +87,7 @@ impl Known {
                 self.task = Some(task.clone());
                 return;
             }
-            // Without a task, it is the answer.
+            // Without a task, the message is the answer.
             Event::Message(_) if self.task.is_none() => {
                 self.answered = true;
                 return;
@@ -120,7 +120,7 @@ impl Known {
                     ..update.status.clone()
                 };
             }
-            // Late, but part of the task: as if it had come in time.
+            // After the end of the task: applied as if it had come in time.
             Err(_) => {
                 task.status.state = TaskState::Working;
                 drop(task.apply(event));
@@ -129,7 +129,7 @@ impl Known {
         }
     }
 
-    /// The fewest events that lead from here to a snapshot.
+    /// Returns the fewest events that lead from here to a snapshot.
     pub(crate) fn missing(&self, snapshot: &Task) -> Vec<Event> {
         match &self.task {
             Some(task) if task.id == snapshot.id => missing(task, snapshot, self.whole),
@@ -137,7 +137,7 @@ impl Known {
         }
     }
 
-    /// Takes over what no event tells, once what was missing is told.
+    /// Copies from a snapshot the members that no event carries, once the missing events were returned.
     pub(crate) fn settle(&mut self, snapshot: Task) {
         self.whole = true;
         self.weight = self.weight.saturating_add(size_of_task(&snapshot));
@@ -155,7 +155,7 @@ impl Known {
         }
     }
 
-    /// Whether what is known, which a snapshot said last, has an event in it that came by a stream.
+    /// Returns whether the mirror, last updated from a snapshot, contains an event of a stream.
     pub(crate) fn holds(&self, event: &Event) -> Held {
         let Some(task) = &self.task else {
             return Held::No;
@@ -170,7 +170,7 @@ impl Known {
             Event::ArtifactUpdate(update) => {
                 let id = &update.artifact.artifact_id;
                 let held = task.artifacts.iter().find(|known| known.artifact_id == *id);
-                // The first few tell enough: all of them, anywhere, would take too long.
+                // Compares the first few parts only: searching for all of them would take too long.
                 let told = &update.artifact.parts;
                 let told = told.get(..A_FEW).unwrap_or(told);
                 match held {
@@ -186,7 +186,7 @@ impl Known {
     }
 }
 
-/// How many parts of a chunk are looked for.
+/// Number of parts of a chunk that are compared.
 const A_FEW: usize = 16;
 
 fn status_held(known: &TaskStatus, told: &TaskStatus) -> Held {

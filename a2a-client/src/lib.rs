@@ -1,7 +1,7 @@
-//! Call A2A agents of any generation.
+//! Client of A2A agents of any protocol version.
 //!
-//! A [`Client`] finds an agent by its card, speaks the generation that the card offers, and answers
-//! in the canonical model of [`a2a_types`].
+//! A [`Client`] finds an agent by its card, speaks the protocol version that the card offers, and
+//! answers in the canonical model of [`a2a_types`].
 //!
 //! ```
 //! use a2a_client::{Client, Event, StreamExt};
@@ -32,13 +32,13 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What is sent for the sake of another request says so: [`Sending::trace`], [`Client::part_of`]. Calls
+//! Calls made for another request can join its trace: [`Sending::trace`], [`Client::part_of`]. Calls
 //! are spans of `tracing`: [`a2a_transport::spans`] is the table of them. With the feature
-//! `opentelemetry` the current span is what calls are part of.
+//! `opentelemetry` calls join the current span.
 //!
-//! The module [`credentials`] shows agents who calls. With the feature `webhook`, the module `webhook`
-//! receives push notifications. With `card-signature`, [`ClientBuilder`] can insist on cards that are
-//! signed by keys that it is given.
+//! The module [`credentials`] authenticates the caller. With the feature `webhook`, the module
+//! `webhook` receives push notifications. With `card-signature`, [`ClientBuilder`] can require cards
+//! signed by given keys.
 
 mod card;
 mod cards;

@@ -1,4 +1,4 @@
-//! What a snapshot of a task has beyond what was told of it.
+//! Difference between a known task and a later snapshot, as events.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,11 +7,11 @@ use a2a_types::{
     TaskStatusUpdateEvent,
 };
 
-/// The fewest events that lead from a task as it is known to a later snapshot of it: what the agent
-/// said, artifacts that are new, longer or others, the status.
+/// Returns the fewest events that lead from a task as it is known to a later snapshot of it: messages
+/// of the agent, artifacts that are new, longer or replaced, the status.
 ///
-/// A replica that lags behind may show an earlier task: that nothing leads to. What was said is only
-/// looked at when the task is known as a `whole`: else nobody could tell what is new.
+/// A replica that lags behind may return an earlier task, which yields no events. Messages are only
+/// compared if the task is known as a `whole`: otherwise new ones cannot be identified.
 pub(crate) fn missing(known: &Task, snapshot: &Task, whole: bool) -> Vec<Event> {
     let mut events = Vec::new();
     if whole {
@@ -45,10 +45,10 @@ pub(crate) fn missing(known: &Task, snapshot: &Task, whole: bool) -> Vec<Event> 
     events
 }
 
-/// What the agent has said since; what its caller said is no news to the caller, and what the status
-/// says is told with the status.
+/// Returns the agent's new messages. Those of the caller are not news, and the message of the status
+/// comes with the status.
 fn messages(known: &Task, snapshot: &Task) -> impl Iterator<Item = Event> {
-    // Agents may cut off the beginning, and keep what was never told on a stream.
+    // Agents may drop the beginning of the history, and keep messages that never came by a stream.
     let since = match has_ids(snapshot) {
         true => last_told(known, snapshot),
         false => last_alike(known, snapshot),
@@ -64,8 +64,8 @@ fn messages(known: &Task, snapshot: &Task) -> impl Iterator<Item = Event> {
     news.map(Event::Message).collect::<Vec<_>>().into_iter()
 }
 
-/// Where the history holds the message of the current status, as that of some agents does: in 0.1, whose
-/// messages have no ids, as its last one.
+/// Returns the index in the history of the message of the current status. Some agents put it there; in
+/// 0.1, whose messages have no ids, as the last one.
 fn of_status(snapshot: &Task) -> Option<usize> {
     let said = snapshot.status.message.as_deref()?;
     let history = &snapshot.history;
@@ -81,7 +81,7 @@ fn of_status(snapshot: &Task) -> Option<usize> {
     }
 }
 
-/// Whether messages have ids of their own, not those of their places in the task (0.1).
+/// Returns whether messages have ids of their own, not those derived from their index (0.1).
 fn has_ids(task: &Task) -> bool {
     let first = task.history.first();
     first.is_none_or(|first| first.message_id != MessageId::derived(&task.id, 0))
@@ -93,7 +93,7 @@ fn last_told(known: &Task, snapshot: &Task) -> Option<usize> {
     snapshot.history.iter().rposition(is_told)
 }
 
-/// The same by what the messages say: one after the other, as they were told.
+/// Returns the index of the last known message, by content: messages are matched in order.
 fn last_alike(known: &Task, snapshot: &Task) -> Option<usize> {
     let content = |message: &Message| (message.role, serde_json::to_string(&message.parts).ok());
     let mut told: HashMap<_, Vec<usize>> = HashMap::new();
@@ -114,7 +114,8 @@ fn said(task: &Task) -> impl Iterator<Item = &Message> {
     task.history.iter().chain(task.status.message.as_deref())
 }
 
-/// What makes `told` into `artifact`, and whether it is appended; none if it is the same or older.
+/// Returns the update that turns `told` into `artifact`, and whether it is appended; `None` if the
+/// artifact is the same or older.
 fn longer(told: &Artifact, artifact: &Artifact) -> Option<(Artifact, bool)> {
     let is_longer = artifact.parts.starts_with(&told.parts);
     let same_rest = told.name == artifact.name
@@ -135,8 +136,8 @@ fn longer(told: &Artifact, artifact: &Artifact) -> Option<(Artifact, bool)> {
     (!is_older).then(|| (artifact.clone(), false))
 }
 
-/// Whether a status is another than the one that was told, and no earlier one. Nothing comes before an
-/// end, whatever the clocks say.
+/// Returns whether a status differs from the known one and is not older. A terminal state is always the
+/// later one, whatever the timestamps.
 fn is_news(told: &TaskStatus, status: &TaskStatus) -> bool {
     let parts = |status: &TaskStatus| status.message.as_ref().map(|message| message.parts.clone());
     let is_older = match (told.timestamp, status.timestamp) {

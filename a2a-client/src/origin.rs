@@ -1,4 +1,4 @@
-//! Whom a URL belongs to.
+//! Origin of a URL.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,8 +6,8 @@ use std::net::IpAddr;
 use a2a_transport::Error;
 use http::Uri;
 
-/// Scheme, host and port of a URL: what shares them is one party, and credentials meant for it go
-/// nowhere else (RFC 6454 §4).
+/// Scheme, host and port of a URL: URLs that share them are one party, and its credentials go nowhere
+/// else (RFC 6454 §4).
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Origin {
     scheme: String,
@@ -16,7 +16,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The origin of an `http` or `https` URL.
+    /// Returns the origin of an `http` or `https` URL.
     ///
     /// Errors: [`Error::Address`].
     pub fn of(url: &str) -> Result<Self, Error> {
@@ -46,7 +46,7 @@ impl Origin {
         })
     }
 
-    /// Returns whether nobody on the way can read or replace what is sent: by `https`, or on this machine.
+    /// Returns whether traffic cannot be read or replaced in transit: by `https`, or on this machine.
     pub(crate) fn is_protected(&self) -> bool {
         let address = self.host.trim_start_matches('[').trim_end_matches(']');
         let is_loopback = |address: IpAddr| address.is_loopback();

@@ -1,4 +1,4 @@
-//! The profile of trpc-agent-go: agents that tell the steps on the way to an answer.
+//! Profile of trpc-agent-go, whose agents report the steps on the way to an answer.
 
 use std::mem::size_of;
 
@@ -12,19 +12,19 @@ pub(crate) fn is_declared(card: &AgentCard) -> bool {
     Version::is_understood(Version::of_card(card))
 }
 
-/// Declares the profile in a message, so that its sender is told steps.
+/// Declares the profile in a message, which asks the agent to report steps.
 pub(crate) fn declare(message: &mut Message) {
     Version::CURRENT.put_into(message);
 }
 
-/// How an agent is understood that declares the profile of trpc-agent-go.
+/// Reader of an agent that declares the profile of trpc-agent-go.
 #[derive(Default)]
 pub(crate) struct Profile {
     pub(crate) reader: Reader,
     pub(crate) responses: LlmResponses,
-    /// The agent has answered by a message, and need not say that the task is over.
+    /// Set once the agent has answered by a message: it need not report that the task is over.
     pub(crate) answered: bool,
-    /// What the responses weigh at most.
+    /// Upper bound of the responses' bytes of memory.
     weight: usize,
 }
 
@@ -34,7 +34,7 @@ impl Profile {
         self.responses.hear(event);
     }
 
-    /// Whether the responses take more memory than this.
+    /// Returns whether the responses take more memory than `limit` bytes.
     pub(crate) fn is_heavier_than(&mut self, limit: usize) -> bool {
         if self.weight > limit {
             self.weight = self.responses.iter().map(weight_of).sum();
@@ -43,7 +43,7 @@ impl Profile {
     }
 }
 
-/// How many bytes of memory a response of an agent's model takes, about.
+/// Returns the approximate bytes of memory of a response of the agent's model.
 fn weight_of(response: &LlmResponse) -> usize {
     let LlmResponse {
         id,

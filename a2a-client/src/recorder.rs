@@ -1,4 +1,4 @@
-//! What went over the wire, in files.
+//! Recorder of exchanges into files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ use crate::credentials::shown_url;
 /// Writes every exchange with an agent into a file of its own, in a directory: `0001.json` and so on,
 /// each an [`Exchange`].
 ///
-/// Values of headers that are marked as secret are not written, nor is the key that a card wants in the
-/// query. What else stands in URLs and bodies is.
+/// Omits the values of headers that are marked as secret, and the API key that a card puts in the
+/// query. All else in URLs and bodies is written.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     directory: Arc<Path>,
@@ -25,8 +25,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Writes into this directory, which is made if it is not there. Files that are there already are
-    /// kept: numbers go on after theirs.
+    /// Writes into this directory, and creates it if it does not exist. Existing files are kept:
+    /// numbers continue after theirs.
     pub fn into(directory: impl Into<PathBuf>) -> io::Result<Self> {
         let directory = directory.into();
         fs::create_dir_all(&directory)?;
@@ -43,21 +43,21 @@ impl Recorder {
     }
 }
 
-/// A request and what came back.
+/// A request and its response.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exchange {
-    /// What was sent.
+    /// The request.
     pub request: RecordedRequest,
-    /// What came back; none if nothing did.
+    /// The response, if there was any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<RecordedResponse>,
-    /// Why not all came that should have.
+    /// Reason why the response is missing or incomplete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
-/// What was sent.
+/// A recorded request.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedRequest {
@@ -65,7 +65,7 @@ pub struct RecordedRequest {
     pub method: String,
     /// The URL.
     pub url: String,
-    /// The headers; `***` for what is secret.
+    /// The headers; `***` for secret values.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
     /// The body as text.
@@ -73,16 +73,16 @@ pub struct RecordedRequest {
     pub body: String,
 }
 
-/// What came back.
+/// A recorded response.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedResponse {
     /// The HTTP status.
     pub status: u16,
-    /// The headers; `***` for what is secret.
+    /// The headers; `***` for secret values.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// The body as text, of a stream all of it: at most 32 MiB.
+    /// The body as text, of a stream the whole of it: at most 32 MiB.
     #[serde(default)]
     pub body: String,
 }
@@ -108,7 +108,7 @@ impl Tap for Recorder {
     }
 }
 
-/// An exchange that is under way.
+/// An exchange in progress.
 struct Recording {
     file: PathBuf,
     exchange: Exchange,
@@ -163,7 +163,7 @@ impl Recording {
 impl Drop for Recording {
     fn drop(&mut self) {
         if !self.is_written {
-            // Who follows a task need not read on when it has ended.
+            // A follower may stop reading when the task has ended.
             if self.exchange.response.is_none() {
                 self.exchange.failure = Some("nobody waited for the answer".to_owned());
             }
@@ -188,5 +188,5 @@ fn legible(headers: &HeaderMap) -> BTreeMap<String, String> {
     all
 }
 
-/// How much of an answer is recorded.
+/// Bytes of a response that are recorded.
 const MOST: usize = 32 << 20;

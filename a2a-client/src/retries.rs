@@ -1,19 +1,18 @@
-//! When, how often and how soon to ask again.
+//! Retry policy: attempts, backoff and budget.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// When, how often and how soon to ask again what was not answered.
+/// Retry policy of calls and streams.
 ///
-/// Asked again is what cannot be done twice: reading, following, canceling, deleting; anything of
-/// which nothing was sent (the agent could not be reached) or that the agent refused before it did
-/// anything (HTTP 429 and 503). A message is sent again after an unclear failure only if
-/// [`Retries::resend_messages`] says so.
+/// Retried are idempotent requests: reading, following, canceling, deleting; and any request that was
+/// not sent (the agent was unreachable) or that the agent refused before it did anything (HTTP 429 and
+/// 503). A message is resent after an unclear failure only if [`Retries::resend_messages`] allows it.
 ///
-/// Between attempts passes a random time up to a bound that doubles with each (full jitter), or more
-/// if the agent asks for it by `Retry-After`. Clones share one budget, which allows one retry to ten
-/// calls in the long run: a struggling agent is not asked much more than a healthy one.
+/// The backoff is a random time up to a bound that doubles with each attempt (full jitter), or longer
+/// if the agent asks for it by `Retry-After`. Clones share one budget, which allows one retry per ten
+/// calls in the long run: a struggling agent gets few more requests than a healthy one.
 #[derive(Clone, Debug)]
 pub struct Retries {
     attempts: u32,
@@ -38,48 +37,46 @@ impl Default for Retries {
 }
 
 impl Retries {
-    /// Everything is asked once, and a stream is followed no further than its connection goes: to
-    /// hear exactly what an agent says.
+    /// Disables retries and resumption of streams, to see exactly what an agent sends.
     pub fn none() -> Self {
         Self::default().attempts(1).reconnections(0)
     }
 
-    /// How often to ask in all; 4 times by default.
+    /// Sets the number of attempts, the first included; 4 by default.
     pub fn attempts(mut self, attempts: u32) -> Self {
         self.attempts = attempts;
         self
     }
 
-    /// How often in a row to take up a stream again without hearing anything new; 12 times by
-    /// default, which is about half a minute. With 0 no stream is taken up again.
+    /// Sets the number of consecutive resumptions of a stream without a new event; 12 by default, which
+    /// is about half a minute. With 0 no stream is resumed.
     pub fn reconnections(mut self, reconnections: u32) -> Self {
         self.reconnections = reconnections;
         self
     }
 
-    /// The bound of the time before the second attempt; 100 ms by default.
+    /// Sets the bound of the pause before the second attempt; 100 ms by default.
     pub fn base(mut self, base: Duration) -> Self {
         self.base = base;
         self
     }
 
-    /// The bound of the time between any two attempts; 5 s by default.
+    /// Sets the bound of the pause between any two attempts; 5 s by default.
     pub fn most(mut self, most: Duration) -> Self {
         self.most = most;
         self
     }
 
-    /// Lets at most so many retries to a hundred calls happen in the long run, and `burst` at once;
-    /// 10 and 10 by default. From here on the budget is no longer shared with earlier clones.
+    /// Allows `percent` retries per hundred calls in the long run, and `burst` at once; 10 and 10 by
+    /// default. From here on the budget is no longer shared with earlier clones.
     pub fn budget(mut self, percent: u32, burst: u32) -> Self {
         self.budget = Arc::new(Budget::new(percent, burst));
         self
     }
 
-    /// Says that the agent recognises a message that it has had by its id, so that messages are sent
-    /// again, too, when nobody knows whether the agent took them. Agents served by `a2a-server` do,
-    /// except in generation 0.1, whose messages have no ids. Specification 1.0 §3.3.1 leaves it to
-    /// the agent.
+    /// Declares that the agent deduplicates messages by their ids, so that messages are resent even
+    /// when it is unknown whether the agent received them. Agents served by `a2a-server` do, except in
+    /// 0.1, whose messages have no ids. Specification 1.0 §3.3.1 leaves it to the agent.
     pub fn resend_messages(mut self, resend: bool) -> Self {
         self.resend_messages = resend;
         self
@@ -98,14 +95,14 @@ impl Retries {
         self.budget.earn();
     }
 
-    /// How long to wait before the next attempt when so many have failed; none if there is to be no
-    /// other.
+    /// Returns the pause before the next attempt after `failed` failures, or `None` if there is to be
+    /// none. Spends from the budget.
     pub(crate) fn again(&self, failed: u32, told: Option<Duration>) -> Option<Duration> {
         let patient = told.is_none_or(|told| told <= LONGEST);
         (failed < self.attempts && patient && self.budget.spend()).then(|| self.pause(failed, told))
     }
 
-    /// How long to wait when so many attempts have failed.
+    /// Returns the pause after `failed` failures.
     pub(crate) fn pause(&self, failed: u32, told: Option<Duration>) -> Duration {
         let doublings = failed.saturating_sub(1).min(30);
         let bound = self.base.saturating_mul(1 << doublings).min(self.most);
@@ -114,10 +111,11 @@ impl Retries {
     }
 }
 
-/// An agent that wants to be left alone for longer is not asked again.
+/// Longest `Retry-After` that is waited for: calls are not retried after a longer one, followers wait
+/// this long.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Every call earns a part of a retry, and every retry costs one.
+/// Retry budget: every call earns a part of a retry, and every retry costs one.
 #[derive(Debug)]
 struct Budget {
     /// In hundredths of a retry.
@@ -151,7 +149,7 @@ impl Budget {
     }
 }
 
-/// What a retry costs.
+/// Cost of a retry, in hundredths.
 const RETRY: u32 = 100;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A transport that asks again.
+//! Transport that retries calls.
 
 use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport};
 use a2a_types::{ErrorKind, GetTaskRequest, Request, Response, TaskState};
@@ -6,11 +6,10 @@ use a2a_types::{ErrorKind, GetTaskRequest, Request, Response, TaskState};
 use crate::Retries;
 use crate::fault::{is_cut, nothing_was_done, retry_after};
 
-/// A [`Transport`] that asks another one again when that is safe and may help. Every
+/// A [`Transport`] that retries calls of another one when that is safe and may help. Every
 /// [`Client`](crate::Client) has one.
 ///
-/// It sees a call through until the answer begins; that a stream breaks later is seen to by
-/// [`Updates`](crate::Updates).
+/// It retries until the answer begins; [`Updates`](crate::Updates) handles streams that break later.
 #[derive(Clone, Debug)]
 pub struct Retrying<T> {
     inner: T,
@@ -18,7 +17,7 @@ pub struct Retrying<T> {
 }
 
 impl<T> Retrying<T> {
-    /// Asks `inner`, as often as `retries` allows.
+    /// Calls `inner`, as often as `retries` allows.
     pub fn new(inner: T, retries: Retries) -> Self {
         Self { inner, retries }
     }
@@ -64,7 +63,7 @@ impl<T: Transport> Transport for Retrying<T> {
 }
 
 impl<T: Transport> Retrying<T> {
-    /// The canceled task, if it was an earlier attempt to cancel it that succeeded.
+    /// Returns the canceled task if an earlier attempt to cancel it has succeeded.
     async fn canceled(&self, call: &Call) -> Option<Reply> {
         let Request::CancelTask(params) = &call.request else {
             return None;
@@ -88,7 +87,7 @@ impl<T: Transport> Retrying<T> {
     }
 }
 
-/// Whether asking twice comes to the same as asking once.
+/// Returns whether a request is idempotent.
 pub(crate) fn cannot_be_done_twice(request: &Request, retries: &Retries) -> bool {
     match request {
         Request::GetTask(_)
@@ -97,10 +96,10 @@ pub(crate) fn cannot_be_done_twice(request: &Request, retries: &Retries) -> bool
         | Request::GetTaskPushNotificationConfig(_)
         | Request::ListTaskPushNotificationConfigs(_)
         | Request::GetExtendedAgentCard(_)
-        // Idempotent by specification 1.0 §3.3.1 and §3.1.10, and no other in older generations.
+        // Idempotent by specification 1.0 §3.3.1 and §3.1.10; older versions do not differ.
         | Request::CancelTask(_)
         | Request::DeleteTaskPushNotificationConfig(_) => true,
-        // Without an id of its own every one is another.
+        // Without an id each would create another webhook.
         Request::CreateTaskPushNotificationConfig(config) => {
             !config.id.is_empty()
         }

@@ -1,4 +1,4 @@
-//! A message on its way.
+//! Builder of a send request.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::profile;
 use crate::retrying::Retrying;
 use crate::{Client, Updates};
 
-/// A message that is about to be sent, with how it is to be answered. Awaiting it sends it and waits
-/// for the answer; [`Sending::follow`] sends it and tells what comes of it, as it happens.
+/// A message to be sent, with its options. Awaiting it sends it and waits for the answer;
+/// [`Sending::follow`] sends it and returns the events of its task.
 ///
 /// ```
 /// use std::time::Duration;
@@ -52,10 +52,10 @@ pub struct Sending {
     extensions: Vec<String>,
     claims: Claims,
     trace: Option<TraceContext>,
-    /// The card declares a profile in which steps are told.
+    /// Set if the card declares a profile that reports steps.
     profile: bool,
     deadline: Option<Deadline>,
-    /// The card says that the agent streams, or says nothing of it.
+    /// Set unless the card says that the agent does not stream.
     streams: bool,
 }
 
@@ -73,19 +73,19 @@ impl Sending {
         }
     }
 
-    /// Continues that task.
+    /// Continues this task.
     pub fn task(mut self, task: impl Into<TaskId>) -> Self {
         self.params.message.task_id = Some(task.into());
         self
     }
 
-    /// Sends it in that conversation.
+    /// Sends the message in this conversation.
     pub fn context(mut self, context: impl Into<ContextId>) -> Self {
         self.params.message.context_id = Some(context.into());
         self
     }
 
-    /// Asks for results of these media types.
+    /// Requests results of these media types.
     pub fn accepted_output_modes<I>(mut self, modes: I) -> Self
     where
         I: IntoIterator<Item: Into<String>>,
@@ -94,31 +94,31 @@ impl Sending {
         self
     }
 
-    /// Asks for at most so many messages of the task's history.
+    /// Requests at most `length` messages of the task's history.
     pub fn history_length(mut self, length: u32) -> Self {
         self.configuration().history_length = Some(length);
         self
     }
 
-    /// Asks to be answered as soon as there is a task, instead of when it ends or is interrupted.
+    /// Requests an answer as soon as there is a task, instead of when it ends or is interrupted.
     pub fn return_immediately(mut self) -> Self {
         self.configuration().return_immediately = true;
         self
     }
 
-    /// Has a webhook told what happens to the task.
+    /// Registers a webhook for the task.
     pub fn webhook(mut self, config: TaskPushNotificationConfig) -> Self {
         self.configuration().task_push_notification_config = Some(config.into());
         self
     }
 
-    /// Says along with it whatever the two sides agreed on.
+    /// Sets the metadata of the request.
     pub fn metadata(mut self, metadata: Object) -> Self {
         self.params.metadata = Some(metadata);
         self
     }
 
-    /// Wants extensions active, by their URIs.
+    /// Requests extensions, by their URIs.
     pub fn extensions<I>(mut self, uris: I) -> Self
     where
         I: IntoIterator<Item: Into<String>>,
@@ -127,9 +127,8 @@ impl Sending {
         self
     }
 
-    /// Asks for the steps on the way to the answer, by declaring the profile that the agent tells them in.
-    /// Agents whose card does not declare it, or in a version that we do not understand, are asked
-    /// as if this had not been said.
+    /// Requests the steps on the way to the answer, by declaring the profile in which the agent reports
+    /// them. Does nothing if the agent's card does not declare it, or in an unsupported version.
     pub fn steps(mut self) -> Self {
         if self.profile {
             profile::declare(&mut self.params.message);
@@ -137,14 +136,14 @@ impl Sending {
         self
     }
 
-    /// Says for which user this is sent. It proves nothing to the agent, which may keep conversations
-    /// of users apart by it: some agents do.
+    /// Names the user of the message. Not authenticated; some agents use it to separate the
+    /// conversations of users.
     pub fn user_id(mut self, user: impl Into<Arc<str>>) -> Self {
         self.claims.user_id = Some(user.into());
         self
     }
 
-    /// Sends it as part of a trace, like that of the request which it is sent for.
+    /// Sends the message as part of a trace, such as that of the request it is sent for.
     pub fn trace(mut self, trace: impl Into<Option<TraceContext>>) -> Self {
         self.trace = trace.into();
         self
@@ -156,16 +155,16 @@ impl Sending {
         self
     }
 
-    /// Waits no longer than for a [`Duration`](std::time::Duration) from now, or until an
-    /// [`Instant`](std::time::Instant): then it fails with [`Error::Timeout`], whatever the agent
-    /// goes on to do. There is no limit by default.
+    /// Limits the wait to a [`Duration`](std::time::Duration) from now, or until an
+    /// [`Instant`](std::time::Instant). Then it fails with [`Error::Timeout`], while the agent may
+    /// continue. There is no limit by default.
     pub fn deadline(mut self, deadline: impl Into<Deadline>) -> Self {
         self.deadline = Some(deadline.into());
         self
     }
 
-    /// Sends it and tells what comes of it, as it happens. Nothing is sent before the first event is
-    /// asked for.
+    /// Returns the events of the message's task as they happen. Sends the message when the first event
+    /// is polled.
     pub fn follow(self) -> Updates {
         let subject = Subject {
             task: self.params.message.task_id.clone(),

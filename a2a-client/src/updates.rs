@@ -1,4 +1,4 @@
-//! The events of a task, whatever happens to the connection.
+//! Stream of the events of a task, across lost connections.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -13,23 +13,22 @@ use crate::deadline::Deadline;
 use crate::follow::Follower;
 use crate::profile::LlmResponses;
 
-/// The events of a task, each once and in order, until the agent has nothing more to say: the task
-/// has ended, or waits for its caller.
+/// The events of a task, each once and in order, until the task has ended or waits for its caller.
 ///
-/// When the connection breaks, or the agent ends the stream early, the task is followed again. An
-/// agent that numbers its events (by the ids of Server-Sent Events, as `a2a-server` does) goes on
-/// after the last one. From any other, the task as it stands is compared with what was told: what is
-/// missing is told as the fewest events that lead there, and what the new stream repeats is left out.
-/// An agent that cannot stream at all is asked for the task from time to time, twice a second at
-/// first, every five seconds when nothing happens.
+/// When the connection breaks, or the agent ends the stream early, the task is followed again. An agent
+/// that numbers its events (by the ids of Server-Sent Events, as `a2a-server` does) continues after the
+/// last one. For any other, a snapshot of the task is compared with the events so far: the difference
+/// is returned as the fewest events, and events that the new stream repeats are left out. The task of
+/// an agent that cannot stream at all is polled, twice a second at first, every five seconds when
+/// nothing happens.
 ///
 /// When the agent refuses a subscription, or ends it before any event, the task is read: if it has
-/// ended or waits for its caller, that is the end; if it goes on, it is subscribed to again. After
-/// the second such subscription in a row the task is read from time to time. So it is when an event
-/// is larger than the client's [`Bounds`](crate::Bounds) allow.
+/// ended or waits for its caller, that is the end; if not, it is subscribed to again. After the second
+/// such subscription in a row, or an event larger than the client's [`Bounds`](crate::Bounds) allow,
+/// the task is polled.
 ///
-/// How often in a row that may fail is set by [`Retries`](crate::Retries). A message is only sent
-/// again if that is safe.
+/// [`Retries`](crate::Retries) limits the consecutive failures. A message is only resent if that is
+/// safe.
 ///
 /// ```
 /// use a2a_client::{Client, StreamExt};
@@ -55,7 +54,7 @@ use crate::profile::LlmResponses;
 /// # Ok(()) }
 /// ```
 ///
-/// Dropping it ends the connection, and nothing of it goes on; the task itself does.
+/// Dropping it ends the connection and all its work; the task itself continues.
 #[must_use = "nothing is asked until it is read"]
 pub struct Updates {
     follower: Follower,
@@ -72,14 +71,14 @@ impl Updates {
         }
     }
 
-    /// Lets the task take about so many bytes of memory, as it is kept to compare it with what comes
-    /// after a cut; 128 MiB by default. When it takes more, this ends with [`Error::TooLarge`].
+    /// Limits the memory of the task, which is kept to compare it with snapshots, to about so many
+    /// bytes; 128 MiB by default. Above it, the stream ends with [`Error::TooLarge`].
     pub fn limit(mut self, bytes: usize) -> Self {
         self.follower.limit = bytes;
         self
     }
 
-    /// The same once the agent has answered; an error if it refused.
+    /// Waits until the agent has answered. Errors: the agent refused.
     pub(crate) async fn begun(mut self) -> Result<Self, Error> {
         poll_fn(|cx| {
             if let Some(error) = self.poll_deadline(cx) {
@@ -91,35 +90,36 @@ impl Updates {
         Ok(self)
     }
 
-    /// The task as all events so far make it; none before the first, or if the agent answers by a
+    /// Returns the task as of the events so far; `None` before the first, or if the agent answers by a
     /// message.
     pub fn task(&self) -> Option<&Task> {
         self.follower.task()
     }
 
-    /// What the agent's model thought, said and had done so far, by its responses; none unless the
-    /// agent declares the profile that tells it. Steps come only if they were [asked for](crate::Sending::steps).
+    /// Returns the thoughts, texts and steps of the agent's model so far, by its responses; `None`
+    /// unless the agent declares the profile that reports them. Steps come only if they were [asked
+    /// for](crate::Sending::steps).
     pub fn llm_responses(&self) -> Option<&LlmResponses> {
         self.follower.llm_responses()
     }
 
-    /// The generation of the last event that was read, from agents that tell it:
-    /// [`Client::subscribe_after`](crate::Client::subscribe_after) goes on from there.
+    /// Returns the sequence number (`generation`) of the last event that was read, if the agent sends
+    /// it: [`Client::subscribe_after`](crate::Client::subscribe_after) continues from there.
     pub fn generation(&self) -> Option<u64> {
         self.follower.generation
     }
 
-    /// How many times the task was followed again.
+    /// Returns the number of times the task was followed again.
     pub fn reconnections(&self) -> u32 {
         self.follower.reconnections
     }
 
-    /// Why the task was followed again the last time.
+    /// Returns the error after which the task was last followed again.
     pub fn last_cut(&self) -> Option<&Error> {
         self.follower.last_cut.as_ref()
     }
 
-    /// The error if the caller's time is up.
+    /// Returns the error if the deadline has passed.
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Option<Error> {
         let deadline = self.deadline.filter(|_| !self.follower.is_ended())?;
         let time = || Box::pin(sleep_until(deadline.at));

@@ -1,4 +1,4 @@
-//! Which agent, and how it is reached.
+//! Options that name an agent and its connection.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -139,17 +139,17 @@ enum Way {
 }
 
 impl Agent {
-    /// The agent as the caller names it.
+    /// Returns the agent as named on the command line.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// How long the whole command may take.
+    /// Returns the limit on the time of the whole command.
     pub(crate) fn timeout(&self) -> Option<Duration> {
         self.reach.timeout.map(Duration::from_secs)
     }
 
-    /// Finds the agent, and connects.
+    /// Finds the agent and connects.
     pub(crate) async fn connect(self) -> Result<Client, Failure> {
         let (no_card, dialect) = (self.reach.no_card, self.reach.dialect);
         let builder = self.builder()?;
@@ -191,7 +191,7 @@ impl Agent {
 }
 
 impl Reach {
-    /// With what the file says where the command line says nothing.
+    /// Fills in options of the configuration file that the command line does not set.
     fn or(mut self, known: &Known) -> Result<Self, Failure> {
         let secret = |name: &str, text: &Option<String>| -> Result<Option<Secret>, Failure> {
             let read = |text: &String| {
@@ -234,7 +234,7 @@ impl Reach {
         Ok(self)
     }
 
-    /// What there is to show.
+    /// Collects the credentials of the options.
     fn keyring(&self) -> Result<Keyring, Failure> {
         let pair = |secret: &Secret, expected: &str| {
             let halves = secret.reveal().split_once(':');

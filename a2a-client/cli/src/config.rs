@@ -1,4 +1,4 @@
-//! Agents that have a name, in a file.
+//! Configuration file with named agents.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::exit::Failure;
 use crate::files::expand;
 
-/// What the file holds.
+/// Content of the configuration file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
@@ -17,7 +17,7 @@ pub(crate) struct Config {
     agents: BTreeMap<String, Known>,
 }
 
-/// An agent that has a name. Options of the command line have precedence.
+/// A named agent. Options on the command line take precedence.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Known {
@@ -41,7 +41,7 @@ pub(crate) struct Known {
 }
 
 impl Config {
-    /// The file, if there is one.
+    /// Reads the file, if there is one.
     pub(crate) fn read() -> Result<Self, Failure> {
         let Some((path, must_be)) = place() else {
             return Ok(Self::default());
@@ -57,7 +57,7 @@ impl Config {
             .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
     }
 
-    /// The agent of this name or URL.
+    /// Returns the agent of this name or URL.
     pub(crate) fn agent(&self, name: &str) -> Result<Known, Failure> {
         if let Some(known) = self.agents.get(name) {
             let url = with_scheme(&known.url).unwrap_or_else(|| known.url.clone());
@@ -83,7 +83,7 @@ impl Config {
     }
 }
 
-/// A URL as it is, or that of `host:port`: `http` on this machine, and `https` elsewhere.
+/// Returns a URL unchanged, or a URL for `host:port`: `http` on this machine, `https` elsewhere.
 fn with_scheme(name: &str) -> Option<String> {
     if name.contains("://") {
         return Some(name.to_owned());
@@ -102,7 +102,7 @@ fn with_scheme(name: &str) -> Option<String> {
     Some(format!("{scheme}://{name}"))
 }
 
-/// Where the file is, and whether it must be there.
+/// Returns the path of the file, and whether the file must exist.
 fn place() -> Option<(PathBuf, bool)> {
     if let Some(path) = std::env::var_os("A2A_CONFIG") {
         return Some((PathBuf::from(path), true));

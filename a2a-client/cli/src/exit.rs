@@ -1,4 +1,4 @@
-//! How it ends, for scripts and for people.
+//! Exit codes and error messages.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::show;
 
-/// How it ended.
+/// Exit code of the process.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Code {
     Done = 0,
@@ -24,7 +24,7 @@ pub(crate) enum Code {
 }
 
 impl Code {
-    /// What a task's state means for whoever asked for it.
+    /// Returns the exit code for the state of a requested task.
     pub(crate) fn of(state: TaskState) -> Self {
         match state {
             TaskState::Failed | TaskState::Rejected | TaskState::Canceled => Self::NotDone,
@@ -40,39 +40,39 @@ impl From<Code> for ExitCode {
     }
 }
 
-/// Why it did not come to an end.
+/// Reason why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// The agent, or the way to it.
+    /// A failed call of the agent.
     #[error(transparent)]
     Call(#[from] Error),
-    /// The arguments.
+    /// Invalid arguments.
     #[error("{0}")]
     Usage(String),
-    /// This machine.
+    /// An error on this machine.
     #[error("{what}")]
     Machine {
         what: String,
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// Whoever read what was shown has what they wanted, as `head` does.
+    /// The reader of standard output, like `head`, has closed it: not an error.
     #[error("nobody reads the standard output any more")]
     NobodyReads,
     /// Ctrl-C.
     #[error("interrupted")]
     Interrupted,
-    /// The caller has left a task that goes on.
+    /// The caller stopped waiting for a task that continues.
     #[error("{why}")]
     Left { why: Box<Failure>, hint: String },
 }
 
 impl Failure {
-    /// The arguments make no sense, and this would.
+    /// Creates an error about the arguments, which says what was expected.
     pub(crate) fn usage(problem: impl Into<String>) -> Self {
         Self::Usage(problem.into())
     }
 
-    /// Something on this machine does not work.
+    /// Wraps an error of this machine.
     pub(crate) fn machine<E>(what: impl Into<String>) -> impl FnOnce(E) -> Self
     where
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -100,7 +100,7 @@ impl Failure {
         }
     }
 
-    /// What to do next.
+    /// Returns a hint about what to do next.
     fn hint(&self) -> Option<&str> {
         let error = match self {
             Self::Call(error) => error,
@@ -130,7 +130,7 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-/// Tells why, with all causes, on the standard error; that it did all that anybody wanted is not told.
+/// Prints a failure with all causes to standard error; nothing if its code is [`Code::Done`].
 pub(crate) fn tell(failure: &Failure, as_json: bool) -> ExitCode {
     let code = failure.code();
     if code == Code::Done {
@@ -147,7 +147,7 @@ pub(crate) fn tell(failure: &Failure, as_json: bool) -> ExitCode {
         cause = error.source();
     }
     let mut out = anstream::stderr();
-    // Nobody can be told that nobody can be told.
+    // A failed write to standard error cannot be reported.
     let _ = match as_json {
         true => {
             let hint = failure.hint();

@@ -1,4 +1,4 @@
-//! Files that go out and come in.
+//! Files to attach and artifacts to save.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use a2a_types::{Artifact, Content, Part};
 
 use crate::exit::Failure;
 
-/// A path with the home directory in place of `~`.
+/// Expands a leading `~` to the home directory.
 pub(crate) fn expand(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), std::env::home_dir()) {
         (Some(rest), Some(home)) => home.join(rest),
@@ -14,7 +14,7 @@ pub(crate) fn expand(path: &str) -> PathBuf {
     }
 }
 
-/// A file as a part of a message.
+/// Reads a file as a part of a message.
 pub(crate) fn attach(path: &Path) -> Result<Part, Failure> {
     let bytes = std::fs::read(path).map_err(Failure::machine(path.display().to_string()))?;
     let media_type = mime_guess::from_path(path).first_or_octet_stream();
@@ -25,7 +25,7 @@ pub(crate) fn attach(path: &Path) -> Result<Part, Failure> {
     })
 }
 
-/// Saves the parts of an artifact in a directory, and yields where.
+/// Saves the parts of an artifact in a directory and returns their paths.
 pub(crate) fn save(artifact: &Artifact, directory: &Path) -> Result<Vec<PathBuf>, Failure> {
     let told = |path: &Path| Failure::machine(path.display().to_string());
     std::fs::create_dir_all(directory).map_err(told(directory))?;
@@ -35,7 +35,7 @@ pub(crate) fn save(artifact: &Artifact, directory: &Path) -> Result<Vec<PathBuf>
         .unwrap_or(artifact.artifact_id.as_str());
     let is_text = |part: &Part| part.as_text().is_some() && part.filename.is_none();
     let mut saved = Vec::new();
-    // Chunks of text are one text.
+    // Chunks of text become one file.
     let text: String = artifact
         .parts
         .iter()
@@ -91,7 +91,7 @@ fn file_name(name: &str, media_type: Option<&str>, usual: &str) -> String {
     }
 }
 
-/// A name that an agent chose, made harmless: of one directory, visible, not too long.
+/// Sanitizes a file name chosen by an agent: no directories, visible characters, at most 100 of them.
 fn safe(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let keep = |letter: char| match letter {
@@ -103,13 +103,13 @@ fn safe(name: &str) -> String {
     let name = name.trim_matches(['.', ' ']);
     match name {
         "" => "artifact".to_owned(),
-        // What begins with a dash is an option to many programs.
+        // Many programs read a leading dash as an option.
         name if name.starts_with('-') => format!("_{name}"),
         name => name.to_owned(),
     }
 }
 
-/// The name, or the name with the first number that makes it new: nothing is overwritten.
+/// Returns a path that does not exist yet, numbered if necessary, so that no file is overwritten.
 fn vacant(directory: &Path, name: &str) -> PathBuf {
     let path = Path::new(name);
     let stem = path

@@ -1,11 +1,11 @@
-//! Ctrl-C.
+//! Handling of Ctrl-C.
 
 use tokio::sync::Notify;
 
-/// Tells a command of the first Ctrl-C.
+/// Notifies a command of the first Ctrl-C.
 static FIRST: Notify = Notify::const_new();
 
-/// Ends when somebody has pressed Ctrl-C so often.
+/// Waits until Ctrl-C was pressed `times` times.
 pub(crate) async fn interrupted(times: usize) {
     for _ in 0..times {
         if tokio::signal::ctrl_c().await.is_err() {
@@ -15,7 +15,7 @@ pub(crate) async fn interrupted(times: usize) {
     }
 }
 
-/// Ends at the first Ctrl-C, for a command that has a last word. The next one ends it in any case.
+/// Waits for the first Ctrl-C, for a command that cleans up. The next one ends the process.
 pub(crate) async fn first() {
     FIRST.notified().await;
 }

@@ -36,8 +36,8 @@ impl LogOptions {
     }
 }
 
-/// Reads levels, like `info,a2a_server=debug`. A word that is neither a level nor a pair is refused: it would
-/// be taken for a module of which everything is logged, and nothing else.
+/// Parses levels, like `info,a2a_server=debug`. Errors: a word that is neither a level nor a pair,
+/// which would count as the only module that is logged.
 fn filter(text: &str) -> Result<Targets, String> {
     let is_wrong = |part: &&str| !part.contains('=') && part.parse::<LevelFilter>().is_err();
     match text.split(',').find(is_wrong) {

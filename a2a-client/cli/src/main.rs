@@ -105,20 +105,20 @@ fn main() -> ExitCode {
         .build();
     let outcome = match runtime {
         Ok(runtime) => {
-            // These have their own way to end, unless they are told twice.
+            // These handle the first Ctrl-C themselves.
             let times = match arguments.command {
                 Command::Serve(_) | Command::Send(_) | Command::Stream(_) => 2,
                 _ => 1,
             };
             let outcome = runtime.block_on(async {
                 tokio::select! {
-                    // Ctrl-C is heard before anything is done.
+                    // Ctrl-C is polled first.
                     biased;
                     () = interrupt::interrupted(times) => Err(Failure::Interrupted),
                     outcome = run_in_time(arguments.command, &screen) => outcome,
                 }
             });
-            // Whoever still reads the standard input would hold up the end.
+            // A thread that still reads standard input would delay the exit.
             runtime.shutdown_background();
             outcome
         }
@@ -131,7 +131,8 @@ fn main() -> ExitCode {
 }
 
 impl Command {
-    /// How long the whole command may take. Those that begin tasks see to it themselves.
+    /// Returns the limit on the time of the whole command. Commands that start tasks apply it
+    /// themselves.
     fn limit(&self) -> Option<Duration> {
         let agent = match self {
             Self::Card(options) => &options.agent,

@@ -1,4 +1,4 @@
-//! Metrics as Prometheus reads them.
+//! Prometheus endpoint for metrics.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 
 use crate::exit::Failure;
 
-/// What is told to whoever asks at an address.
+/// Metrics served at an address.
 pub(crate) struct Metrics {
     listener: TcpListener,
     address: SocketAddr,
@@ -23,7 +23,7 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    /// Collects from now on.
+    /// Binds the address and installs the recorder.
     pub(crate) async fn listen(address: SocketAddr) -> Result<Self, Failure> {
         let what = format!("--metrics {address}");
         let listener = TcpListener::bind(address).await;
@@ -44,12 +44,12 @@ impl Metrics {
         })
     }
 
-    /// Where.
+    /// Returns the URL of the metrics.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/metrics", self.address)
     }
 
-    /// Tells whoever asks, for as long as it is let.
+    /// Serves the metrics until the future is dropped.
     pub(crate) async fn tell(self) {
         let hosts = Hosts::of(self.address);
         let collected = self.collected.clone();
@@ -79,7 +79,7 @@ fn answer(
     headers: &HeaderMap,
 ) -> Response<Body> {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    // As with the agent: a web page could reach a loopback address by a name of its own.
+    // As with the agent: a web page could reach a loopback address by a host name of its own.
     let (status, text) = match hosts.has(host.unwrap_or_default()) {
         false => (StatusCode::FORBIDDEN, "unknown host\n".to_owned()),
         true if method == Method::GET => (StatusCode::OK, collected.render()),
@@ -92,7 +92,7 @@ fn answer(
     response
 }
 
-/// The upper ends of buckets: a store answers in microseconds, an agent in minutes.
+/// Upper bounds of buckets, in seconds: a store answers in microseconds, an agent in minutes.
 const SECONDS: [f64; 16] = [
     0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0,
     300.0,

@@ -1,9 +1,9 @@
-//! Secrets, which stand on no command line if that can be helped.
+//! Secrets given on the command line, in a file or in the environment.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A secret: as it is, `@FILE` for what a file holds, `$NAME` for a variable of the environment.
+/// A secret: as it is, `@FILE` for the content of a file, `$NAME` for an environment variable.
 #[derive(Clone, Eq, PartialEq)]
 pub(crate) struct Secret(String);
 
@@ -26,7 +26,7 @@ impl FromStr for Secret {
         } else {
             text.to_owned()
         };
-        // Files end with a line.
+        // Files end with a line break.
         let secret = secret.trim_end_matches(['\r', '\n']);
         match secret.is_empty() {
             true => Err("it is empty".to_owned()),

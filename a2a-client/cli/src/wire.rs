@@ -1,4 +1,4 @@
-//! What goes over the wire, on the standard error.
+//! Trace of the wire on standard error.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::header::HeaderMap;
 use http::{request, response};
 
-/// Shows what goes over the wire, but for what is secret.
+/// Prints requests and responses, without secrets.
 #[derive(Debug)]
 pub(crate) struct Wire;
 
@@ -52,7 +52,7 @@ fn write_headers(text: &mut String, headers: &HeaderMap) {
             true => "***".into(),
             false => String::from_utf8_lossy(value.as_bytes()),
         };
-        // A text takes everything.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "{name}: {value}");
     }
 }
@@ -65,7 +65,7 @@ fn write_body(text: &mut String, body: &[u8]) {
     }
 }
 
-/// How many bytes at once are shown.
+/// Bytes shown of each chunk.
 const MOST: usize = 16 << 10;
 
 fn show(direction: char, color: AnsiColor, text: &str) {

@@ -1,4 +1,4 @@
-//! What an agent says that it wants, when it refuses.
+//! Challenges of a `WWW-Authenticate` header.
 
 use a2a_transport::Error;
 
@@ -24,8 +24,8 @@ pub struct Challenge {
 }
 
 impl Challenge {
-    /// Those of a header, in its order. What cannot be read is passed over, and of a header that is
-    /// too long the rest: 8 KiB, 16 challenges and 32 parameters of each are read.
+    /// Returns the challenges of a header, in its order. Skips what cannot be parsed, and the rest of a
+    /// header that is too long: 8 KiB, 16 challenges and 32 parameters of each are read.
     pub fn parse(header: &str) -> Vec<Self> {
         let mut scanner = Scanner::new(header);
         let mut challenges: Vec<Self> = Vec::new();
@@ -50,7 +50,7 @@ impl Challenge {
         challenges
     }
 
-    /// Those that an agent refused with; none if the error is another one.
+    /// Returns the challenges that an agent refused a call with; none if the error is another one.
     pub fn of(error: &Error) -> Vec<Self> {
         match error {
             Error::Refused {
@@ -72,17 +72,17 @@ impl Challenge {
         &self.scheme
     }
 
-    /// Whether it is this scheme.
+    /// Returns whether this is the scheme of the challenge, in any case.
     pub fn is(&self, scheme: &str) -> bool {
         self.scheme.eq_ignore_ascii_case(scheme)
     }
 
-    /// What stands instead of parameters, for schemes that have no parameters.
+    /// Returns the `token68` that some schemes have in place of parameters.
     pub fn token68(&self) -> Option<&str> {
         self.token.as_deref()
     }
 
-    /// A parameter; the first if there are several of that name.
+    /// Returns a parameter; the first if there are several of that name.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         let found = |(key, _): &&(String, String)| key.eq_ignore_ascii_case(name);
         self.parameters
@@ -91,29 +91,30 @@ impl Challenge {
             .map(|(_, value)| value.as_str())
     }
 
-    /// What is protected.
+    /// Returns the name of the protected area.
     pub fn realm(&self) -> Option<&str> {
         self.parameter("realm")
     }
 
-    /// What was wrong, like `invalid_token` or `insufficient_scope` (RFC 6750 §3.1).
+    /// Returns the error code, like `invalid_token` or `insufficient_scope` (RFC 6750 §3.1).
     pub fn error(&self) -> Option<&str> {
         self.parameter("error")
     }
 
-    /// What was wrong, for people.
+    /// Returns the description of the error, for people.
     pub fn error_description(&self) -> Option<&str> {
         self.parameter("error_description")
     }
 
-    /// What a token must allow.
+    /// Returns the scopes that a token must have.
     pub fn scope(&self) -> impl Iterator<Item = &str> {
         self.parameter("scope")
             .unwrap_or_default()
             .split_whitespace()
     }
 
-    /// Where the agent describes who may give tokens for it (RFC 9728 §5.1).
+    /// Returns the URL of the metadata that names the authorization servers of the agent (RFC 9728
+    /// §5.1).
     pub fn resource_metadata(&self) -> Option<&str> {
         self.parameter("resource_metadata")
     }

@@ -1,4 +1,4 @@
-//! What is shown to an agent, of what a caller has.
+//! Selection of the credentials that an agent's card asks for.
 
 use std::sync::Arc;
 
@@ -13,28 +13,27 @@ use super::wanted;
 use crate::Origin;
 
 impl Keyring {
-    /// What to show to an agent, as its card wants it; none if there is nothing to show. `agent` is
-    /// whom the caller wants to call, not whom the card names.
+    /// Returns the credentials that an agent's card asks for, or `None` if there are none to send.
+    /// `agent` is the origin that the caller wants to call, not one that the card names.
     ///
-    /// Tokens are fetched with `http`, and not before a request needs them. Whoever listens to it
-    /// ([`Tap`](crate::Tap)) sees secrets and tokens in the bodies: better that nobody does.
+    /// Tokens are fetched with `http`, and not before a request needs them. A [`Tap`](crate::Tap) on
+    /// that client sees secrets and tokens in the bodies, so it should have none.
     ///
-    ///
-    /// - Of the requirements on the card, the first counts of which every scheme can be satisfied
+    /// - The first requirement on the card counts of which every scheme can be satisfied
     ///   (specification 1.0 §4.4.1: the list offers alternatives, one entry wants all of its schemes).
-    ///   Requirements of single skills count for nothing here.
-    /// - An empty requirement lets everybody in. It counts last: who has something to show is better
-    ///   off with that.
-    /// - A card with schemes and no requirements wants nothing, and is shown the first that can be
-    ///   satisfied.
-    /// - A card that wants nothing that is there is shown what has a place of its own nevertheless:
-    ///   a bearer token, a name and password, tokens of an OAuth client with its own
-    ///   [`token_url`](super::OAuthClient::token_url); the first of them that is for no scheme by name. A key has no place
-    ///   that a card does not name.
-    /// - Headers added by [`header`](Self::header) are shown always.
+    ///   Requirements of single skills are ignored here.
+    /// - An empty requirement allows anonymous calls. It counts last: credentials are sent if there
+    ///   are any.
+    /// - A card with schemes and no requirements requires nothing, and gets the first scheme that can
+    ///   be satisfied.
+    /// - A card that asks for nothing in the keyring still gets what has a place of its own: a bearer
+    ///   token, a name and password, tokens of an OAuth client with its own
+    ///   [`token_url`](super::OAuthClient::token_url); the first of them that is bound to no scheme by
+    ///   name. A key has no place unless a card names one.
+    /// - Headers added by [`header`](Self::header) are always sent.
     ///
-    /// Errors: [`Error::Credentials`] says what the agent wants and what is there, if none of its
-    /// requirements can be satisfied; and what is wrong with what is there, if it cannot be sent.
+    /// Errors: [`Error::Credentials`] if none of the requirements can be satisfied (it names what the
+    /// agent wants and what the keyring has), or if a credential cannot be sent.
     pub fn for_card(
         &self,
         card: &AgentCard,
@@ -59,7 +58,7 @@ struct Choice<'a> {
     http: &'a HttpClient,
 }
 
-/// Why something cannot be shown, for people.
+/// Reasons why credentials cannot be sent, for people.
 type Reasons = Vec<String>;
 
 impl Choice<'_> {
@@ -80,7 +79,7 @@ impl Choice<'_> {
         Ok(parts)
     }
 
-    /// What satisfies a requirement; none if nothing has to be shown.
+    /// Returns the parts that satisfy a requirement, or `None` if none is required.
     fn required(&self) -> Result<Option<Vec<Part>>, String> {
         let requirements = &self.card.security_requirements;
         let mut reasons = Vec::new();
@@ -131,7 +130,8 @@ impl Choice<'_> {
         Ok(shown.into_iter().map(|(_, part)| part).collect())
     }
 
-    /// The first entry that satisfies a scheme, and what it shows: nothing if TLS does that.
+    /// Returns the first entry that satisfies a scheme, and its part of the request; no part if TLS
+    /// does it.
     fn for_scheme(
         &self,
         name: &str,
@@ -156,7 +156,7 @@ impl Choice<'_> {
         entries.filter(move |entry| entry.scheme.as_deref() == Some(name))
     }
 
-    /// What an entry shows for a scheme; none if it is of another kind.
+    /// Returns the part that an entry adds for a scheme, or `None` if the entry is of another kind.
     fn fit(
         &self,
         kind: &Kind,
@@ -194,7 +194,8 @@ impl Choice<'_> {
         Some(part.map(Some))
     }
 
-    /// Tokens of an OAuth client for a scheme; none if it does not say where they are had.
+    /// Returns tokens of an OAuth client for a scheme, or `None` if the scheme names no endpoint for
+    /// them.
     fn tokens(
         &self,
         oauth: &OAuth,
@@ -240,7 +241,7 @@ impl Choice<'_> {
         Ok(Some(Part::Bearer(oauth.tokens(terms, self.http))))
     }
 
-    /// What is shown to an agent that does not ask.
+    /// Returns the parts sent to an agent whose card requires nothing.
     fn unasked(&self) -> Result<Vec<Part>, String> {
         let entries = self.keyring.entries.iter();
         for entry in entries.filter(|entry| entry.scheme.is_none()) {
@@ -281,7 +282,8 @@ const NOWHERE: &str = "the card does not say where this OAuth client has its tok
 
 const MOST_REASONS: usize = 8;
 
-/// Whether everybody is let in. 0.1 has a word for that among its schemes, as agents write it.
+/// Returns whether a requirement allows anonymous calls. Agents of 0.1 write that as a scheme `public`
+/// or `none`.
 fn is_open(card: &AgentCard, requirement: &SecurityRequirement) -> bool {
     let is_open = |name| match card.security_schemes.get(name) {
         Some(SecurityScheme::HttpAuthSecurityScheme(http)) => {
@@ -301,7 +303,7 @@ fn takes_bearer(scheme: &SecurityScheme) -> bool {
     }
 }
 
-/// Where the caller says that tokens are had; for a device also by what a card adds.
+/// Returns the endpoints that the caller named; the device endpoint may come from the card.
 fn own_places(oauth: &OAuth, scheme: &SecurityScheme) -> Option<Places> {
     let token = oauth.client.token_url.clone()?;
     let device = match (&oauth.flow, scheme) {
@@ -324,7 +326,7 @@ fn own_places(oauth: &OAuth, scheme: &SecurityScheme) -> Option<Places> {
     })
 }
 
-/// Where a card says that tokens are had.
+/// Returns the endpoints, or the metadata document, that a card names.
 fn place(oauth: &OAuth, scheme: &SecurityScheme) -> Option<Place> {
     match scheme {
         SecurityScheme::OAuth2SecurityScheme(scheme) => by_flow(oauth, scheme).or_else(|| {

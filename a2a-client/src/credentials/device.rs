@@ -11,9 +11,9 @@ use super::secret::Secret;
 use super::token::{NoToken, Seconds, Token};
 use super::trust::origin;
 
-/// What the user is asked to do: to open a page, and to enter a code there.
+/// A request to the user to open a page and to enter a code there.
 ///
-/// All of it is fit for a terminal: visible characters only.
+/// Fit for a terminal: visible ASCII characters only.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct DevicePrompt {
@@ -23,7 +23,7 @@ pub struct DevicePrompt {
     pub user_code: String,
     /// A page that knows the code already, for a link or a QR code.
     pub verification_uri_complete: Option<String>,
-    /// How long the code is good.
+    /// Time for which the code is valid.
     pub expires_in: Duration,
 }
 
@@ -42,7 +42,7 @@ struct Codes {
     interval: Option<Seconds>,
 }
 
-/// Asks the user, and waits until the code was entered.
+/// Prompts the user and waits until the code was entered.
 pub(super) async fn authorize(
     grant: &Grant,
     places: &Places,
@@ -83,7 +83,7 @@ pub(super) async fn authorize(
         .unwrap_or_else(|_| Err("the code was not entered in time".to_owned()))
 }
 
-/// Asks until there is an answer (RFC 8628 §3.4, §3.5).
+/// Polls the token endpoint until there is an answer (RFC 8628 §3.4, §3.5).
 async fn poll(
     grant: &Grant,
     url: &str,
@@ -133,11 +133,11 @@ fn visible(text: String) -> Option<String> {
     (is_plain && !text.is_empty() && text.len() <= LONGEST_TEXT).then_some(text)
 }
 
-/// Where the server names none.
+/// Polling interval if the server names none.
 const INTERVAL: Duration = Duration::from_secs(5);
 const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
-/// What is added when the server says so.
+/// Added to the interval on `slow_down`.
 const MORE: Duration = Duration::from_secs(5);
-/// A user is not waited for longer than this, and nobody is asked less often.
+/// Longest time to wait for the user, and longest polling interval.
 const LONGEST_CODE: Duration = Duration::from_secs(30 * 60);
 const LONGEST_TEXT: usize = 2048;

@@ -1,4 +1,4 @@
-//! Asking an authorization server.
+//! Requests to an authorization server.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use super::said::causes;
 use super::secret::Secret;
 use super::token::{NoToken, Token, answer, read};
 
-/// An authorization server, asked by a client of it.
+/// Sends the requests of one client to an authorization server.
 pub(super) struct Endpoint {
     pub(super) client: OAuthClient,
     http: HttpClient,
@@ -34,12 +34,12 @@ impl Endpoint {
         }
     }
 
-    /// The server says that it takes the secret from the body only.
+    /// Notes that the server accepts the secret in the body only.
     pub(super) fn wants_body(&self) {
         self.wants_body.store(true, Ordering::Relaxed);
     }
 
-    /// Asks for a token.
+    /// Requests a token.
     pub(super) async fn token(&self, url: &str, form: &[(&str, &str)]) -> Result<Token, NoToken> {
         let mut form = form.to_vec();
         for (name, value) in &self.client.parameters {
@@ -51,7 +51,7 @@ impl Endpoint {
         self.ask(url, &form, read).await
     }
 
-    /// Asks for something else.
+    /// Posts a form to any other endpoint.
     pub(super) async fn other<T: for<'de> Deserialize<'de>>(
         &self,
         url: &str,
@@ -60,7 +60,7 @@ impl Endpoint {
         self.ask(url, form, answer).await
     }
 
-    /// The document at which a server describes itself.
+    /// Fetches the metadata document of a server.
     pub(super) async fn describe<T: for<'de> Deserialize<'de>>(
         &self,
         url: &str,
@@ -78,7 +78,7 @@ impl Endpoint {
     ) -> Result<T, NoToken> {
         let in_body = self.wants_body.load(Ordering::Relaxed);
         let answer = self.post(url, form, in_body, &read).await;
-        // Few servers say beforehand where they want it.
+        // Few servers announce where they expect the secret.
         let may_differ = !in_body && self.client.secret.is_some();
         if may_differ && matches!(&answer, Err(refused) if refused.is("invalid_client")) {
             let second = self.post(url, form, true, &read).await;
@@ -112,7 +112,7 @@ impl Endpoint {
         read(&fetched).map_err(|problem| self.without_secrets(problem, &form))
     }
 
-    /// A server may repeat what it was sent.
+    /// Removes the secrets from an error: a server may repeat what it received.
     fn without_secrets(&self, problem: NoToken, form: &[(&str, &str)]) -> NoToken {
         let own = self.client.secret.iter().map(Secret::expose);
         let basic = self.client.secret.as_ref();
@@ -146,10 +146,11 @@ impl Endpoint {
     }
 }
 
-/// What is sent and must not be seen, apart from the secret of the client.
+/// Form fields that are secret, apart from the secret of the client.
 const SECRET: &[&str] = &["refresh_token", "device_code"];
 
-/// RFC 6749 §2.3.1: both are encoded as in a form, lest a `:` stands in them.
+/// Encodes the id and the secret for `Basic`, each as in a form, since either may contain a `:` (RFC
+/// 6749 §2.3.1).
 fn encoded(id: &str, secret: &Secret) -> String {
     let encode = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
     STANDARD.encode(format!("{}:{}", encode(id), encode(secret.expose())))
@@ -188,5 +189,5 @@ async fn within(
     }
 }
 
-/// How long a server may take for one answer.
+/// Deadline of one answer.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);

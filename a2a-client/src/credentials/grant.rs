@@ -1,4 +1,4 @@
-//! Getting tokens from an authorization server.
+//! Token requests to an authorization server.
 
 use a2a_transport::BoxFuture;
 use a2a_transport::http::HttpClient;
@@ -20,21 +20,21 @@ pub(super) struct Grant {
     pub(super) flow: Flow,
 }
 
-/// Where tokens are had, and for what: what tells one source of tokens from another.
+/// The endpoints, scopes and limits of a token request: the key under which tokens are kept.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(super) struct Terms {
     pub(super) trust: Trust,
     pub(super) place: Place,
-    /// As they are asked for: with blanks between them.
+    /// Separated by blanks, as they are sent.
     pub(super) scopes: String,
 }
 
-/// Where an authorization server is.
+/// Location of an authorization server.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(super) enum Place {
-    /// Here.
+    /// Its endpoints.
     Known(Places),
-    /// Where this document says (OpenID Connect Discovery 1.0 §4, RFC 8414 §3).
+    /// URL of its metadata (OpenID Connect Discovery 1.0 §4, RFC 8414 §3).
     Described(String),
 }
 
@@ -46,12 +46,12 @@ pub(super) struct Places {
     pub(super) device: Option<String>,
 }
 
-/// How tokens are had.
+/// Grant type of a client.
 #[derive(Clone)]
 pub(super) enum Flow {
-    /// With the client's own secret (RFC 6749 §4.4).
+    /// The client's own secret (RFC 6749 §4.4).
     ClientCredentials,
-    /// With a code that the user enters elsewhere (RFC 8628).
+    /// A code that the user enters elsewhere (RFC 8628).
     Device(Prompt),
 }
 
@@ -62,7 +62,7 @@ impl Source for Grant {
             let at = places.refresh.as_ref().unwrap_or(&places.token);
             if let Some(refresh) = refresh {
                 match self.refresh(at, &refresh).await {
-                    // It has ended, or was taken back: from the beginning.
+                    // It expired or was revoked: start over.
                     Err(problem @ NoToken::Refused { .. }) => {
                         tracing::debug!(%problem, "no token by the refresh token");
                     }
@@ -102,7 +102,7 @@ impl Grant {
         self.endpoint.token(url, &form).await
     }
 
-    /// A form with the scopes, if there are any.
+    /// Returns the form with the scopes added, if there are any.
     pub(super) fn scoped<'a>(&'a self, form: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
         let mut form = form.to_vec();
         if !self.terms.scopes.is_empty() {
@@ -135,8 +135,8 @@ impl Grant {
         .into_iter()
         .flatten()
         {
-            // Whoever is trusted may have endpoints elsewhere; what the agent says of itself is not
-            // worth more than its card.
+            // An issuer that the caller named may have endpoints elsewhere. The metadata of any other
+            // counts no more than the agent's card.
             match trust.names(url) {
                 true => trust.own(named)?,
                 false => trust.foreign(named)?,
@@ -156,7 +156,7 @@ impl Grant {
     }
 }
 
-/// What an authorization server did wrong.
+/// Formats an error that names the authorization server.
 pub(super) fn blame(url: &str, problem: &NoToken) -> String {
     let place = url.split(['?', '#']).next().unwrap_or_default();
     format!("the authorization server at {} {problem}", printable(place))

@@ -1,11 +1,11 @@
-//! What of a URL is not shown.
+//! Redaction of secrets in the query of a URL.
 
 use http::request::Parts as Head;
 
 use super::secret::Secret;
 
-/// The URL of a request as people may see it: with `***` for the key that a card wants in the query. For
-/// a [`Tap`](crate::Tap), which is told what goes over the wire.
+/// Returns the URL of a request with `***` in place of the API key that a card puts in the query; for a
+/// [`Tap`](crate::Tap) that records the wire.
 pub fn shown_url(head: &Head) -> String {
     let url = head.uri.to_string();
     let (Some(Hidden(hidden)), Some((place, query))) = (head.extensions.get(), url.split_once('?'))
@@ -21,7 +21,7 @@ pub fn shown_url(head: &Head) -> String {
     format!("{place}?{}", shown.join("&"))
 }
 
-/// Remembers that this `name=value` in the query of a request is secret.
+/// Marks this `name=value` in the query of a request as secret.
 pub(super) fn hide(head: &mut Head, pair: &Secret) {
     let Hidden(hidden) = head.extensions.get_or_insert_default();
     hidden.push(pair.clone());

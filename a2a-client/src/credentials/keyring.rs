@@ -1,4 +1,4 @@
-//! What a caller can show.
+//! Credentials of a caller.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,11 +14,11 @@ use super::secret::Secret;
 use super::token::{Token, TokenProvider};
 use super::tokens::{Source, Tokens};
 
-/// What a caller can show: keys, passwords, tokens, and how to get tokens.
+/// Credentials of a caller: keys, passwords, tokens, and ways to get tokens.
 ///
-/// Each is shown where the card of an agent wants it ([`for_card`](Self::for_card)). Of several that
-/// fit, the one that was added first is shown, those for a scheme by name before the others. Clones
-/// share the tokens that they have got.
+/// Each is sent where the card of an agent asks for it ([`for_card`](Self::for_card)). Of several that
+/// fit, the one added first is sent, those bound to a scheme by name before the others. Clones share
+/// their tokens.
 #[derive(Clone, Default)]
 pub struct Keyring {
     pub(super) entries: Vec<Entry>,
@@ -26,7 +26,7 @@ pub struct Keyring {
 
 #[derive(Clone)]
 pub(super) struct Entry {
-    /// The name of the scheme on the card that it is for.
+    /// Name of the scheme on the card that it is bound to.
     pub(super) scheme: Option<String>,
     pub(super) kind: Kind,
 }
@@ -44,33 +44,33 @@ pub(super) enum Kind {
 }
 
 impl Keyring {
-    /// A key, for the header, parameter or cookie that a card names.
+    /// Adds a key, for the header, parameter or cookie that a card names.
     pub fn api_key(self, value: impl Into<String>) -> Self {
         self.with(Kind::ApiKey(Secret::new(value)))
     }
 
-    /// A key for the scheme of that name on the card.
+    /// Adds a key for the scheme of that name on the card.
     pub fn api_key_for(self, scheme: impl Into<String>, value: impl Into<String>) -> Self {
         self.api_key(value).for_scheme(scheme)
     }
 
-    /// A header that is sent whatever the card says.
+    /// Adds a header that is always sent.
     pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(Kind::Header(name.into(), Secret::new(value)))
     }
 
-    /// A name and a password (RFC 7617).
+    /// Adds a name and a password (RFC 7617).
     pub fn basic(self, user: impl Into<String>, password: impl Into<String>) -> Self {
         self.with(Kind::Basic(user.into(), Secret::new(password)))
     }
 
-    /// A bearer token, also for OAuth 2.0 and OpenID Connect.
+    /// Adds a bearer token, also for OAuth 2.0 and OpenID Connect.
     pub fn bearer(self, token: impl Into<String>) -> Self {
         self.with(Kind::Token(Secret::new(token)))
     }
 
-    /// Bearer tokens of a function of yours, also for OAuth 2.0 and OpenID Connect. They are kept,
-    /// and renewed before they end.
+    /// Adds bearer tokens of a function of yours, also for OAuth 2.0 and OpenID Connect. They are kept,
+    /// and renewed before they expire.
     ///
     /// ```
     /// use a2a_client::credentials::{AccessToken, Keyring};
@@ -87,13 +87,13 @@ impl Keyring {
         self.with(Kind::Provider(Arc::new(tokens)))
     }
 
-    /// Tokens that a client of OAuth 2.0 has by its own secret (RFC 6749 §4.4).
+    /// Adds tokens that an OAuth 2.0 client gets by its own secret (RFC 6749 §4.4).
     pub fn oauth_client(self, client: OAuthClient) -> Self {
         self.with_oauth(client, Flow::ClientCredentials)
     }
 
-    /// Tokens that a user allows by entering a code elsewhere (RFC 8628). `prompt` tells the user; the
-    /// call that needs the token waits.
+    /// Adds tokens that a user grants by entering a code elsewhere (RFC 8628). `prompt` shows the code
+    /// to the user; the call that needs the token waits.
     pub fn oauth_device(
         self,
         client: impl Into<OAuthClient>,
@@ -103,17 +103,17 @@ impl Keyring {
         self.with_oauth(client.into(), Flow::Device(prompt))
     }
 
-    /// The [`HttpClient`] has an identity, which it shows by TLS.
+    /// Declares that the [`HttpClient`] has a client certificate, which satisfies mutual TLS.
     pub fn mutual_tls(self) -> Self {
         self.with(Kind::MutualTls)
     }
 
-    /// Anything else, for the scheme of that name on the card.
+    /// Adds credentials of any other kind, for the scheme of that name on the card.
     pub fn custom(self, scheme: impl Into<String>, credentials: Arc<dyn Credentials>) -> Self {
         self.with(Kind::Custom(credentials)).for_scheme(scheme)
     }
 
-    /// What was added last is only for the scheme of that name on the card.
+    /// Binds the entry added last to the scheme of that name on the card.
     pub fn for_scheme(mut self, scheme: impl Into<String>) -> Self {
         if let Some(last) = self.entries.last_mut() {
             last.scheme = Some(scheme.into());
@@ -121,7 +121,7 @@ impl Keyring {
         self
     }
 
-    /// Whether there is nothing to show.
+    /// Returns whether there are no credentials.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -138,7 +138,7 @@ impl Keyring {
     }
 }
 
-/// Says what there is, never what it is worth.
+/// Lists the kinds of credentials, never their values.
 impl fmt::Debug for Keyring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let entries = self.entries.iter().map(ToString::to_string);
@@ -146,7 +146,7 @@ impl fmt::Debug for Keyring {
     }
 }
 
-/// What it is, for people.
+/// Names the kind and the scheme.
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
@@ -168,7 +168,7 @@ impl fmt::Display for Entry {
     }
 }
 
-/// A client of OAuth, and the tokens that it has got already.
+/// An OAuth client and its tokens.
 pub(super) struct OAuth {
     pub(super) client: OAuthClient,
     pub(super) flow: Flow,
@@ -176,7 +176,7 @@ pub(super) struct OAuth {
 }
 
 impl OAuth {
-    /// Its tokens on these terms: the same for all who ask, lest a user is asked twice.
+    /// Returns the tokens for these terms. All callers share them, so that a user is asked only once.
     pub(super) fn tokens(&self, terms: Terms, http: &HttpClient) -> Arc<Tokens> {
         // Every change is one insertion or removal, so a panic elsewhere leaves the map whole.
         let mut got = self.got.lock().unwrap_or_else(PoisonError::into_inner);
@@ -186,7 +186,7 @@ impl OAuth {
         if got.len() >= CAPACITY
             && let Some(other) = got.keys().next().cloned()
         {
-            // Which one goes matters little: it is fetched again when it is wanted.
+            // Any one will do: it is fetched again on demand.
             got.remove(&other);
         }
         let (client, flow) = (self.client.clone(), self.flow.clone());
@@ -197,7 +197,7 @@ impl OAuth {
     }
 }
 
-/// How many tokens a client keeps: cards may name any number of places and scopes.
+/// Number of tokens that a client keeps: cards may name any number of endpoints and scopes.
 const CAPACITY: usize = 256;
 
 struct Provided<P>(P);

@@ -1,4 +1,4 @@
-//! Who calls: what a caller can show, and which of it an agent is shown.
+//! Credentials of a caller, and their selection for an agent.
 //!
 //! ```text
 //! Keyring ─ for_card ─► what the card wants, of what is there ─► put into every request
@@ -7,10 +7,10 @@
 //!                         401 ── another token, once
 //! ```
 //!
-//! Secrets go to the agent that the caller named, never elsewhere because a card says so. That holds
-//! for the secret of an OAuth client too: a card may name a token endpoint of the agent's own origin;
-//! another one must be named by the caller ([`OAuthClient::token_url`],
-//! [`OAuthClient::allow_issuer`]). Only the own machine is told secrets without TLS.
+//! Secrets go only to the agent that the caller named, never elsewhere because a card says so. That
+//! holds for the secret of an OAuth client too: a card may name a token endpoint of the agent's own
+//! origin; the caller must name any other ([`OAuthClient::token_url`], [`OAuthClient::allow_issuer`]).
+//! Without TLS, secrets go to the local machine only.
 //!
 //! ```
 //! use a2a_client::credentials::{Keyring, OAuthClient};
@@ -42,7 +42,7 @@
 //! ```
 //!
 //! Absent on purpose: flows through the browser (authorization code) and with the user's password;
-//! tokens that are bound to a key (DPoP). Who has a token by other means shows it by
+//! tokens that are bound to a key (DPoP). A token obtained by other means is added by
 //! [`Keyring::bearer`] or [`Keyring::bearer_from`].
 
 mod challenge;

@@ -1,13 +1,13 @@
-//! What an authorization server knows the caller as.
+//! OAuth 2.0 client registration of the caller.
 
 use super::secret::Secret;
 use super::trust::{Trust, origin};
 use crate::Origin;
 
-/// What an authorization server knows the caller as: a client of OAuth 2.0 (RFC 6749 §2).
+/// A client of OAuth 2.0 (RFC 6749 §2), as an authorization server knows the caller.
 ///
-/// Where its secret goes is said by whoever owns it: a card may name a token endpoint of the agent's
-/// own origin, and everything else has to be named here.
+/// The caller decides where its secret goes: a card may name a token endpoint of the agent's own
+/// origin; any other must be named here.
 #[derive(Clone, Debug)]
 pub struct OAuthClient {
     pub(super) id: String,
@@ -22,7 +22,7 @@ pub struct OAuthClient {
 }
 
 impl OAuthClient {
-    /// A client that has a secret.
+    /// Creates a client that has a secret.
     pub fn new(id: impl Into<String>, secret: impl Into<String>) -> Self {
         Self {
             secret: Some(Secret::new(secret)),
@@ -30,7 +30,7 @@ impl OAuthClient {
         }
     }
 
-    /// A client that has no secret, like a program on a user's machine.
+    /// Creates a client that has no secret, like a program on a user's machine.
     pub fn public(id: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -45,46 +45,46 @@ impl OAuthClient {
         }
     }
 
-    /// Asks for this scope, and no longer for those that a card names. May be called several times.
+    /// Requests this scope in place of those that a card names. May be called several times.
     pub fn scope(mut self, scope: impl Into<String>) -> Self {
         self.scopes.push(scope.into());
         self
     }
 
-    /// Has its tokens from here, whatever a card says.
+    /// Sets the token endpoint, whatever a card says.
     pub fn token_url(mut self, url: impl Into<String>) -> Self {
         self.token_url = Some(url.into());
         self
     }
 
-    /// Has the codes of its device from here, whatever a card says.
+    /// Sets the device authorization endpoint, whatever a card says.
     pub fn device_url(mut self, url: impl Into<String>) -> Self {
         self.device_url = Some(url.into());
         self
     }
 
-    /// Shows its secret also to endpoints of this origin that a card names, like
-    /// `https://login.example`, and to those that this origin names where it describes itself. May be
-    /// called several times.
+    /// Allows the secret to go to endpoints of this origin that a card names, like
+    /// `https://login.example`, and to those that the metadata of this origin names. May be called
+    /// several times.
     pub fn allow_issuer(mut self, origin: impl Into<String>) -> Self {
         self.issuers.push(origin.into());
         self
     }
 
-    /// Shows its secret also where no TLS protects it. The own machine needs no such permission.
+    /// Allows the secret to be sent without TLS. The local machine needs no such permission.
     pub fn allow_http(mut self) -> Self {
         self.allow_http = true;
         self
     }
 
-    /// Shows its secret in the body of a request. By default it stands in `Authorization`, and in the
-    /// body only where the server says that it wants it there.
+    /// Sends the secret in the request body. By default it is sent in `Authorization`, and in the body
+    /// only if the server asks for it there.
     pub fn secret_in_body(mut self) -> Self {
         self.secret_in_body = true;
         self
     }
 
-    /// Says more when it asks for a token, as some servers want: `audience`, or `resource` (RFC 8707).
+    /// Adds a parameter to token requests, as some servers want: `audience`, or `resource` (RFC 8707).
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.parameters.push((name.into(), Secret::new(value)));
         self

@@ -1,4 +1,4 @@
-//! What is put into a request, and where.
+//! Placement of credentials in a request.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::said::printable;
 use super::secret::Secret;
 use super::tokens::Tokens;
 
-/// Everything that one agent is shown.
+/// All credentials sent to one agent.
 #[derive(Debug)]
 pub(super) struct Shown(pub(super) Vec<Part>);
 
@@ -46,7 +46,7 @@ impl Credentials for Shown {
     }
 }
 
-/// One thing that is shown.
+/// One credential and its place in a request.
 #[derive(Clone)]
 pub(super) enum Part {
     Header(HeaderName, HeaderValue),
@@ -59,7 +59,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// A header with a value that is kept out of logs.
+    /// Creates a header with a value that is kept out of logs.
     pub(super) fn header(name: &str, value: &str) -> Result<Self, String> {
         let parsed = HeaderName::from_bytes(name.as_bytes());
         let name = match parsed {
@@ -79,7 +79,7 @@ impl Part {
         Ok(Self::Header(name, value))
     }
 
-    /// A token behind `Bearer`.
+    /// Creates an `Authorization` header with a bearer token.
     pub(super) fn bearer(token: &str) -> Result<Self, String> {
         if !token.bytes().all(|byte| byte.is_ascii_graphic()) || token.is_empty() {
             return Err(
@@ -89,7 +89,7 @@ impl Part {
         Self::header(AUTHORIZATION.as_str(), &format!("Bearer {token}"))
     }
 
-    /// A name and a password (RFC 7617).
+    /// Creates an `Authorization` header with a name and a password (RFC 7617).
     pub(super) fn basic(user: &str, password: &str) -> Result<Self, String> {
         let has_control = user.chars().chain(password.chars()).any(char::is_control);
         if user.contains(':') || has_control {
@@ -101,7 +101,7 @@ impl Part {
         Self::header(AUTHORIZATION.as_str(), &value)
     }
 
-    /// A key where a card wants it.
+    /// Creates a key in the header, query or cookie that a card names.
     pub(super) fn api_key(scheme: &ApiKeySecurityScheme, key: &str) -> Result<Self, String> {
         let name = scheme.name.as_str();
         match scheme.location.to_ascii_lowercase().as_str() {
@@ -136,7 +136,7 @@ impl Part {
         }
     }
 
-    /// Whether both want the same place, so that one would hide the other.
+    /// Returns whether both want the same place, so that one would overwrite the other.
     pub(super) fn collides(&self, other: &Self) -> bool {
         match (self.header_name(), other.header_name()) {
             (Some(one), Some(two)) => one == two,
@@ -193,11 +193,11 @@ fn too_long() -> Error {
     Error::Credentials("the key is too long for the query".to_owned())
 }
 
-/// How long the value of a header may be.
+/// Bytes of a header value.
 const LONGEST_VALUE: usize = 16 << 10;
 
-/// Headers that say how a message is read, by whom, or what is asked: a card that wants a key there
-/// wants something else. `Cookie` has a place of its own.
+/// Returns whether a header controls how a message is read or routed, or what is requested: a card
+/// cannot ask for a key there. `Cookie` is placed separately.
 fn is_reserved(name: &HeaderName) -> bool {
     const NAMES: &[&str] = &[
         "accept",
@@ -226,7 +226,7 @@ fn is_reserved(name: &HeaderName) -> bool {
             .any(|prefix| name.starts_with(prefix))
 }
 
-/// Says where, never what.
+/// Names the place, never the value.
 impl fmt::Debug for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,6 +1,6 @@
-//! What others say, fit to be read by people.
+//! Sanitized text of peers, for error messages.
 
-/// A text of a peer, short enough for a line, without anything that a terminal obeys.
+/// Returns a peer's text cut to one line, with `?` for everything but printable ASCII.
 pub(super) fn printable(text: &str) -> String {
     let shown = text.chars().take(MOST).map(|char| match char {
         ' '..='~' => char,
@@ -13,14 +13,14 @@ pub(super) fn printable(text: &str) -> String {
     shown
 }
 
-/// An error with its causes.
+/// Formats an error with its causes.
 pub(super) fn causes(error: &dyn std::error::Error) -> String {
     let all = std::iter::successors(Some(error), |error| error.source());
     let all: Vec<_> = all.map(ToString::to_string).collect();
     printable(&all.join(": "))
 }
 
-/// So many characters are shown.
+/// Number of characters shown.
 const MOST: usize = 200;
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! The words of a header that lists challenges (RFC 9110 §5.6).
 
-/// Reads a header from its begin to its end. What fits nowhere is passed over.
+/// Reads a header from start to end. Skips what does not parse.
 pub(super) struct Scanner<'a> {
     rest: &'a str,
 }
 
 impl<'a> Scanner<'a> {
-    /// Of a long header, its begin.
+    /// Starts at the beginning of a header and ignores what follows the first 8 KiB.
     pub(super) fn new(header: &'a str) -> Self {
         let mut end = header.len().min(LONGEST);
         while !header.is_char_boundary(end) {
@@ -17,7 +17,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The next token: the name of a scheme or of a parameter.
+    /// Returns the next token: the name of a scheme or of a parameter.
     pub(super) fn word(&mut self) -> Option<&'a str> {
         loop {
             self.rest = self
@@ -33,7 +33,7 @@ impl<'a> Scanner<'a> {
         (!word.is_empty()).then_some(word)
     }
 
-    /// The value, if `=` and a value follow; an empty one, if nothing follows the `=`.
+    /// Returns the value if `=` follows; an empty one if nothing follows the `=`.
     pub(super) fn value(&mut self) -> Option<String> {
         let after = self.rest.trim_start_matches(BLANKS).strip_prefix('=')?;
         self.rest = after.trim_start_matches(BLANKS);
@@ -46,7 +46,7 @@ impl<'a> Scanner<'a> {
         )
     }
 
-    /// What stands alone behind a scheme, as in `Negotiate YII=`: no parameter follows from it.
+    /// Returns the `token68` after a scheme, as in `Negotiate YII=`, or `None` if parameters follow.
     pub(super) fn token68(&mut self) -> Option<&'a str> {
         let rest = self.rest.trim_start_matches(BLANKS);
         let end = rest.find(',').unwrap_or(rest.len());
@@ -83,7 +83,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// How many bytes are read.
+/// Number of bytes read.
 const LONGEST: usize = 8 << 10;
 
 const BLANKS: &[char] = &[' ', '\t'];

@@ -1,4 +1,4 @@
-//! What must not be seen.
+//! Secret text.
 
 use std::fmt;
 use std::sync::Arc;

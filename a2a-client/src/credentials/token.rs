@@ -1,4 +1,4 @@
-//! A token, and how a server gives one.
+//! Access tokens and the answers of token endpoints.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::part::Part;
 use super::said::printable;
 use super::secret::Secret;
 
-/// A bearer token that a [`TokenProvider`] gives.
+/// A bearer token of a [`TokenProvider`].
 #[derive(Clone, Debug)]
 pub struct AccessToken {
     value: Secret,
@@ -19,7 +19,7 @@ pub struct AccessToken {
 }
 
 impl AccessToken {
-    /// A token that is good until an agent refuses it.
+    /// Creates a token that is used until an agent refuses it.
     pub fn new(value: impl Into<String>) -> Self {
         Self {
             value: Secret::new(value),
@@ -27,20 +27,20 @@ impl AccessToken {
         }
     }
 
-    /// How long it is good from now.
+    /// Sets the time from now after which the token expires.
     pub fn expires_in(self, life: Duration) -> Self {
         let life = Some(life);
         Self { life, ..self }
     }
 }
 
-/// Why a function of yours gave no token.
+/// Error of a [`TokenProvider`].
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Gives bearer tokens: one now, and another when the first is about to end or was refused. An
+/// Source of bearer tokens: asked for another when the last is about to expire or was refused. An
 /// asynchronous closure is one.
 pub trait TokenProvider: Send + Sync + 'static {
-    /// A new token. Never called twice at the same time.
+    /// Returns a new token. Never called concurrently.
     fn token(&self) -> BoxFuture<'_, Result<AccessToken, BoxError>>;
 }
 
@@ -54,7 +54,7 @@ where
     }
 }
 
-/// A token that can be sent.
+/// A token that is valid as a header value.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
     pub(super) header: HeaderValue,
@@ -83,18 +83,17 @@ impl TryFrom<AccessToken> for Token {
     }
 }
 
-/// A token that is said to be good for longer is renewed nevertheless.
+/// Longest lifetime: a token is renewed after this even if it would live longer.
 const LONGEST_LIFE: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// Why a token endpoint gave no token.
+/// Failure of a token endpoint.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum NoToken {
-    /// It says why, in the words of RFC 6749 §5.2: a code, and perhaps a text for people, as the peer
-    /// wrote them.
+    /// An error response of RFC 6749 §5.2: a code, and perhaps a text for people, both unsanitized.
     Refused { code: String, text: Option<String> },
-    /// It cannot be asked at present.
+    /// The server is unreachable or busy.
     Unreachable(String),
-    /// It says something else.
+    /// The response is not what OAuth 2.0 prescribes.
     Broken(String),
 }
 
@@ -119,7 +118,7 @@ impl std::fmt::Display for NoToken {
     }
 }
 
-/// The token in the answer of a token endpoint (RFC 6749 §5.1).
+/// Reads the token in the answer of a token endpoint (RFC 6749 §5.1).
 pub(super) fn read(fetched: &Fetched) -> Result<Token, NoToken> {
     #[derive(Deserialize)]
     struct Given {
@@ -156,8 +155,8 @@ pub(super) fn read(fetched: &Fetched) -> Result<Token, NoToken> {
     Ok(token)
 }
 
-/// An answer of an endpoint of OAuth: what is expected, or an error. What it says is never told on,
-/// apart from its error: it may hold secrets.
+/// Reads an answer of an OAuth endpoint: the expected value, or an error. Only its error is ever
+/// quoted, since the rest may contain secrets.
 pub(super) fn answer<T: for<'de> Deserialize<'de>>(fetched: &Fetched) -> Result<T, NoToken> {
     #[derive(Deserialize)]
     struct Refusal {
@@ -170,7 +169,7 @@ pub(super) fn answer<T: for<'de> Deserialize<'de>>(fetched: &Fetched) -> Result<
             "answered more than {LONGEST_ANSWER} bytes"
         )));
     }
-    // Some refuse with status 200.
+    // Some servers refuse with status 200.
     if let Ok(refusal) = serde_json::from_slice::<Refusal>(&fetched.body) {
         return Err(NoToken::Refused {
             code: refusal.error,
@@ -190,7 +189,7 @@ pub(super) fn answer<T: for<'de> Deserialize<'de>>(fetched: &Fetched) -> Result<
 
 const LONGEST_ANSWER: usize = 256 << 10;
 
-/// A number of seconds, which some write as a text.
+/// A number of seconds, which some servers write as a string.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(super) enum Seconds {
@@ -200,7 +199,7 @@ pub(super) enum Seconds {
 }
 
 impl Seconds {
-    /// None unless it is positive.
+    /// Returns `None` unless it is positive.
     pub(super) fn duration(self) -> Option<Duration> {
         let seconds = match self {
             Self::Number(seconds) => seconds,

@@ -1,4 +1,4 @@
-//! A token that is kept, and renewed in time.
+//! Cache of a token that is renewed before it expires.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,21 +14,21 @@ use super::challenge::Challenge;
 use super::secret::Secret;
 use super::token::Token;
 
-/// Where tokens come from.
+/// Source of tokens.
 pub(super) trait Source: Send + Sync + 'static {
-    /// A new token; by the one that renews the last, if there is one. Errors are for people.
+    /// Fetches a new token; with the refresh token, if there is one. Errors are for people.
     fn fetch(&self, refresh: Option<Secret>) -> BoxFuture<'_, Result<Token, String>>;
 }
 
-/// A token that is kept, and renewed in time, once for all who want it.
+/// A cached token, renewed before it expires, by one fetch for all callers.
 ///
 /// ```text
 /// fetched ──────────── good ────────────┬────── aging ──────┬── too old ──► end of its life
 ///          it is sent                   │ sent, and another │ waits for
 ///                                       │ is fetched        │ the other
 /// ```
-/// It ages for 30 s or a tenth of its life, whichever is longer, though never for more than half of
-/// it; the last sixth of that it is too old to travel.
+/// It ages for the last 30 s or the last tenth of its life, whichever is longer, though never for more
+/// than half of it. In the last sixth of that time it is too old to send.
 pub(super) struct Tokens {
     source: Arc<dyn Source>,
     state: Mutex<State>,
@@ -39,9 +39,9 @@ struct State {
     kept: Option<Kept>,
     refresh: Option<Secret>,
     fetch: Option<Fetch>,
-    /// Fetching ahead failed: not again before.
+    /// Time before which no early fetch is tried again after a failure.
     rests_until: Option<Instant>,
-    /// When the last one that was refused was given up.
+    /// Time when the last refused token was dropped.
     given_up: Option<Instant>,
 }
 
@@ -51,16 +51,16 @@ struct Kept {
     too_old: Option<Instant>,
 }
 
-/// A fetch that goes on whoever waits for it, so that nobody is held up when somebody leaves.
+/// A fetch in a task of its own: it continues when a caller that waits for it is dropped.
 struct Fetch {
     outcome: watch::Receiver<Option<Outcome>>,
     task: AbortHandle,
 }
 
-/// A token and when it was asked for.
+/// A token and the time of its request, or an error.
 type Outcome = Result<(Token, Instant), String>;
 
-/// What to do for a call.
+/// Next step of a call.
 enum Next {
     Send(HeaderValue),
     Wait(watch::Receiver<Option<Outcome>>),
@@ -74,7 +74,7 @@ impl Tokens {
         }
     }
 
-    /// The value of `Authorization`.
+    /// Returns the value of `Authorization`. Waits for a fetch if no valid token is cached.
     pub(super) async fn bearer(&self) -> Result<HeaderValue, Error> {
         let mut outcome = match self.state().next(&self.source) {
             Next::Send(header) => return Ok(header),
@@ -94,7 +94,7 @@ impl Tokens {
         }
     }
 
-    /// An agent refused the token. Tells whether there is another one, or may be.
+    /// Drops a token that an agent refused. Returns whether another one exists or may be fetched.
     pub(super) fn refused(&self, challenge: Option<&str>) -> bool {
         let challenges = challenge.map(Challenge::parse).unwrap_or_default();
         let bearer = challenges.iter().find(|challenge| challenge.is("Bearer"));
@@ -105,8 +105,8 @@ impl Tokens {
         let mut state = self.state();
         state.land();
         let now = Instant::now();
-        // Whoever comes so soon after another had the same token: the next one is not to blame. And
-        // if it is, nobody asks for tokens more often than this.
+        // A refusal so soon after another was of the same token: the next token is not to blame. If it
+        // is, this still limits how often tokens are requested.
         if state.given_up.is_some_and(|at| now < at + PATIENCE) {
             return true;
         }
@@ -116,7 +116,7 @@ impl Tokens {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Every change leaves the state whole.
+        // No update leaves the state inconsistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -137,7 +137,7 @@ impl State {
         Next::Send(header)
     }
 
-    /// Begins to fetch, unless that is being done.
+    /// Starts a fetch unless one is in progress.
     fn fetch(&mut self, source: &Arc<dyn Source>) -> watch::Receiver<Option<Outcome>> {
         let (source, refresh) = (Arc::clone(source), self.refresh.clone());
         let fetch = self.fetch.get_or_insert_with(|| {
@@ -153,10 +153,10 @@ impl State {
         fetch.outcome.clone()
     }
 
-    /// Takes up what was fetched, if the fetch has ended.
+    /// Stores the outcome of the fetch, if it has ended.
     fn land(&mut self) {
         let Some(fetch) = &self.fetch else { return };
-        // In this order: what ends afterwards is taken up the next time.
+        // In this order: a fetch that ends after the first line is stored the next time.
         let has_ended = fetch.outcome.has_changed().is_err();
         let outcome = fetch.outcome.borrow().clone();
         if outcome.is_none() && !has_ended {
@@ -192,10 +192,10 @@ impl Kept {
     }
 }
 
-/// How long before its end a token is renewed at least.
+/// Shortest time before expiry at which a token is renewed.
 const AGES: Duration = Duration::from_secs(30);
 
-/// How soon after a failure, or after a token was refused, a token that is there is not replaced.
+/// Time after a failed fetch or a refused token for which a cached token is not replaced.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Drop for Fetch {

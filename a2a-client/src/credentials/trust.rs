@@ -1,20 +1,20 @@
-//! Where secrets may go.
+//! Origins that secrets may be sent to.
 
 use super::said::printable;
 use crate::Origin;
 
-/// To whom the secrets of an OAuth client may be shown: to the agent's own origin, and to those that
-/// the caller names. Never in the clear, unless it is the same machine or the caller says so.
+/// Origins that the secrets of an OAuth client may be sent to: the agent's own, and those that the
+/// caller names. Never without TLS, unless it is the local machine or the caller allows it.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(super) struct Trust {
     pub(super) agent: Origin,
-    /// Those that the caller names.
+    /// Origins that the caller named.
     pub(super) named: Vec<Origin>,
     pub(super) cleartext: bool,
 }
 
 impl Trust {
-    /// An address that the caller named itself.
+    /// Checks an address that the caller named.
     pub(super) fn own(&self, url: &str) -> Result<(), String> {
         match origin(url)?.is_protected() || self.cleartext {
             true => Ok(()),
@@ -25,7 +25,7 @@ impl Trust {
         }
     }
 
-    /// An address that the agent's card names, or somebody whom it names.
+    /// Checks an address that the agent's card, or a document it refers to, names.
     pub(super) fn foreign(&self, url: &str) -> Result<(), String> {
         let origin = origin(url)?;
         if origin != self.agent && !self.named.contains(&origin) {
@@ -38,15 +38,16 @@ impl Trust {
         self.own(url)
     }
 
-    /// Whether the caller named the origin of an address: then what it describes is as good.
+    /// Returns whether the caller named the origin of an address: its metadata is then trusted
+    /// likewise.
     pub(super) fn names(&self, url: &str) -> bool {
         Origin::of(url).is_ok_and(|origin| self.named.contains(&origin))
     }
 }
 
-/// Whom a URL belongs to; why it is none, for people.
+/// Returns the origin of a URL. Errors are for people.
 pub(super) fn origin(url: &str) -> Result<Origin, String> {
-    // A name before an `@` looks like a host to people.
+    // A user name before an `@` looks like a host to people.
     let origin = Origin::of(url).ok().filter(|_| !url.contains('@'));
     origin.ok_or_else(|| {
         let url = printable(url);

@@ -1,10 +1,10 @@
-//! What an agent wants, for people.
+//! Description of the credentials that a card asks for.
 
 use a2a_types::{AgentCard, SecurityRequirement, SecurityScheme};
 
 use super::said::printable;
 
-/// The alternatives that a card offers, like ``bearer `corp`; API key in header `X-Key` and mutual TLS``.
+/// Lists the alternatives of a card, like ``bearer `corp`; API key in header `X-Key` and mutual TLS``.
 pub(super) fn describe(card: &AgentCard) -> String {
     let alternatives = &card.security_requirements;
     let mut texts: Vec<_> = alternatives
@@ -48,5 +48,5 @@ fn one(name: &str, scheme: Option<&SecurityScheme>) -> String {
     format!("{kind} `{name}`")
 }
 
-/// So many are listed.
+/// Number of alternatives, and of schemes in each, that are listed.
 const MOST: usize = 8;

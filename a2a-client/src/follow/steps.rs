@@ -1,9 +1,9 @@
-//! What follows from an answer, an event, or the end of a stream.
+//! Transitions of a follower: after a reply, an event, or the end of a stream.
 
 use super::*;
 
 impl Follower {
-    /// Asks.
+    /// Sends a request.
     pub(super) fn ask(&self, question: Question) -> Step {
         let Some(request) = self.request(&question) else {
             return Step::Ended;
@@ -15,7 +15,7 @@ impl Follower {
         if matches!(question, Question::Subscribe) {
             call.context.last_event_id = self.place;
         }
-        // What goes on without end has its own way of asking again.
+        // Requests other than sends are retried by the follower itself.
         let reply: BoxFuture<'static, _> = match question {
             Question::Stream | Question::Send => {
                 let transport = self.transport.clone();
@@ -56,8 +56,8 @@ impl Follower {
         })
     }
 
-    /// Asks after a pause. What a stream has told meanwhile is in the task that is read now, because
-    /// agents tell what they have kept.
+    /// Sends a request after a pause. Events that the stream has sent meanwhile are in the task that is
+    /// read now, because agents publish only what they have stored.
     pub(super) fn ask_after(&mut self, question: Question, cx: &mut Context<'_>) -> Step {
         let Question::Look(Some(mut stream)) = question else {
             return self.ask(question);
@@ -72,7 +72,7 @@ impl Follower {
         self.ask(Question::Look(Some(stream)))
     }
 
-    /// Messages need not be in the task.
+    /// Keeps a message that came by a stream, since it need not be in the task.
     fn keep_message(&mut self, event: Event) {
         if matches!(event, Event::Message(_)) && self.known.holds(&event) == Held::No {
             self.told.push_back(Told::Event(event));
@@ -108,7 +108,7 @@ impl Follower {
             (Question::Check(last), Err(error)) if is_cut(&error) && self.may_go_on() => {
                 self.again(error, Question::Check(last))
             }
-            // It is the last word at any rate.
+            // The event is final even if the task cannot be read.
             (Question::Check(last), Err(_)) => {
                 self.told.push_back(Told::Event(last));
                 Step::Ended
@@ -121,7 +121,7 @@ impl Follower {
         }
     }
 
-    /// The message was not answered by a stream.
+    /// Handles a refused streaming request: falls back to a plain send if the agent does not stream.
     fn not_begun(&mut self, error: Error) -> Step {
         if self.follows() && lacks_operation(&error) {
             self.polls = true;
@@ -155,7 +155,7 @@ impl Follower {
             self.reconnections += 1;
             metric::RECONNECTIONS.count([]);
         }
-        // Whoever names a place, and knows nothing, wants what comes after it and nothing else.
+        // A caller that names an event but has no task wants only what follows that event.
         let firm = begins && (self.place.is_some() || !self.follows());
         let footing = match firm {
             true => Footing::Firm,
@@ -164,7 +164,7 @@ impl Follower {
         Step::Hearing(Stream::new(updates, footing))
     }
 
-    /// The agent did not answer the subscription by a stream.
+    /// Handles a refused subscription.
     fn not_subscribed(&mut self, error: Error) -> Step {
         if self.follows() && is_cut(&error) {
             return self.again(error, Question::Subscribe);
@@ -172,15 +172,15 @@ impl Follower {
         self.fruitless(error)
     }
 
-    /// A subscription was refused, in whatever words and wherever in its answer, or has ended before
-    /// any event. Agents do so for a task that has ended: the task itself decides.
+    /// Handles a subscription that was refused, by any error, or ended before any event. Agents do so
+    /// for a task that has ended, so the task is read to decide.
     fn fruitless(&mut self, error: Error) -> Step {
         let refused = matches!(error, Error::Agent(_) | Error::NotA2a { .. });
         if !self.follows() || !(refused || is_cut(&error) || lacks_operation(&error)) {
             return self.fail(error);
         }
         self.fruitless += 1;
-        // The second one in a row: the task may go on, but its events do not come by a stream.
+        // After the second in a row, assume that the task goes on without a stream.
         self.polls |= lacks_operation(&error) || self.fruitless > 1;
         self.refusal = Some(error);
         self.ask(Question::Look(None))
@@ -210,17 +210,17 @@ impl Follower {
             }
             None if self.polls => self.poll_later(moved),
             None if moved => self.pause(Question::Subscribe, None),
-            // Nothing has happened since the stream.
+            // No news since the stream.
             None => self.again(refusal.unwrap_or(Error::Unfinished), Question::Subscribe),
         }
     }
 
-    /// Tells what a snapshot has beyond what was told; whether that is anything.
+    /// Queues the events that a snapshot has beyond those returned. Returns whether there are any.
     fn compare(&mut self, snapshot: Task) -> bool {
         let missing = self.known.missing(&snapshot);
         let moved = !missing.is_empty();
         if moved {
-            // Nobody knows which generation that is.
+            // The sequence number of a snapshot is unknown.
             (self.place, self.failed) = (None, 0);
         }
         self.told.extend(missing.into_iter().map(Told::Event));
@@ -228,7 +228,7 @@ impl Follower {
         moved
     }
 
-    /// Something came by a stream: what it means, by the agent's own profile.
+    /// Reads an event of a stream by the agent's own profile, if it declares one.
     pub(super) fn came(&mut self, update: Update, stream: Stream) -> Step {
         let generation = update.generation;
         let event = update.event.into_event();
@@ -260,7 +260,7 @@ impl Follower {
             (Footing::Taken | Footing::Beside { moved: false, .. }, event) if next => {
                 self.tell(event, generation, stream)
             }
-            // The last one again.
+            // The last event, repeated.
             (_, _) if generation.is_some() && generation == self.place => Step::Hearing(stream),
             (Footing::Taken, event) => {
                 self.keep_message(event);
@@ -277,7 +277,7 @@ impl Follower {
         }
     }
 
-    /// Tells what comes next.
+    /// Queues the next event.
     fn tell(&mut self, event: Event, generation: Option<u64>, stream: Stream) -> Step {
         let counts = match (self.place, generation) {
             (Some(place), Some(generation)) => {
@@ -287,7 +287,7 @@ impl Follower {
         };
         self.failed = 0;
         if generation.is_some() {
-            // Numbers that do not grow are no places in a log.
+            // Numbers that do not grow are no positions in a log.
             self.place = generation.filter(|_| counts);
             self.generation = generation;
         }
@@ -301,7 +301,7 @@ impl Follower {
         Step::Hearing(stream.on(Footing::Firm))
     }
 
-    /// A stream has ended, by itself or with an error.
+    /// Handles the end of a stream, normal or with an error.
     pub(super) fn broke(&mut self, error: Option<Error>, stream: &Stream) -> Step {
         let ended = matches!(error, None | Some(Error::Unfinished));
         let nothing = self.known.task().is_none();
@@ -333,15 +333,15 @@ impl Follower {
             self.failed = 0;
         }
         if ended && !lasted && !matches!(stream.footing, Footing::Firm) {
-            // An agent that takes a stream up and ends it has nothing to tell there.
+            // An agent that accepts a subscription and ends it at once has nothing to send.
             self.polls = true;
             return self.ask(Question::Look(None));
         }
         self.again(error, Question::Subscribe)
     }
 
-    /// An event has more bytes than are read of one: what it told is in the task, whose limit is
-    /// another. Every stream of the task may begin with as much.
+    /// Switches to polling after an event above the size limit of events: its content is in the task,
+    /// whose limit is another. Every new stream might begin with an event as large.
     fn too_large_to_stream(&mut self, error: Error) -> Step {
         let look = Question::Look(None);
         if self.request(&look).is_none() {
@@ -352,7 +352,8 @@ impl Follower {
         self.ask(look)
     }
 
-    /// The stream broke before anything came: nobody knows whether the agent took the message.
+    /// Handles a stream that broke before any event: it is unknown whether the agent received the
+    /// message.
     fn not_heard(&mut self, error: Error) -> Step {
         if lacks_operation(&error) {
             return self.not_begun(error);
@@ -368,11 +369,11 @@ impl Follower {
         }
     }
 
-    /// Asks once more after a while, if that was not done too often in vain.
+    /// Retries after a pause, unless too many attempts in a row made no progress.
     fn again(&mut self, error: Error, question: Question) -> Step {
         if !self.may_go_on() {
             return match self.known.waits() {
-                // All was told that could be expected.
+                // Every event that was due has been returned.
                 true => Step::Ended,
                 false => self.fail(error),
             };
@@ -388,7 +389,7 @@ impl Follower {
         self.failed < self.transport.retries().most_reconnections()
     }
 
-    /// Whether anything is done when a stream breaks.
+    /// Returns whether broken streams are resumed.
     fn follows(&self) -> bool {
         self.transport.retries().most_reconnections() > 0
     }
@@ -407,7 +408,7 @@ impl Follower {
         Step::Pausing(after(pause), question)
     }
 
-    /// Reads the task again after a while, which is longer the longer nothing happens.
+    /// Polls the task after a pause, which grows while nothing happens.
     fn poll_later(&mut self, moved: bool) -> Step {
         self.quiet = match moved {
             true => 0,
@@ -418,18 +419,18 @@ impl Follower {
     }
 }
 
-/// A stream that has lasted so long was worth taking up, though nothing happened.
+/// A stream that has lasted this long counts as a success even without events.
 const LASTED: Duration = Duration::from_secs(10);
 
-/// How many events that are there already are read before the task is.
+/// Number of buffered events read from a stream before the task is read.
 const MOST_READY: usize = 1000;
 
-/// How soon a task is looked at again when a stream told what may be in it already; twice that
-/// after each time, up to sixteen times.
+/// Pause before a task is read again to resolve an event that may be in it already; doubled each time,
+/// up to sixteenfold.
 const LOOK: Duration = Duration::from_millis(16);
 
-/// How soon a task is read again that cannot be followed; twice that while nothing happens.
+/// Pause between polls of a task; doubled while nothing happens.
 const POLL: Duration = Duration::from_millis(500);
 
-/// How late at most.
+/// Longest pause between polls.
 const POLL_MOST: Duration = Duration::from_secs(5);

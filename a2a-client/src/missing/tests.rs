@@ -27,7 +27,7 @@ fn task(state: TaskState, artifacts: &[Artifact]) -> Task {
     }
 }
 
-/// Tells in short what is missing; and that it leads to the snapshot.
+/// Checks a summary of the missing events, and that they lead to the snapshot.
 #[track_caller]
 fn check(known: &Task, snapshot: &Task, expected: &[&str]) {
     let events = missing(known, snapshot, true);
@@ -119,7 +119,7 @@ fn a_replica_that_lags_behind_tells_nothing() {
     check(&known, &at(4, TaskState::Working, &[]), &[]);
     let later = at(6, TaskState::Working, &[]);
     check(&known, &later, &["TASK_STATE_WORKING"]);
-    // An end is an end, whatever the clocks say.
+    // A terminal state is final, whatever the timestamps.
     let done = at(4, TaskState::Completed, &[]);
     check(&known, &done, &["TASK_STATE_COMPLETED"]);
     let ended = task(TaskState::Completed, &[]);
@@ -188,7 +188,7 @@ fn the_message_of_the_status_is_told_once() {
     let expected = ["thinking", "TASK_STATE_INPUT_REQUIRED"];
     check(&known, &snapshot, &expected);
 
-    // In 0.1 the ids of messages are those of their places.
+    // In 0.1 the ids of messages derive from their index.
     for (place, message) in snapshot.history.iter_mut().enumerate() {
         message.message_id = MessageId::derived(&"t".into(), place);
     }

@@ -1,4 +1,4 @@
-//! How a receiver is put together.
+//! Builder of a webhook receiver.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -10,7 +10,7 @@ use super::receiver::{Handler, Settings};
 use super::seen::Seen;
 use super::{Receiver, Tokens};
 
-/// What a [`Receiver`] is made of.
+/// Builder of a [`Receiver`].
 #[must_use = "only `build` makes a receiver"]
 pub struct ReceiverBuilder {
     handler: Arc<Handler>,
@@ -39,15 +39,15 @@ impl ReceiverBuilder {
         }
     }
 
-    /// Senders must show the token of their config, in `X-A2A-Notification-Token` or
-    /// `A2A-Notification-Token`. Several are good if this is called several times.
+    /// Requires the token of the sender's config, in `X-A2A-Notification-Token` or
+    /// `A2A-Notification-Token`. Any of several is accepted if this is called several times.
     pub fn token(mut self, token: impl AsRef<str>) -> Self {
         self.empty |= token.as_ref().is_empty();
         self.checks.tokens.add(token.as_ref());
         self
     }
 
-    /// Senders must show this `Authorization`, like `Bearer abc`. Several are good if this is called
+    /// Requires this `Authorization`, like `Bearer abc`. Any of several is accepted if this is called
     /// several times.
     pub fn authorization(mut self, value: impl AsRef<str>) -> Self {
         let value = credentials(value.as_ref());
@@ -56,61 +56,59 @@ impl ReceiverBuilder {
         self
     }
 
-    /// Senders must show a JSON Web Token like these.
+    /// Requires a JSON Web Token that `tokens` accepts.
     pub fn tokens(mut self, tokens: Tokens) -> Self {
         self.checks.jwt = Some(tokens);
         self
     }
 
-    /// Senders must sign by Standard Webhooks. Any of the keys is good if this is called several
-    /// times: the old and the new one, while they change.
+    /// Requires a signature by Standard Webhooks. Any of several keys is accepted if this is called
+    /// several times: the old and the new one during a rotation.
     pub fn secret(mut self, secret: Secret) -> Self {
         self.checks.secrets.push(secret);
         self
     }
 
-    /// Answers the challenge of 0.1 agents, `GET …?validationToken=x`, by `x`. Not unless this is
-    /// called.
+    /// Answers the challenge of 0.1 agents, `GET …?validationToken=x`, by `x`. Off by default.
     pub fn challenge(mut self) -> Self {
         self.challenge = true;
         self
     }
 
-    /// How large a body may be; 4 MiB by default.
+    /// Limits the bytes of a body; 4 MiB by default.
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         self
     }
 
-    /// How long a body may take to come; 10 s by default.
+    /// Limits the time to receive a body; 10 s by default.
     pub fn body_timeout(mut self, limit: Duration) -> Self {
         self.body_timeout = limit;
         self
     }
 
-    /// How long the function may take; 10 s by default, as senders wait for some 15 s. It is dropped
-    /// then, as it is when the sender goes away.
+    /// Limits the time of the function; 10 s by default, as senders wait for some 15 s. Its future is
+    /// dropped then, and also when the sender disconnects.
     pub fn handler_timeout(mut self, limit: Duration) -> Self {
         self.handler_timeout = limit;
         self
     }
 
-    /// How many names of deliveries that were handled are remembered, about 100 bytes each; 65,536
-    /// by default. A delivery has up to two names. So that nothing can be replayed, they should be
-    /// those of the last five minutes, in which a signature is good, and of as long as the sender
-    /// tries again.
+    /// Sets the number of names of handled deliveries that are kept, about 100 bytes each; 65,536 by
+    /// default. A delivery has up to two names. To exclude replays, keep those of the last five
+    /// minutes, in which a signature is valid, and of as long as the sender retries.
     pub fn remembered(mut self, names: usize) -> Self {
         self.remembered = names;
         self
     }
 
-    /// Reads another clock than the system's, for tests.
+    /// Replaces the system clock, for tests.
     pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// The receiver, unless the parts contradict each other.
+    /// Builds the receiver. Errors: settings that contradict each other.
     pub fn build(self) -> Result<Receiver, Contradiction> {
         if self.empty {
             return Err(Contradiction::Empty);
@@ -139,17 +137,17 @@ impl ReceiverBuilder {
     }
 }
 
-/// Why there is no such receiver.
+/// Settings that make no receiver.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Contradiction {
-    /// Anybody can show nothing.
+    /// An empty secret protects nothing.
     #[error("an empty token or Authorization keeps nobody out")]
     Empty,
-    /// The header has room for one.
+    /// `Authorization` holds one value.
     #[error("Authorization cannot have a fixed value and a JSON Web Token at once")]
     TwoAuthorizations,
-    /// Anybody on the way can replace the keys.
+    /// Without TLS, the keys can be replaced in transit.
     #[error("the agent's keys come without TLS: expected an `https` URL, or `JwksUrl::allow_http`")]
     KeysInClear,
 }

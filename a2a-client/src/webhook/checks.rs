@@ -1,4 +1,4 @@
-//! What a sender must show, in the order in which it is looked at.
+//! Authentication checks of a delivery, in their order.
 
 use a2a_transport::webhook::{Secret, TOKENS};
 use http::HeaderMap;
@@ -10,7 +10,7 @@ use super::known::Known;
 use super::refusal::Refusal;
 use super::tokens::Shown;
 
-/// What a sender must show; all that is here must hold.
+/// Credentials that a sender must present; all that are configured must be valid.
 #[derive(Default)]
 pub(super) struct Checks {
     pub(super) tokens: Known,
@@ -19,7 +19,7 @@ pub(super) struct Checks {
     pub(super) secrets: Vec<Secret>,
 }
 
-/// What the head of a request has shown.
+/// Result of the checks of a request's head.
 pub(super) struct Head<'a> {
     signed: Option<Delivery<'a>>,
     jwt: Option<Shown>,
@@ -28,14 +28,14 @@ pub(super) struct Head<'a> {
 
 /// Names of a delivery.
 pub(super) struct Names {
-    /// The one to tell.
+    /// The name given to the handler.
     pub(super) id: Option<String>,
-    /// All that it must not come under again.
+    /// All names under which a repeated delivery is recognised.
     pub(super) all: Vec<String>,
 }
 
 impl Checks {
-    /// What can be checked before the body is read: strangers send none.
+    /// Checks the headers before the body is read, so that no body is read from strangers.
     pub(super) async fn head<'a>(
         &self,
         headers: &'a HeaderMap,
@@ -67,7 +67,7 @@ impl Checks {
         Ok(Head { signed, jwt, id })
     }
 
-    /// What can only be checked with the body: the names of the delivery, if it holds.
+    /// Checks the signature and the digest of the body. Returns the names of the delivery.
     pub(super) fn body(&self, head: Head<'_>, body: &[u8], now: u64) -> Result<Names, Refusal> {
         if let Some(delivery) = &head.signed
             && !delivery.is_signed_by(&self.secrets, body, now)
@@ -79,14 +79,14 @@ impl Checks {
             None => None,
         };
         let id = head.id;
-        // Two kinds of names, so that nobody can take one for the other.
+        // Prefixed, so that an id cannot be taken for a token.
         let by_id = id.iter().map(|id| format!("id {id}"));
         let by_token = token.iter().map(|token| format!("token {token}"));
         let all = by_id.chain(by_token).collect();
         Ok(Names { id, all })
     }
 
-    /// Whether the token is shown, in one of its headers or in all, and no other.
+    /// Returns whether the token is in at least one of its headers, and no other token is.
     fn shows_token(&self, headers: &HeaderMap) -> bool {
         let names = TOKENS;
         let shown = || names.iter().flat_map(|name| headers.get_all(name));
@@ -94,8 +94,8 @@ impl Checks {
     }
 }
 
-/// An `Authorization` header in one spelling: its scheme is case-insensitive, and more than one space
-/// may follow it (RFC 9110 §11.4).
+/// Normalizes an `Authorization` header: its scheme is case-insensitive, and more than one space may
+/// follow it (RFC 9110 §11.4).
 pub(super) fn credentials(value: &str) -> String {
     match value.trim().split_once(' ') {
         Some((scheme, rest)) => format!("{} {}", scheme.to_ascii_lowercase(), rest.trim_start()),

@@ -1,10 +1,10 @@
-//! What the headers of Standard Webhooks say.
+//! Headers of Standard Webhooks.
 
 use a2a_transport::webhook::{Secret, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP};
 use http::HeaderMap;
 use http::header::HeaderName;
 
-/// What the headers of Standard Webhooks say.
+/// The headers of Standard Webhooks.
 pub(super) struct Delivery<'a> {
     pub(super) id: &'a str,
     timestamp: u64,
@@ -12,7 +12,7 @@ pub(super) struct Delivery<'a> {
 }
 
 impl<'a> Delivery<'a> {
-    /// None unless all three headers are there, once, and well-formed.
+    /// Reads the headers, or returns `None` unless all three are present, once, and well-formed.
     pub(super) fn of(headers: &'a HeaderMap) -> Option<Self> {
         let written = only(headers, &WEBHOOK_TIMESTAMP)?;
         let timestamp: u64 = written.parse().ok()?;
@@ -37,12 +37,12 @@ impl<'a> Delivery<'a> {
     }
 }
 
-/// The name of the delivery.
+/// Returns the id of the delivery.
 pub(super) fn id(headers: &HeaderMap) -> Option<&str> {
     only(headers, &WEBHOOK_ID).filter(|id| is_word(id))
 }
 
-/// A header that is there once, in ASCII.
+/// Returns a header that occurs exactly once, in ASCII.
 pub(super) fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).into_iter();
     match (values.next(), values.next()) {
@@ -51,7 +51,7 @@ pub(super) fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a 
     }
 }
 
-/// Visible ASCII, not too much of it.
+/// Returns whether a text is 1 to 256 characters of visible ASCII.
 pub(super) fn is_word(text: &str) -> bool {
     (1..=256).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }

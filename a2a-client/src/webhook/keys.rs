@@ -1,4 +1,4 @@
-//! The public keys of an agent, fetched and kept.
+//! Cache of the public keys of an agent.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,18 +14,18 @@ use tokio::time::{Instant, timeout};
 use super::{BoxError, Contradiction};
 use crate::Origin;
 
-/// Where the public keys of an agent come from.
+/// Source of the public keys of an agent.
 pub trait KeySource: Send + Sync + 'static {
-    /// Fetches them all.
+    /// Fetches all keys.
     fn fetch(&self) -> BoxFuture<'_, Result<Jwks, BoxError>>;
 
-    /// Returns whether nobody on the way can put keys of its own in their place.
+    /// Returns whether the keys are safe from replacement in transit.
     fn is_protected(&self) -> bool {
         true
     }
 }
 
-/// Keys that are known beforehand, and do not change.
+/// Fixed keys.
 impl KeySource for Jwks {
     fn fetch(&self) -> BoxFuture<'_, Result<Jwks, BoxError>> {
         Box::pin(std::future::ready(Ok(self.clone())))
@@ -50,15 +50,15 @@ impl JwksUrl {
         }
     }
 
-    /// Takes keys also where no TLS protects them: anybody on the way can then replace them, and sign
-    /// notifications. The own machine needs no such permission.
+    /// Accepts keys without TLS: they can then be replaced in transit, and notifications forged. The
+    /// local machine needs no such permission.
     pub fn allow_http(mut self) -> Self {
         self.allow_http = true;
         self
     }
 }
 
-/// Does not say where: whatever a URL has in it, it is not printed.
+/// Omits the URL, which may contain a secret.
 impl fmt::Debug for JwksUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JwksUrl").finish_non_exhaustive()
@@ -80,14 +80,14 @@ impl KeySource for JwksUrl {
     }
 
     fn is_protected(&self) -> bool {
-        // What is no URL is told when it is fetched.
+        // An invalid URL is reported by the fetch.
         self.allow_http || Origin::of(&self.url).map_or(true, |origin| origin.is_protected())
     }
 }
 
-/// The public keys of an agent, kept for five minutes and fetched again when a token names one that
-/// is not among them, for that reason at most once a minute. While they cannot be fetched the last
-/// ones stay good. Clones share what they keep.
+/// The public keys of an agent, cached for five minutes. Fetched again when a token names an unknown
+/// key, for that reason at most once a minute. While they cannot be fetched the last ones stay valid.
+/// Clones share the cache.
 #[derive(Clone)]
 pub struct Keys(Arc<Ring>);
 
@@ -102,11 +102,11 @@ struct State {
     fetched: Option<Instant>,
     asked: Option<Instant>,
     forced: Option<Instant>,
-    /// Closes when the fetch that is under way has ended.
+    /// Closes when the fetch in progress has ended.
     fetching: Option<watch::Receiver<()>>,
 }
 
-/// Why there is no key.
+/// Failure to find a key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Lack {
     /// The agent publishes no such key.
@@ -116,7 +116,7 @@ pub(super) enum Lack {
 }
 
 impl Keys {
-    /// The keys that are published at a URL: by `https`, or by `http` on this machine. Others are
+    /// Uses the keys published at a URL: by `https`, or by `http` on this machine. Others need
     /// [`JwksUrl::allow_http`].
     pub fn at(url: impl Into<String>) -> Self {
         Self::from(JwksUrl::new(url, HttpClient::default()))
@@ -126,10 +126,11 @@ impl Keys {
         self.0.source.is_protected()
     }
 
-    /// The key that a token names; if it names none, the only one.
+    /// Returns the key that a token names, or the only key if it names none. Waits for a fetch that is
+    /// due.
     pub(super) async fn find(&self, kid: Option<&str>) -> Result<Jwk, Lack> {
         if let Some(mut fetching) = self.refresh_if_due(kid) {
-            // Nothing is ever sent: this ends when the fetch has.
+            // Nothing is ever sent: this ends with the fetch.
             let _ = fetching.changed().await;
         }
         let state = self.0.lock();
@@ -137,7 +138,7 @@ impl Keys {
         set.find(kid).cloned().ok_or(Lack::Unknown)
     }
 
-    /// The fetch to wait for before a key is looked for, if any.
+    /// Returns the fetch to wait for before the lookup, if any. Starts it if it is due.
     fn refresh_if_due(&self, kid: Option<&str>) -> Option<watch::Receiver<()>> {
         let mut state = self.0.lock();
         let is_past = |since: Option<Instant>, term| since.is_none_or(|at| at.elapsed() >= term);
@@ -149,7 +150,7 @@ impl Keys {
             return None;
         }
         let under_way = state.fetching.clone();
-        // Its sender is gone: it has ended, be it by a panic.
+        // If its sender is gone, the fetch has ended, perhaps by a panic.
         if let Some(fetching) = under_way.filter(|fetching| fetching.has_changed().is_ok()) {
             return Some(fetching);
         }
@@ -169,7 +170,7 @@ impl Keys {
         let (ended, fetching) = watch::channel(());
         state.fetching = Some(fetching.clone());
         let ring = Arc::clone(&self.0);
-        // A task of its own: who asked may go away, others wait for the same answer.
+        // A task of its own: the caller may be dropped while others wait for the same fetch.
         tokio::spawn(async move {
             ring.fetch().await;
             drop(ended);
@@ -206,13 +207,13 @@ impl Ring {
     }
 }
 
-/// How long keys are good without asking.
+/// Time for which keys are cached.
 const TERM: Duration = Duration::from_secs(300);
-/// How long after a fetch that was forced, or failed, the next may be.
+/// Shortest time between two fetches after one that was forced or failed.
 const PAUSE: Duration = Duration::from_secs(60);
-/// The same as long as there are no keys at all.
+/// The same while there are no keys at all.
 const RETRY: Duration = Duration::from_secs(5);
-/// How long a fetch may take.
+/// Deadline of a fetch.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl fmt::Debug for Keys {
@@ -226,7 +227,7 @@ mod tests {
     use super::*;
     use a2a_transport::webhook::{Algorithm, SigningKey};
 
-    /// Publishes some keys, or none can be fetched; counts how often that is tried.
+    /// Publishes keys, or fails; counts the fetches.
     #[derive(Clone, Default)]
     struct Published(Arc<Mutex<(Option<Jwks>, usize)>>);
 
@@ -273,7 +274,7 @@ mod tests {
         }
         published.check(1);
         published.publish(&[&old, &new]);
-        // Everybody who needs the new key waits for the same fetch.
+        // All callers that need the new key wait for the same fetch.
         let all = (0..100).map(|_| {
             let (keys, kid) = (keys.clone(), new.id().to_owned());
             tokio::spawn(async move { keys.find(Some(&kid)).await.is_ok() })
@@ -283,7 +284,7 @@ mod tests {
         }
         assert!(keys.find(Some(old.id())).await.is_ok());
         published.check(2);
-        // What is no longer published is good for five minutes.
+        // A key that is no longer published stays valid for five minutes.
         published.publish(&[&new]);
         pass(299).await;
         assert!(keys.find(Some(old.id())).await.is_ok());

@@ -1,12 +1,12 @@
-//! Secrets that a sender must show.
+//! Constant-time comparison with the secrets of a sender.
 
 use a2a_transport::webhook::digest;
 use subtle::{Choice, ConstantTimeEq};
 
-/// Values of which one must be shown, kept only as their digests.
+/// Secrets of which the sender must present one, kept only as digests.
 ///
-/// Digests of both sides are compared, all of each and with every value: how long that takes tells
-/// neither how much of a guess is right nor how long a value is.
+/// Compares the digests of both sides in full, with every secret: the time taken reveals neither how
+/// much of a guess is right nor how long a secret is.
 #[derive(Default)]
 pub(super) struct Known(Vec<[u8; 32]>);
 

@@ -1,15 +1,14 @@
-//! The receiving end of push notifications: a service for hyper, tower and axum that checks who
-//! sends, reads bodies of every generation, and hands them to a function of yours.
+//! Push notification receiver: a service for hyper, tower and axum that authenticates senders, reads
+//! bodies of every protocol version, and hands them to a function of yours.
 //!
 //! ```text
 //! POST ─ token, Authorization ─ JSON Web Token ─ body ─ Standard Webhooks ─ seen before? ─ read ─ your function ─ 200
 //! ```
 //!
-//! Every check is optional; those that are configured must all hold. The sender gets 200 only after
-//! the function has returned `Ok`, else an answer after which senders try again, so what is to
-//! outlast a crash should be written down before the function returns. The sender may send
-//! everything again, and the function see it again after a restart: deliveries are remembered in
-//! memory only.
+//! Every check is optional; those that are configured must all hold. The sender gets 200 only after the
+//! function has returned `Ok`, else an answer after which senders retry. Data that must survive a crash
+//! should be stored before the function returns. A sender may send anything again, and the function see
+//! it again after a restart: deliveries are remembered in memory only.
 //!
 //! ```
 //! use a2a_client::webhook::{Keys, Notification, Receiver, Tokens};

@@ -1,4 +1,4 @@
-//! What a push notification tells.
+//! Push notification given to a handler.
 
 use std::fmt;
 
@@ -15,23 +15,21 @@ use crate::Client;
 pub struct Notification {
     /// The task, if the body names it.
     pub task: Option<TaskId>,
-    /// What happened, in the canonical model: until 0.3 usually the whole task. None if the body
-    /// says too little: [`refresh`](Self::refresh) asks the agent.
+    /// The event, in the canonical model: until 0.3 usually the whole task. `None` if the body has too
+    /// little of it: [`refresh`](Self::refresh) asks the agent.
     pub event: Option<Event>,
-    /// The generation of the body. What 0.2 and 0.3 spell alike counts as 0.3; what no generation
-    /// knows as 0.1, which left bodies to the agent (0.1 §9.4).
+    /// The protocol version of the body. A body that is the same in 0.2 and 0.3 counts as 0.3; one of
+    /// no version as 0.1, which left bodies to the agent (0.1 §9.4).
     pub dialect: Dialect,
-    /// Names the delivery, the same each time it is sent: `webhook-id`, or the `jti` of the token.
+    /// Id of the delivery, the same for each attempt: `webhook-id`, or the `jti` of the token.
     pub delivery: Option<String>,
-    /// Where it was sent to: a path or query of your own tells what it is about even when the body
-    /// does not.
+    /// The request URI: a path or query of your own identifies the subject even when the body does not.
     pub uri: Uri,
-    /// The trace that the delivery belongs to: of the request that the agent was at work for. Nothing
-    /// proves it.
+    /// The trace of the request that caused the delivery. Not authenticated.
     pub trace: Option<TraceContext>,
 }
 
-/// Says all but where it was sent to: a path or query of a webhook is often a secret.
+/// Omits the URI: the path or query of a webhook is often a secret.
 impl fmt::Debug for Notification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Notification")
@@ -45,16 +43,16 @@ impl fmt::Debug for Notification {
 }
 
 impl Notification {
-    /// The task, if the body tells all of it.
+    /// Returns the task, if the body has all of it.
     pub fn whole(&self) -> Option<&Task> {
         match &self.event {
-            // Bodies of 0.1 that only tell a status look like tasks without a conversation.
+            // Bodies of 0.1 that only have a status look like tasks without a conversation.
             Some(Event::Task(task)) if task.context_id.is_some() => Some(task),
             _ => None,
         }
     }
 
-    /// The task: as the body tells it, if it tells all of it, else as the agent does (0.1 §9.4).
+    /// Returns the task from the body if it has all of it, else asks the agent (0.1 §9.4).
     pub async fn refresh(&self, client: &Client) -> Result<Task, Error> {
         match (self.whole(), &self.task) {
             (Some(task), _) => Ok(task.clone()),

@@ -1,4 +1,4 @@
-//! From an HTTP request to a function of yours.
+//! HTTP service that receives push notifications.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -23,7 +23,8 @@ use super::refusal::{Refusal, plain};
 use super::seen::{Look, Seen};
 use super::{BoxError, Notification, ReceiverBuilder};
 
-/// Receives push notifications: a service for hyper and for tower. Clones share what they remember.
+/// A receiver of push notifications: a service for hyper and for tower. Clones share the deliveries
+/// they remember.
 #[derive(Clone)]
 pub struct Receiver(Arc<Settings>);
 
@@ -43,8 +44,8 @@ pub(super) struct Settings {
 }
 
 impl Receiver {
-    /// A receiver that hands notifications to `handler`, and takes them from anybody until it is
-    /// told otherwise.
+    /// Builds a receiver that hands notifications to `handler`. It accepts them from anybody unless
+    /// checks are added.
     pub fn builder<F, R, E>(handler: F) -> ReceiverBuilder
     where
         F: Fn(Notification) -> R + Send + Sync + 'static,
@@ -77,7 +78,7 @@ impl Receiver {
         answered(answer)
     }
 
-    /// Receives a notification as part of the trace that it is sent in.
+    /// Receives a notification within the trace of its sender.
     async fn receipt<B>(&self, head: Parts, body: B) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Send,
@@ -148,7 +149,7 @@ impl Receiver {
         }
     }
 
-    /// Seconds since the Unix epoch; before it, nothing was signed.
+    /// Returns the seconds since the Unix epoch; 0 before it.
     fn now(&self) -> u64 {
         let since = (self.0.clock)().duration_since(SystemTime::UNIX_EPOCH);
         since.map_or(0, |since| since.as_secs())
@@ -162,7 +163,7 @@ fn answered(answer: Result<String, Refusal>) -> Response<Body> {
     }
 }
 
-/// The answer to the challenge of 0.1.
+/// Returns the answer to the challenge of 0.1.
 fn echo(head: &Parts) -> Result<String, Refusal> {
     let query = head.uri.query().unwrap_or_default();
     let mut words = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == CHALLENGE);

@@ -1,10 +1,10 @@
-//! Why a notification is not taken.
+//! Refusals of a notification and their HTTP responses.
 
 use a2a_transport::http::Body;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Response, StatusCode};
 
-/// Why a notification is not taken. The sender learns only of what kind the reason is.
+/// Reason for refusing a notification. The sender learns only its kind.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
     #[error("only {0} is allowed")]
@@ -38,7 +38,7 @@ pub(super) enum Refusal {
 impl Refusal {
     pub(super) fn into_response(self) -> Response<Body> {
         match self {
-            // Not the sender's fault: somebody here should know.
+            // Not the sender's fault: warn the operator.
             Self::Failed(_) | Self::Late => {
                 tracing::warn!(reason = %self, "a push notification is not handled");
             }
@@ -81,7 +81,7 @@ pub(super) fn plain(status: StatusCode, text: String) -> Response<Body> {
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
-    // What is echoed is nobody's script.
+    // Keeps browsers from running the echoed challenge as a script.
     headers.insert(
         "x-content-type-options",
         HeaderValue::from_static("nosniff"),

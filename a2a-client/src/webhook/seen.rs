@@ -1,18 +1,18 @@
-//! Deliveries that were handled, and those that are being handled.
+//! Deduplication of deliveries.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2a_transport::webhook::digest;
 
-/// The deliveries that were seen, the latest of them: the oldest is forgotten first.
+/// The latest deliveries; the oldest is evicted first.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     capacity: usize,
     deliveries: Arc<Mutex<Deliveries>>,
 }
 
-/// By the digest of their names, so that each takes as much memory as any other.
+/// Keyed by the digest of their names, so that all take the same memory.
 #[derive(Debug, Default)]
 struct Deliveries {
     stage: HashMap<Key, Stage>,
@@ -27,18 +27,18 @@ enum Stage {
     Handled,
 }
 
-/// What a delivery is.
+/// Result of a lookup.
 #[derive(Debug)]
 pub(super) enum Look {
-    /// New: whoever holds this handles it.
+    /// New: the holder of this handles it.
     New(Claim),
-    /// Being handled by somebody else.
+    /// Being handled already.
     Open,
     /// Handled.
     Handled,
 }
 
-/// A delivery that is being handled; dropped without [`handled`](Self::handled), it was not.
+/// A delivery in progress. Dropped without [`handled`](Self::handled), it counts as not handled.
 #[derive(Debug)]
 pub(super) struct Claim {
     keys: Vec<Key>,
@@ -46,7 +46,7 @@ pub(super) struct Claim {
 }
 
 impl Seen {
-    /// Remembers so many deliveries.
+    /// Remembers up to `capacity` names of deliveries.
     pub(super) fn new(capacity: usize) -> Self {
         Self {
             capacity,
@@ -54,7 +54,8 @@ impl Seen {
         }
     }
 
-    /// Looks for a delivery by all its names; without a name it is always new.
+    /// Looks up a delivery by all its names and claims it if it is new. Without a name it is always
+    /// new.
     pub(super) fn claim(&self, names: &[String]) -> Look {
         let keys: Vec<_> = names.iter().map(|name| digest(name.as_bytes())).collect();
         let mut deliveries = self.lock();
@@ -81,7 +82,7 @@ impl Seen {
 }
 
 impl Claim {
-    /// Remembers that it was handled.
+    /// Marks the delivery as handled.
     pub(super) fn handled(mut self) {
         let mut deliveries = self.seen.lock();
         for key in self.keys.drain(..) {

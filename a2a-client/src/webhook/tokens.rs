@@ -1,4 +1,4 @@
-//! Which JSON Web Tokens are accepted.
+//! Verification of JSON Web Tokens.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ use super::delivery::only;
 use super::keys::Lack;
 use super::refusal::Refusal;
 
-/// Which JSON Web Tokens are accepted: signed by a key of the agent, with the algorithm of that key,
-/// at most five minutes ago, still good, and for this very body.
+/// Rules for accepted JSON Web Tokens: signed by a key of the agent, with the algorithm of that key, at
+/// most five minutes ago, not expired, and for this very body.
 ///
-/// They stand behind `Bearer` in `Authorization`.
+/// Sent as `Bearer` in `Authorization`.
 #[derive(Clone)]
 pub struct Tokens {
     keys: Keys,
@@ -24,7 +24,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Those signed by one of these keys.
+    /// Accepts tokens signed by one of these keys.
     pub fn of(keys: Keys) -> Self {
         Self {
             keys,
@@ -34,14 +34,14 @@ impl Tokens {
         }
     }
 
-    /// Only those for this audience (`aud`): usually the URL of the webhook.
+    /// Accepts only tokens for this audience (`aud`): usually the URL of the webhook.
     pub fn audience(self, audience: impl Into<String>) -> Self {
         let audience = Some(audience.into());
         Self { audience, ..self }
     }
 
-    /// Also those that do not say when they end (`exp`): the reference of 0.1 makes such. They end
-    /// five minutes after they were signed.
+    /// Accepts tokens without an expiry (`exp`) too: the reference of 0.1 makes such. They expire five
+    /// minutes after they were signed.
     pub fn without_expiry(self) -> Self {
         Self {
             expiry: false,
@@ -49,8 +49,8 @@ impl Tokens {
         }
     }
 
-    /// Also those that say nothing of the body (`request_body_sha256`). Whoever sees one can then
-    /// send other bodies with it, for as long as it is good.
+    /// Accepts tokens without a digest of the body (`request_body_sha256`) too. An attacker that sees
+    /// one can then send other bodies with it until it expires.
     pub fn without_digest(self) -> Self {
         Self {
             digest: false,
@@ -62,7 +62,7 @@ impl Tokens {
         self.keys.is_protected()
     }
 
-    /// What the token in the headers says.
+    /// Verifies the token in the headers and returns it with its claims.
     pub(super) async fn verify(&self, headers: &HeaderMap, now: u64) -> Result<Shown, Refusal> {
         let token = bearer(headers).ok_or(Refusal::Jwt("there is none"))?;
         let kid = key_id(token).map_err(refused)?;
@@ -84,14 +84,14 @@ impl Tokens {
         if self.digest && claims.request_body_sha256.is_none() {
             return Err(Refusal::Jwt("it says nothing of the body"));
         }
-        // Without the signature, of which others can make a second one that holds as well (ES256).
+        // Without the signature: for ES256, others can make a second valid one.
         let said = token.rsplit_once('.').map_or(token, |(said, _)| said);
         let said = said.to_owned();
         Ok(Shown { said, claims })
     }
 }
 
-/// Says all but the audience, which is the URL of a webhook and often has a secret.
+/// Omits the audience, which is the URL of a webhook and often has a secret.
 impl fmt::Debug for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tokens")
@@ -102,15 +102,15 @@ impl fmt::Debug for Tokens {
     }
 }
 
-/// A token that is good, but perhaps for another body.
+/// A valid token, not yet compared with the body.
 pub(super) struct Shown {
     said: String,
     pub(super) claims: Claims,
 }
 
 impl Shown {
-    /// Checks what it says of the body. A token for one body only is itself a name of the delivery:
-    /// the second time it is shown is a replay, under whatever other name.
+    /// Checks the digest of the body. A token for one body is itself a name of the delivery: using it a
+    /// second time is a replay, whatever the id.
     pub(super) fn for_body(self, body: &[u8]) -> Result<Option<String>, Refusal> {
         match self.claims.request_body_sha256 {
             None => Ok(None),

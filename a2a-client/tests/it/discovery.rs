@@ -15,10 +15,10 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use tokio::net::TcpListener;
 
-/// What a server saw: path and `If-None-Match`.
+/// Requests that a server received: path and `If-None-Match`.
 type Log = Arc<Mutex<Vec<(String, Option<String>)>>>;
 
-/// Serves what `answer` says for a path.
+/// Serves the result of `answer` for a path.
 async fn server(
     answer: impl Fn(&str) -> HttpResponse<String> + Send + Sync + 'static,
 ) -> (String, Log) {
@@ -163,7 +163,7 @@ async fn a_card_is_kept_as_its_server_allows() {
     assert_eq!(asked(&log), [None, None], "what must not be kept is not");
 }
 
-/// Says who it is.
+/// Answers with its own name.
 struct Named(&'static str);
 
 impl Transport for Named {
@@ -187,7 +187,7 @@ async fn agent(name: &'static str) -> String {
     url
 }
 
-/// A URL at which nobody listens.
+/// Returns a URL without a listener.
 async fn nowhere() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     format!("http://{}/", listener.local_addr().unwrap())

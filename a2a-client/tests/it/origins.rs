@@ -1,4 +1,4 @@
-//! Credentials go to the agent that was asked for: not to where a card or a redirection points.
+//! Credentials are sent to the requested agent only, not to where a card or a redirect points.
 
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
@@ -15,10 +15,10 @@ use tokio::net::TcpListener;
 const TOKEN: &str = "t0ken-of-ada";
 const SESSION: &str = "s3ssion-of-ada";
 
-/// What a listener was sent, all of it.
+/// All text that a listener received.
 type Heard = Arc<Mutex<String>>;
 
-/// A listener that answers every request with what `answer` makes of its first line.
+/// Starts a listener that answers every request with the result of `answer` for its first line.
 async fn listen(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> (String, Heard) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -39,7 +39,7 @@ async fn listen(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> (Str
     (url, heard)
 }
 
-/// Whether a request has come to its end.
+/// Returns whether a request is complete.
 fn is_whole(request: &str) -> bool {
     let Some((head, body)) = request.split_once("\r\n\r\n") else {
         return false;
@@ -68,7 +68,7 @@ fn answer() -> String {
     )
 }
 
-/// Somebody else, who answers whatever is asked.
+/// Starts a server at another origin, which answers every request.
 async fn stranger() -> (String, Heard) {
     listen(|_| answer()).await
 }
@@ -90,7 +90,7 @@ fn ada(url: &str) -> ClientBuilder {
     builder.credentials(Arc::new(Token))
 }
 
-/// How often a listener heard a secret.
+/// Returns how often a listener received a secret.
 fn secrets(heard: &Heard) -> usize {
     let heard = heard.lock().unwrap();
     [TOKEN, SESSION]
@@ -99,7 +99,7 @@ fn secrets(heard: &Heard) -> usize {
         .sum()
 }
 
-/// An agent whose card is this.
+/// Starts an agent with this card.
 async fn agent(card: Value) -> (String, Heard) {
     listen(move |request| match request.starts_with("GET") {
         true => says(
@@ -160,7 +160,7 @@ async fn where_a_card_points_nothing_is_told_unless_that_is_trusted() {
     ] {
         let (url, heard) = agent(card(members.clone())).await;
         let client = ada(&url).connect().await.unwrap();
-        // Whatever generation it is, the answer is not of it: the request was sent all the same.
+        // The answer is of no version of the card, but the request was sent.
         let _ = client.send("hi").await;
         assert!(secrets(&heard) >= 2, "the card was asked for by ada");
         let told = std::mem::take(&mut *foreign.lock().unwrap());

@@ -1,4 +1,4 @@
-//! What went over the wire stands in files: whole, in order, and without secrets.
+//! Recorded exchanges: complete, in order, and without secrets.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use http::header::{AUTHORIZATION, HeaderValue};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// A server that answers each connection with the next of these texts, and hangs up.
+/// Starts a server that answers each connection with the next of these texts, and closes it.
 async fn says(texts: Vec<String>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! Cards that count only if somebody who is trusted has signed them.
+//! Cards that are accepted only with a trusted signature.
 
 use a2a_client::{Client, Error};
 use a2a_transport::card_signature::sign;
@@ -16,8 +16,8 @@ fn key() -> SigningKey {
     SigningKey::generate(Algorithm::Es256).unwrap()
 }
 
-/// Serves the card that `write` makes of a plain one that points here, and connects by it, trusting one
-/// key: the outcome, and the paths that were asked for.
+/// Serves the card that `write` makes of a plain one, and connects by it, trusting one key. Returns the
+/// outcome and the requested paths.
 async fn connected(
     trusted: Option<&SigningKey>,
     write: impl FnOnce(Value) -> String,
@@ -95,7 +95,7 @@ async fn any_other_is_refused_and_nobody_is_called() {
 #[tokio::test]
 async fn what_was_not_signed_does_not_count() {
     let own = key();
-    // As if the signer knew 1.0 only, and somebody had added what 0.3 reads.
+    // As if the signer knew 1.0 only, and a member that 0.3 reads was added later.
     let (client, _) = connected(Some(&own), |card| {
         let mut card = signed(card, &own);
         card["url"] = "http://elsewhere.example/".into();

@@ -1,5 +1,5 @@
-//! Reads agent cards strictly: by the schema of each generation that they are of, and by the rules
-//! that no schema can say.
+//! Strict validation of agent cards: by the schema of each of their protocol versions, and by rules
+//! that no schema can express.
 //!
 //! ```
 //! use a2a_conformance::card::inspect;
@@ -27,12 +27,12 @@ use serde_json::Value;
 use crate::lint::{Kind, Subject, violations};
 use crate::requirement::{Level, requirement};
 
-/// What is said of a card.
+/// Result of the validation of a card.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Inspected {
-    /// The generations that it is of, the newest first.
+    /// The protocol versions of the card, the newest first.
     pub dialects: Vec<&'static str>,
-    /// What is wrong with it.
+    /// The violations found.
     pub problems: Vec<Problem>,
     /// The card.
     #[serde(skip)]
@@ -40,7 +40,7 @@ pub struct Inspected {
 }
 
 impl Inspected {
-    /// Whether it is as every MUST requires.
+    /// Returns whether the card satisfies every MUST.
     pub fn is_legal(&self) -> bool {
         self.problems
             .iter()
@@ -48,22 +48,22 @@ impl Inspected {
     }
 }
 
-/// Something that is not as required.
+/// A violation of a requirement.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Problem {
     /// The JSON path.
     pub path: String,
-    /// What was found there and what was expected.
+    /// The value found and the value expected.
     pub problem: String,
-    /// What requires it.
+    /// Id of the violated requirement.
     pub requirement: &'static str,
-    /// How much.
+    /// Level of the violation.
     pub level: Level,
 }
 
-/// Reads a card of any generation.
+/// Validates a card of any protocol version.
 ///
-/// Errors: why it is no JSON object within the limits.
+/// Errors: the text is no JSON object within the limits.
 pub fn inspect(text: &str) -> Result<Inspected, String> {
     let text = text.trim_start_matches('\u{feff}');
     a2a_jsonrpc::check(text.as_bytes(), &Limits::default()).map_err(|fault| fault.to_string())?;
@@ -83,14 +83,14 @@ pub fn inspect(text: &str) -> Result<Inspected, String> {
     })
 }
 
-/// What is wrong with a card as one of that generation, whatever others it is of.
+/// Returns the problems of a card as one of `dialect`, whatever other protocol versions it has.
 pub(crate) fn problems(card: &Value, dialect: Dialect) -> Vec<Problem> {
     let mut found = Found::default();
     found.look(card, &card.to_string(), dialect);
     found.0
 }
 
-/// The generations whose members a card has: one document may be of several.
+/// Returns the protocol versions whose members a card has: one document may have several.
 pub(crate) fn dialects(card: &Value) -> Vec<Dialect> {
     let mut dialects = Vec::new();
     let has = |member: &str| card.get(member).is_some();
@@ -112,7 +112,7 @@ pub(crate) fn dialects(card: &Value) -> Vec<Dialect> {
     dialects
 }
 
-/// What was found.
+/// The problems found so far.
 #[derive(Default)]
 struct Found(Vec<Problem>);
 
@@ -123,7 +123,7 @@ impl Found {
         security::apply(card, dialect, self);
     }
 
-    /// By the schema; if that lets it pass, by the types.
+    /// Validates by the schema; if that accepts the card, by the types.
     fn strictly(&mut self, card: &Value, text: &str, dialect: Dialect) {
         let members = of(
             dialect,
@@ -144,13 +144,13 @@ impl Found {
         }
     }
 
-    /// Adds a problem, unless the same is said of another generation of the same card.
+    /// Adds a problem, unless another protocol version of the card has the same.
     fn add(&mut self, path: impl Into<String>, problem: impl Into<String>, id: &'static str) {
         let level = requirement(id).map_or(Level::Must, |required| required.level);
         self.add_as(level, path.into(), problem.into(), id);
     }
 
-    /// Adds what may be a problem: whether the rule applies no card tells.
+    /// Adds advice: whether the rule applies cannot be seen from the card.
     fn advise(&mut self, path: impl Into<String>, problem: impl Into<String>, id: &'static str) {
         self.add_as(Level::Should, path.into(), problem.into(), id);
     }
@@ -168,7 +168,7 @@ impl Found {
     }
 }
 
-/// What is of a generation, of four.
+/// Returns the value for a protocol version, of four.
 fn of<T: Copy>(dialect: Dialect, [v0_1, v0_2, v0_3, v1_0]: [T; 4]) -> T {
     match dialect {
         Dialect::V0_1 => v0_1,

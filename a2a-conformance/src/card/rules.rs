@@ -1,4 +1,4 @@
-//! Rules about where an agent is reached and what it does.
+//! Rules about interfaces, skills, media types, links and extensions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ pub(super) fn apply(card: &Value, dialect: Dialect, found: &mut Found) {
     extensions(card, dialect, found);
 }
 
-/// A place where the agent is reached.
+/// An interface of the agent.
 struct Interface<'a> {
     path: String,
     url: &'a str,
@@ -85,7 +85,8 @@ impl Interface<'_> {
                     );
                 }
                 if scheme == "http" && !is_loopback(&uri) {
-                    // Only production has to be encrypted, and no card says whether it is of that.
+                    // Only production has to be encrypted, and no card says whether it is for
+                    // production.
                     let https = of(
                         dialect,
                         [
@@ -165,7 +166,8 @@ impl Interface<'_> {
 
 const BINDINGS: [&str; 3] = ["JSONRPC", "GRPC", "HTTP+JSON"];
 
-/// The first that a client speaks wins: an older version before a newer one hides the newer.
+/// Checks the order of interfaces: clients take the first that they support, so an older version before
+/// a newer one hides the newer.
 fn order(interfaces: &[Interface<'_>], found: &mut Found) {
     for (index, later) in interfaces.iter().enumerate() {
         let earlier = interfaces.get(..index).unwrap_or_default();
@@ -192,7 +194,7 @@ fn order(interfaces: &[Interface<'_>], found: &mut Found) {
     }
 }
 
-/// What 0.3 says of transports and URLs.
+/// Checks the rules of 0.3 on transports and URLs.
 fn transports(card: &Value, interfaces: &[Interface<'_>], found: &mut Found) {
     if card["preferredTransport"].is_null() {
         found.add("$.preferredTransport", "missing", "A2A03-5.6.4-M1");
@@ -246,7 +248,7 @@ fn skills(card: &Value, dialect: Dialect, found: &mut Found) {
     }
 }
 
-/// Media types are types and subtypes; 0.1 has `text` for `text/plain`, too.
+/// Checks that media types have a type and a subtype; 0.1 allows `text` for `text/plain`, too.
 fn modes(card: &Value, dialect: Dialect, found: &mut Found) {
     let rule = of(
         dialect,
@@ -285,7 +287,7 @@ fn modes(card: &Value, dialect: Dialect, found: &mut Found) {
     }
 }
 
-/// Links for people.
+/// Checks that links for people are absolute URLs.
 fn links(card: &Value, dialect: Dialect, found: &mut Found) {
     let rule = of(
         dialect,
@@ -335,7 +337,7 @@ fn extensions(card: &Value, dialect: Dialect, found: &mut Found) {
     }
 }
 
-/// Where it is said that cards have no secrets.
+/// Returns the requirement that cards contain no secrets.
 pub(super) fn secrets(dialect: Dialect) -> &'static str {
     of(
         dialect,

@@ -1,4 +1,4 @@
-//! Rules about who may call, and about signatures.
+//! Rules about authentication and signatures.
 
 use a2a_transport::card_signature::header;
 use a2a_types::Dialect;
@@ -16,7 +16,7 @@ pub(super) fn apply(card: &Value, dialect: Dialect, found: &mut Found) {
         schemes(card, found);
     }
     let credentials = card["authentication"]["credentials"].as_str();
-    // Settings of a scheme are JSON in that string, as on the sample card (0.1 §5.6).
+    // The string may contain settings of a scheme as JSON, as on the sample card (0.1 §5.6).
     let is_secret = |text: &str| serde_json::from_str::<Map<String, Value>>(text).is_err();
     if dialect == Dialect::V0_1 && credentials.is_some_and(is_secret) {
         let problem = "expected no credentials on a card that anybody can read";
@@ -27,7 +27,7 @@ pub(super) fn apply(card: &Value, dialect: Dialect, found: &mut Found) {
     }
 }
 
-/// Requirements name schemes that are declared.
+/// Checks that requirements name declared schemes.
 fn requirements(card: &Value, dialect: Dialect, holder: &Value, path: &str, found: &mut Found) {
     let rule = match dialect {
         Dialect::V0_1 => return,
@@ -58,7 +58,7 @@ fn requirements(card: &Value, dialect: Dialect, holder: &Value, path: &str, foun
     }
 }
 
-/// A scheme is of exactly one kind, and has exactly one flow.
+/// Checks that a scheme has exactly one kind, and exactly one flow.
 fn schemes(card: &Value, found: &mut Found) {
     const KINDS: [&str; 5] = [
         "apiKeySecurityScheme",
@@ -94,7 +94,7 @@ fn schemes(card: &Value, found: &mut Found) {
     }
 }
 
-/// What signatures say of themselves; whether they are true is for who has the keys.
+/// Checks the headers of signatures. Verifying them takes the keys.
 fn signatures(card: &Value, dialect: Dialect, found: &mut Found) {
     let fields = of(dialect, ["", "", "A2A03-5.5.6-M1", "A2A10-4.4.7-M1"]);
     for (index, signature) in card["signatures"]

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-/// A card of 1.0 and 0.3 at once, without a fault.
+/// Returns a valid card of both 1.0 and 0.3.
 fn card() -> Value {
     json!({
         "name": "n", "description": "d", "version": "1", "protocolVersion": "0.3.0",
@@ -224,7 +224,7 @@ fn settings_of_a_scheme_are_no_secret() {
     );
 }
 
-/// What our own server shows to callers of every generation.
+/// The card that our own server serves to callers of every protocol version is legal.
 #[test]
 fn our_own_card_is_legal() {
     let card = a2a_server::demo::Reference::card().at("http://127.0.0.1:8080");
@@ -236,7 +236,7 @@ fn our_own_card_is_legal() {
     assert_eq!(found.dialects.len(), 2);
 }
 
-/// Every rule is one of the registry.
+/// Every rule is in the registry.
 #[test]
 fn problems_name_requirements() {
     for file in [

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Compares scalars; numbers are equal whatever they look like.
+/// Compares scalars; numbers are equal by value, however they are written.
 pub(super) fn same(one: &Value, other: &Value) -> bool {
     if let (Some(one), Some(other)) = (one.as_i64(), other.as_i64()) {
         return one == other;
@@ -28,9 +28,9 @@ pub(super) fn equal(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Compares values as ProtoJSON has them: a member that is left out and one with the default of its
-/// type (`""`, `[]`, `0`, `false`, `{}`, `null`) are equal. What the agent's own code puts into `data` and
-/// `metadata` is compared by value.
+/// Compares values as ProtoJSON does: a missing member and one with the default of its type (`""`,
+/// `[]`, `0`, `false`, `{}`, `null`) are equal. `data` and `metadata`, which come from the agent's own
+/// code, are compared by value.
 pub(crate) fn equivalent(one: &Value, other: &Value) -> bool {
     if is_default(one) && is_default(other) {
         return true;

@@ -1,46 +1,46 @@
-//! What has to come of a step.
+//! Expected result of a step.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What has to come: [patterns](super::pattern).
+/// Expected result: [patterns](super::pattern).
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Expect {
-    /// The task, whether it is the answer or in it.
+    /// The task, which is the answer or part of it.
     pub task: Option<Value>,
     /// The message that is the answer.
     pub message: Option<Value>,
     /// The answer, in protocol 1.0.
     pub result: Option<Value>,
-    /// The error: its name like `TaskNotFound`, or several of which one has to come; `any`, or
-    /// `refusal` for any that does not say that the agent broke. A stream may tell it as its only
+    /// The error: its name like `TaskNotFound`, or several of which one must match; `any`, or `refusal`
+    /// for any error but one that reports a failure of the agent. A stream may have it as its only
     /// event.
     pub error: Option<Value>,
-    /// The events of a stream that were read in this step, in protocol 1.0.
+    /// The events of a stream read in this step, in protocol 1.0.
     pub events: Option<Value>,
-    /// The task as the events that were read so far make it.
+    /// The task that results from the events read so far.
     pub folded: Option<Value>,
-    /// The body as it came over the wire.
+    /// The body as received.
     pub body: Option<Value>,
     /// The HTTP status; 0 if the connection is closed without an answer.
     pub status: Option<Value>,
     /// The headers, by their names in lower case.
     pub headers: Option<Value>,
-    /// Whether the agent closed the stream.
+    /// State of the stream after the step: `true` if the agent closed it.
     pub closed: Option<bool>,
-    /// What the webhook was told so far: each delivery with `path`, `method`, `headers`, `body` as it
-    /// came, and `event`, which is what it says in protocol 1.0.
+    /// Deliveries to the webhook so far, each with `path`, `method`, `headers`, `body` as received, and
+    /// `event`, its content in protocol 1.0.
     pub notifications: Option<Value>,
-    /// The value that is looked at.
+    /// The value of `see`.
     pub value: Option<Value>,
-    /// A rule that the value keeps, which patterns cannot say: its name.
+    /// Name of a rule on the value that patterns cannot express.
     pub rule: Option<String>,
 }
 
 impl Expect {
-    /// Every pattern of it.
+    /// Returns all patterns.
     pub(super) fn patterns(&self) -> impl Iterator<Item = &Value> {
         let Self {
             task,

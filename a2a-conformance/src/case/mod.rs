@@ -1,4 +1,4 @@
-//! Cases as data: what is said, and what has to come.
+//! Cases as data: steps and expected results.
 
 mod equality;
 mod expect;

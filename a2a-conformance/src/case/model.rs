@@ -1,4 +1,4 @@
-//! What a case is made of.
+//! Format of a case.
 
 use std::collections::BTreeMap;
 
@@ -13,102 +13,102 @@ use super::pattern::unknown_operators;
 use crate::level::level_in;
 use crate::requirement::Level;
 
-/// A conversation with an agent, and what has to come of it. Everything is said in protocol 1.0; what
-/// goes over the wire is what the generation and the binding make of it.
+/// A conversation with an agent, and its expected results. Everything is written in protocol 1.0 and
+/// converted to the version and binding under test.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub struct Case {
-    /// Names the check for ever, like `send.ended-task-refused`.
+    /// Permanent name of the check, like `send.ended-task-refused`.
     pub id: String,
-    /// What it checks, in a line.
+    /// One-line description of the check.
     pub title: String,
-    /// What it counts as in generations of which no requirement names it.
+    /// Level in protocol versions of which no requirement names it.
     pub level: Level,
-    /// The text that asks for it, like `RFC 6797`, where none of A2A does.
+    /// The text that requires it, like `RFC 6797`, where none of A2A does.
     #[serde(default)]
     pub source: Option<String>,
-    /// Why, where that is more than the requirements say.
+    /// Explanation, where it adds to the requirements.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
-    /// The generations in which it applies; all if none is named.
+    /// Protocol versions in which it applies; all if none is named.
     #[serde(default)]
     pub dialects: Vec<String>,
-    /// The bindings in which it applies; all if none is named.
+    /// Bindings in which it applies; all if none is named.
     #[serde(default)]
     pub bindings: Vec<String>,
-    /// Which agents can be asked.
+    /// Agents that it applies to.
     #[serde(default)]
     pub profile: Profile,
-    /// What the card must offer.
+    /// Prerequisites of the case.
     #[serde(default)]
     pub needs: Vec<Need>,
-    /// How often it is made.
+    /// Number of runs of the case.
     #[serde(default)]
     pub per: Per,
-    /// It is made when all others are done.
+    /// Runs the case after all others.
     #[serde(default)]
     pub last: bool,
-    /// What is said, one after the other.
+    /// Steps, one after the other.
     pub steps: Vec<Step>,
 }
 
-/// How often a case is made.
+/// Number of runs of a case.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Per {
-    /// In every generation and binding.
+    /// One in every protocol version and binding.
     #[default]
     Lane,
-    /// In every generation, whatever the binding.
+    /// One in every protocol version, in any binding.
     Generation,
-    /// Once.
+    /// One in all.
     Agent,
 }
 
-/// Which agents can be asked.
+/// Agents that a case applies to.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
     /// Any agent.
     BlackBox,
-    /// Agents that keep the behaviour contract.
+    /// Agents that implement the behaviour contract.
     #[default]
     Instrumented,
 }
 
-/// What the card must offer, or the user must have given.
+/// A prerequisite that the card or the user has to provide.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Need {
     /// Streams.
     Streaming,
-    /// The card says that there are no streams.
+    /// No streams, as declared by the card.
     NoStreaming,
     /// Webhooks.
     Push,
-    /// The card says that there are no webhooks.
+    /// No webhooks, as declared by the card.
     NoPush,
-    /// Webhooks, and one of ours that the agent reaches and accepts.
+    /// Webhooks, and one of ours that the agent can reach and accepts.
     Webhook,
     /// An extended card.
     ExtendedCard,
-    /// The card says that there is no extended card.
+    /// No extended card, as declared by the card.
     NoExtendedCard,
     /// Credentials of a second caller.
     SecondCaller,
-    /// Credentials of a caller who is known, and may do nothing.
+    /// Credentials of a known caller without permissions.
     ForbiddenCaller,
-    /// Callers must show who they are.
+    /// Authentication of callers.
     Authentication,
-    /// JSON-RPC and HTTP+JSON in this generation.
+    /// JSON-RPC and HTTP+JSON in this protocol version.
     BothBindings,
-    /// JSON-RPC or HTTP+JSON in this generation, not both.
+    /// JSON-RPC or HTTP+JSON in this protocol version, not both.
     OneBinding,
     /// An extension.
     Extension,
-    /// An extension without which nobody is served.
+    /// A required extension.
     RequiredExtension,
-    /// No extension without which nobody is served.
+    /// No required extension.
     NoRequiredExtension,
     /// An interface with a tenant.
     Tenant,
@@ -116,18 +116,18 @@ pub enum Need {
     Signatures,
     /// Keys that are trusted to sign the card.
     CardKeys,
-    /// 0.2 or 0.3 is served by JSON-RPC, at the URL that is asked.
+    /// 0.2 or 0.3 by JSON-RPC, at the URL under test.
     OldGeneration,
-    /// No generation before 1.0 is served.
+    /// No protocol version before 1.0.
     NoOldGeneration,
-    /// The agent is reached by `https`.
+    /// An agent reached by `https`.
     Https,
-    /// The agent runs on this machine.
+    /// An agent on this machine.
     Here,
 }
 
-/// Something that is said or done. One of `call`, `stream`, `http`, `next`, `close`, `notified`, `see` and
-/// `together` says what.
+/// A step of a case. Exactly one of `call`, `stream`, `http`, `next`, `close`, `notified`, `see` and
+/// `together` is set.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Step {
@@ -135,108 +135,107 @@ pub struct Step {
     pub call: Option<String>,
     /// An operation that is answered by a stream.
     pub stream: Option<String>,
-    /// A request as it goes over the wire.
+    /// An HTTP request sent as it is.
     pub http: Option<Http>,
-    /// Reads on in the stream of this name.
+    /// Continues to read the stream of this name.
     pub next: Option<String>,
-    /// Closes the stream of this name, without reading on.
+    /// Closes the stream of this name without reading more.
     pub close: Option<String>,
-    /// Waits for what the webhook below `{{webhook}}` at this path is told, like `/a`; empty is the
+    /// Waits for deliveries to the webhook below `{{webhook}}` at this path, like `/a`; empty is the
     /// webhook itself.
     pub notified: Option<String>,
-    /// Looks at a value that is known, like `{{card}}`.
+    /// Checks a known value, like `{{card}}`.
     pub see: Option<Value>,
-    /// Steps that are done at once.
+    /// Steps that run concurrently.
     pub together: Vec<Step>,
-    /// The step is taken once for each of these values, which it calls `{{it}}`.
+    /// Values for each of which the step runs once, as `{{it}}`.
     pub for_each: Vec<Value>,
-    /// What the operation is asked with, in protocol 1.0. Of a message `role` and `messageId` may be
-    /// left out. Where 0.2 and 0.3 leave it to the agent when it answers a message without a
-    /// `configuration`, instrumented agents are told that the caller waits.
+    /// Params of the operation, in protocol 1.0. `role` and `messageId` of a message may be left out.
+    /// Where 0.2 and 0.3 let the agent choose when to answer a message without a `configuration`,
+    /// instrumented agents get one that says that the caller waits.
     pub params: Value,
-    /// What is then changed in the params as they go over the wire: members that are laid over them
-    /// (RFC 7386), so that `null` leaves one out; `{$null: true}` says null. Where they are no body,
-    /// they are queries.
+    /// Patch of the params as they are sent (RFC 7386): `null` removes a member; `{$null: true}` is
+    /// null itself. Without a body, its members are added to the query.
     pub alter: Option<Value>,
-    /// What is changed in the envelope of JSON-RPC, likewise.
+    /// Patch of the JSON-RPC envelope, likewise.
     pub envelope: Option<Value>,
     /// The HTTP method, where it is not the usual one of HTTP+JSON.
     pub verb: Option<String>,
     /// The JSON-RPC id; a number by default.
     pub id: Option<Value>,
-    /// Headers in addition; null leaves one out that would be sent. If a name has capitals, the
-    /// names of all headers begin with them, but for behind TLS.
+    /// Additional headers; null removes one that would be sent. If a name has capitals, the names of
+    /// all headers are capitalized, except behind TLS.
     pub headers: BTreeMap<String, Option<String>>,
-    /// Who calls.
+    /// Credentials of the call.
     pub caller: Caller,
-    /// How far a stream is read.
+    /// Event up to which a stream is read.
     pub until: Option<Until>,
-    /// Names what came, for later steps.
+    /// Name of the result, for later steps.
     pub r#as: Option<String>,
-    /// What has to come.
+    /// Expected result.
     pub expect: Expect,
-    /// It is asked again until that comes, or the time is over.
+    /// Repeats the step until it gets the expected result, or the time is over.
     pub eventually: bool,
-    /// Only in these generations.
+    /// Only in these protocol versions.
     pub only: Vec<String>,
     /// Only in these bindings.
     pub bindings: Vec<String>,
-    /// In this binding of the generation, instead of the one that is tested.
+    /// Binding that replaces the one under test.
     pub by: Option<String>,
-    /// Why the case does not apply if what comes is not as expected.
+    /// Reason why the case does not apply if the result is not as expected.
     pub otherwise: Option<String>,
-    /// What may come instead: not as preferred, but allowed.
+    /// Alternative result: not preferred, but allowed.
     pub lenient: Option<Expect>,
 }
 
-/// A request as it goes over the wire.
+/// An HTTP request sent as it is.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Http {
     /// The method; `POST` by default.
     pub method: Option<String>,
-    /// What follows the URL of the interface; begins with `//` if it follows the origin, and with
-    /// `http` if it is a whole URL.
+    /// Suffix of the URL of the interface; begins with `//` if it follows the origin, and with `http`
+    /// if it is a whole URL.
     pub path: String,
     /// The body: a text as it is, anything else as JSON.
     pub body: Option<Value>,
-    /// The body as hexadecimal bytes, for what is no text.
+    /// The body as hexadecimal bytes, if it is no text.
     pub bytes: Option<String>,
-    /// The body, repeated so often between what stands before and after it.
+    /// A prefix, the number of times that the body is repeated after it, and a suffix.
     pub repeat: Option<(String, usize, String)>,
 }
 
-/// Who calls.
+/// Credentials of a call.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Caller {
-    /// With the credentials that were given.
+    /// Those that were given.
     #[default]
     First,
-    /// With the second ones.
+    /// Those of the second caller.
     Second,
-    /// With those of a caller who is known, and may do nothing.
+    /// Those of a known caller without permissions.
     Forbidden,
-    /// Without any.
+    /// None.
     Nobody,
-    /// With the first ones, of which the secret is wrong.
+    /// The first ones with a wrong secret.
     Wrong,
 }
 
-/// How far a stream is read.
+/// Event up to which a stream is read.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Until {
-    /// So many events more.
+    /// This number of further events.
     Events(usize),
-    /// Until the task is in this state.
+    /// The task's change to this state.
     Status(String),
-    /// Until the agent closes it.
+    /// The end of the stream.
     End,
 }
 
 impl Case {
-    /// Whether it applies in a generation and binding.
+    /// Returns whether the case applies in a protocol version and binding.
     pub fn applies(&self, dialect: Dialect, binding: Binding) -> bool {
         let among = |names: &[String], name: &str| {
             names.is_empty() || names.iter().any(|known| known == name)
@@ -244,12 +243,12 @@ impl Case {
         among(&self.dialects, dialect.version()) && among(&self.bindings, &binding.to_string())
     }
 
-    /// What it counts as in a generation and binding.
+    /// Returns its level in a protocol version and binding.
     pub fn level_in(&self, dialect: Dialect, binding: Option<Binding>) -> Level {
         level_in(dialect, binding, &self.id, self.level)
     }
 
-    /// Everything that is wrong with the case itself.
+    /// Returns the faults of the case itself.
     pub fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         for dialect in &self.dialects {

@@ -1,9 +1,9 @@
-//! Changes to what is about to be sent.
+//! Patches of requests before they are sent.
 
 use serde_json::{Map, Value};
 
-/// Lays a patch over a value (RFC 7386): objects member by member, of which `null` removes one;
-/// anything else replaces what was there. `{"$null": true}` is null itself.
+/// Applies a patch to a value (RFC 7386): objects member by member, of which `null` removes one;
+/// anything else replaces the value. `{"$null": true}` is null itself.
 pub fn lay_over(value: &mut Value, patch: &Value) {
     let Value::Object(members) = patch else {
         *value = patch.clone();

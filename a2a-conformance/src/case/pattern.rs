@@ -1,8 +1,8 @@
-//! What a value has to be like.
+//! Patterns that values are compared with.
 //!
-//! A pattern is JSON. A scalar has to be equal. An object names members that must be there and what
-//! they are like; others may be there. An array has as many items, each like its pattern. An object
-//! with members that begin with `$` says more, all of it at once:
+//! A pattern is JSON. A scalar has to be equal. An object names members that must be present and their
+//! patterns; others may be present. An array has as many items, each like its pattern. An object with
+//! members that begin with `$` adds conditions, all of which must hold:
 //!
 //! | member | the value |
 //! |---|---|
@@ -35,14 +35,14 @@ use super::equality::{equal, equivalent, same};
 use super::unlike::tells_of_others;
 use crate::run::Mismatch;
 
-/// Every place where `found` is not like `pattern`; `place` is the path of `found`.
+/// Returns every place where `found` does not match `pattern`; `place` is the path of `found`.
 pub fn mismatches(pattern: &Value, found: Option<&Value>, place: &str) -> Vec<Mismatch> {
     let mut all = Vec::new();
     compare(pattern, found, place, &mut all);
     all
 }
 
-/// Whether a value is like a pattern.
+/// Returns whether a value matches a pattern.
 pub fn is_like(pattern: &Value, found: Option<&Value>) -> bool {
     mismatches(pattern, found, "").is_empty()
 }
@@ -240,7 +240,7 @@ fn operate(
     }
 }
 
-/// The operators that there are.
+/// Names of all operators.
 pub const OPERATORS: [&str; 21] = [
     "$any",
     "$type",
@@ -265,7 +265,7 @@ pub const OPERATORS: [&str; 21] = [
     "$decoded",
 ];
 
-/// Every operator in a pattern that there is not.
+/// Returns the operators in a pattern that do not exist.
 pub fn unknown_operators(pattern: &Value) -> Vec<String> {
     match pattern {
         Value::Object(members) => {
@@ -280,7 +280,7 @@ pub fn unknown_operators(pattern: &Value) -> Vec<String> {
     }
 }
 
-/// What stands at a path like `status.timestamp`; the item itself at an empty one.
+/// Returns the value at a path like `status.timestamp`; the item itself at an empty one.
 pub(super) fn at<'v>(item: &'v Value, path: &str) -> Option<&'v Value> {
     let mut names = path.split('.').filter(|name| !name.is_empty());
     names.try_fold(item, |value, name| match name.parse::<usize>() {
@@ -328,7 +328,7 @@ fn length(found: &Value) -> Option<usize> {
     }
 }
 
-/// A value in few words.
+/// Formats a value, shortened.
 fn told(value: &Value) -> String {
     const LONGEST: usize = 300;
     let text = value.to_string();

@@ -1,26 +1,26 @@
-//! Values that are known only when a case runs.
+//! Templates with values that are known only when a case runs.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// What the steps of a case have named, and what can be said about it: `{{name.path}}`, where a path
-/// is made of members and indexes, like `sent.task.artifacts.0.parts`.
+/// Named results of a case's steps, used as `{{name.path}}`, where a path consists of members and
+/// indexes, like `sent.task.artifacts.0.parts`.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     values: BTreeMap<String, Value>,
 }
 
 impl Names {
-    /// Gives a value a name.
+    /// Stores a value under a name.
     pub fn put(&mut self, name: &str, value: Value) {
         self.values.insert(name.to_owned(), value);
     }
 
-    /// The value with every `{{…}}` replaced: a text that is nothing else by the value as it is,
-    /// otherwise by its text.
+    /// Returns the template with every `{{…}}` replaced: a text that is nothing else by the value
+    /// itself, otherwise by its text.
     ///
-    /// Errors: the first name or path that there is not.
+    /// Errors: the first name or path that does not exist.
     pub fn fill(&self, template: &Value) -> Result<Value, String> {
         Ok(match template {
             Value::String(text) => self.fill_text(text)?,
@@ -67,7 +67,7 @@ impl Names {
         Ok(Value::String(whole))
     }
 
-    /// The value at a path.
+    /// Returns the value at a path. Errors: there is none.
     pub fn find(&self, path: &str) -> Result<Value, String> {
         let path = path.trim();
         let mut segments = path.split('.');

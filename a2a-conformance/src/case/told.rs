@@ -1,11 +1,11 @@
-//! What is done in a case, in words.
+//! Description of a case in words.
 
 use serde_json::Value;
 
 use super::{Case, Http, Profile, Step};
 use crate::explanation::one_after_another;
 
-/// What is done, in one or two sentences.
+/// Describes a case in one or two sentences.
 pub(crate) fn told(case: &Case) -> String {
     let mut told = format!(
         "The suite {}.",
@@ -60,7 +60,7 @@ fn act(step: &Step) -> String {
     }
 }
 
-/// The text of the message, if it is always the same.
+/// Returns the text of the message, if it is always the same.
 fn said(params: &Value) -> String {
     match params["message"]["parts"][0]["text"].as_str() {
         Some("{{prompt}}") => " (the prompt)".to_owned(),
@@ -69,7 +69,7 @@ fn said(params: &Value) -> String {
     }
 }
 
-/// Whether a text says more than it would take room.
+/// Returns whether a text is short enough to be quoted, and fixed.
 fn is_short(text: &str) -> bool {
     text.chars().count() <= 40 && !text.contains("{{") && !text.chars().any(char::is_control)
 }

@@ -1,10 +1,10 @@
-//! Whether texts that should be secrets can be told from each other.
+//! Check that secrets cannot be guessed from each other.
 
 use serde_json::Value;
 
 use super::pattern::{at, text_of};
 
-/// Whether one of the texts at a path is another one with few letters changed: a number that is counted, a time.
+/// Returns whether two of the texts at a path differ in few letters only, like a counter or a time.
 pub(super) fn tells_of_others(items: &[Value], path: &str) -> bool {
     let texts = items.iter().map(|item| text_of(at(item, path)));
     let texts: Vec<_> = texts.collect();
@@ -15,7 +15,7 @@ pub(super) fn tells_of_others(items: &[Value], path: &str) -> bool {
     texts.iter().enumerate().any(is_told)
 }
 
-/// In how many places two texts differ.
+/// Returns the number of places in which two texts differ.
 fn difference(one: &str, other: &str) -> usize {
     let mut letters = one.chars();
     let differ = other.chars().filter(|own| letters.next() != Some(*own));
@@ -23,7 +23,8 @@ fn difference(one: &str, other: &str) -> usize {
     differ + letters.count()
 }
 
-/// Random texts of 16 hexadecimal digits differ in fewer places once in nine million times.
+/// Number of differing letters from which texts count as unrelated. Random texts of 16 hexadecimal
+/// digits differ in fewer once in nine million times.
 const FEW: usize = 8;
 
 #[cfg(test)]

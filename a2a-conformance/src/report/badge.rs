@@ -1,4 +1,4 @@
-//! `badge.json`: a shield for a page, as shields.io reads it from an endpoint.
+//! `badge.json`: a badge in the endpoint format of shields.io.
 
 use serde_json::{Value, json};
 
@@ -6,9 +6,9 @@ use super::verdict::{broken, of_target};
 use crate::requirement::Level;
 use crate::run::{CheckResult, Run, Score};
 
-/// How many of the MUSTs of the newest generation of the run, and of what is the same in all, are met:
-/// red if the run fails for one of these checks, grey if the suite itself did not work or was interrupted,
-/// yellow if what is required is waived, green if only advice is not followed.
+/// Returns a badge with the score of the MUSTs of the run's newest protocol version, and of checks
+/// common to all: red if the run fails for one of these checks, grey if the suite itself did not work
+/// or was interrupted, yellow if a requirement is waived, green if only advice is not followed.
 pub fn badge(run: &Run) -> Value {
     let newest = run.columns().into_iter().find_map(|column| column.dialect);
     let label = match &newest {

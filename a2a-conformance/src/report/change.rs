@@ -1,4 +1,4 @@
-//! What changed from one run to another.
+//! Comparison of two runs.
 
 use std::collections::BTreeMap;
 
@@ -7,71 +7,71 @@ use serde::Serialize;
 use super::markdown;
 use crate::run::{CheckResult, Column, Run, Verdict};
 
-/// What changed from one run to another.
+/// Differences between two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Changes {
     /// The target, the suite and the time of the old run.
     pub old: Made,
-    /// Those of the new one.
+    /// The target, the suite and the time of the new run.
     pub new: Made,
     /// The changes, regressions first.
     pub changes: Vec<Change>,
-    /// How many checks are as they were.
+    /// Number of checks with the same verdict in both.
     pub unchanged: usize,
 }
 
-/// Of what a run was made.
+/// Origin of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Made {
-    /// Who was tested.
+    /// The tested agent or client.
     pub target: String,
     /// The version of the suite.
     pub suite: String,
-    /// When it began.
+    /// Time at which it began.
     pub began: String,
 }
 
-/// A check whose verdict is another one.
+/// A check whose verdict differs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Change {
-    /// For better or worse.
+    /// Direction of the change.
     pub kind: Kind,
     /// The check.
     pub id: String,
-    /// What it checks.
+    /// The title of the check.
     pub title: String,
-    /// Its generation and binding.
+    /// Its protocol version and binding.
     #[serde(flatten)]
     pub column: Column,
-    /// Its verdict in the old run, if it was made.
+    /// Its verdict in the old run, if it was part of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<Verdict>,
-    /// Its verdict in the new run, if it was made.
+    /// Its verdict in the new run, if it was part of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<Verdict>,
 }
 
-/// For better or worse.
+/// Direction of a change.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// What was met is not, or less so.
+    /// Met before and not now, or less so.
     Worse,
-    /// What was not met is, or more so.
+    /// Not met before and met now, or more so.
     Better,
-    /// Neither: met in another way, not offered any more, waived.
+    /// Neither: met in another way, no longer offered, waived.
     Other,
-    /// Was not made in the old run.
+    /// Not part of the old run.
     New,
-    /// Was not made in the new run.
+    /// Not part of the new run.
     Gone,
 }
 
 impl Kind {
-    /// Every kind, in the order in which they are told.
+    /// All kinds, in the order of the report.
     pub const ALL: &[Self] = &[
         Self::Worse,
         Self::Better,
@@ -80,7 +80,7 @@ impl Kind {
         Self::Gone,
     ];
 
-    /// How people read it.
+    /// Returns its name for people.
     pub fn words(self) -> &'static str {
         match self {
             Self::Worse => "worse",
@@ -112,19 +112,19 @@ impl Changes {
         }
     }
 
-    /// The changes of a kind.
+    /// Returns the changes of a kind.
     pub fn of(&self, kind: Kind) -> impl Iterator<Item = &Change> {
         self.changes
             .iter()
             .filter(move |change| change.kind == kind)
     }
 
-    /// Whether something got worse.
+    /// Returns whether any check got worse.
     pub fn is_worse(&self) -> bool {
         self.of(Kind::Worse).next().is_some()
     }
 
-    /// The changes as Markdown.
+    /// Returns the changes as Markdown.
     pub fn markdown(&self) -> String {
         let mut text = String::from("## What changed\n\n");
         text += &format!(
@@ -158,7 +158,7 @@ impl Changes {
         text
     }
 
-    /// How many checks changed, in one line.
+    /// Returns the numbers of changed checks, in one line.
     pub fn summary(&self) -> String {
         let counts = Kind::ALL
             .iter()
@@ -195,7 +195,7 @@ impl Made {
     }
 }
 
-/// A verdict in words; a dash if the check was not made.
+/// Returns a verdict in words; a dash if the check is not part of the run.
 pub(crate) fn words(verdict: Option<Verdict>) -> &'static str {
     verdict.map_or("–", Verdict::words)
 }

@@ -1,4 +1,4 @@
-//! What came of a run, on a terminal: how far it is, then what was not as required.
+//! Console output of a run: progress, then failed checks.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -13,11 +13,11 @@ use super::visible::{head, line, visible};
 use crate::requirement::Level;
 use crate::run::{CheckResult, Column, Run, Score, Verdict};
 
-/// How far a run is, on standard error; nothing if that is no terminal.
+/// Progress bar of a run on standard error; hidden if that is no terminal.
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// Nothing is done yet.
+    /// Creates a progress bar at zero.
     pub fn new() -> Self {
         Self::on(ProgressDrawTarget::stderr())
     }
@@ -29,7 +29,7 @@ impl Progress {
         Self(bar)
     }
 
-    /// There are so many checks.
+    /// Sets the number of checks.
     pub fn of(&self, checks: usize) {
         let checks = checks as u64;
         if self.0.length() != Some(checks) {
@@ -39,13 +39,13 @@ impl Progress {
         }
     }
 
-    /// So many of so many are done.
+    /// Sets the number of finished checks and of all.
     pub fn at(&self, done: usize, of: usize) {
         self.of(of);
         self.0.set_position(done as u64);
     }
 
-    /// A check is done: it is told at once if it is not met.
+    /// Counts a finished check, and prints it at once if it failed.
     pub fn done(&self, result: &CheckResult) {
         let CheckResult { id, verdict, .. } = result;
         if !verdict.is_met() && verdict.severity() > 1 {
@@ -57,7 +57,7 @@ impl Progress {
         self.0.inc(1);
     }
 
-    /// The line goes.
+    /// Removes the progress bar.
     pub fn finish(&self) {
         self.0.finish_and_clear();
     }
@@ -70,14 +70,14 @@ impl Default for Progress {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    // A test draws them: the templates are some.
+    // A test covers the templates, so they parse.
     let style = ProgressStyle::with_template(template);
     style
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .progress_chars("━╸─")
 }
 
-/// Prints the scores, then each check that is not met, so that nothing else needs to be read.
+/// Prints the scores, then each failed check with all details.
 pub fn print(run: &Run, out: &mut impl Write) -> io::Result<()> {
     let target = &run.target;
     write!(out, "{BOLD}{}{BOLD:#}", line(&target.title()))?;
@@ -129,16 +129,16 @@ const GOOD: Style = AnsiColor::Green.on_default();
 const ADVICE: Style = AnsiColor::Yellow.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 
-/// How much of a value is shown.
+/// Bytes of a value that are shown.
 const SHOWN: usize = 600;
 
-/// How many checks are told in full.
+/// Number of checks shown in full.
 const TOLD: usize = 25;
 
-/// How many of its rules are told of each.
+/// Number of rules shown of each.
 const RULES: usize = 3;
 
-/// How many of its mismatches.
+/// Number of mismatches shown of each.
 const MISMATCHES: usize = 4;
 
 fn scores(run: &Run, out: &mut impl Write) -> io::Result<()> {
@@ -178,7 +178,7 @@ fn scores(run: &Run, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Each check once, in full where it is met with first, and in a line for every other place.
+/// Prints each failed check in full for the first column, and in a line for every other.
 fn all_unmet(run: &Run, out: &mut impl Write) -> io::Result<()> {
     let groups = by_id(run.unmet());
     for group in groups.iter().take(TOLD) {
@@ -277,7 +277,7 @@ fn short(text: &str) -> String {
     }
 }
 
-/// Each check in a line, with every place in which it is so.
+/// Prints each check in a line, with all its columns.
 fn brief<'a>(
     listed: impl Iterator<Item = &'a CheckResult>,
     out: &mut impl Write,
@@ -316,7 +316,7 @@ fn by_id<'a>(results: impl Iterator<Item = &'a CheckResult>) -> Vec<Vec<&'a Chec
     groups
 }
 
-/// Why it is so, to the end of the line.
+/// Prints the reason to the end of the line.
 fn ended_by(result: &CheckResult, out: &mut impl Write) -> io::Result<()> {
     let reason = result.reason.as_deref();
     let first = result.mismatches.first().map(|mismatch| {
@@ -366,7 +366,7 @@ mod tests {
         progress.done(&result("send.two", Verdict::Fail));
         progress.done(&result("send.\u{1b}three", Verdict::Warn));
         assert_eq!(progress.0.position(), 3);
-        // It is drawn a few times a second: when that was last is left open.
+        // It is drawn a few times a second, so the last state may be missing.
         let shown = terminal.contents();
         assert!(shown.starts_with("✗ send.two  1.0  not met\n━"), "{shown}");
         assert!(shown.contains(" of 3 "), "{shown}");

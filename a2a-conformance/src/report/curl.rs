@@ -1,10 +1,10 @@
-//! An exchange as a line for a shell, to make it again.
+//! Shell command that repeats an exchange.
 
 use super::visible::acts;
 use crate::run::{Evidence, Half};
 
-/// The line that sends the request of an exchange again; none if it went to no URL. What was redacted
-/// is to be filled in.
+/// Returns the command that sends the request of an exchange again, or `None` if it has no URL. The
+/// user has to fill in redacted values.
 pub fn curl(evidence: &Evidence) -> Option<String> {
     let Half {
         start,
@@ -66,7 +66,7 @@ pub fn curl(evidence: &Evidence) -> Option<String> {
     Some(line)
 }
 
-/// What curl says by itself.
+/// Headers that curl sets itself.
 const COMPUTED: &[&str] = &["content-length", "transfer-encoding", "connection"];
 
 fn is_stream(evidence: &Evidence) -> bool {
@@ -81,7 +81,7 @@ fn word(line: &mut String, option: &str, value: &str) {
     line.push_str(&quoted(value));
 }
 
-/// One word of a POSIX shell; of bash, if there are characters in it that are not seen.
+/// Quotes a word for a POSIX shell; for bash, if it has invisible characters.
 fn quoted(word: &str) -> String {
     let plain =
         |character: char| character.is_ascii_alphanumeric() || "_-./:=@%+,".contains(character);

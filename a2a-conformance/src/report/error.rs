@@ -1,65 +1,64 @@
-//! Why a report could not be made.
+//! Errors of reports.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a report could not be made, or what it is made of not be read.
+/// Failure to read the input of a report, or to make or write it.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// What `--redact` was given is no regular expression.
+    /// The argument of `--redact` is no regular expression.
     #[error("{pattern:?} is no regular expression: {problem}")]
     Pattern {
-        /// What was given.
+        /// The argument.
         pattern: String,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: String,
     },
     /// A file cannot be read.
     #[error("{}: cannot be read", path.display())]
     Read {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// A file is not what it was given as.
+    /// A file does not have the expected content.
     #[error("{}: {problem}", path.display())]
     Content {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// What is wrong, where, and what was expected.
+        /// The problem, its place, and what was expected.
         problem: String,
     },
-    /// A directory for reports is not there, or not for us.
+    /// A directory for reports does not exist or is not writable.
     #[error("{}: reports cannot be written there", path.display())]
     Directory {
-        /// Which.
+        /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// A report cannot be written.
     #[error("{}: cannot be written", path.display())]
     Write {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// A report cannot be put into its form.
+    /// A report cannot be made in a form.
     #[error("the {form} report cannot be made: {problem}")]
     Form {
-        /// Which.
+        /// The name of the form.
         form: &'static str,
-        /// Why.
+        /// The problem.
         problem: String,
     },
 }
 
 impl Error {
-    /// With what a program ends for it: 2 if what it was given is wrong, 4 if it did not get its work
-    /// done.
+    /// Returns the exit code of a program: 2 for a wrong argument, 4 if its work failed.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Pattern { .. }

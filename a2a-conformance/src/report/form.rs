@@ -1,4 +1,4 @@
-//! The forms of a report, and the files they are written to.
+//! Forms of a report and their files.
 
 use std::fs;
 use std::io::Write;
@@ -26,7 +26,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// The name of its file.
+    /// Returns the name of its file.
     pub fn file(self) -> &'static str {
         match self {
             Self::Json => "report.json",
@@ -37,7 +37,7 @@ impl Form {
         }
     }
 
-    /// A run in this form.
+    /// Returns a run in this form.
     pub fn text(self, run: &Run) -> Result<String, Error> {
         match self {
             Self::Json => Ok(json(run)),
@@ -49,7 +49,7 @@ impl Form {
     }
 }
 
-/// Makes sure that reports can be written into a directory, before a run is made for them.
+/// Checks that reports can be written into a directory, before the run starts.
 pub fn prepare(directory: &Path) -> Result<(), Error> {
     let tried = fs::create_dir_all(directory).and_then(|()| NamedTempFile::new_in(directory));
     match tried {
@@ -61,7 +61,7 @@ pub fn prepare(directory: &Path) -> Result<(), Error> {
     }
 }
 
-/// Writes a run into a directory, in one form: all of the file or nothing.
+/// Writes a run into a directory, in one form: atomically.
 pub fn write(run: &Run, form: Form, directory: &Path) -> Result<PathBuf, Error> {
     let path = directory.join(form.file());
     let text = form.text(run)?;
@@ -79,7 +79,7 @@ pub fn write(run: &Run, form: Form, directory: &Path) -> Result<PathBuf, Error> 
     }
 }
 
-/// A temporary file is for its owner alone; a report is for whoever may read the directory.
+/// Makes a report readable by all: temporary files are readable by their owner only.
 #[cfg(unix)]
 fn readable(file: &NamedTempFile) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! `report.html`: one page that needs nothing else, for people.
+//! `report.html`: one self-contained page for people.
 
 mod exchange;
 mod row;
@@ -17,7 +17,7 @@ use super::visible::line;
 use crate::requirement::{Level, Role};
 use crate::run::{Column, Run, Score, Verdict};
 
-/// The run as a page. Nothing in it is fetched from elsewhere, and no script runs but its own.
+/// Returns the run as a page, which loads nothing from elsewhere and runs no script but its own.
 pub fn html(run: &Run) -> Result<String, Error> {
     Page::of(run).render().map_err(|error| Error::Form {
         form: "html",
@@ -30,16 +30,16 @@ pub fn html(run: &Run) -> Result<String, Error> {
 struct Page {
     style: &'static str,
     script: &'static str,
-    /// What alone may run, by its hash.
+    /// Hash of the only script that may run, for the content security policy.
     script_source: String,
     title: String,
     place: Option<String>,
     facts: Vec<(&'static str, String)>,
     cards: Vec<Card>,
-    /// What is to be read first.
+    /// The conclusion, shown first.
     conclusion: String,
     state: &'static str,
-    /// The checks that it is about, by id and title, and how many more there are.
+    /// The failed checks, by id and title, and the number of further ones.
     unmet: Vec<(String, String)>,
     more: usize,
     problems: Vec<String>,
@@ -50,19 +50,19 @@ struct Page {
 const STYLE: &str = include_str!("../../templates/report.css");
 const SCRIPT: &str = include_str!("../../templates/report.js");
 
-/// The score of a generation in a binding.
+/// The score of a protocol version in a binding.
 struct Card {
     title: String,
     note: &'static str,
     must: Score,
     should: Score,
-    /// In percent of what is scored.
+    /// Share of the MUSTs that are met, in percent.
     percent: usize,
     state: &'static str,
     aside: Vec<String>,
 }
 
-/// Something to choose by.
+/// A filter and its options.
 struct Choice {
     name: &'static str,
     label: &'static str,
@@ -98,10 +98,10 @@ impl Page {
     }
 }
 
-/// How many of the checks that are not met are linked to at the top.
+/// Number of failed checks linked at the top.
 const LINKS: usize = 12;
 
-/// Each check that is not met, once.
+/// Returns each failed check once.
 fn unmet(run: &Run) -> Vec<(String, String)> {
     let mut unmet = Vec::new();
     for result in run.unmet() {
@@ -124,7 +124,7 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
         Some(Role::Client) => "client",
         Some(Role::Operator) | None => "",
     };
-    // What has no random part has none.
+    // A run without a random part has no seed.
     let seed = match settings.seed {
         0 => String::new(),
         seed => seed.to_string(),
@@ -162,7 +162,7 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// A time as people write it; as it is, if it is none.
+/// Formats a time for people; returns any other text unchanged.
 fn when(text: &str) -> String {
     match text.parse::<Timestamp>() {
         Ok(time) => time.strftime("%-d %B %Y, %H:%M UTC").to_string(),
@@ -170,7 +170,7 @@ fn when(text: &str) -> String {
     }
 }
 
-/// A time span as people write it.
+/// Formats a duration for people.
 fn duration(seconds: f64) -> String {
     match seconds {
         _ if seconds < 1.0 => format!("{:.0} ms", seconds * 1000.0),

@@ -1,4 +1,4 @@
-//! `report.json`: all of a run.
+//! `report.json`: the complete run.
 
 use std::fs;
 use std::path::Path;
@@ -9,12 +9,12 @@ use serde_json::Value;
 use super::Error;
 use crate::run::{FORMAT, Run};
 
-/// The run, for programs; people can read it, too.
+/// Returns the run as indented JSON.
 pub fn json(run: &Run) -> String {
     format!("{:#}\n", run.to_json())
 }
 
-/// Reads a run back.
+/// Reads a run from a report. Errors: the file cannot be read, or has another format.
 pub fn read(path: &Path) -> Result<Run, Error> {
     let text = fs::read_to_string(path).map_err(|source| Error::Read {
         path: path.to_owned(),
@@ -33,7 +33,7 @@ pub fn read(path: &Path) -> Result<Run, Error> {
     Ok(run)
 }
 
-/// The JSON Schema of `report.json`.
+/// Returns the JSON Schema of `report.json`.
 pub fn schema() -> Value {
     let generator = SchemaSettings::draft2020_12().into_generator();
     let mut schema = generator.into_root_schema_for::<Run>().to_value();

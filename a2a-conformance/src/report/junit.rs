@@ -1,4 +1,4 @@
-//! `junit.xml`: a run as build servers read it.
+//! `junit.xml`: a run in the JUnit format of build servers.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::curl::curl;
 use super::visible::{head, line, visible};
 use crate::run::{CheckResult, Run, Verdict};
 
-/// A suite for each generation and binding, a case for each check.
+/// Returns a test suite for each protocol version and binding, with a case for each check.
 pub fn junit(run: &Run) -> Result<String, Error> {
     let mut report = Report::new(format!("A2A conformance of {}", line(&run.target.title())));
     report.set_time(seconds(run.seconds));
@@ -56,7 +56,7 @@ fn case(run: &Run, result: &CheckResult) -> TestCase {
     case
 }
 
-/// A failure is what the run fails for: advice that is not followed is told as output.
+/// Returns the status of a case. Only what fails the run is a failure: ignored advice is output.
 fn status(run: &Run, result: &CheckResult) -> TestCaseStatus {
     let mut status = match result.verdict {
         _ if result.verdict.is_met() || run.is_unheeded(result) => {
@@ -82,7 +82,7 @@ fn status(run: &Run, result: &CheckResult) -> TestCaseStatus {
     status
 }
 
-/// All that is known of a check, as text.
+/// Returns all details of a check as text.
 fn told(run: &Run, result: &CheckResult) -> String {
     let mut text = format!("{}\n{}\n", line(&result.title), result.words());
     for id in &result.requirements {
@@ -135,7 +135,7 @@ fn told(run: &Run, result: &CheckResult) -> String {
     text
 }
 
-/// How long a line for the shell may be to be told; `report.json` has all that was sent.
+/// Bytes of the longest shell command that is included; `report.json` has the whole exchange.
 const LONGEST: usize = 8 * 1024;
 
 fn out_of_date(problem: &str) -> TestCase {
@@ -145,7 +145,7 @@ fn out_of_date(problem: &str) -> TestCase {
     TestCase::new(line(problem), status)
 }
 
-/// What is no time is none.
+/// Converts seconds; an invalid time is zero.
 fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }

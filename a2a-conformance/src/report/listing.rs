@@ -1,4 +1,4 @@
-//! JSON line by line, as it was sent but indented, with the place that is not as required marked.
+//! Listing of JSON: indented lines, with mismatches marked.
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -12,8 +12,8 @@ pub(crate) struct Line {
     pub(crate) marked: bool,
 }
 
-/// The lines of a text: indented if it is JSON, with what stands at the paths marked. If there is
-/// nothing at a path, the line is marked at which its parent begins.
+/// Returns the lines of a text: indented if it is JSON, with the values at the paths marked. If there
+/// is nothing at a path, marks the line where its parent begins.
 pub(crate) fn listing(text: &str, paths: &[&str]) -> Vec<Line> {
     let plain = || {
         let line = |text: &str| Line {
@@ -45,7 +45,7 @@ pub(crate) fn listing(text: &str, paths: &[&str]) -> Vec<Line> {
     listing.lines
 }
 
-/// Of several paths, the one at which there is something in a JSON text, else the first.
+/// Returns the first path that exists in a JSON text, else the first path.
 pub(crate) fn leading<'p>(paths: &'p [String], text: &str) -> Option<&'p str> {
     let document: Value = serde_json::from_str(text).unwrap_or_default();
     let leads =
@@ -61,15 +61,15 @@ enum Step {
     Element(usize),
 }
 
-/// What is marked.
+/// A marked place.
 struct Target {
     place: Vec<Step>,
-    /// All of the value, not only the line at which it begins.
+    /// Marks the whole value, not only its first line.
     whole: bool,
 }
 
-/// What a path like `$.result.parts[0]['text']` leads to in a document. The path may begin in the
-/// document, or in the `result`, `error` or `params` of its envelope.
+/// Resolves a path like `$.result.parts[0]['text']` in a document. The path may start at the document,
+/// or at the `result`, `error` or `params` of its envelope.
 fn target(path: &str, document: &Value) -> Option<Target> {
     let steps = steps(path)?;
     let found = |envelope: &[&str]| {
@@ -94,7 +94,7 @@ fn target(path: &str, document: &Value) -> Option<Target> {
     Some(Target { place, whole })
 }
 
-/// How many steps of a place there are in a document.
+/// Returns the number of steps of a place that exist in a document.
 fn depth(place: &[Step], document: &Value) -> usize {
     let mut value = document;
     for (depth, step) in place.iter().enumerate() {
@@ -110,7 +110,7 @@ fn depth(place: &[Step], document: &Value) -> usize {
     place.len()
 }
 
-/// Reads a path: `.name`, `['name']`, `[0]` after `$`.
+/// Parses a path: `.name`, `['name']`, `[0]` after `$`.
 fn steps(path: &str) -> Option<Vec<Step>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();
@@ -132,16 +132,16 @@ fn steps(path: &str) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-/// JSON that is being written down. It is known to be JSON, and not to be deep.
+/// Writer of a listing. Its input must be valid JSON of limited depth.
 struct Listing {
     targets: Vec<Target>,
     lines: Vec<Line>,
     line: Line,
-    /// Where the reader is.
+    /// Current position.
     place: Vec<Step>,
-    /// The containers that are open.
+    /// Open containers.
     open: Vec<char>,
-    /// How many containers were open when what is marked began.
+    /// Number of open containers at the start of the marked value.
     marking: Option<usize>,
 }
 
@@ -212,8 +212,8 @@ impl Listing {
         self.end_line();
     }
 
-    /// The rest of a container that has been opened, if it is short and nothing in it is marked: it
-    /// stands in one line, as it was sent.
+    /// Returns the rest of an opened container if it is short and has no mark: it stays on one line, as
+    /// it was sent.
     fn short<'t>(&self, rest: &'t str) -> Option<&'t str> {
         let within = |target: &Target| {
             target.place.len() > self.place.len() && target.place.starts_with(&self.place)
@@ -237,7 +237,7 @@ impl Listing {
         None
     }
 
-    /// A member or a value begins here.
+    /// Starts a member or a value.
     fn begin(&mut self) {
         let target = self
             .targets
@@ -250,7 +250,7 @@ impl Listing {
         }
     }
 
-    /// A value ends here.
+    /// Ends a value.
     fn end(&mut self) {
         if self.marking == Some(self.open.len()) {
             self.marking = None;
@@ -266,10 +266,10 @@ impl Listing {
     }
 }
 
-/// How many bytes a container may have that stands in one line.
+/// Bytes of the longest container that stays on one line.
 const SHORT: usize = 64;
 
-/// The string of JSON with which a text begins.
+/// Returns the JSON string at the start of a text.
 fn string(text: &str) -> &str {
     let mut escaped = false;
     for (index, byte) in text.bytes().enumerate().skip(1) {
@@ -287,7 +287,7 @@ fn string(text: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// Lines that are marked begin with `>`.
+    /// Checks a listing, whose marked lines begin with `>`.
     #[track_caller]
     fn check(text: &str, paths: &[&str], expected: &[&str]) {
         let told = |line: Line| format!("{}{}", if line.marked { ">" } else { "" }, line.text);
@@ -337,7 +337,7 @@ mod tests {
             "    \"parts\": [[1],[2]]",
         ];
         check(text, &["$.result.status.state"], &lines(&status));
-        // Of the envelope, the result alone may be meant.
+        // The path may start at the result in the envelope.
         check(text, &["$.status.state"], &lines(&status));
         check(
             text,
@@ -363,7 +363,7 @@ mod tests {
         check(text, &["$.result.parts[1][0]"], &parts(&inner));
         let all = [">    \"parts\": [", ">      [1],", ">      [2]", ">    ]"];
         check(text, &["$.result.parts", "$.result.parts[1]"], &parts(&all));
-        // What is missing is marked where its parent begins.
+        // A missing value is marked where its parent begins.
         let missing = [
             ">    \"status\": {\"state\":\"x\"},",
             "    \"parts\": [[1],[2]]",

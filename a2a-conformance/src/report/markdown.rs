@@ -1,4 +1,4 @@
-//! `summary.md`: what came of a run, for the page of a build.
+//! `summary.md`: summary of a run for the page of a build.
 
 use super::curl::curl;
 use super::verdict::conclusion;
@@ -6,7 +6,7 @@ use super::visible::{head, line, visible};
 use crate::requirement::Level;
 use crate::run::{CheckResult, Column, Run, Score, Verdict};
 
-/// The run as GitHub's Markdown, short enough for `$GITHUB_STEP_SUMMARY`.
+/// Returns the run as GitHub's Markdown, short enough for `$GITHUB_STEP_SUMMARY`.
 pub fn markdown(run: &Run) -> String {
     let mut text = format!("## A2A conformance of {}\n\n", plain(&run.target.title()));
     text += &format!(
@@ -38,7 +38,7 @@ pub fn markdown(run: &Run) -> String {
     text
 }
 
-/// Text as itself: nothing in it is markup.
+/// Escapes text so that nothing in it is markup.
 pub(crate) fn plain(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in line(text).chars() {
@@ -46,7 +46,7 @@ pub(crate) fn plain(text: &str) -> String {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
-            // Else GitHub would make a link of it, or tell somebody.
+            // Otherwise GitHub would make a link of it, or notify a user.
             '@' => escaped.push_str("&#64;"),
             _ if MARKUP.contains(character) => escaped.extend(['\\', character]),
             _ => escaped.push(character),
@@ -55,7 +55,7 @@ pub(crate) fn plain(text: &str) -> String {
     escaped.replace("://", "&#58;//")
 }
 
-/// Text as code, in a line or a cell.
+/// Formats text as code, in a line or a cell.
 pub(crate) fn code(text: &str) -> String {
     let text = line(text);
     let escaped = text
@@ -119,13 +119,13 @@ fn failures(run: &Run) -> String {
     text
 }
 
-/// How many checks are told in full: a summary of GitHub may have 1 MiB.
+/// Number of checks shown in full: GitHub limits a summary to 1 MiB.
 const SHOWN: usize = 50;
 
-/// How many of its mismatches are told of each.
+/// Number of mismatches shown of each.
 const MISMATCHES: usize = 5;
 
-/// How much of a value, or of a line for the shell, is told.
+/// Bytes of a value that are shown; of a shell command, four times as many.
 const QUOTED: usize = 1000;
 
 fn failure(run: &Run, result: &CheckResult) -> String {
@@ -174,7 +174,7 @@ fn failure(run: &Run, result: &CheckResult) -> String {
     text + "\n</details>\n"
 }
 
-/// A block of code that what stands in it cannot end.
+/// Formats a code block with a fence longer than any in the text.
 fn fenced(text: &str) -> String {
     let mut fence = "```".to_owned();
     while text.contains(&fence) {
@@ -183,7 +183,7 @@ fn fenced(text: &str) -> String {
     format!("{fence}sh\n{}\n{fence}", visible(text))
 }
 
-/// Text within a tag, where Markdown is not read.
+/// Escapes text within a tag, where Markdown is not parsed.
 fn html_only(text: &str) -> String {
     line(text)
         .replace('&', "&amp;")

@@ -1,4 +1,4 @@
-//! What came of a [`Run`](crate::run::Run), for people and for programs.
+//! Reports of a [`Run`](crate::run::Run), for people and for programs.
 
 mod badge;
 mod change;

@@ -1,4 +1,4 @@
-//! What is secret, and is taken out of everything before it enters a run.
+//! Redaction of secrets before anything enters a run.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -9,19 +9,19 @@ use super::Error;
 use super::visible::head;
 use crate::run::{CheckResult, Evidence, Half, Target};
 
-/// Takes secrets out of what is kept, and bounds it.
+/// Redacts secrets in results, and limits their size.
 #[derive(Clone, Debug)]
 pub struct Redaction {
-    /// Names of headers, in small letters.
+    /// Names of headers, in lower case.
     headers: BTreeSet<String>,
     secrets: Secrets,
     patterns: Vec<Regex>,
 }
 
-/// What stands for a secret.
+/// Replacement of a secret.
 const REDACTED: &str = "***";
 
-/// Values that are known to be secret.
+/// Values known to be secret.
 #[derive(Clone, Default)]
 struct Secrets(Vec<String>);
 
@@ -42,25 +42,25 @@ impl Default for Redaction {
 }
 
 impl Redaction {
-    /// Takes out, too, the values of the headers of that name.
+    /// Redacts the values of the headers of that name, too.
     pub fn header(mut self, name: &str) -> Self {
         self.headers.insert(name.to_lowercase());
         self
     }
 
-    /// Takes out, too, that value wherever it stands.
+    /// Redacts that value wherever it occurs, too.
     pub fn secret(mut self, value: &str) -> Self {
         self.secrets
             .0
             .extend((!value.is_empty()).then(|| value.to_owned()));
-        // One may stand within another.
+        // Longest first: one secret may contain another.
         self.secrets
             .0
             .sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         self
     }
 
-    /// Takes out, too, what matches a regular expression.
+    /// Redacts matches of a regular expression, too.
     pub fn pattern(mut self, pattern: &str) -> Result<Self, Error> {
         let regex = Regex::new(pattern).map_err(|error| Error::Pattern {
             pattern: pattern.to_owned(),
@@ -70,7 +70,7 @@ impl Redaction {
         Ok(self)
     }
 
-    /// Takes the secrets out of a result, and bounds it.
+    /// Redacts a result and limits its size.
     pub fn check(&self, result: &mut CheckResult) {
         for text in result.reason.iter_mut() {
             *text = self.text(text);
@@ -90,7 +90,7 @@ impl Redaction {
         }
     }
 
-    /// Takes the secrets out of an exchange, and bounds it.
+    /// Redacts an exchange and limits its size.
     pub fn evidence(&self, evidence: &mut Evidence) {
         self.half(&mut evidence.request);
         for response in evidence.response.iter_mut() {
@@ -101,7 +101,7 @@ impl Redaction {
         }
     }
 
-    /// Takes the secrets out of what is said of the target.
+    /// Redacts the description of the target.
     pub fn target(&self, target: &mut Target) {
         let Target {
             role: _,
@@ -121,7 +121,7 @@ impl Redaction {
         }
     }
 
-    /// The text without what is secret in it.
+    /// Returns a text with its secrets redacted.
     pub fn text(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in &self.secrets.0 {
@@ -158,16 +158,16 @@ impl Redaction {
     }
 }
 
-/// How many bytes of a body are kept.
+/// Bytes of a body that are kept.
 const BODY: usize = 64 * 1024;
 
-/// How many bytes of the events of a stream are kept.
+/// Bytes of the events of a stream that are kept.
 const EVENTS: usize = 256 * 1024;
 
-/// How many bytes of a header, or of a value that is not as required, are kept.
+/// Bytes of a header, or of a mismatched value, that are kept.
 const QUOTED: usize = 4 * 1024;
 
-/// Headers that are credentials, or carry them.
+/// Headers that contain credentials.
 const HEADERS: &[&str] = &[
     "authorization",
     "proxy-authorization",
@@ -180,14 +180,14 @@ const HEADERS: &[&str] = &[
     "x-a2a-notification-token",
 ];
 
-/// Schemes of which it does no harm to tell that they were used.
+/// Authentication schemes whose names are kept.
 const SCHEMES: &[&str] = &["Bearer", "Basic", "Digest", "DPoP"];
 
 const MEMBERS: &str = "(?:token|credentials|password|authorization|secret|(?:access|refresh|id)_?token|client_?secret|api_?key)";
 
-/// Where secrets stand in any text: what is found, and what stands there instead.
+/// Patterns of secrets in any text, and their replacements.
 static KNOWN: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
-    // A test sees that all of them can be read.
+    // A test checks that all of them compile.
     let read =
         |(pattern, replacement): (String, _)| Some((Regex::new(&pattern).ok()?, replacement));
     known().into_iter().filter_map(read).collect()
@@ -200,7 +200,7 @@ fn known() -> [(String, &'static str); 5] {
             format!(r#"(?i)("{MEMBERS}"\s*:\s*")(?:[^"\\]|\\.)*"#),
             "${1}***",
         ),
-        // The same in JSON that stands within a string of JSON.
+        // The same in JSON within a JSON string.
         (
             format!(r#"(?i)(\\+"{MEMBERS}\\+"\s*:\s*\\+").*?(\\+")"#),
             "${1}***${2}",
@@ -210,9 +210,9 @@ fn known() -> [(String, &'static str); 5] {
             format!(r#"(?im)((?:^|[?&;]){MEMBERS}=)[^&#\s"'<>\\]+"#),
             "${1}***",
         ),
-        // Who calls, in a URL.
+        // Credentials in a URL.
         (r#"(://)[^/?#@\s"'<>\\]+@"#.to_owned(), "${1}***@"),
-        // What is shown in a header, wherever it is told again. Words of prose are shorter.
+        // Credentials of a header, anywhere in a text. Words of prose are shorter.
         (
             r"(?i)\b((?:Bearer|Basic|DPoP)\s+)[A-Za-z0-9._~+/-]{16,}=*".to_owned(),
             "${1}***",
@@ -231,7 +231,7 @@ fn without_credentials(value: &str) -> String {
     }
 }
 
-/// Keeps so many bytes, and tells how many it leaves out.
+/// Cuts a text to `bytes` bytes and returns the number of bytes left out.
 fn cut(text: &mut String, bytes: usize) -> usize {
     let (kept, left_out) = head(text, bytes);
     text.truncate(kept.len());

@@ -1,4 +1,4 @@
-//! How verdicts are called and shown, one row for each.
+//! Table of verdicts: name, words, sign and severity.
 
 use crate::run::{CheckResult, Run, Verdict};
 
@@ -18,27 +18,27 @@ impl Verdict {
         Self::NotApplicable,
     ];
 
-    /// How it is written in files.
+    /// Returns its name in files.
     pub fn name(self) -> &'static str {
         self.row().0
     }
 
-    /// How people read it.
+    /// Returns its name for people.
     pub fn words(self) -> &'static str {
         self.row().1
     }
 
-    /// One character for it.
+    /// Returns one character for it.
     pub fn sign(self) -> &'static str {
         self.row().2
     }
 
-    /// How bad it is: 0 is as required, and two verdicts of the same number are equally bad.
+    /// Returns its severity: 0 is as required, and two verdicts of the same number are equally bad.
     pub fn severity(self) -> u8 {
         self.row().3
     }
 
-    /// Its name, words, sign, severity.
+    /// Returns its name, words, sign and severity.
     #[rustfmt::skip]
     fn row(self) -> (&'static str, &'static str, &'static str, u8) {
         match self {
@@ -58,7 +58,7 @@ impl Verdict {
 }
 
 impl CheckResult {
-    /// Its verdict in words, with how often it was not met.
+    /// Returns its verdict in words, with the number of failed repetitions.
     pub fn words(&self) -> String {
         match self.unmet {
             Some((unmet, times)) => {
@@ -69,7 +69,7 @@ impl CheckResult {
     }
 }
 
-/// What came of a run, in a line.
+/// Returns the conclusion of a run, in a line.
 pub(crate) fn conclusion(run: &Run) -> String {
     let (unmet, broken) = (of_target(run).count(), broken(run).count());
     let made = run.checks.len();
@@ -106,13 +106,13 @@ fn are(checks: usize) -> String {
     }
 }
 
-/// The checks for which the target fails the run.
+/// Returns the checks for which the target fails the run.
 pub(crate) fn of_target(run: &Run) -> impl Iterator<Item = &CheckResult> {
     run.unmet()
         .filter(|result| result.verdict != Verdict::HarnessError)
 }
 
-/// The checks that the suite could not make.
+/// Returns the checks that failed by a fault of the suite.
 pub(crate) fn broken(run: &Run) -> impl Iterator<Item = &CheckResult> {
     let checks = run.checks.iter();
     checks.filter(|result| result.verdict == Verdict::HarnessError)

@@ -1,21 +1,21 @@
-//! Text of a target that does nothing but be seen: no escape sequence, no reversed line.
+//! Escaping of control and bidirectional characters in a target's text.
 
 use std::borrow::Cow;
 
-/// The text with every character that is not seen, or that changes how others are seen, spelled out.
-/// Ends of lines and tabs stay.
+/// Escapes every character that is invisible, or that changes how others are displayed. Keeps line
+/// breaks and tabs.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     spelled(text, |character| {
         !matches!(character, '\n' | '\t') && acts(character)
     })
 }
 
-/// The same on one line.
+/// Escapes line breaks and tabs too.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
     spelled(text, acts)
 }
 
-/// Whether a character is not seen as itself.
+/// Returns whether a character is invisible or changes how others are displayed.
 pub(crate) fn acts(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -25,7 +25,7 @@ pub(crate) fn acts(character: char) -> bool {
         )
 }
 
-/// The first part of a text, of at most so many bytes, and how many are left out.
+/// Returns the first part of a text, of at most `bytes` bytes, and the number of bytes left out.
 pub(crate) fn head(text: &str, bytes: usize) -> (&str, usize) {
     let boundary = |end: &usize| text.is_char_boundary(*end);
     let end = (0..=bytes.min(text.len())).rev().find(boundary);

@@ -1,4 +1,4 @@
-//! What is known not to be met, why, and until when that is accepted.
+//! Waivers: known failures, each with a reason and an expiry.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::Error;
 use crate::names::Names;
 use crate::run::{CheckResult, Run, Verdict};
 
-/// What a target is known not to meet: a YAML file with a list.
+/// The known failures of a target: a YAML file with a list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Waivers {
     list: Vec<Waiver>,
@@ -63,14 +63,14 @@ pub enum WaiverState {
 }
 
 impl WaiverState {
-    /// Whether somebody has to do something about it.
+    /// Returns whether the waiver has to be changed or removed.
     pub fn is_error(self) -> bool {
         self != Self::Used
     }
 }
 
 impl WaiverUse {
-    /// What somebody has to do about it.
+    /// Returns the error about a waiver that has expired or waives nothing.
     pub fn problem(&self) -> Option<String> {
         let Waiver { check, expires, .. } = &self.waiver;
         match self.state {
@@ -84,7 +84,7 @@ impl WaiverUse {
 }
 
 impl Waivers {
-    /// Reads a file.
+    /// Reads a file of waivers.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = fs::read_to_string(path).map_err(|source| Error::Read {
             path: path.to_owned(),
@@ -96,7 +96,7 @@ impl Waivers {
         })
     }
 
-    /// Reads the text of a file; what is wrong with it otherwise.
+    /// Parses the text of a file. Errors: a description of the problem.
     pub fn parse(text: &str) -> Result<Self, String> {
         let list: Vec<Waiver> =
             serde_saphyr::from_str(text).map_err(|error| format!("no list of waivers: {error}"))?;
@@ -116,7 +116,7 @@ impl Waivers {
         Ok(Self { list })
     }
 
-    /// Waives what is not met, on this day, and leaves in the run what became of each waiver.
+    /// Waives failed checks as of today, and adds the use of each waiver to the run.
     pub fn apply(&self, run: &mut Run) {
         self.apply_on(run, Timestamp::now().to_zoned(TimeZone::UTC).date());
     }
@@ -151,7 +151,7 @@ impl Waivers {
     }
 }
 
-/// The checks that are not met and that a waiver is about.
+/// Returns the failed checks that a waiver covers.
 fn about<'a>(
     waiver: &'a Waiver,
     checks: &'a mut [CheckResult],
@@ -167,7 +167,7 @@ fn about<'a>(
     })
 }
 
-/// A fault of the suite is none of the target, and is not waived.
+/// Returns whether a verdict can be waived. Faults of the suite cannot: they are not the target's.
 fn can_be_waived(verdict: Verdict) -> bool {
     matches!(
         verdict,

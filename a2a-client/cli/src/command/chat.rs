@@ -81,7 +81,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
     Ok(code)
 }
 
-/// The next line, none if there is nothing more to say.
+/// Reads the next line, or `None` at an empty line or the end of input.
 async fn ask(
     lines: &mut Lines<BufReader<Stdin>>,
     answers: bool,

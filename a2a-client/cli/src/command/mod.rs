@@ -1,4 +1,4 @@
-//! What can be done.
+//! Subcommands.
 
 pub(crate) mod card;
 pub(crate) mod chat;

@@ -65,7 +65,7 @@ pub(crate) struct Set {
 }
 
 impl Command {
-    /// Which agent.
+    /// Returns the options that name the agent.
     pub(crate) fn agent(&self) -> &Agent {
         match self {
             Self::Set(set) => &set.of.agent,

@@ -79,7 +79,7 @@ pub(crate) async fn stream(options: Options, screen: &Screen) -> Result<Code, Fa
     sent.watch(work).await
 }
 
-/// Shows the answer, once the agent has one.
+/// Prints the answer, once the agent has one.
 async fn answer(options: Options, sent: &Sent, screen: &Screen) -> Result<Code, Failure> {
     let (out, history, waits) = (options.out.clone(), options.history, !options.no_wait);
     let (client, sending) = options.sending(sent).await?;
@@ -110,12 +110,13 @@ async fn answer(options: Options, sent: &Sent, screen: &Screen) -> Result<Code, 
     Ok(Code::of(task.status.state))
 }
 
-/// Some agents answer before they are done. Up to 0.3 a state that nobody knows counts as an end.
+/// Returns whether a task continues: some agents answer before they are done. Up to 0.3 an unknown
+/// state counts as an end.
 fn goes_on(state: TaskState) -> bool {
     !state.is_settled() && state != TaskState::Unspecified
 }
 
-/// The task once it has ended or waits for its caller.
+/// Waits until the task has ended or waits for its caller, and returns it.
 async fn settled(client: &Client, task: Task, history: Option<u32>) -> Result<Task, Failure> {
     let mut updates = client.subscribe(task.id.clone()).await?;
     while let Some(event) = updates.next().await {
@@ -127,14 +128,14 @@ async fn settled(client: &Client, task: Task, history: Option<u32>) -> Result<Ta
     }
     match client.get_task(task.id.clone(), history).await {
         Ok(task) => Ok(task),
-        // Not all agents remember a task that has ended.
+        // Not all agents keep a task that has ended.
         Err(Error::Agent(_)) => Ok(updates.task().cloned().unwrap_or(task)),
         Err(error) => Err(error.into()),
     }
 }
 
 impl Options {
-    /// The client, and what is about to be sent.
+    /// Connects and prepares the message.
     async fn sending(self, sent: &Sent) -> Result<(Client, Sending), Failure> {
         let mut parts = Vec::new();
         let text = match self.text.as_slice() {
@@ -189,7 +190,7 @@ impl Options {
     }
 }
 
-/// Shows what happens until nothing more will, and saves what was made.
+/// Prints the events of a task until it ends or waits, and saves its artifacts.
 pub(crate) async fn follow(
     mut updates: Updates,
     out: Option<&Path>,

@@ -1,4 +1,4 @@
-//! A message that was sent, and what is known of its task.
+//! Hint on how to continue for a caller that stops waiting.
 
 use std::cell::{Cell, OnceCell};
 use std::time::Duration;
@@ -10,13 +10,13 @@ use crate::exit::{Code, Failure};
 use crate::interrupt;
 use crate::show::text;
 
-/// A message that was sent, and what is known of its task: for a caller who stops waiting.
+/// A sent message and its task, if known: for a caller that stops waiting.
 pub(crate) struct Sent {
-    /// The agent as the caller names it.
+    /// The agent as named on the command line.
     agent: String,
-    /// How long the whole command may take.
+    /// Limit on the time of the whole command.
     limit: Option<Duration>,
-    /// Whom it was sent to, once it is.
+    /// Client and id of the message, once it is sent.
     to: OnceCell<(Client, MessageId)>,
     task: Cell<Option<TaskId>>,
 }
@@ -31,19 +31,19 @@ impl Sent {
         }
     }
 
-    /// The message is about to be sent.
+    /// Notes that the message is about to be sent.
     pub(crate) fn begin(&self, client: &Client, message: MessageId, task: Option<TaskId>) {
         if self.to.set((client.clone(), message)).is_ok() {
             self.task.set(task);
         }
     }
 
-    /// The agent has named the task.
+    /// Notes the task that the agent has named.
     pub(crate) fn is_about(&self, task: &TaskId) {
         self.task.set(Some(task.clone()));
     }
 
-    /// Does the work. When it is interrupted, or takes too long, the caller is told how to go on.
+    /// Runs a command. When it is interrupted, or takes too long, the error says how to continue.
     pub(crate) async fn watch(
         &self,
         work: impl Future<Output = Result<Code, Failure>>,
@@ -79,8 +79,8 @@ impl Sent {
         Error::Timeout { phase, limit }.into()
     }
 
-    /// The task; if the agent has not named it yet, the one whose history holds the message, from agents
-    /// that list tasks.
+    /// Returns the task. If the agent has not named it yet, looks for the message in the histories of
+    /// the tasks it lists.
     async fn task(&self, client: &Client, message: &MessageId) -> Option<TaskId> {
         if let Some(task) = self.task.take() {
             return Some(task);
@@ -98,8 +98,8 @@ impl Sent {
     }
 }
 
-/// How many of the last messages of each task are looked at.
+/// Number of recent messages of each task that are searched.
 const HISTORY: u32 = 10;
 
-/// How long the caller waits for that who wants to go.
+/// Deadline of that search.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -77,7 +77,7 @@ async fn serve(
     screen: &Screen,
 ) -> Result<Code, Failure> {
     card.capabilities.push_notifications = Some(true);
-    // First of all: what is counted before somebody listens is lost.
+    // First of all: counts made before the recorder is installed are lost.
     let metrics = match options.metrics {
         Some(address) => Some(Metrics::listen(address).await?),
         None => None,

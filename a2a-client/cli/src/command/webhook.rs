@@ -72,13 +72,13 @@ pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Code, Failu
         receiver = receiver.authorization(value.reveal());
     }
     if let Some(url) = options.jwks {
-        // The address is checked now, not with the first notification.
+        // Checks the address now, not with the first notification.
         a2a_client::Origin::of(&url)?;
         let mut jwks = JwksUrl::new(url, HttpClient::default());
         if options.allow_http {
             jwks = jwks.allow_http();
         }
-        // Agents of 0.1 sign for five minutes without saying so.
+        // Agents of 0.1 sign tokens without an expiry.
         receiver = receiver.tokens(Tokens::of(jwks.into()).without_expiry());
     }
     if let Some(secret) = &options.secret {

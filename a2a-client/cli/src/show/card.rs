@@ -1,4 +1,4 @@
-//! Cards.
+//! Output of agent cards.
 
 use a2a_types::{AgentCard, SecurityScheme};
 
@@ -6,7 +6,7 @@ use super::{Screen, bold, dim, line, text};
 use crate::exit::Failure;
 
 impl Screen {
-    /// What an agent can do, and how it is called.
+    /// Prints the abilities and interfaces of an agent.
     pub(crate) fn card(&self, card: &AgentCard) -> Result<(), Failure> {
         if self.json {
             return self.value(card);

@@ -1,16 +1,16 @@
-//! Events, as they happen.
+//! Output of events as they happen.
 
 use a2a_types::{Artifact, ArtifactId, Event, TaskArtifactUpdateEvent, TaskId, TaskStatus};
 
 use super::{Screen, bold, dim, parts, state, text};
 use crate::exit::Failure;
 
-/// Shows events: of text that comes in pieces, each piece as it comes.
+/// Prints events; text that comes in chunks, chunk by chunk.
 #[derive(Default)]
 pub(crate) struct Events {
-    /// The artifact whose text is being written, without an end of line yet.
+    /// Artifact of the current line, which has no line break yet.
     open: Option<ArtifactId>,
-    /// The task that was shown last.
+    /// The task shown last.
     task: Option<TaskId>,
 }
 
@@ -27,7 +27,7 @@ impl Events {
             Event::Task(task) => {
                 self.close(screen)?;
                 if self.task.as_ref() == Some(&task.id) {
-                    // It goes on: what it was is known.
+                    // The same task again: only its status is new.
                     return self.status(&task.status, screen);
                 }
                 self.task = Some(task.id.clone());
@@ -48,7 +48,7 @@ impl Events {
         }
     }
 
-    /// Ends a line that is open.
+    /// Ends the current line.
     pub(crate) fn close(&mut self, screen: &Screen) -> Result<(), Failure> {
         match self.open.take() {
             Some(_) => screen.line(""),
@@ -67,7 +67,7 @@ impl Events {
         if !goes_on {
             self.close(screen)?;
             return match update.append {
-                // Of something that was begun before we looked.
+                // The artifact began before this output.
                 true => self.begin(&update.artifact, "… ", screen),
                 false => self.begin(&update.artifact, "", screen),
             };

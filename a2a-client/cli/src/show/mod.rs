@@ -1,4 +1,4 @@
-//! What is shown, for people or for programs.
+//! Output for people or for programs.
 
 mod card;
 mod events;
@@ -16,7 +16,7 @@ use crate::exit::Failure;
 
 /// The standard output.
 pub(crate) struct Screen {
-    /// For programs.
+    /// Set if the output is for programs.
     pub(crate) json: bool,
 }
 
@@ -35,7 +35,7 @@ impl Screen {
         self.write(&format!("{text}\n"))
     }
 
-    /// Writes text, at once.
+    /// Writes text and flushes it.
     pub(crate) fn write(&self, text: &str) -> Result<(), Failure> {
         let mut out = anstream::stdout().lock();
         let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
@@ -46,24 +46,23 @@ impl Screen {
     }
 }
 
-/// A character that somebody else chose, so that it does nothing to a terminal.
+/// Replaces a peer's character that could control a terminal.
 pub(crate) fn visible(letter: char) -> char {
     match letter {
         '\n' | '\t' => letter,
-        // Directions of text can make one thing look like another.
+        // Bidirectional controls can make text look like other text.
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
         letter if letter.is_control() => '\u{fffd}',
         letter => letter,
     }
 }
 
-/// Text that somebody else chose.
+/// Returns a peer's text, safe for a terminal.
 pub(crate) fn text(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// JSON on one line, whose texts somebody else may have chosen: what they would do to a terminal is
-/// escaped.
+/// Returns JSON on one line, with characters that could control a terminal escaped.
 pub(crate) fn json(value: &impl Serialize) -> serde_json::Result<String> {
     let mut line = String::new();
     for letter in serde_json::to_string(value)?.chars() {
@@ -75,7 +74,7 @@ pub(crate) fn json(value: &impl Serialize) -> serde_json::Result<String> {
     Ok(line)
 }
 
-/// Text on one line, shortened.
+/// Returns text on one line, shortened.
 fn line(text: &str) -> String {
     const LONGEST: usize = 200;
     let words: Vec<_> = text.split_whitespace().collect();
@@ -86,7 +85,7 @@ fn line(text: &str) -> String {
     }
 }
 
-/// A part as people read it.
+/// Formats a part for people.
 fn part(part: &Part) -> String {
     let name = part.filename.as_deref().unwrap_or("a file");
     let media_type = part.media_type.as_deref().unwrap_or("of some type");
@@ -105,7 +104,7 @@ fn part(part: &Part) -> String {
     }
 }
 
-/// Parts as people read them: text runs on.
+/// Formats parts for people: adjacent texts are joined.
 fn parts(parts: &[Part]) -> String {
     let mut whole = String::new();
     let mut last_was_text = true;
@@ -132,7 +131,7 @@ fn dim(text: &str) -> String {
     format!("{DIM}{text}{DIM:#}")
 }
 
-/// A state, as people say it.
+/// Formats a state for people.
 fn state(state: TaskState) -> String {
     let color = match state {
         TaskState::Completed => AnsiColor::Green,

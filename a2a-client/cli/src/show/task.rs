@@ -1,4 +1,4 @@
-//! Tasks that are looked at.
+//! Output of tasks and webhooks.
 
 use a2a_types::{Event, ListTasksResponse, Role, Task, TaskPushNotificationConfig};
 
@@ -6,7 +6,7 @@ use super::{Events, Screen, bold, dim, line, parts, state, text};
 use crate::exit::Failure;
 
 impl Screen {
-    /// A task without its history, or all of it for programs.
+    /// Prints a task without its history; for programs, all of it.
     pub(crate) fn task(&self, task: &Task) -> Result<(), Failure> {
         let event = Event::Task(task.clone());
         if self.json {
@@ -16,7 +16,7 @@ impl Screen {
         events.show(&event, self)
     }
 
-    /// What was said, up to the message of the status, which comes with the task.
+    /// Prints the history, without the message of the status, which comes with the task.
     pub(crate) fn history(&self, task: &Task) -> Result<(), Failure> {
         if self.json {
             return Ok(());
@@ -36,7 +36,7 @@ impl Screen {
         Ok(())
     }
 
-    /// A webhook, without its secrets.
+    /// Prints a webhook without its secrets.
     pub(crate) fn config(&self, config: &TaskPushNotificationConfig) -> Result<(), Failure> {
         if self.json {
             return self.value(config);
@@ -58,7 +58,7 @@ impl Screen {
         self.line(&format!("{id}  {}{known}", line(&config.url)))
     }
 
-    /// Tasks, one a line.
+    /// Prints tasks, one per line.
     pub(crate) fn tasks(&self, list: &ListTasksResponse) -> Result<(), Failure> {
         for task in &list.tasks {
             if self.json {

@@ -1,4 +1,4 @@
-//! `a2a chat`, whatever the agent answers by.
+//! `a2a chat` with an agent that answers by messages.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

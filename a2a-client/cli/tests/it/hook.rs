@@ -1,4 +1,4 @@
-//! `a2a webhook listen`, and what older agents sign.
+//! `a2a webhook listen` with the signatures of older agents.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use a2a_transport::webhook::{Algorithm, Claims, Jwks, SigningKey};
 use crate::peer::Peer;
 use crate::{Agent, a2a};
 
-/// As Google's agents of 0.1 and trpc-agent-go do it.
+/// Google's agents of 0.1 and trpc-agent-go send such tokens.
 #[test]
 fn a_token_need_not_say_when_it_ends() {
     let key = SigningKey::generate(Algorithm::Es256).unwrap();

@@ -1,4 +1,4 @@
-//! Ctrl-C, while the standard input is read.
+//! Ctrl-C while standard input is read, or a task runs.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use crate::{Agent, a2a, check, lines, text};
 
 #[test]
 fn who_waits_for_input_can_be_interrupted() {
-    // It went wrong by chance.
+    // Repeated, because it once failed at random.
     for _ in 0..8 {
         let mut process = a2a()
             .args(["send", "http://127.0.0.1:1", "-"])
@@ -18,7 +18,7 @@ fn who_waits_for_input_can_be_interrupted() {
             .spawn()
             .unwrap();
         let mut input = process.stdin.take().unwrap();
-        // More than a pipe holds: it reads by now.
+        // More than a pipe holds, so the process is reading.
         input.write_all(&[b'x'; 256 << 10]).unwrap();
         let id = process.id().to_string();
         let told = Command::new("kill").args(["-INT", &id]).status();
@@ -26,14 +26,14 @@ fn who_waits_for_input_can_be_interrupted() {
         let (sender, ended) = channel();
         std::thread::spawn(move || sender.send(process.wait()));
         let ended = ended.recv_timeout(Duration::from_secs(20));
-        // Whoever still reads is let go.
+        // Closes the input, in case the process still reads.
         drop(input);
         let status = ended.expect("it ends").unwrap();
         assert_eq!(status.code(), Some(130), "{status}");
     }
 }
 
-/// Whoever does not wait for a task is told which it is.
+/// A caller that stops waiting for a task gets its id.
 #[test]
 fn a_task_that_is_left_is_named() {
     let agent = Agent::named("reference");
@@ -73,7 +73,7 @@ fn a_timeout_is_that_of_the_whole_command() {
         ];
         check(&[command, url, "--timeout", "1", "wait"], 4, &told);
     }
-    // Events that come meanwhile do not prolong it.
+    // Events do not extend the limit.
     let task = lines(&["--json", "send", url, "--no-wait", "chunks 100 500"], "");
     let task = task[0]["task"]["id"].as_str().unwrap().to_owned();
     check(

@@ -19,7 +19,7 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// `a2a` with nothing of this machine's around it.
+/// `a2a` with nothing of this machine's environment.
 fn a2a() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_a2a"));
     let own = std::env::vars_os().map(|(name, _)| name);
@@ -30,7 +30,7 @@ fn a2a() -> Command {
     command
 }
 
-/// An agent in a process of its own, killed in the end.
+/// An agent in a process of its own, killed on drop.
 struct Agent {
     process: Child,
     url: String,
@@ -79,7 +79,7 @@ fn ask(arguments: &[&str], input: &str) -> Output {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // Whoever ends before reading its input has no use for it.
+    // A process that ends before it reads its input does not need it.
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
     child.wait_with_output().unwrap()
@@ -89,7 +89,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// What is told, and by which code it ends.
+/// Checks the exit code and texts of the output.
 #[track_caller]
 fn check(arguments: &[&str], code: i32, told: &[&str]) -> String {
     check_with(arguments, "", code, told)
@@ -421,7 +421,7 @@ fn webhooks() {
     );
 }
 
-/// A stream goes on where it was when the agent is killed and comes back.
+/// A stream resumes when the agent is killed and restarted.
 #[test]
 fn a_stream_survives_its_agent() {
     let directory = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! An agent that says what a test has it say.
+//! Scripted agent.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,21 +6,21 @@ use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::Value;
 
-/// An agent that answers whatever it is asked, and tells what it was.
+/// An agent that answers as scripted and records its requests.
 pub(crate) struct Peer {
     pub(crate) url: String,
     heard: Receiver<Heard>,
 }
 
-/// A request: its head, and its body, null if there is none.
+/// A recorded request: its head, and its body, null if there is none.
 pub(crate) struct Heard {
     pub(crate) head: String,
     pub(crate) body: Value,
 }
 
 impl Peer {
-    /// Answers by what `answer` makes of its own URL and the body of a request: a result or an error to
-    /// a call, else a document.
+    /// Answers with the result of `answer` for its own URL and the body of a request: a result or an
+    /// error for a call, else a document.
     pub(crate) fn new(answer: impl Fn(&str, &Value) -> Value + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -37,7 +37,7 @@ impl Peer {
         Self { url, heard }
     }
 
-    /// What it was asked so far.
+    /// Returns the requests received so far.
     pub(crate) fn heard(&self) -> Vec<Heard> {
         self.heard.try_iter().collect()
     }

@@ -1,4 +1,4 @@
-//! `a2a … | head`, which reads what it wants and goes.
+//! `a2a … | head`: the reader closes the pipe early.
 
 use std::process::Stdio;
 

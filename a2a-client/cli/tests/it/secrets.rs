@@ -1,4 +1,4 @@
-//! What is secret is not shown.
+//! Redaction of secrets in output and recordings.
 
 use serde_json::json;
 use tempfile::TempDir;

@@ -1,4 +1,4 @@
-//! `a2a serve`, where it cannot.
+//! `a2a serve` when it cannot start or an agent fails.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -26,7 +26,7 @@ fn an_address_that_is_taken_is_named() {
     check(&second, 2, &[address, "in use"]);
 }
 
-/// A failure of the agent is in the server's log, under the id that the caller is told.
+/// A failure of the agent is in the server's log, under the id that the caller receives.
 #[test]
 fn a_failure_is_logged_under_its_correlation_id() {
     let mut server = crate::a2a()

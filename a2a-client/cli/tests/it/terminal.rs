@@ -1,4 +1,4 @@
-//! What an agent says does nothing to a terminal.
+//! Escaping of an agent's text on a terminal.
 
 use serde_json::{Value, json};
 

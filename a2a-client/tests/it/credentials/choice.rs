@@ -1,8 +1,8 @@
-//! Which requirement of a card is satisfied, and by what.
+//! Selection of a card's requirement and of the credentials that satisfy it.
 
 use super::*;
 
-/// A card with every kind of scheme, of which it requires these.
+/// A card with every kind of scheme, and these requirements.
 fn full(required: &[&[&str]]) -> AgentCard {
     let schemes = [
         ("basic", http("basic")),
@@ -18,7 +18,7 @@ fn full(required: &[&[&str]]) -> AgentCard {
     card(&schemes, required)
 }
 
-/// What is shown, as `Debug` has it; `-` for nothing.
+/// Checks the selected credentials, as `Debug` formats them; `-` for none.
 #[track_caller]
 fn check(keyring: &Keyring, required: &[&[&str]], expected: &str) {
     let card = full(required);
@@ -119,9 +119,9 @@ fn who_wants_nothing_is_shown_what_has_a_place() {
         check(&bearer, open, "Shown([header authorization])");
     }
     check(&key, &[&[]], "-");
-    // Who has something to show does.
+    // Credentials are sent even if anonymous calls are allowed.
     check(&key, &[&[], &["key"]], "Shown([header x-key])");
-    // Schemes that nothing requires.
+    // Schemes that no requirement names.
     check(&key, &[], "Shown([header x-key])");
     check(&nothing, &[], "-");
     check(&key.header("X-Own", "v"), &[&[]], "Shown([header x-own])");

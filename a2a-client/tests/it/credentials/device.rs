@@ -8,14 +8,14 @@ use tokio::time::Instant;
 
 use super::*;
 
-/// What the user was shown, and when the token was asked for.
+/// The prompts shown to the user, and the times of the token requests.
 #[derive(Default)]
 struct Story {
     prompts: Mutex<Vec<DevicePrompt>>,
     polls: Mutex<Vec<Instant>>,
 }
 
-/// An agent whose tokens a user has to allow; its answers to who asks for one, the last for ever.
+/// An agent whose tokens a user has to allow, with its answers to token requests; the last one repeats.
 async fn story(
     codes: Value,
     answers: Vec<Response<String>>,
@@ -93,7 +93,7 @@ async fn the_user_enters_a_code_while_we_ask_with_patience() {
     let grant = "urn:ietf:params:oauth:grant-type:device_code";
     assert_eq!(asked[0].field("grant_type"), grant);
 
-    // Who connects again is not asked again.
+    // A second connection does not prompt the user again.
     ask(&server, &shown(&keyring, &card, &server))
         .await
         .unwrap();

@@ -5,7 +5,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::*;
 
-/// Why a token endpoint at a URL gave no token.
+/// Returns the error of a token endpoint at a URL.
 async fn no_token(url: &str) -> String {
     let agent = Server::open().await;
     let client = OAuthClient::new("me", "s3cret").token_url(url);
@@ -101,7 +101,7 @@ async fn good_answers_are_taken_as_they_are_written() {
     }
 }
 
-/// A server that answers whatever it is asked with these bytes, again and again until nobody reads.
+/// A server that answers every request with these bytes, repeated until the connection ends.
 async fn raw(head: &'static str, again: Vec<u8>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/token", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! What agents are shown, and how tokens are had, through real sockets.
+//! Credentials and tokens over real sockets.
 
 mod choice;
 mod device;
@@ -48,7 +48,7 @@ impl Seen {
     }
 }
 
-/// A server that answers what it is told to.
+/// A scripted server.
 #[derive(Clone)]
 struct Server {
     url: String,
@@ -86,7 +86,7 @@ impl Server {
         Self { url, seen }
     }
 
-    /// An agent that lets everybody in.
+    /// Starts an agent without authentication.
     async fn open() -> Self {
         Self::new(|_| ok()).await
     }
@@ -95,7 +95,7 @@ impl Server {
         format!("{}{path}", self.url)
     }
 
-    /// The requests whose target begins so.
+    /// Returns the requests whose target starts with `target`.
     fn asked(&self, target: &str) -> Vec<Seen> {
         let seen = self.seen.lock().unwrap();
         let asked = seen.iter().filter(|seen| seen.target.starts_with(target));
@@ -153,7 +153,7 @@ fn client_credentials(token_url: &str) -> Value {
     json!({"oauth2SecurityScheme": {"flows": {"clientCredentials": flow}}})
 }
 
-/// What is shown to the agent at a server; panics if that is nothing.
+/// Returns the credentials for the agent at a server. Panics if there are none.
 #[track_caller]
 fn shown(keyring: &Keyring, card: &AgentCard, agent: &Server) -> Arc<dyn Credentials> {
     let shown = keyring.for_card(card, &origin(&agent.url), &HttpClient::default());
@@ -164,7 +164,7 @@ fn origin(url: &str) -> Origin {
     Origin::of(url).unwrap()
 }
 
-/// Asks the agent at a server.
+/// Sends a request to the agent at a server.
 async fn ask(agent: &Server, credentials: &Arc<dyn Credentials>) -> Result<Fetched, Error> {
     let http = HttpClient::default();
     http.get_as(
@@ -175,7 +175,7 @@ async fn ask(agent: &Server, credentials: &Arc<dyn Credentials>) -> Result<Fetch
     .await
 }
 
-/// Why there are no credentials.
+/// Returns the credentials error. Panics on any other result.
 #[track_caller]
 fn problem<T>(result: Result<T, Error>) -> String {
     match result {

@@ -1,4 +1,4 @@
-//! Tokens of OAuth clients: how they are asked for, and where.
+//! Token requests of OAuth clients.
 
 use a2a_client::credentials::OAuthClient;
 
@@ -46,10 +46,10 @@ async fn a_client_gets_a_token_by_its_secret() {
     for seen in agent.asked("/agent") {
         assert_eq!(seen.authorization(), Some("Bearer t1"));
     }
-    // Who connects again has the same token.
+    // A second connection uses the same token.
     ask(&agent, &shown(&keyring, &card, &agent)).await.unwrap();
     assert_eq!(agent.asked("/token").len(), 1);
-    // With scopes of its own it asks for these.
+    // Scopes of the client replace those of the card.
     let keyring = Keyring::default().oauth_client(client().scope("less"));
     ask(&agent, &shown(&keyring, &card, &agent)).await.unwrap();
     assert_eq!(agent.asked("/token")[1].field("scope"), "less");

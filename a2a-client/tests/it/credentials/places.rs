@@ -1,8 +1,8 @@
-//! Where a key, a password, a token is put.
+//! Placement of keys, passwords and tokens in requests.
 
 use super::*;
 
-/// Asks with what a keyring has for a scheme, and yields what the agent saw.
+/// Sends a request with the keyring's credentials for a scheme, and returns it as the agent saw it.
 async fn seen(keyring: Keyring, scheme: Value) -> Seen {
     let agent = Server::open().await;
     let credentials = shown(&keyring, &card(&[("s", scheme)], &[&["s"]]), &agent);

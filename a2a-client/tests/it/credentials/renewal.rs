@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use super::*;
 
-/// An agent that gives tokens `t1`, `t2` and so on, and answers with `agent` to who asks it.
+/// An agent that issues tokens `t1`, `t2` and so on, and answers other requests by `agent`.
 async fn giver(
     life: u64,
     agent: impl Fn(&Seen) -> Response<String> + Send + Sync + 'static,
@@ -48,7 +48,7 @@ async fn pass(seconds: u64) {
     tokio::time::resume();
 }
 
-/// Waits until so many tokens were asked for.
+/// Waits until `tokens` tokens were requested.
 async fn asked(server: &Server, tokens: usize) {
     let asking = async {
         while server.asked("/token").len() < tokens {
@@ -82,7 +82,7 @@ async fn a_token_is_renewed_before_it_ends() {
     ask(&server, &credentials).await.unwrap();
     assert_eq!(tokens(&server), ["t1", "t1", "t1", "t2"]);
     assert_eq!(server.asked("/token").len(), 2);
-    // Nobody called for long.
+    // No calls for a long time.
     pass(40).await;
     ask(&server, &credentials).await.unwrap();
     assert_eq!(tokens(&server)[4], "t3");
@@ -102,7 +102,7 @@ async fn a_token_that_is_refused_is_replaced_once() {
     let (server, credentials) = giver(3600, |_| refusal("Bearer")).await;
     assert_eq!(ask(&server, &credentials).await.unwrap().status, 401);
     assert_eq!(tokens(&server), ["t1", "t2"]);
-    // Whoever refuses everything does not make us ask for tokens all the time.
+    // An agent that refuses every token does not cause a token request each time.
     assert_eq!(ask(&server, &credentials).await.unwrap().status, 401);
     assert_eq!(server.asked("/token").len(), 2);
     pass(10).await;
@@ -145,7 +145,7 @@ async fn many_calls_want_one_token() {
     for call in calls {
         assert_eq!(call.await.unwrap(), 200);
     }
-    // One for all of them, and one more for all who were refused.
+    // One fetch for all callers, and one more for all that were refused.
     assert_eq!(server.asked("/token").len(), 2);
 }
 

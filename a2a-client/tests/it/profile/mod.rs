@@ -31,7 +31,7 @@ fn client(peer: &Peer, declared: Option<&str>) -> Client {
     client.retries(Retries::none())
 }
 
-/// What a scene's golden file says of the responses.
+/// The responses match the golden file of each scene.
 #[tokio::test]
 async fn every_stream_is_understood_as_its_scene_says() {
     let mut count = 0;
@@ -101,8 +101,8 @@ async fn chunks_are_appended_only_for_an_agent_that_declared_the_profile() {
     }
 }
 
-/// Events that only keep a client of the framework busy are not told, and a task is the fold of those
-/// that are.
+/// Keep-alive events of the framework are not returned, and the task is the fold of the events that
+/// are.
 #[tokio::test]
 async fn what_tells_nothing_is_left_out() {
     let scene = Scene::named("peer-tool-call");
@@ -123,7 +123,7 @@ fn declared(peer: &Peer) -> Option<Value> {
     metadata.get("interaction_spec_version").cloned()
 }
 
-/// The profile is declared to who declared it, if the caller wants steps.
+/// The profile is declared to agents that declare it, if the caller wants steps.
 #[tokio::test]
 async fn steps_are_asked_for() {
     let scene = Scene::named("answer-reasoning");
@@ -145,7 +145,7 @@ async fn steps_are_asked_for() {
     assert_eq!(peer.asked()[0].header("x-user-id"), None);
 }
 
-/// A user whom nothing can name in a header is not named.
+/// A user id that is no valid header value is left out.
 #[tokio::test]
 async fn a_user_id_that_is_no_header_is_left_out() {
     let scene = Scene::named("answer-reasoning");

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Whether results stand in envelopes of JSON-RPC.
+/// Form of results: in JSON-RPC envelopes or without.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Envelopes {
     Sealed,
@@ -16,7 +16,7 @@ pub(crate) enum Envelopes {
     Bare,
 }
 
-/// A question as it came.
+/// A request as received.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     headers: Vec<(String, String)>,
@@ -76,7 +76,7 @@ impl Peer {
                     "HTTP/1.1 200 OK\r\ncontent-type: {media}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
                     body.len(),
                 );
-                // A client that has heard enough does not wait for the rest.
+                // A client that has all it needs closes the connection.
                 drop(stream.write_all(format!("{head}{body}").as_bytes()).await);
             }
         });

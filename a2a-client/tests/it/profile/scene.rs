@@ -1,4 +1,4 @@
-//! What goes over the wire in the scenes of `a2a-types`, and what is to be understood.
+//! Wire data of the scenes of `a2a-types`, and the expected results.
 
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,7 @@ impl Scene {
     }
 }
 
-/// What a peer sends stands in the scene itself.
+/// Reads the results that a peer sends from the scene.
 fn sent(name: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(folder().join(format!("{name}.yaml"))).unwrap();
     let results = text.lines().filter_map(|line| {

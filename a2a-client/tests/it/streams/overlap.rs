@@ -1,4 +1,4 @@
-//! A task is read while a stream of it is open: what comes by both ways is told once.
+//! Reads of a task beside an open stream: events that come both ways are returned once.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,11 +10,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use crate::streams::peer::{chunk, in_short, in_time, status, task};
 use TaskState::{Completed, Working};
 
-/// A look at the task, and what the open stream tells right after it.
+/// A snapshot of the task, and the events that the open stream sends right after it.
 type Look = (Task, Vec<Event>);
 
-/// An agent whose first stream tells the first number and breaks; the second one tells the second
-/// number, and then what comes with each look at the task.
+/// An agent whose first stream sends the first number and breaks; the second one sends the second
+/// number, and then the events of each snapshot.
 #[derive(Clone)]
 struct Agent {
     looks: Arc<Mutex<Vec<Look>>>,
@@ -79,7 +79,7 @@ fn numberless(item: Result<Event, Error>) -> Result<Update, Error> {
     item.map(|event| Update::new(event, None))
 }
 
-/// What is told when the task looks like this, one time after another; all looks are taken.
+/// Checks the events returned for a series of snapshots, all of which must be read.
 async fn check(looks: impl Into<Vec<Look>>, expected: &[&str], folded: &str) {
     let agent = Agent::new(looks);
     let mut updates = Client::new(agent.clone()).send("go").follow();
@@ -123,7 +123,7 @@ async fn one_that_is_like_another_is_told() {
     check(looks, &expected, "Completed[12334]").await;
 }
 
-/// An agent tells the second number before it keeps it: in the end all of it is there.
+/// The agent sends the second number before it stores it: in the end nothing is missing.
 #[tokio::test(start_paused = true)]
 async fn the_last_word_is_checked_against_the_task() {
     let looks = [

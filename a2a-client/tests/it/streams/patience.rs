@@ -1,4 +1,4 @@
-//! How long, how often and how soon: with the clock paused.
+//! Timing and number of retries, on a paused clock.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,10 +11,10 @@ use tokio::time::{Instant, timeout};
 
 use crate::streams::peer::{in_time, snapshot, status, task};
 
-/// What an agent does when it is asked for the so-manieth time.
+/// Answer of an agent to its n-th request.
 type Script = dyn Fn(u32, &Request) -> Result<Answer, Error> + Send + Sync;
 
-/// An agent that answers by a function, and notes when it is asked.
+/// An agent that answers by a function, and records the times of its requests.
 #[derive(Clone)]
 struct Scripted {
     script: Arc<Script>,
@@ -37,7 +37,7 @@ impl Scripted {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// How long it was left alone between any two questions.
+    /// Returns the pauses between requests.
     fn pauses(&self) -> Vec<Duration> {
         let times = self.times.lock().unwrap();
         times.windows(2).map(|pair| pair[1] - pair[0]).collect()
@@ -89,7 +89,7 @@ async fn a_stream_is_taken_up_so_often_in_vain_and_later_each_time() {
     assert!(agent.pauses().iter().any(long), "{:?}", agent.pauses());
 }
 
-/// What counts is how often nothing new was heard.
+/// Only consecutive attempts without a new event count.
 #[tokio::test(start_paused = true)]
 async fn whoever_gets_on_may_be_cut_off_for_ever() {
     let agent = Scripted::new(|count, _| {
@@ -103,7 +103,8 @@ async fn whoever_gets_on_may_be_cut_off_for_ever() {
     assert_eq!(updates.reconnections(), 199);
 }
 
-/// An agent that takes up a stream, tells only the status, and breaks off while the task is read.
+/// The agent accepts a subscription, sends only the status, and breaks the stream while the task is
+/// read.
 #[tokio::test(start_paused = true)]
 async fn what_is_read_beside_a_stream_that_breaks_is_no_progress() {
     let agent = Scripted::new(|_, request| match request {
@@ -123,7 +124,7 @@ async fn what_is_read_beside_a_stream_that_breaks_is_no_progress() {
     assert_eq!(agent.asked(), 1 + 2 * 12);
 }
 
-/// An agent that tells the same again and breaks off again gets nobody anywhere.
+/// A repeated event is no progress.
 #[tokio::test(start_paused = true)]
 async fn the_same_again_is_no_progress() {
     let agent = Scripted::new(|_, _| {
@@ -223,7 +224,7 @@ async fn a_deadline_ends_what_would_never_end() {
     }
 }
 
-/// Whoever stops listening for a while has missed nothing, whatever is going on.
+/// A caller that pauses between polls misses nothing.
 #[tokio::test(start_paused = true)]
 async fn a_question_that_is_dropped_is_asked_on() {
     let agent = Scripted::new(|count, request| match request {
@@ -255,7 +256,7 @@ async fn nothing_is_sent_before_the_first_event_is_asked_for() {
     assert_eq!(agent.asked(), 0);
 }
 
-/// An agent that ends a stream while it waits, or in a state that nobody knows, has said all.
+/// An agent that ends a stream while the task waits, or in an unknown state, has sent everything.
 #[tokio::test(start_paused = true)]
 async fn an_end_where_nothing_more_is_due_is_the_end() {
     for state in [

@@ -1,4 +1,4 @@
-//! An agent that answers from a script, over a socket, in any generation.
+//! Scripted agent of any protocol version, over a socket.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -16,29 +16,29 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// How one question is answered.
+/// Answer to one request.
 #[derive(Clone)]
 pub(crate) enum Answer {
-    /// By events, with these ids.
+    /// Events, with these ids.
     Events(Vec<(Option<u64>, Event)>, End),
-    /// Once, to this operation.
+    /// One response, to this operation.
     Once(Operation, Result<Response, A2aError>),
-    /// By these bytes.
+    /// These bytes.
     Raw(&'static str),
 }
 
-/// How a stream ends.
+/// End of a stream.
 #[derive(Clone, Copy)]
 pub(crate) enum End {
-    /// As it should.
+    /// A regular end.
     Well,
-    /// Within the next event.
+    /// A broken connection within the next event.
     Cut,
-    /// Not at all.
+    /// None: it stays open.
     Never,
 }
 
-/// A question as it came.
+/// A request as received.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) operation: Operation,
@@ -53,7 +53,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Gives these answers, whatever is asked, and breaks the connection when there are no more.
+    /// Gives these answers to any requests, and closes the connection when there are no more.
     pub(crate) async fn new(dialect: Dialect, answers: impl IntoIterator<Item = Answer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -82,7 +82,7 @@ impl Peer {
         }
     }
 
-    /// A client that asks again soon.
+    /// Creates a client that retries soon.
     pub(crate) fn client(&self) -> Client {
         let client = Client::at(&self.url, self.dialect).unwrap();
         client.retries(Retries::default().base(Duration::from_millis(5)))
@@ -92,7 +92,7 @@ impl Peer {
         self.asked.lock().unwrap().clone()
     }
 
-    /// What was asked for, in order.
+    /// Returns the requested operations, in order.
     pub(crate) fn operations(&self) -> Vec<Operation> {
         self.asked().iter().map(|asked| asked.operation).collect()
     }
@@ -127,7 +127,7 @@ async fn read(stream: &mut BufReader<TcpStream>, dialect: Dialect) -> Option<(As
     Some((asked, Id::number(body["id"].as_u64()?)))
 }
 
-/// Tells whether the connection is to stay open.
+/// Returns whether the connection is to stay open.
 async fn write(
     stream: &mut TcpStream,
     answer: Answer,
@@ -250,7 +250,7 @@ pub(crate) fn in_short(event: &Event) -> String {
     }
 }
 
-/// A message whose task the caller names where a generation wants that.
+/// Returns a message that names its task in the versions that require it.
 pub(crate) fn message(dialect: Dialect) -> Message {
     Message {
         task_id: dialect.rules().caller_names_tasks.then(|| "t".into()),
@@ -258,7 +258,7 @@ pub(crate) fn message(dialect: Dialect) -> Message {
     }
 }
 
-/// What comes of it within a day of a clock that is paused: a test that hangs says nothing.
+/// Awaits a future for a day of the paused clock, so that a test fails instead of hanging.
 pub(crate) async fn in_time<T>(future: impl Future<Output = T>) -> T {
     let came = tokio::time::timeout(Duration::from_secs(24 * 3600), future).await;
     came.expect("nothing more came")

@@ -16,18 +16,18 @@ use crate::streams::wire::hear;
 use Operation::{GetTask, SendStreamingMessage, SubscribeToTask};
 use TaskState::{Completed, Working};
 
-/// How a subscription is answered that is to bring nothing.
+/// Answer to a subscription that brings no events.
 #[derive(Clone, Copy, Debug)]
 enum Refusal {
-    /// By an error with its HTTP status, as the binding writes it.
+    /// An error with its HTTP status, as the binding writes it.
     Answered(ErrorKind),
-    /// By an error that is the first event of the stream.
+    /// An error as the first event of the stream.
     Streamed(ErrorKind),
-    /// By a stream without events.
+    /// A stream without events.
     Empty,
-    /// By a stream whose connection breaks before the first event.
+    /// A stream whose connection breaks before the first event.
     Dropped,
-    /// By a success without a body.
+    /// A success without a body.
     NoBody,
     /// By a page.
     Page,
@@ -204,7 +204,7 @@ async fn read(stream: &mut BufReader<TcpStream>, dialect: Dialect) -> Option<(Op
     Some((operation, Id::Null))
 }
 
-/// What is told, why it ended, and what was asked for after the first question.
+/// Events and error of a follower, and its requests after the first.
 struct Followed {
     told: Vec<String>,
     error: Option<Error>,
@@ -216,7 +216,7 @@ struct Followed {
 async fn each(refusals: usize, task: Result<TaskState, ErrorKind>, check: impl Fn(Followed, bool)) {
     for &(dialect, binding) in WIRES {
         for &refusal in REFUSALS {
-            // An agent that has no subscriptions is polled.
+            // An agent without subscriptions is polled.
             if refusal.is_unsupported() && task == Ok(Working) {
                 continue;
             }

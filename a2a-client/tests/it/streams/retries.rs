@@ -1,4 +1,4 @@
-//! What is asked again, and what is not.
+//! Retried and unretried requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -29,7 +29,7 @@ impl Transport for Failing {
     }
 }
 
-/// How often a question is asked that meets this error.
+/// Returns the number of attempts of a request that fails with this error.
 async fn asked(request: impl Into<Request>, retries: Retries, error: fn() -> Error) -> u32 {
     let asked = Arc::new(AtomicU32::new(0));
     let failing = Failing {
@@ -148,7 +148,7 @@ async fn an_agent_in_need_is_not_asked_much_more() {
     assert!((1100..=1110).contains(&asked), "{asked}");
 }
 
-/// Over a socket, in each generation: what busy agents and what stands before them answer.
+/// Responses of busy agents and their proxies, over a socket, in each protocol version.
 #[tokio::test]
 async fn busy_answers_are_understood() {
     const PAGE: &str =

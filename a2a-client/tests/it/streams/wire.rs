@@ -15,8 +15,8 @@ use TaskState::{Completed, Submitted, Working};
 
 const SINCE_0_2: &[Dialect] = &[Dialect::V0_2, Dialect::V0_3, Dialect::V1_0];
 
-/// Reads to the end: every event in short, and the error if there is one. Whatever was told, the
-/// task that the client makes out of it ends like the last event.
+/// Reads to the end and returns a summary of every event, and the error if there is one. The client's
+/// task must end like the last event.
 pub(crate) async fn hear(updates: &mut Updates) -> (Vec<String>, Option<Error>) {
     let mut heard = Vec::new();
     let patience = Duration::from_secs(30);
@@ -33,8 +33,8 @@ pub(crate) async fn hear(updates: &mut Updates) -> (Vec<String>, Option<Error>) 
     }
 }
 
-/// Follows a message in each dialect through a script; checks what is told, what is asked for, and
-/// the task that comes of it.
+/// Follows a message in each dialect through a script. Checks the events, the requests, and the
+/// resulting task.
 async fn check(
     dialects: &[Dialect],
     script: impl Fn() -> Vec<Answer>,
@@ -108,7 +108,7 @@ async fn a_peer_without_ids_begins_with_the_task() {
     .await;
 }
 
-/// What a new stream tells first may be in the task already that is read beside it.
+/// The first events of a new stream may already be in the task that is read beside it.
 #[tokio::test]
 async fn a_peer_that_tells_no_task_is_asked_for_it() {
     let script = || {
@@ -145,7 +145,7 @@ async fn a_silent_stream_is_gone_on_with_after_a_look() {
     .await;
 }
 
-/// 0.2 and 0.3 tell who follows an ended task its last status, and nothing else.
+/// 0.2 and 0.3 send a subscriber of an ended task only its last status.
 #[tokio::test]
 async fn the_last_status_does_not_come_before_what_was_missed() {
     let script = || {
@@ -283,7 +283,7 @@ async fn a_refusal_is_told_as_it_is() {
     }
 }
 
-/// Nobody knows whether the agent took the message.
+/// It is unknown whether the agent received the message.
 #[tokio::test]
 async fn a_message_is_not_sent_twice_unasked() {
     for &dialect in Dialect::ALL {
@@ -318,13 +318,13 @@ async fn a_message_that_the_agent_recognises_is_sent_again_with_its_id() {
     }
 }
 
-/// Where a peer is asked to go on.
+/// Returns the last event ids that a peer was asked to resume from.
 fn places(peer: &Peer) -> Vec<Option<String>> {
     let asked = peer.asked().into_iter();
     asked.map(|asked| asked.last_event_id).collect()
 }
 
-/// A peer that has ids, and does not go on after the last one.
+/// The peer has ids, but does not resume after the last one.
 #[tokio::test]
 async fn a_place_that_is_passed_is_forgotten() {
     for &dialect in SINCE_0_2 {

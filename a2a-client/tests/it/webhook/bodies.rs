@@ -1,4 +1,4 @@
-//! What is read of what comes, and what comes back.
+//! Bodies of notifications and responses to them.
 
 use a2a_client::Client;
 use a2a_client::webhook::ReceiverBuilder;

@@ -1,4 +1,4 @@
-//! What becomes of a notification that a function handles, or fails to.
+//! Deliveries whose handler succeeds, fails or is slow.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

@@ -14,7 +14,7 @@ pub(crate) const NOW: u64 = 1_800_000_000;
 pub(crate) const TASK: &str =
     r#"{"kind":"task","id":"T","contextId":"C","status":{"state":"completed"}}"#;
 
-/// A receiver at a socket: what it was told, and its clock.
+/// A receiver at a socket, its notifications, and its clock.
 pub(crate) struct Hook {
     pub(crate) address: String,
     told: Arc<Mutex<Vec<Notification>>>,

@@ -1,4 +1,4 @@
-//! What a sender must show, and what of it holds.
+//! Authentication of senders.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -196,7 +196,7 @@ async fn a_token_is_good_for_one_delivery() {
     assert_eq!(hook.last().delivery.as_deref(), Some("m"));
 }
 
-/// To each signature of ECDSA there is another that holds as well, which anybody can make.
+/// Each ECDSA signature has a second valid form, which anybody can compute.
 #[tokio::test]
 async fn the_other_signature_is_no_other_delivery() {
     let key = SigningKey::generate(Algorithm::Es256).unwrap();
@@ -273,7 +273,7 @@ async fn keys_rotate() {
     assert_eq!(hook.told(), 3);
 }
 
-/// Keys that anybody on the way can replace prove nothing.
+/// Keys that can be replaced in transit prove nothing.
 #[tokio::test]
 async fn keys_without_tls_are_refused() {
     let build = |keys: Keys| {

@@ -1,4 +1,4 @@
-//! One hostile behaviour, what is asked of it, and what must come of that.
+//! A hostile server, the request to it, and the expected outcome.
 
 use std::time::Duration;
 
@@ -26,22 +26,22 @@ pub(crate) struct Beast {
     most_visits: usize,
 }
 
-/// What is asked of a server.
+/// Request to a server.
 #[derive(Clone, Copy)]
 pub(crate) enum Ask {
-    /// Its card, to connect to what that names, which is then sent a message if `true`.
+    /// Its card; then a message to the agent it names if `true`.
     Card(bool),
-    /// To answer a message.
+    /// A message.
     Send,
-    /// To answer a message, and then another one.
+    /// Two messages, one after the other.
     SendTwice,
-    /// To tell what comes of a message.
+    /// A message and the stream of its events.
     Follow,
 }
 
 pub(crate) type Outcome = Result<Answered, Error>;
 
-/// What a server has answered after all. Tests look at some of it, people at the rest.
+/// Answer of a server. Some fields are only printed.
 #[derive(Debug, Eq, PartialEq)]
 #[allow(dead_code)]
 pub(crate) enum Answered {
@@ -49,11 +49,11 @@ pub(crate) enum Answered {
     Card(String),
     Message(String),
     Task(TaskState),
-    /// A stream has ended after so many events.
+    /// A stream that ended after this number of events.
     Events(usize),
 }
 
-/// A beast by its name, what is asked, what it does, and what must come of it.
+/// A beast: its name, the request, its behaviour, and the expected outcome.
 macro_rules! beast {
     ($name:literal, $ask:expr, $act:expr, $wanted:pat $(if $guard:expr)?) => {
         $crate::zoo::beast::Beast::new(
@@ -124,7 +124,7 @@ impl Beast {
         Self { client, ..self }
     }
 
-    /// How many connections the client may make.
+    /// Limits the number of connections of the client.
     pub(crate) fn most_visits(self, most_visits: usize) -> Self {
         Self {
             most_visits,
@@ -132,7 +132,7 @@ impl Beast {
         }
     }
 
-    /// Meets it, and tells what went wrong.
+    /// Runs the client against it. Errors: a description of the failure.
     pub(crate) async fn meet(self) -> Result<(), String> {
         let name = self.name;
         let met = tokio::spawn(self.met()).await;
@@ -162,7 +162,7 @@ impl Beast {
         }
     }
 
-    /// Asks it, and leaves.
+    /// Sends the request and disconnects.
     async fn asked(&self, cage: &Cage) -> Outcome {
         let address = format!("{}://{}", self.scheme, cage.address());
         let within = |phase| match self.haste == Some(phase) {
@@ -225,16 +225,16 @@ fn bounds() -> Bounds {
     bounds
 }
 
-/// How much a client takes: little, so that it shows when it takes more.
+/// Size limit of the client in bytes; small, so that exceeding it shows.
 const LIMIT: usize = 1 << 20;
 
 const HEAVY: usize = 4 << 20;
 
-/// How long a client waits that is in haste.
+/// Timeout of an impatient client.
 const HASTE: Duration = Duration::from_millis(400);
 
-/// How long a caller waits who has better things to do.
+/// Deadline of an impatient caller.
 const DEADLINE: Duration = Duration::from_secs(2);
 
-/// Nothing lasts so long unless it lasts for ever.
+/// Time after which a call counts as hanging.
 const HANG: Duration = Duration::from_secs(120);

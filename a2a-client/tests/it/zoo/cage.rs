@@ -1,4 +1,4 @@
-//! A server that behaves as a beast does, and knows whether anybody is still connected to it.
+//! Hostile server that counts its open connections.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,11 +12,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// What a server does with one connection.
+/// Behaviour of a server on one connection.
 pub(crate) type Act =
     Arc<dyn Fn(Visit) -> Pin<Box<dyn Future<Output = Ended> + Send>> + Send + Sync>;
 
-/// The connection is over, in one way or another.
+/// Result of a connection.
 pub(crate) type Ended = io::Result<()>;
 
 /// Makes an act of a function.
@@ -49,7 +49,7 @@ impl Cage {
                 let visit = Visit { stream, address };
                 let (ended, exit) = (act(visit), Arc::clone(&entrance));
                 tokio::spawn(async move {
-                    // How the visitor leaves is its own affair.
+                    // Any end of the connection is fine.
                     drop(ended.await);
                     exit.send_modify(|inside| *inside -= 1);
                 });
@@ -67,18 +67,18 @@ impl Cage {
         self.address
     }
 
-    /// How many connections there were.
+    /// Returns the number of connections so far.
     pub(crate) fn visits(&self) -> usize {
         self.visits.load(Ordering::Relaxed)
     }
 
-    /// Waits until nobody is connected.
+    /// Waits until all connections are closed.
     pub(crate) async fn emptied(&mut self) {
         let left = self.inside.wait_for(|inside| *inside == 0).await;
         drop(left.expect("the server lives as long as its cage"));
     }
 
-    /// How many are connected.
+    /// Returns the number of open connections.
     pub(crate) fn inside(&self) -> usize {
         *self.inside.borrow()
     }
@@ -93,11 +93,11 @@ impl Drop for Cage {
 /// One connection to a server.
 pub(crate) struct Visit {
     pub(crate) stream: TcpStream,
-    /// Where the server listens.
+    /// Address of the server.
     pub(crate) address: SocketAddr,
 }
 
-/// A request in HTTP/1.1, as it came.
+/// An HTTP/1.1 request as received.
 pub(crate) struct Asked {
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
@@ -143,7 +143,7 @@ impl Visit {
         self.stream.write_all(bytes.as_ref()).await
     }
 
-    /// Says the same for as long as anybody listens.
+    /// Sends the same bytes until the connection ends.
     pub(crate) async fn say_for_ever(mut self, bytes: impl AsRef<[u8]>) -> Ended {
         let bytes = bytes.as_ref();
         let many = bytes.repeat((64 << 10) / bytes.len() + 1);
@@ -152,7 +152,7 @@ impl Visit {
         }
     }
 
-    /// Says nothing more, until the client leaves.
+    /// Sends nothing more, until the client leaves.
     pub(crate) async fn hush(mut self) -> Ended {
         let mut bytes = [0; 4096];
         while self.stream.read(&mut bytes).await? > 0 {}

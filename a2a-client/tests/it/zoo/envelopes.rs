@@ -1,4 +1,4 @@
-//! Answers in JSON-RPC that are not what was asked for.
+//! JSON-RPC responses that do not match the request.
 
 use a2a_client::{ClientBuilder, Error};
 use a2a_types::ErrorKind;

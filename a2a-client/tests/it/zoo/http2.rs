@@ -272,7 +272,7 @@ pub(crate) fn beasts() -> Vec<Beast> {
     all.into_iter().map(Beast::over_http2).collect()
 }
 
-/// Says these frames once something is asked.
+/// Sends these frames after the first request.
 fn says(frames: Vec<u8>) -> Act {
     act(move |mut visit| {
         let frames = frames.clone();
@@ -284,7 +284,7 @@ fn says(frames: Vec<u8>) -> Act {
     })
 }
 
-/// Says the same frame for ever once something is asked.
+/// Repeats a frame endlessly after the first request.
 fn floods(frame: Vec<u8>) -> Act {
     says_then_floods(Vec::new(), frame)
 }
@@ -334,7 +334,7 @@ async fn greet(visit: &mut Visit, settings: &[u8]) -> Ended {
     }
 }
 
-/// Reads a frame, and tells its type and flags.
+/// Reads a frame and returns its type and flags.
 async fn read_frame(visit: &mut Visit) -> io::Result<(u8, u8)> {
     let mut head = [0; 9];
     visit.stream.read_exact(&mut head).await?;

@@ -73,7 +73,7 @@ async fn bodies() {
     check(bodies::beasts()).await;
 }
 
-/// How many beasts are met at once.
+/// Number of beasts that run concurrently.
 const AT_ONCE: usize = 8;
 
 /// In bytes.

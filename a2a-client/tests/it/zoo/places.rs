@@ -1,4 +1,4 @@
-//! Servers that send a client elsewhere, or want to know who it is.
+//! Servers that redirect a client, or ask for credentials.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -203,7 +203,8 @@ fn redirects(status: &'static str) -> Act {
     })
 }
 
-/// A card that names the same server by another name, who tells whether it has heard a secret.
+/// Serves a card that names the same server by another host name, and reports whether a secret was
+/// received.
 fn elsewhere() -> Act {
     crate::zoo::cage::act(|mut visit| async move {
         let url = format!("http://localhost:{}/", visit.address.port());

@@ -1,16 +1,16 @@
-//! What servers say, and when.
+//! Scripted responses of servers.
 
 use std::time::Duration;
 
 use crate::zoo::cage::{Act, Asked, act};
 
-/// Says these bytes as soon as something is asked, and then nothing.
+/// Sends these bytes after a request, and then nothing.
 pub(crate) fn says(bytes: impl Into<Vec<u8>>) -> Act {
     let bytes = bytes.into();
     answers(move |_| bytes.clone())
 }
 
-/// Says these bytes unasked, and then nothing.
+/// Sends these bytes without a request, and then nothing.
 pub(crate) fn says_at_once(bytes: impl Into<Vec<u8>>) -> Act {
     let bytes = bytes.into();
     act(move |mut visit| {
@@ -22,7 +22,7 @@ pub(crate) fn says_at_once(bytes: impl Into<Vec<u8>>) -> Act {
     })
 }
 
-/// Says these bytes, and closes the connection.
+/// Sends these bytes, and closes the connection.
 pub(crate) fn says_and_goes(bytes: impl Into<Vec<u8>>) -> Act {
     let bytes = bytes.into();
     act(move |mut visit| {
@@ -34,7 +34,7 @@ pub(crate) fn says_and_goes(bytes: impl Into<Vec<u8>>) -> Act {
     })
 }
 
-/// Says these bytes, and breaks the connection.
+/// Sends these bytes, and breaks the connection.
 pub(crate) fn says_and_breaks(bytes: impl Into<Vec<u8>>) -> Act {
     let bytes = bytes.into();
     act(move |mut visit| {
@@ -47,7 +47,7 @@ pub(crate) fn says_and_breaks(bytes: impl Into<Vec<u8>>) -> Act {
     })
 }
 
-/// Says the first, then the second for ever.
+/// Sends the first, then the second for ever.
 pub(crate) fn says_for_ever(first: impl Into<Vec<u8>>, second: impl Into<Vec<u8>>) -> Act {
     let (first, second) = (first.into(), second.into());
     act(move |mut visit| {
@@ -60,7 +60,7 @@ pub(crate) fn says_for_ever(first: impl Into<Vec<u8>>, second: impl Into<Vec<u8>
     })
 }
 
-/// Says the first, and then so many times the second.
+/// Sends the first, and then the second so many times.
 pub(crate) fn says_often(first: impl Into<Vec<u8>>, second: &str, times: usize, last: &str) -> Act {
     let first = first.into();
     let (second, last) = (second.to_owned(), last.to_owned());
@@ -79,7 +79,7 @@ pub(crate) fn says_often(first: impl Into<Vec<u8>>, second: &str, times: usize, 
     })
 }
 
-/// Says the first, and then the second for ever, one byte after the other.
+/// Sends the first, and then the second for ever, byte by byte.
 pub(crate) fn drips(first: impl Into<Vec<u8>>, second: impl Into<Vec<u8>>, each: Duration) -> Act {
     let (first, second) = (first.into(), second.into());
     act(move |mut visit| {
@@ -135,7 +135,7 @@ pub(crate) fn stream(events: impl IntoIterator<Item = String>) -> Vec<u8> {
     [STREAM, &events].concat().into()
 }
 
-/// A result in its envelope, for the first question that a client asks.
+/// Returns a result in its envelope, for the first request of a client.
 pub(crate) fn result(result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#)
 }
@@ -162,7 +162,8 @@ pub(crate) fn task(id: &str, state: &str) -> String {
     format!(r#"{{"task":{}}}"#, bare_task(id, state, "[]"))
 }
 
-/// The same without the member that tells it from a message, as reading a task is answered.
+/// Returns the same without the member that distinguishes it from a message, as in the answer that
+/// reads a task.
 pub(crate) fn bare_task(id: &str, state: &str, artifacts: &str) -> String {
     format!(
         r#"{{"id":"{id}","contextId":"c","status":{{"state":"TASK_STATE_{state}"}},"artifacts":{artifacts}}}"#

@@ -1,4 +1,4 @@
-//! Tasks that do what no task may do, told in events that are well formed.
+//! Well-formed events of tasks that break the rules.
 
 use a2a_client::{Error, Phase};
 
@@ -170,14 +170,14 @@ pub(crate) fn beasts() -> Vec<Beast> {
     ]
 }
 
-/// Tells the same after every question, and is cut.
+/// Sends the same events after every request, and breaks the connection.
 fn cut_after(events: String) -> Act {
     let head =
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 1000000\r\n\r\n";
     says_and_goes(format!("{head}{events}"))
 }
 
-/// Tells a task with some artifacts, and is cut; then with others, and of its end.
+/// Sends a task with some artifacts and breaks the connection; then the task with others, and its end.
 fn retold(some: &str, others: &str) -> Act {
     let working = |artifacts: &str| {
         event(&format!(

@@ -1,4 +1,4 @@
-//! What all of the zoo costs in memory, in a process of its own.
+//! Memory use of the whole zoo, in a process of its own.
 
 use std::process::Command;
 use std::time::Duration;
@@ -39,7 +39,7 @@ async fn weighed() {
     );
 }
 
-/// How much memory is held at most until the end, looked at from time to time.
+/// Samples the memory in use until the end and returns the largest value.
 async fn most_held(mut end: watch::Receiver<()>) -> usize {
     let mut tick = tokio::time::interval(Duration::from_millis(2));
     let mut most = held();
@@ -51,7 +51,7 @@ async fn most_held(mut end: watch::Receiver<()>) -> usize {
     }
 }
 
-/// How many bytes of memory are this process's own; none where that cannot be told.
+/// Returns the bytes of memory private to this process; 0 where that is unknown.
 pub(crate) fn held() -> usize {
     let held = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let mut pages = held
@@ -61,10 +61,10 @@ pub(crate) fn held() -> usize {
     resident.unwrap_or(0).saturating_sub(shared.unwrap_or(0)) * PAGE
 }
 
-/// Tells the other process what it is for.
+/// Environment variable that marks the other process.
 const WEIGHED: &str = "A2A_ZOO_IS_WEIGHED";
 
-/// The smallest there is: what is larger weighs less here.
+/// The smallest page size: with a larger one the result is too low.
 const PAGE: usize = 4096;
 
 /// In MiB, those of the servers included.

@@ -1,4 +1,4 @@
-//! An exchange on the page: what was sent, what came, and where it is not as required.
+//! An exchange on the page: request, response, and marked mismatches.
 
 use crate::report::curl::curl;
 use crate::report::listing::{Line, leading, listing};
@@ -11,24 +11,24 @@ use super::spot::Spot;
 /// An exchange, as text.
 pub(super) struct Exchange {
     pub(super) step: usize,
-    /// Whether it is shown at once.
+    /// `true` if it is shown unfolded.
     pub(super) open: bool,
     pub(super) halves: Vec<Side>,
     pub(super) failure: Option<String>,
     pub(super) curl: Option<String>,
 }
 
-/// One half of it.
+/// One half of an exchange: the request or the response.
 pub(super) struct Side {
-    /// Who said it.
+    /// The sender, as in "We sent".
     pub(super) who: &'static str,
     pub(super) start: String,
-    /// Whether that line is not as required.
+    /// `true` if the first line has a mismatch.
     pub(super) marked: bool,
     pub(super) headers: Vec<Header>,
     pub(super) body: Vec<Line>,
     pub(super) events: Vec<Event>,
-    /// What is not shown of it.
+    /// Note on the bytes that are not shown.
     pub(super) left_out: Option<String>,
 }
 
@@ -42,12 +42,12 @@ pub(super) struct Header {
 /// An event of a stream.
 pub(super) struct Event {
     pub(super) number: usize,
-    /// Since the request, in milliseconds.
+    /// Time since the request, in milliseconds.
     pub(super) at: u64,
     pub(super) lines: Vec<Line>,
 }
 
-/// How much of a body, or of all events, is shown; all that is kept is in `report.json`.
+/// Bytes of a body, or of all events, that are shown; `report.json` has all that is kept.
 const SHOWN: usize = 16 * 1024;
 
 pub(super) fn exchange(
@@ -59,7 +59,7 @@ pub(super) fn exchange(
 ) -> Exchange {
     let about = |mismatch: &&Mismatch| mismatch.evidence.unwrap_or(0) == index;
     let told: Vec<_> = result.mismatches.iter().filter(about).collect();
-    // What is tested is what the other side said.
+    // Mismatches belong to the half that the tested side sent.
     let of_client = run.target.role == Some(Role::Client);
     let (asked, answered) = match of_client {
         true => (("It sent", &*told), ("We answered", &[][..])),

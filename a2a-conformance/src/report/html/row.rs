@@ -1,4 +1,4 @@
-//! The checks of the page: a row for each, with what came of it in each generation and binding.
+//! Checks of the page: a row for each, with its result in each protocol version and binding.
 
 use crate::report::visible::{line, visible};
 use crate::requirement::{Level, Requirement};
@@ -8,7 +8,7 @@ use super::duration;
 use super::exchange::{Exchange, exchange};
 use crate::explanation::explanation;
 
-/// The checks whose ids begin alike.
+/// Checks whose ids have the same first word.
 pub(super) struct Area {
     pub(super) name: String,
     pub(super) met: usize,
@@ -23,11 +23,11 @@ pub(super) struct Row {
     pub(super) level: Level,
     /// The worst of its verdicts.
     pub(super) verdict: Verdict,
-    /// How that looks.
+    /// CSS class of the verdict.
     pub(super) class: &'static str,
     pub(super) open: bool,
     pub(super) explanation: String,
-    /// What it covers: what is seen at once, and the rest.
+    /// Requirements that it covers: those shown at once, and the rest.
     pub(super) rules: Vec<Rule>,
     pub(super) more_rules: Vec<Rule>,
     pub(super) cells: Vec<Cell>,
@@ -37,20 +37,20 @@ pub(super) struct Row {
 #[derive(PartialEq)]
 pub(super) struct Rule {
     pub(super) says: String,
-    /// Its id, and where it stands.
+    /// Its id, section and level.
     pub(super) place: String,
     /// A link to the sentence.
     pub(super) source: Option<String>,
 }
 
-/// What came of a check in a generation and binding.
+/// Result of a check in a protocol version and binding.
 pub(super) struct Cell {
     pub(super) column: String,
-    /// As the filters compare it.
+    /// Value that the filters compare.
     pub(super) generation: String,
     pub(super) binding: String,
     pub(super) verdict: Verdict,
-    /// How that looks.
+    /// CSS class of the verdict.
     pub(super) class: &'static str,
     pub(super) words: String,
     pub(super) reason: Option<String>,
@@ -60,14 +60,14 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// Whether there is more to say of it than its verdict and a reason.
+    /// Returns whether there is more to show than the verdict and a reason.
     pub(super) fn is_told(&self) -> bool {
         !self.mismatches.is_empty() || !self.exchanges.is_empty() || self.verdict.severity() > 0
     }
 }
 
 impl Row {
-    /// What is to be seen of it when it is closed: its verdicts, with where if that is not everywhere.
+    /// Returns the labels of a folded row: its verdicts, with the columns if not the same everywhere.
     pub(super) fn pills(&self) -> Vec<(&'static str, String)> {
         let mut pills = Vec::new();
         for verdict in Verdict::ALL {
@@ -98,10 +98,10 @@ impl Row {
     }
 }
 
-/// How many rules are seen at once.
+/// Number of rules shown at once.
 const RULES: usize = 4;
 
-/// The checks by area, in order of their names.
+/// Returns the checks by area, in order of their names.
 pub(super) fn areas(run: &Run) -> Vec<Area> {
     let mut areas: Vec<Area> = Vec::new();
     let mut ids: Vec<_> = run
@@ -151,10 +151,10 @@ fn row(run: &Run, id: &str) -> Option<Row> {
     }
     let explanations = results.iter().map(|result| &result.explanation);
     let explained = explanations.clone().find(|text| !text.is_empty());
-    // What is met came without: the suite knows, if it is still the one that made the run.
+    // Results of met checks have no explanation: taken from the suite, if it still has the check.
     let explained = explained.cloned().or_else(|| explanation(id));
     let explained = explained.unwrap_or_default();
-    // Of those that are not met, the first is told in full: the others are mostly alike.
+    // Shows the first failed result in full: the others are mostly alike.
     let told = results.iter().position(|result| run.fails_for(result));
     let cells = results.iter().enumerate();
     let cells = cells.map(|(at, result)| cell(run, result, told == Some(at)));
@@ -189,7 +189,7 @@ fn rule(run: &Run, id: &str) -> Rule {
         ),
         None => ("", id.to_owned(), ""),
     };
-    // A report is read from a file, too: nothing but a web address becomes a link.
+    // Reports may come from a file: nothing but a web address becomes a link.
     let source = source.starts_with("https://").then_some(source);
     Rule {
         says: visible(says).into_owned(),
@@ -198,7 +198,7 @@ fn rule(run: &Run, id: &str) -> Rule {
     }
 }
 
-/// How a verdict looks: what the run does not fail for looks like advice.
+/// Returns the CSS class of a verdict. A mismatch that does not fail the run looks like advice.
 fn class(run: &Run, result: &CheckResult) -> &'static str {
     match run.is_unheeded(result) {
         true => Verdict::Warn.name(),

@@ -1,15 +1,15 @@
-//! Where in an exchange something is not as required.
+//! Position of a mismatch in an exchange.
 
 use crate::run::{Half, Mismatch};
 
-/// Where in one half of an exchange something is not as required.
+/// Position of a mismatch in one half of an exchange.
 #[derive(Debug, PartialEq)]
 pub(super) enum Spot {
     /// The first line.
     Start,
     /// The header of that name.
     Header(String),
-    /// In the body, or in the event of that number, at one of these paths in its JSON.
+    /// A value in the JSON of the body, or of the event of that number, at one of these paths.
     Json {
         event: Option<usize>,
         paths: Vec<String>,
@@ -17,8 +17,8 @@ pub(super) enum Spot {
 }
 
 impl Spot {
-    /// Reads a place like `step 2, event 3: $.status.state` or `step 1, the task.status`, or what was found
-    /// there, if that has a path.
+    /// Parses a place like `step 2, event 3: $.status.state` or `step 1, the task.status`, or else the
+    /// found value, if it has a path.
     pub(super) fn of(mismatch: &Mismatch, half: &Half) -> Option<Self> {
         let place = strip_step(&mismatch.place);
         if place == "HTTP status" {
@@ -53,7 +53,7 @@ impl Spot {
     }
 }
 
-/// What checks call the parts of an answer, and where these may stand in it.
+/// Names of the parts of an answer in checks, and the paths where they may be.
 #[rustfmt::skip]
 const PARTS: &[(&str, &[&str])] = &[
     ("the body",    &[""]),
@@ -63,10 +63,10 @@ const PARTS: &[(&str, &[&str])] = &[
     ("the message", &[".result.message", ".message", ".result", ""]),
 ];
 
-/// Where the parts of an event may stand.
+/// Paths where the parts of an event may be.
 const EVENT: &[&str] = &[".result", ""];
 
-/// Where a part of an answer may stand: it has an envelope or not, and may be all of it.
+/// Returns the possible paths of a part of an answer: with or without an envelope, or the whole answer.
 fn candidates(within: &[&str], rest: &str) -> Vec<String> {
     within
         .iter()
@@ -81,7 +81,7 @@ fn strip_step(place: &str) -> &str {
     }
 }
 
-/// What stands before the path in a text, and the path.
+/// Splits a text into what precedes the path, and the path.
 fn path_in(text: &str) -> Option<(&str, &str)> {
     let is_path = |rest: &str| rest.starts_with("$.") || rest.starts_with("$[") || rest == "$";
     let begins = |(at, _): &(usize, &str)| text.get(*at..).is_some_and(is_path);
