@@ -21,11 +21,11 @@ pub struct Requirement {
     /// Names it for ever: the generation, the section, the letter of its level and a number, like
     /// `A2A10-3.1.1-M2`.
     pub id: String,
-    /// What it says.
+    /// The sentence.
     pub says: String,
     /// By the keyword of the sentence.
     pub level: Level,
-    /// Where it stands, like `3.1.1`.
+    /// The section, like `3.1.1`.
     pub section: String,
     /// Permanent link to the sentence in the published text, line included. Reports of earlier versions
     /// of this suite have none.
@@ -38,17 +38,17 @@ pub struct Requirement {
     /// what the reading changed. Reports of earlier versions of this suite have none.
     #[serde(default)]
     pub reading: String,
-    /// Whom it binds.
+    /// The parties that it binds.
     pub binds: Vec<Role>,
     /// The checks that cover it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<String>,
-    /// Why no check can cover it.
+    /// The reason why no check can cover it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excluded: Option<String>,
 }
 
-/// How much a requirement requires (RFC 2119).
+/// Level of a requirement (RFC 2119).
 #[derive(
     Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
 )]
@@ -79,11 +79,11 @@ impl Level {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Who is called.
+    /// The party that is called.
     Agent,
-    /// Who calls.
+    /// The party that calls.
     Client,
-    /// Who runs either of them.
+    /// The party that runs either of them.
     Operator,
 }
 

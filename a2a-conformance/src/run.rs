@@ -13,7 +13,7 @@ use crate::explanation::explanation;
 use crate::report::{Redaction, WaiverUse};
 use crate::requirement::{Level, Requirement, Role, requirement};
 
-/// What came of a run: `report.json`, of which every other report is made.
+/// Result of a run: `report.json`, from which every other report is made.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
@@ -21,17 +21,17 @@ pub struct Run {
     pub format: String,
     /// The version of the suite.
     pub suite: String,
-    /// Who was tested.
+    /// The agent or client under test.
     pub target: Target,
-    /// How.
+    /// Settings of the run.
     pub settings: Settings,
-    /// When it began, RFC 3339.
+    /// Time of the beginning, RFC 3339.
     pub began: String,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
     /// Every check, in every generation and binding in which it applies.
     pub checks: Vec<CheckResult>,
-    /// How many checks were not made, because the run was interrupted.
+    /// Number of checks that were not made because the run was interrupted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_made: usize,
     /// The requirements that the checks cover, so that the run can be read without the suite:
@@ -46,7 +46,7 @@ pub struct Run {
 /// The version of the form of a [`Run`].
 pub const FORMAT: &str = "a2a-conformance/1";
 
-/// Who was tested.
+/// The agent or client under test.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Target {
@@ -54,7 +54,7 @@ pub struct Target {
     pub role: Option<Role>,
     /// The URL, or the command.
     pub place: String,
-    /// What its card calls it.
+    /// The name on its card.
     #[serde(default)]
     pub name: String,
     /// The version on its card.
@@ -63,7 +63,7 @@ pub struct Target {
     /// The `Server` header, if it sends one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// What its card offers: each interface as `binding generation`.
+    /// The interfaces on its card, each as `binding generation`.
     #[serde(default)]
     pub interfaces: Vec<String>,
 }
@@ -79,20 +79,20 @@ impl Target {
     }
 }
 
-/// How a run was made.
+/// Settings of a run.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Settings {
     /// `black-box` or `instrumented`.
     pub profile: String,
-    /// Where randomness began.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// How often each check was made.
+    /// Number of times each check was made.
     pub repeat: u32,
-    /// Whether the run fails for a SHOULD that is not met, too.
+    /// `true` if the run fails for a SHOULD that is not met, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
-    /// What was chosen by `--run`, `--skip`, `--level`, `--dialect`, `--binding`.
+    /// Values of `--run`, `--skip`, `--level`, `--dialect`, `--binding`.
     #[serde(default)]
     pub filters: BTreeMap<String, Vec<String>>,
 }
@@ -103,9 +103,9 @@ pub struct Settings {
 pub struct CheckResult {
     /// Names the check for ever, like `send.ended-task-refused`.
     pub id: String,
-    /// What it checks, in a line.
+    /// Title of one line.
     pub title: String,
-    /// What it counts as.
+    /// The level that it counts as.
     pub level: Level,
     /// The generation, like `1.0`; none if that makes no difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,27 +115,26 @@ pub struct CheckResult {
     pub binding: Option<String>,
     /// The requirements that it covers.
     pub requirements: Vec<String>,
-    /// What it does and why it matters, for whoever has to mend the target; kept for checks that are
-    /// not met.
+    /// Purpose of the check and its steps, for those who mend the target; kept for checks that are not met.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub explanation: String,
-    /// What came of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why, where that is not told by the mismatches: what is missing on the card, the waiver.
+    /// The reason, where the mismatches do not give it: what is missing on the card, the waiver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The check by whose cause it is not met, too: it is counted there, and listed under it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_cause_as: Option<String>,
-    /// What was not as required.
+    /// Places where the target was not as required.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mismatches: Vec<Mismatch>,
-    /// What was said, both ways; kept for checks that are not met, and on demand.
+    /// The exchanges; kept for checks that are not met, and on demand.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// How often it was not met, of how many times, if it was made more than once.
+    /// Times it was not met, and times it was made; given if it was made more than once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unmet: Option<(u32, u32)>,
 }
@@ -189,7 +188,7 @@ impl CheckResult {
     }
 }
 
-/// What came of a check.
+/// Verdict of a check.
 #[derive(
     Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
 )]
@@ -209,7 +208,7 @@ pub enum Verdict {
     NotApplicable,
     /// The card offers it, but it could not be exercised: scored as unmet.
     Untestable,
-    /// What had to come before it failed.
+    /// A step that had to come before it failed.
     SetupFailed,
     /// Met at some times and not at others.
     Flaky,
@@ -235,13 +234,13 @@ impl Verdict {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Mismatch {
-    /// Where: the step and the JSON path, like `step 2, event 3: $.status.state`.
+    /// The step and the JSON path, like `step 2, event 3: $.status.state`.
     pub place: String,
-    /// What was required there.
+    /// The value required there.
     pub expected: String,
-    /// What came.
+    /// The value found.
     pub found: String,
-    /// Which of the [evidence](CheckResult::evidence) shows it.
+    /// Index of the [evidence](CheckResult::evidence) that shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<usize>,
 }
@@ -252,12 +251,12 @@ pub struct Mismatch {
 pub struct Evidence {
     /// The step of the case, from 1.
     pub step: usize,
-    /// What was sent.
+    /// The request.
     pub request: Half,
-    /// What came back; none if nothing did.
+    /// The response; none if nothing came back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Half>,
-    /// Why no more came.
+    /// The reason why no more came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
@@ -274,7 +273,7 @@ pub struct Half {
     /// The body as text, if it is no stream; at most 64 KiB.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub body: String,
-    /// How many bytes of the body, or of the events, are left out.
+    /// Number of bytes of the body, or of the events, that are left out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: usize,
     /// The events of a stream, each with the milliseconds since the request.
