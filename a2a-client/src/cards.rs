@@ -53,12 +53,15 @@ impl Cards {
     /// Sends these headers with every request for a card.
     pub fn headers(mut self, headers: HeaderMap) -> Self {
         self.headers = headers;
+        // Cached cards were fetched as another caller.
+        self.kept = Arc::default();
         self
     }
 
     /// Authenticates requests for cards.
     pub fn credentials(mut self, credentials: Option<Arc<dyn Credentials>>) -> Self {
         self.credentials = credentials;
+        self.kept = Arc::default();
         self
     }
 

@@ -57,3 +57,8 @@ pub mod recorded;
 pub mod report;
 pub mod requirement;
 pub mod run;
+
+/// The examples of the README of the workspace, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

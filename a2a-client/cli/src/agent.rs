@@ -212,7 +212,8 @@ impl Reach {
         let shows_nothing = self.bearer.is_none()
             && self.basic.is_none()
             && self.api_key.is_none()
-            && self.oauth_client.is_none();
+            && self.oauth_client.is_none()
+            && self.oauth_device.is_none();
         if shows_nothing {
             self.bearer = secret("bearer", &known.bearer)?;
             self.basic = secret("basic", &known.basic)?;

@@ -116,7 +116,7 @@ impl Follower {
             (_, Err(error)) => self.fail(error),
             (_, Ok(_)) => self.fail(Error::NotA2a {
                 status: 200,
-                problem: "one question was answered like another".to_owned(),
+                problem: "the agent answered with the result of another operation".to_owned(),
             }),
         }
     }

@@ -104,26 +104,34 @@ impl Socket {
     async fn chunked(&mut self) -> io::Result<Bytes> {
         let mut body = BytesMut::new();
         loop {
-            let end = loop {
-                match find(&self.ahead, b"\r\n") {
-                    Some(end) => break end,
-                    None if self.more().await? == 0 => return Err(bad("the body is cut")),
-                    None => {}
-                }
-            };
-            let line = self.ahead.split_to(end + 2);
-            let line = String::from_utf8_lossy(&line).into_owned();
+            let line = self.line().await?;
             let size = line.split(';').next().unwrap_or_default().trim();
             let size = usize::from_str_radix(size, 16).map_err(|_| bad("a chunk has no size"))?;
-            let chunk = self.take(size + 2).await?;
-            if size == 0 {
-                return Ok(body.freeze());
-            }
-            body.extend_from_slice(chunk.get(..size).unwrap_or_default());
-            if body.len() > LONGEST_BODY {
+            if size > LONGEST_BODY - body.len() {
                 return Err(bad("the body is too large"));
             }
+            if size == 0 {
+                // Trailers may follow.
+                while !self.line().await?.is_empty() {}
+                return Ok(body.freeze());
+            }
+            body.extend_from_slice(&self.take(size).await?);
+            self.line().await?;
         }
+    }
+
+    /// Reads a line, without its end.
+    async fn line(&mut self) -> io::Result<String> {
+        let end = loop {
+            match find(&self.ahead, b"\r\n") {
+                Some(end) => break end,
+                None if self.ahead.len() > LONGEST_BODY => return Err(bad("a line is too long")),
+                None if self.more().await? == 0 => return Err(bad("the body is cut")),
+                None => {}
+            }
+        };
+        let line = self.ahead.split_to(end + 2);
+        Ok(String::from_utf8_lossy(&line[..end]).into_owned())
     }
 
     async fn take(&mut self, length: usize) -> io::Result<Bytes> {
@@ -207,8 +215,8 @@ fn origin_form(target: &str) -> &str {
         return target;
     };
     match rest.find('/') {
-        Some(slash) if !target.starts_with('/') => &rest[slash..],
-        Some(_) => target,
+        _ if target.starts_with('/') => target,
+        Some(slash) => &rest[slash..],
         None => "/",
     }
 }

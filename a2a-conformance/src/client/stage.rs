@@ -145,10 +145,14 @@ fn media_type(way: Way) -> &'static str {
     }
 }
 
-/// Serves all connections until it is dropped, or accepting one fails.
+/// Serves all connections until it is dropped.
 async fn listen(listener: TcpListener, which: Listener, tls: Option<Tls>, stage: Arc<Stage>) {
     let mut connections = JoinSet::new();
-    while let Ok((stream, _)) = listener.accept().await {
+    loop {
+        // One that failed is the client's loss.
+        let Ok((stream, _)) = listener.accept().await else {
+            continue;
+        };
         let stage = Arc::clone(&stage);
         connections.spawn(async move {
             // Small pieces are sent as they are.
