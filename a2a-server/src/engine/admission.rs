@@ -23,7 +23,7 @@ use crate::engine::turn_scheduler::woken;
 use crate::engine::update::UpdateError;
 use crate::store::{self, Orphan, Owner, Receipt, Snapshot, StoreError};
 
-/// A message that the agent has been given, for the caller who sent it.
+/// A message that the agent has been given, for the caller that sent it.
 pub(crate) struct Admitted {
     pub(crate) accepted: Accepted,
     /// Snapshot of the task for a caller that follows it; a caller that sends the message again reads the

@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(generations(&other.after(3)), [4, 5, 6]);
         assert_eq!(generations(&other.after(5)), [6]);
         assert!(other.after(6).is_empty() && other.after(2).is_empty());
-        // Two have read the same at once: it is told as it was.
+        // Two have read the same at once: the first copy is shared.
         let again = other.tell(read(5..=7));
         assert_eq!(generations(&again), [5, 6, 7]);
         assert_eq!(generations(&one.after(3)), [4, 5, 6, 7]);

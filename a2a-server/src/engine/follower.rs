@@ -87,8 +87,8 @@ impl Cursor {
             if matches!(*event, Event::Message(_)) && !is_step(&event) {
                 continue;
             }
-            // A caller who catches up reads on through questions that were answered since. An event may
-            // be read before the watch tells of it.
+            // A caller that catches up reads on through questions that were answered since. An event may be
+            // read before the watch tells of it.
             let latest = self.ahead.is_empty() && *self.changes.borrow() <= generation;
             self.ended = latest
                 && event

@@ -22,8 +22,8 @@ use crate::store::Owner;
 pub struct TurnLimits {
     /// Turns at once; 10,000 by default.
     pub running: usize,
-    /// Turns at once for one caller with a name; 1,000 by default. Callers without a name cannot be told
-    /// apart.
+    /// Turns at once for one caller with a name; 1,000 by default. Callers without a name are not
+    /// distinguished.
     pub running_per_caller: usize,
     /// Turns that wait; 1,000 by default. Further messages are refused as *unavailable*.
     pub waiting: usize,

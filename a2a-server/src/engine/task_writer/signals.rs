@@ -71,7 +71,7 @@ impl TaskWriter {
         self.run_state.until(|run| run.ended).await;
     }
 
-    /// Tells the callers who wait, and the followers, that the end of the turn could not be stored.
+    /// Tells waiting callers and followers that the end of the turn could not be stored.
     pub(crate) fn tell_stuck(&self, failure: Uuid) {
         self.run_state.change(|run| run.stuck = Some(failure));
         let TaskHandle {
