@@ -147,9 +147,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets whether text that is added to an artifact while an earlier append of the task is being written
-    /// becomes one event with what follows it, up to 4 KiB; true by default. Nothing waits for more text to
-    /// come.
+    /// Sets whether text that is added to an artifact while an earlier append is being written becomes one
+    /// event with what follows it, up to 4 KiB; true by default. Nothing waits for more text to come.
     pub fn merge_chunks(mut self, merge: bool) -> Self {
         self.merges_chunks = merge;
         self

@@ -38,8 +38,7 @@ fn digest_by(scheme: Scheme, request: &SendMessageRequest) -> [u8; 32] {
     Sha256::digest(said.bytes).into()
 }
 
-/// Scheme by which JSON is hashed. The tags differ, so no message has the digest of another by the other
-/// scheme.
+/// Scheme by which JSON is hashed. The tags differ, so no message has the digest of another by the other.
 #[derive(Clone, Copy)]
 enum Scheme {
     /// Each value by itself, members sorted.

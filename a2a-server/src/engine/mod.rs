@@ -156,8 +156,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the stream of the first update, then of all events of a task after a sequence number
-    /// (`after`).
+    /// Streams the first update, then all events of a task after a sequence number (`after`).
     pub(crate) async fn follow(
         &self,
         task: TaskId,

@@ -31,9 +31,8 @@ pub(crate) enum ReplyFormat {
 impl ReplyFormat {
     /// Returns the format for the sender of a message.
     ///
-    /// Callers declare the profile in their message, or as an extension that they want active. A caller
-    /// that is only recognised as a client of the framework gets the form that it keeps whole, and no
-    /// steps.
+    /// Callers declare the profile in their message, or as an extension that they want active. Other
+    /// clients of the framework get the form that it keeps whole, and no steps.
     pub(crate) fn of_sender(
         context: &Context,
         message: Option<&Message>,

@@ -86,8 +86,7 @@ pub trait Store: Send + Sync + 'static {
         generation: u64,
     ) -> BoxFuture<'a, Result<Tail, StoreError>>;
 
-    /// Returns a watch of the sequence number (`generation`) at which the log ends; closed when the task is
-    /// gone.
+    /// Returns a watch of the log's last sequence number (`generation`); closed when the task is gone.
     fn watch<'a>(
         &'a self,
         owner: &'a Owner,

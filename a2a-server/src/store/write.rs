@@ -208,8 +208,7 @@ pub enum Settlement {
     GivenUp,
 }
 
-/// Limits on the tasks that are kept though nobody works on them. It is made with [`Default`], and its
-/// fields are set.
+/// Limits on idle and ended tasks that are kept. Made with [`Default`], and its fields are set.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Retention {

@@ -172,8 +172,8 @@ impl Outbox {
         }
     }
 
-    /// Deletes a webhook whose receiver answered that it is gone; `false` if the webhook has changed
-    /// meanwhile: then it is tried again.
+    /// Deletes a webhook whose receiver is gone. `false` if it has changed meanwhile: then it is tried
+    /// again.
     async fn forget(&self, notification: &Notification) -> bool {
         let Notification { owner, config, .. } = notification;
         let (task, id) = (&config.task_id, &config.id);
@@ -190,8 +190,7 @@ impl Outbox {
         true
     }
 
-    /// Returns the request for the webhook in its protocol version, or `None` if that has none for this
-    /// event.
+    /// Returns the webhook's request in its protocol version, or `None` if that has none for this event.
     async fn pack(&self, notification: &Notification) -> Result<Option<Outgoing>, StoreError> {
         let Some(event) = self.event(notification).await? else {
             return Ok(None);

@@ -16,8 +16,7 @@ use crate::secrets::{
 use crate::stores::new_file;
 use crate::wire::{Ask, TAKEN, Told, hook};
 
-/// An error repeats nothing, not even to the caller that sent it: callers write errors into logs of their
-/// own.
+/// An error repeats nothing, not even to the caller that sent it: callers write errors into their logs.
 #[track_caller]
 fn check_error(told: &Told) {
     assert!(told.text.contains("error"), "{}", told.text);

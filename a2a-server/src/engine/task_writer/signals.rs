@@ -21,8 +21,7 @@ impl TaskWriter {
         self.run_state.is(|run| run.canceled)
     }
 
-    /// Resolves when the turn is to stop, because the caller wants that or the task is left to another
-    /// writer.
+    /// Resolves when the turn is to stop: its caller canceled it, or the task is left to another writer.
     pub(crate) async fn stopped(&self) {
         let run_state = self.run_state();
         run_state.until(|run| run.canceled || run.lost).await;

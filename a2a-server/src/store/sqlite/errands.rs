@@ -184,7 +184,7 @@ impl Desk<'_> {
     }
 
     /// Makes the file shorter, if a good part of it is free: the rest is used again. Returns whether it
-    /// did.
+    /// was.
     fn give_back_pages(&self) -> Result<bool, StoreError> {
         let free = self.one("pragma freelist_count", [])?;
         if free < FREE_PAGES || free < self.one("pragma page_count", [])? / 4 {

@@ -109,8 +109,7 @@ impl Folded {
         self.tail.drain(..self.tail.len() - kept);
     }
 
-    /// Returns the events after a sequence number (`generation`), or `None` if not all of them are kept
-    /// here.
+    /// Returns the events after a sequence number (`generation`), or `None` if some are not kept here.
     pub(super) fn after(&self, generation: u64) -> Option<Tail> {
         if generation == 0 || generation > self.generation {
             return Some(Tail::Unknown);

@@ -226,8 +226,7 @@ impl Model {
         before - self.logs.len()
     }
 
-    /// Checks that notifications taken from a store are due, no more than the limit, and all of them if
-    /// there is room.
+    /// Checks that taken notifications are due, no more than the limit, and all of them if there is room.
     pub(super) fn take(&mut self, taken: &[Notification], limit: usize, term: Duration) -> Checked {
         let waiting = self.logs.values().flat_map(|log| log.outbox.values());
         let due = waiting.filter(|rows| rows.front().is_some_and(|row| !row.hidden));

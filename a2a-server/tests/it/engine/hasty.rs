@@ -105,8 +105,7 @@ async fn a_task_that_ended_half_way_has_ended() {
     }
 }
 
-/// Kept text goes with a status that is dropped half-way: text that is added to it then is not lost with
-/// it.
+/// Kept text goes with a status that is dropped half-way: text that is added then is not lost with it.
 #[tokio::test]
 async fn text_that_follows_what_was_dropped_half_way_is_kept() {
     let agent = async |turn: Turn| -> Result<(), Failure> {

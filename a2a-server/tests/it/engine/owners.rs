@@ -36,8 +36,7 @@ struct Front {
     name: String,
     /// The version spoken to the server.
     dialect: Dialect,
-    /// `true` if messages can refer to tasks on the way to the server: not in 0.1, nor in the HTTP+JSON of
-    /// 0.3.
+    /// `true` if messages can refer to tasks on the way to the server: not in 0.1, nor in HTTP+JSON of 0.3.
     refers: bool,
 }
 

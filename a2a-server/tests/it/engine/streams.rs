@@ -192,8 +192,7 @@ async fn syllables_are_told_together() {
     }
 }
 
-/// A chunk is streamed as soon as the agent waits for its next one: time is paused, and does not pass
-/// meanwhile.
+/// A chunk is streamed as soon as the agent waits for its next one: time is paused, and does not pass.
 #[tokio::test(start_paused = true)]
 async fn a_chunk_waits_for_no_timer() {
     let agents = Arc::new(Notify::new());
