@@ -24,7 +24,7 @@ use crate::store::{MemoryStore, Retention, Store, TaskBudget, Timed};
 #[cfg(feature = "push")]
 use crate::webhook::{Challenge, PAUSES, WebhookKeys, WebhookPolicy, Webhooks};
 
-/// What a server is made of.
+/// Settings and parts of a server.
 pub struct ServerBuilder {
     card: AgentCard,
     extended_card: Option<AgentCard>,
@@ -107,84 +107,83 @@ impl Server {
 }
 
 impl ServerBuilder {
-    /// Where tasks are kept; in memory by default. How long a store takes that is set here is told as a
-    /// metric.
+    /// Keeps tasks in this store; in memory by default. The durations of this store's methods are recorded
+    /// as a metric.
     pub fn store(mut self, store: impl Store) -> Self {
         self.store = Some(Arc::new(Timed(store)));
         self
     }
 
-    /// The card for callers who authenticate.
+    /// Sets the card for callers that authenticate.
     pub fn extended_card(mut self, card: AgentCard) -> Self {
         self.extended_card = Some(card);
         self
     }
 
-    /// How long a caller waits for a task to end before it gets the task as it stands; 4 minutes by
+    /// Limits how long a caller waits for a task to end before it gets the task as it stands; 4 minutes by
     /// default.
     pub fn max_wait(mut self, limit: Duration) -> Self {
         self.max_wait = limit.min(LONGEST);
         self
     }
 
-    /// How long a stream, or a caller who wants to be answered at once, waits for the agent's first
-    /// word before it gets the submitted task; 1 s by default.
+    /// Limits how long a stream, or a caller that wants an immediate answer, waits for the agent's first
+    /// update before it gets the submitted task; 1 s by default.
     pub fn first_event(mut self, limit: Duration) -> Self {
         self.first_event = limit.min(LONGEST);
         self
     }
 
-    /// How long a canceled turn may go on before it is dropped; 5 s by default.
+    /// Limits how long a canceled turn may go on before it is dropped; 5 s by default.
     pub fn cancel_grace(mut self, limit: Duration) -> Self {
         self.cancel_grace = limit;
         self
     }
 
-    /// How long another process that shares the store waits before it takes over the tasks of one that
+    /// Sets the time after which another process that shares the store takes over the tasks of one that
     /// died; 15 s by default.
     pub fn lease(mut self, term: Duration) -> Self {
         self.lease = term.min(LONGEST);
         self
     }
 
-    /// Whether text that is added to an artifact while an earlier append of the task is being written becomes
-    /// one event with what follows it, up to 4 KiB; true by default. Nothing waits for more text to come.
+    /// Sets whether text that is added to an artifact while an earlier append is being written becomes one
+    /// event with what follows it, up to 4 KiB; true by default. Nothing waits for more text to come.
     pub fn merge_chunks(mut self, merge: bool) -> Self {
         self.merges_chunks = merge;
         self
     }
 
-    /// Keeps the steps on the way to an answer to itself: tool calls, code, reasoning. They are not
-    /// even written to the log. By default callers who ask for [steps](a2a_types::steps) see them, if the
-    /// card declares a profile that has them.
+    /// Hides the steps on the way to an answer: tool calls, code, reasoning. They are not even written to
+    /// the log. By default callers that ask for [steps](a2a_types::steps) see them, if the card declares a
+    /// profile that has them.
     pub fn hide_steps(mut self) -> Self {
         self.hides_steps = true;
         self
     }
 
-    /// For how long after it came a message is recognised when it is sent again: its sender shares what
-    /// came of the first, and is refused if it says something else under the same id. 24 hours by default,
-    /// and for as long as it is being answered; no time takes every message for a new one, for callers who
-    /// use ids twice.
+    /// Sets for how long a message is recognised when it is sent again: its sender shares the outcome of
+    /// the first, and is refused if the same id has other content. 24 hours by default, and for as long as
+    /// it is being answered; zero takes every message for a new one, for callers that use ids twice.
     pub fn remember_messages(mut self, period: Duration) -> Self {
         self.remember = period.min(LONGEST);
         self
     }
 
-    /// How many turns run at once, and how many wait for that.
+    /// Limits the turns that run at once, and those that wait.
     pub fn turns(mut self, limits: TurnLimits) -> Self {
         self.turns = limits;
         self
     }
 
-    /// What becomes of tasks whose process ended before they did: by default they have failed.
+    /// Sets the treatment of tasks whose process ended before they did: by default they fail.
     pub fn recovery(mut self, recovery: Recovery) -> Self {
         self.recovery = recovery;
         self
     }
 
-    /// Which tasks are kept of those that nobody works on; by default ended ones for a week, 100,000 at
-    /// most, and those that wait for their caller for 30 days.
+    /// Sets how long idle tasks are kept; by default ended ones for a week, 100,000 at most, and those that
+    /// wait for their caller for 30 days.
     pub fn retention(mut self, retention: Retention) -> Self {
         self.retention = retention;
         self
@@ -198,30 +197,30 @@ impl ServerBuilder {
         self
     }
 
-    /// Which webhooks may be called; by default public ones by `https`.
+    /// Sets the policy of webhooks that may be called; by default public ones by `https`.
     #[cfg(feature = "push")]
     pub fn webhooks(mut self, policy: WebhookPolicy) -> Self {
         self.webhooks = Some(policy);
         self
     }
 
-    /// Whether a webhook has to repeat a random text before it is registered; never by default.
+    /// Sets whether a webhook has to repeat a random text before it is registered; never by default.
     #[cfg(feature = "push")]
     pub fn challenge_webhooks(mut self, challenge: Challenge) -> Self {
         self.challenge = Some(challenge);
         self
     }
 
-    /// Signs what webhooks are told, and publishes the keys by which that is verified.
+    /// Signs notifications, and publishes the keys by which they are verified.
     #[cfg(feature = "push")]
     pub fn sign_webhooks(mut self, keys: WebhookKeys) -> Self {
         self.keys = Some(keys);
         self
     }
 
-    /// After which pauses a webhook that does not take a notification is told again, unless it says
-    /// itself when; by default after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h. Each is varied by up
-    /// to a fifth. After the last the notification is a dead letter, and the webhook's next one goes.
+    /// Sets the delays after which a notification that a webhook did not take is sent again, unless the
+    /// webhook names one; by default 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h. Each is varied by up to a
+    /// fifth. After the last the notification is a dead letter, and the webhook's next one goes.
     #[cfg(feature = "push")]
     pub fn retry_webhooks(mut self, pauses: impl IntoIterator<Item = Duration>) -> Self {
         self.pauses = Some(pauses.into_iter().collect());
@@ -339,5 +338,5 @@ impl ServerBuilder {
     }
 }
 
-/// As good as for ever, and still a time that can be added to the present.
+/// Practically unlimited, and still a time that can be added to the present.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);

@@ -17,8 +17,8 @@ impl Server {
             .await
     }
 
-    /// Has a dead letter delivered once more; it is a dead letter again if that fails. Its webhook may
-    /// have been told of later events in the meantime.
+    /// Has a dead letter delivered once more; it is a dead letter again if that fails. Its webhook may have
+    /// got later events in the meantime.
     pub async fn redeliver(&self, letter: &Notification) -> Result<(), StoreError> {
         let store_handle = &self.inner.engine.store_handle;
         let at_once = Settlement::Later(Duration::ZERO);

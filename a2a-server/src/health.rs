@@ -11,17 +11,17 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::store_handle::StoreHandle;
 use crate::store::{Owner, Receipt, StoreError};
 
-/// What is known of a server's readiness.
+/// Known readiness of a server.
 #[derive(Default)]
 pub(crate) struct Health {
-    /// No more requests are wanted.
+    /// Cancelled once no more requests are wanted.
     draining: CancellationToken,
-    /// When the store was asked for the last time, and whether it answered.
+    /// Time of the last probe of the store, and whether the store answered.
     store: Mutex<Option<(Instant, bool)>>,
 }
 
 impl Health {
-    /// Refuses further requests from now on, in what it says.
+    /// Reports from now on that the server is not ready.
     pub(crate) fn drain(&self) {
         self.draining.cancel();
     }
@@ -35,8 +35,8 @@ impl Health {
         }
     }
 
-    /// Whether the store answers, as of a second ago at most: anyone may ask, and has it asked once
-    /// a second and not more.
+    /// Returns whether the store answers, as of a second ago at most: it is probed once a second at most,
+    /// however many callers ask.
     async fn store_answers(&self, store_handle: &StoreHandle) -> bool {
         let mut last = self.store.lock().await;
         if let Some((asked, answers)) = *last
@@ -86,9 +86,9 @@ async fn ask(store_handle: &StoreHandle) -> Result<(), StoreError> {
     }
 }
 
-/// For how long what is known of the store is good enough.
+/// Time for which a probe of the store is good enough.
 const FRESH: Duration = Duration::from_secs(1);
-/// How long a store may take. Who asks whether a server is ready waits no longer than that.
+/// Time that a store may take; a readiness check waits no longer than that.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
@@ -112,7 +112,7 @@ mod tests {
             for _ in 0..times {
                 assert!(health.store_answers(&store_handle).await);
             }
-            // One answer each of what is read and of what is written.
+            // One answer each of a read and of a write.
             let told = recorder.snapshotter().snapshot().into_vec().into_iter();
             let answers = told.map(|(.., value)| match value {
                 DebugValue::Histogram(answers) => answers.len(),

@@ -1,4 +1,4 @@
-//! A server that is reached by HTTP: mounted in another program, or at an address of its own.
+//! HTTP server: mounted in another program, or at an address of its own.
 
 mod options;
 
@@ -28,7 +28,7 @@ pub struct Listener {
 }
 
 impl Server {
-    /// Returns how this server is reached by HTTP: to be configured, and then mounted or bound.
+    /// Returns this server as an HTTP server: to be configured, and then mounted or bound.
     pub fn http(&self) -> HttpServer {
         HttpServer {
             listener: (),
@@ -76,9 +76,9 @@ impl HttpServer {
     /// Returns the service, to be mounted in another program: at the [path](Self::path), and at all paths below
     /// it.
     ///
-    /// Anyone is let in who reaches it, unless it has an [authenticator](Self::authenticator); it answers as any
-    /// host, unless it has a [list](Self::allow_hosts) of them. The program that listens says when the server
-    /// [shuts down](Server::shutdown).
+    /// Any caller that reaches it is let in, unless it has an [authenticator](Self::authenticator); it
+    /// answers as any host, unless it has a [list](Self::allow_hosts) of them. The program that listens
+    /// says when the server [shuts down](Server::shutdown).
     pub fn service(&self) -> HttpService<Server> {
         self.service_at(None)
     }
@@ -138,7 +138,7 @@ impl<L> HttpServer<L> {
     }
 }
 
-/// Whether only this machine reaches an address.
+/// Returns whether only this machine reaches an address.
 fn is_local(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
@@ -159,7 +159,7 @@ impl BoundServer {
         self.service_at(Some(self.listener.address))
     }
 
-    /// Logs what its callers may miss.
+    /// Logs warnings about settings that callers may miss.
     fn warn(&self) {
         let names_interfaces = !self.server.card().supported_interfaces.is_empty();
         let names_host = self.settings.public_url.is_some()
@@ -211,7 +211,7 @@ impl BoundServer {
         server.inner.begin_maintenance();
         let grace = self.settings.options.grace;
         let mut options = self.settings.options;
-        // For what is still to be said when the last turn was stopped.
+        // Time for the last responses after the last turn was stopped.
         options.grace = grace + Duration::from_secs(2);
         let stop = async {
             shutdown.await;

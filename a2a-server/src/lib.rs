@@ -1,8 +1,8 @@
-//! Serve an A2A agent: implement one trait, speak every generation of the protocol.
+//! Serve an A2A agent: implement one trait, speak every version of the protocol.
 //!
-//! An [`Agent`] takes one [`Turn`] of a conversation at a time; a [`Server`] does the rest: tasks,
-//! their logs and streams, waiting callers, cancellation, webhooks, cards. What it acknowledges is
-//! kept by a [`Store`]: [`SqliteStore`] for good, [`MemoryStore`] until the process ends.
+//! An [`Agent`] takes one [`Turn`] of a conversation at a time; a [`Server`] does the rest: tasks, their
+//! logs and streams, waiting callers, cancellation, webhooks, cards. What it acknowledges is kept by a
+//! [`Store`]: [`SqliteStore`] in a file, [`MemoryStore`] until the process ends.
 //!
 //! ```text
 //! HttpService ─► Server ─ GetTask, ListTasks, push configs … ──► Store ─────► Reply::Once
@@ -42,13 +42,12 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A turn knows the [trace](Turn::trace) of the request that it is taken for; what webhooks are told of
-//! it belongs to that trace, after a restart too. Requests, turns and deliveries are spans of `tracing`:
-//! [`a2a_transport::spans`] is the table of them. With the feature `opentelemetry` they are part of
-//! their callers' traces.
+//! A turn knows the [trace](Turn::trace) of its request; notifications of it belong to that trace, after a
+//! restart too. Requests, turns and deliveries are spans of `tracing`: [`a2a_transport::spans`] is the
+//! table of them. With the feature `opentelemetry` they are part of their callers' traces.
 //!
-//! What is deliberately absent: nothing here knows JSON-RPC, HTTP paths or old spellings; and
-//! nothing is broadcast: every reader has a cursor on the task's log.
+//! Deliberately absent: nothing here knows JSON-RPC, HTTP paths or old spellings; and nothing is broadcast:
+//! every reader has a cursor on the task's log.
 
 mod agent;
 mod builder;

@@ -12,9 +12,9 @@ use crate::server::Inner;
 use crate::store::limits::size_of_task;
 use crate::store::{Listing, Owner, Page, Place, StoreError, TaskBudget};
 
-/// How many tasks to a page, if the caller does not say. Specification 1.0 §3.1.4.
+/// Tasks of a page, unless the caller sets another number. Specification 1.0 §3.1.4.
 const USUAL_PAGE: u32 = 50;
-/// How many tasks to a page at most. Specification 1.0 §3.1.4.
+/// Maximum number of tasks of a page. Specification 1.0 §3.1.4.
 const LARGEST_PAGE: u32 = 100;
 
 impl Inner {
@@ -62,7 +62,7 @@ impl Inner {
         Ok(Reply::once(response).holding(page.share.held()))
     }
 
-    /// A page that an answer has: one of large tasks waits until those of others have been written.
+    /// A page for an answer: one of large tasks waits until those of other answers have been written.
     async fn page_to_copy(&self, owner: &Owner, listing: Listing) -> Result<Page, StoreError> {
         let store = &self.engine.store_handle.store;
         let page = store.list(owner, listing.clone()).await?;
@@ -77,8 +77,8 @@ impl Inner {
     }
 }
 
-/// A token names a place in the caller's own listing: whoever makes one up only skips tasks of
-/// their own. It stays good whatever is added before or after that place.
+/// Encodes a place in the caller's own listing: a caller that makes up a token only skips tasks of its own.
+/// It stays valid whatever is added before or after that place.
 fn write_token(place: &Place) -> String {
     let text = format!("{} {}", place.time.0, place.task);
     Base64::encode(text).as_text().to_owned()

@@ -1,8 +1,8 @@
-//! The media types that a caller accepts, held against those that the agent produces.
+//! Media types that a caller accepts, compared with those that the agent produces.
 
 use a2a_types::{AgentCard, Error as A2aError, ErrorKind, SendMessageConfiguration};
 
-/// The caller must be able to take something that the agent produces, if both say.
+/// Returns an error if the caller accepts nothing that the agent produces, if both name media types.
 pub(crate) fn check_output_modes(
     card: &AgentCard,
     configuration: &SendMessageConfiguration,
@@ -19,7 +19,7 @@ pub(crate) fn check_output_modes(
     }
 }
 
-/// Whether a media type that is accepted covers one that is offered. 0.1 says `text` for `text/plain`.
+/// Returns whether an accepted media type covers an offered one. 0.1 has `text` for `text/plain`.
 fn covers(accepted: &str, offered: &str) -> bool {
     let full = |mode: &str| match mode.trim().to_ascii_lowercase() {
         mode if mode == "text" => "text/plain".to_owned(),

@@ -90,7 +90,7 @@ impl Inner {
             .about_task_of(snapshot.dialect))
     }
 
-    /// A webhook must be one that we may call.
+    /// Returns an error if the policy refuses the webhook.
     #[cfg(feature = "push")]
     pub(crate) async fn check_webhook(
         &self,
@@ -107,7 +107,7 @@ impl Inner {
         })
     }
 
-    /// Nobody is called.
+    /// Accepts every webhook: none is called.
     #[cfg(not(feature = "push"))]
     #[expect(clippy::unused_async, reason = "as where webhooks are called")]
     pub(crate) async fn check_webhook(
@@ -132,8 +132,8 @@ impl Inner {
     }
 }
 
-/// A webhook as its owner may read it again: credentials are for its receiver only. The token is told,
-/// as all implementations do: callers look for it.
+/// A webhook as its owner may read it again: credentials are for its receiver only. The token is included,
+/// as in all implementations: callers look for it.
 fn masked(mut config: TaskPushNotificationConfig) -> TaskPushNotificationConfig {
     if let Some(authentication) = &mut config.authentication {
         authentication.credentials = None;

@@ -60,7 +60,7 @@ impl Inner {
             let enough = |run: &RunState| enough(run, from.generation);
             if !soon && !accepted.is(enough) {
                 let waited = Box::pin(self.engine.wait(&accepted, &from, &context, enough));
-                // However that goes, the task says where it stands.
+                // Whatever the outcome, the task shows its state.
                 drop(timeout_at(until, waited).await);
                 if let Some(failure) = accepted.stuck() {
                     return Err(stuck(failure));
@@ -77,7 +77,7 @@ impl Inner {
         }
     }
 
-    /// Tells everything that happens from the message on.
+    /// Streams everything that happens from the message on.
     pub(crate) fn send_streaming(
         &self,
         params: SendMessageRequest,

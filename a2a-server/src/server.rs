@@ -27,7 +27,7 @@ pub struct Server {
     pub(crate) inner: Arc<Inner>,
 }
 
-/// What all clones of a server share.
+/// State that all clones of a server share.
 pub(crate) struct Inner {
     pub(crate) card: AgentCard,
     pub(crate) extended_card: Option<AgentCard>,
@@ -54,15 +54,15 @@ impl Server {
         &self.inner.tenants
     }
 
-    /// Says from now on that it is not [ready](Readiness), and answers as before: so that those who
-    /// choose among servers choose others, before it is [shut down](Self::shutdown).
+    /// Reports from now on that it is not [ready](Readiness), and answers as before: so that load balancers
+    /// choose other servers, before it is [shut down](Self::shutdown).
     pub fn drain(&self) {
         self.inner.health.drain();
     }
 
-    /// Ends the server's work: takes no more messages, lets turns come to their end for as long as
-    /// `grace`, gives back the tasks of those that did not, and ends streams. Whoever followed goes on
-    /// where it stopped, here after a restart or at another process of the same store.
+    /// Ends the server's work: takes no more messages, lets turns come to their end for as long as `grace`,
+    /// gives back the tasks of those that did not, and ends streams. Followers go on where they stopped,
+    /// here after a restart or at another process of the same store.
     pub async fn shutdown(&self, grace: Duration) {
         let engine = &self.inner.engine;
         self.drain();
@@ -93,7 +93,7 @@ impl Transport for Server {
 }
 
 impl Inner {
-    /// Begins what is done in the background, unless that has been done.
+    /// Begins the background work, unless that has been done.
     pub(crate) fn begin_maintenance(&self) {
         let begins = self.engine.maintenance.begin();
         #[cfg(feature = "push")]
@@ -183,7 +183,7 @@ impl Inner {
         if let Some(seen @ 1..) = context.last_event_id
             && (seen < snapshot.generation || !ends(state) && seen == snapshot.generation)
         {
-            // Whoever was cut off hears the rest, be the task ended or not.
+            // A follower that was cut off gets the rest, whether or not the task has ended.
             let task = snapshot.task.id.clone();
             let later = self.engine.follow(task, None, seen, &context, ends).await?;
             let told = format.tell(Beginning::Task, later);
@@ -258,7 +258,7 @@ impl Inner {
         self.engine.store_handle.keeps_steps
     }
 
-    /// A task as its caller may see it, with as much of the history as was asked for.
+    /// Shows a task as its caller may see it, with as much of the history as was asked for.
     pub(crate) fn present(&self, task: &mut Task, length: Option<u32>, context: &Context) {
         ReplyFormat::of_reader(context, task, self.keeps_steps()).present(task);
         self.trim(task, length, context);
@@ -313,8 +313,8 @@ fn boxed<'a>(
     Box::pin(answering.map_err(Error::Agent))
 }
 
-/// `tasks/get`, `tasks/cancel` and `tasks/resubscribe` are spelled alike until 0.3: their caller is
-/// taken to speak the generation that created the task.
+/// `tasks/get`, `tasks/cancel` and `tasks/resubscribe` are spelled alike until 0.3: their caller is taken
+/// to speak the protocol version that created the task.
 fn settled(mut context: Context, snapshot: &Snapshot) -> Context {
     if context.dialect != Dialect::V1_0 && snapshot.dialect != Dialect::V1_0 {
         context.dialect = snapshot.dialect;
@@ -322,7 +322,7 @@ fn settled(mut context: Context, snapshot: &Snapshot) -> Context {
     context
 }
 
-/// How much of the history callers get who do not say how much they want; none means all.
+/// Returns the history length for callers that set none; `None` means all.
 fn unasked(context: &Context) -> Option<u32> {
     (!context.dialect.rules().history_when_not_asked).then_some(0)
 }

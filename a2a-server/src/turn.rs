@@ -12,7 +12,7 @@ use crate::engine::pending_message::{PendingMessage, Resumed};
 use crate::engine::task_writer::TaskWriter;
 use crate::engine::update::{ArtifactUpdate, UpdateError};
 
-/// One turn of a conversation: the message that the agent got, and the ways to answer it.
+/// One turn of a conversation: the message for the agent, and the ways to answer it.
 ///
 /// Until the first update there is no task, and [`Turn::reply`] answers with a message alone. Every
 /// update is in the task's log when its future resolves, except that text which is only added to an
@@ -38,25 +38,24 @@ impl Turn {
         self.message().text()
     }
 
-    /// Everything that was asked: beside the message its metadata, and how the caller wants to be
-    /// answered.
+    /// The whole request: beside the message its metadata, and how the caller wants to be answered.
     pub fn request(&self) -> &SendMessageRequest {
         &self.pending.request
     }
 
-    /// Who asks.
+    /// The caller.
     pub fn principal(&self) -> &Principal {
         &self.pending.context.principal
     }
 
-    /// The user that the caller says that it acts for. Nothing proves it: who asks is the
+    /// The user that the caller claims to act for. Nothing proves it: the caller is the
     /// [`principal`](Self::principal).
     pub fn claimed_user_id(&self) -> Option<&str> {
         let header = self.pending.context.claims.user_id.as_deref();
         header.or_else(|| self.said("user_id"))
     }
 
-    /// By what name the caller finds this call in its own records, if it says so.
+    /// The id of this call in the caller's own records, if the caller sends one.
     pub fn invocation_id(&self) -> Option<&str> {
         self.said("invocation_id")
     }
@@ -87,12 +86,12 @@ impl Turn {
         self.writer.context_id()
     }
 
-    /// The task as it stands, with its whole history: what was said before this turn, too.
+    /// The task as it stands, with its whole history, earlier turns included.
     pub async fn task(&self) -> Result<Task, UpdateError> {
         Ok(Arc::unwrap_or_clone(self.writer.task().await?))
     }
 
-    /// Tells that work goes on.
+    /// Sets the task working, with a message.
     pub async fn working(&self, text: impl Into<String> + Send) -> Result<(), UpdateError> {
         self.status(TaskState::Working, Some(Message::agent(text)))
             .await
@@ -124,7 +123,7 @@ impl Turn {
         boxed(self.writer.status(state, message, None))
     }
 
-    /// Gives the task a status, and tells more about it in the event's metadata.
+    /// Gives the task a status, with metadata of the event.
     pub fn status_with(
         &self,
         state: TaskState,
@@ -165,16 +164,15 @@ impl Turn {
 
     /// Answers with a message.
     ///
-    /// Before any update the message is the whole answer and there will be no task; callers whose
-    /// generation must have a task, or who were not to be kept waiting so long, get one completed
-    /// with the message.
+    /// Before any update the message is the whole answer and there will be no task; callers whose protocol
+    /// version must have a task, or that were not to wait so long, get one completed with the message.
     pub fn reply(&self, message: Message) -> impl Future<Output = Result<(), UpdateError>> + Send {
         let role = Role::Agent;
         boxed(self.writer.reply(Message { role, ..message }))
     }
 
-    /// Lets callers who wait have the task as it stands, because this will take long. Callers of
-    /// 1.0 go on waiting: their specification (§3.2.2) promises them an ended or interrupted task.
+    /// Lets waiting callers have the task as it stands, because this will take long. Callers of 1.0 go on
+    /// waiting: their specification (§3.2.2) promises them an ended or interrupted task.
     pub async fn detach(&self) -> Result<(), UpdateError> {
         self.writer.detach().await
     }
@@ -185,14 +183,14 @@ impl Turn {
         self.writer.stopped().await;
     }
 
-    /// Keeps what the agent wants to know if it has to go on after a crash, in place of what it kept
-    /// before: [`Turn::resumed`] gives it back.
+    /// Stores what the agent needs to go on after a crash, in place of the checkpoint before:
+    /// [`Turn::resumed`] returns it.
     pub async fn checkpoint(&self, checkpoint: Object) -> Result<(), UpdateError> {
         self.writer.checkpoint(checkpoint).await
     }
 
-    /// If the message was being answered before, by a process that ended in the middle: what the agent
-    /// had written down for that case. What it had done and told is in the task.
+    /// The agent's checkpoint, if the message was being answered before, by a process that ended in the
+    /// middle. What it had done and sent is in the task.
     pub fn resumed(&self) -> Option<&Resumed> {
         self.pending.resumed.as_deref()
     }
@@ -208,7 +206,7 @@ impl Turn {
         Ok(tasks)
     }
 
-    /// Whether the caller wants the task canceled.
+    /// Returns whether the caller wants the task canceled.
     pub fn is_canceled(&self) -> bool {
         self.writer.is_stopped()
     }
@@ -249,7 +247,7 @@ impl<'t> ArtifactDraft<'t> {
         self
     }
 
-    /// Says what it is.
+    /// Describes it.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.artifact.description = Some(description.into());
         self
@@ -265,8 +263,8 @@ impl<'t> ArtifactDraft<'t> {
         }
     }
 
-    /// Sends what was added since the last time; the artifact is complete. If nothing was added,
-    /// nothing is sent: no generation allows a chunk without parts.
+    /// Sends what was added since the last time; the artifact is complete. If nothing was added, nothing is
+    /// sent: no protocol version allows a chunk without parts.
     pub fn done(mut self) -> impl Future<Output = Result<(), UpdateError>> + Send {
         let rest = self.rest();
         let rest = rest.map(|rest| boxed(self.turn.writer.artifact(rest)));
@@ -306,5 +304,5 @@ impl<'t> ArtifactDraft<'t> {
     }
 }
 
-/// How many of the tasks that a message refers to are read: each may be large.
+/// Maximum number of referenced tasks that are read: each may be large.
 const MOST_REFERENCES: usize = 100;

@@ -79,7 +79,7 @@ async fn a_heavy_body_costs_little_memory() {
     assert!(growth < 20 << 20, "{growth} bytes of memory");
 }
 
-/// A task of 8 MiB that 50 callers ask for who read nothing of it: 400 MiB.
+/// 50 callers ask for a task of 8 MiB and read nothing of it: 400 MiB.
 async fn unread_answers_cost_little_memory() {
     let address = large_tasks(MemoryStore::default()).await;
     let mut connection = Connection::to(address).await;
@@ -133,7 +133,7 @@ async fn a_page_of_large_tasks_is_short() {
     }
 }
 
-/// A server whose tasks have as many MiB as they are told.
+/// A server whose tasks have as many MiB as their messages say.
 async fn large_tasks(store: impl Store) -> SocketAddr {
     let agent = |turn: Turn| async move {
         let mebibytes: usize = turn.text().parse().unwrap_or_default();

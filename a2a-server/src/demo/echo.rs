@@ -3,7 +3,7 @@ use a2a_types::AgentCard;
 use super::{card, skill};
 use crate::{Agent, Failure, Turn};
 
-/// Says back what it is told, part by part, in an artifact.
+/// Sends each message back, part by part, in an artifact.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Echo;
 

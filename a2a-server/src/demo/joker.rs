@@ -5,7 +5,7 @@ use a2a_types::AgentCard;
 use super::{card, skill};
 use crate::{Agent, Failure, Turn};
 
-/// Tells a joke, word by word; before that it asks what about, unless it was told.
+/// Sends a joke, word by word; before that it asks what about, unless the message names that.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Joker;
 

@@ -1,5 +1,5 @@
-//! Agents to try things with: one that echoes, one that jokes, and one that does whatever an agent can
-//! do, when it is told to.
+//! Agents to try things with: one that echoes, one that jokes, and one that does on request whatever an
+//! agent can do.
 
 mod echo;
 mod joker;

@@ -12,7 +12,7 @@ use crate::{Agent, ArtifactUpdate, Failure, Turn};
 pub struct Reference;
 
 impl Reference {
-    /// What it does for which message, as a table in Markdown.
+    /// Its action for each message, as a table in Markdown.
     pub const ORDERS: &str = include_str!("orders.md");
 
     /// Its card.
@@ -95,7 +95,7 @@ impl Agent for Reference {
     }
 }
 
-/// Whether the message answers a question of the turn before.
+/// Returns whether the message answers a question of the turn before.
 async fn was_asked(turn: &Turn) -> Result<bool, Failure> {
     let task = turn.task().await?;
     let earlier = |message: &&Message| {

@@ -17,7 +17,7 @@ use crate::store::Owner;
 #[derive(Default)]
 pub(crate) struct ActiveTasks {
     running: Mutex<Table>,
-    /// How many runs are in progress; tells when there is none.
+    /// Number of runs in progress; its receivers are woken when it falls to zero.
     count: watch::Sender<usize>,
 }
 
@@ -28,7 +28,7 @@ impl ActiveTasks {
         drop(self.count.subscribe().wait_for(|count| *count == 0).await);
     }
 
-    /// Stops every run where it stands, and those to come; their tasks are left to whoever comes next.
+    /// Stops every run at once, and those to come; their tasks are left to the next writer.
     pub(crate) fn stop(&self) {
         self.lock().stop();
     }
@@ -76,13 +76,13 @@ impl ActiveTasks {
         });
     }
 
-    /// Whether a message waits for the next turn.
+    /// Returns whether a message waits for the next turn.
     pub(crate) fn is_awaited(&self, writer: &TaskWriter) -> bool {
         let mut running = self.lock();
         running.of(writer).is_some_and(|it| !it.waiting.is_empty())
     }
 
-    /// Ends a run, whoever waits for its next turn: they are in the history.
+    /// Ends a run even if messages wait for its next turn: they are in the history.
     pub(crate) fn forget(&self, writer: &TaskWriter) {
         self.lock().end(writer, |_| true);
     }
@@ -119,7 +119,7 @@ impl Ticket {
     }
 }
 
-/// Why a message cannot wait for its turn.
+/// Reason why a message cannot wait for its turn.
 pub(crate) enum NoPlace {
     /// The run ended in between.
     RunIsOver,
@@ -127,15 +127,15 @@ pub(crate) enum NoPlace {
     Crowded,
 }
 
-/// How many messages may wait for a task's next turn.
+/// Maximum number of messages that wait for a task's next turn.
 const MOST_WAITING: usize = 64;
 
-/// The runs in progress, found by whose tasks they work on and by the names of those.
+/// The runs in progress, by owner and task id.
 #[derive(Default)]
 struct Table {
     hasher: RandomState,
     runs: HashTable<ActiveTask>,
-    /// Whether runs are stopped when they begin.
+    /// `true` if runs are stopped when they begin.
     stopped: bool,
 }
 
@@ -192,7 +192,7 @@ impl Table {
         self.runs.find_mut(hash, |it| it.is_of(writer))
     }
 
-    /// Ends the run of this very writer, if that is right; whether it is over.
+    /// Ends the run of this very writer if `if_so` holds; returns whether the run is over.
     fn end(&mut self, writer: &TaskWriter, if_so: impl FnOnce(&ActiveTask) -> bool) -> bool {
         let hash = hash(&self.hasher, writer);
         match self.runs.find_entry(hash, |it| it.is_of(writer)) {

@@ -23,11 +23,11 @@ use crate::engine::turn_scheduler::woken;
 use crate::engine::update::UpdateError;
 use crate::store::{self, Orphan, Owner, Receipt, Snapshot, StoreError};
 
-/// A message that the agent has been given, for the caller who sent it.
+/// A message that the agent has been given, for the caller that sent it.
 pub(crate) struct Admitted {
     pub(crate) accepted: Accepted,
-    /// The task as the message found it, for a caller who follows it: whoever sends the message again
-    /// reads the task itself.
+    /// Snapshot of the task for a caller that follows it; a caller that sends the message again reads the
+    /// task itself.
     pub(crate) snapshot: Option<Snapshot>,
 }
 
@@ -40,7 +40,7 @@ impl Admitted {
     }
 }
 
-/// What became of a message for a task that exists.
+/// Outcome of giving a message to a task that exists.
 enum Placed {
     Admitted(Admitted),
     /// Another message was faster: the task has to be read again.
@@ -48,8 +48,8 @@ enum Placed {
 }
 
 impl Engine {
-    /// Gives a message to the agent, unless it has it already. The caller may leave meanwhile: what has
-    /// begun is brought to its end.
+    /// Gives a message to the agent, unless the agent has it already. Work that has begun is finished even
+    /// if the caller disconnects.
     pub(crate) async fn begin(
         self: &Arc<Self>,
         mut pending: Box<PendingMessage>,
@@ -95,7 +95,7 @@ impl Engine {
     /// Waits until a turn may begin.
     async fn enter(&self, owner: &Owner) -> Result<TurnPermit, A2aError> {
         let permit = self.limiter.enter(owner).await?;
-        // That may have taken until nobody would stop the turn any more.
+        // The server may have closed meanwhile: then nothing would stop the turn.
         self.check_open()?;
         Ok(permit)
     }
@@ -173,7 +173,7 @@ impl Engine {
         Ok(Admitted { accepted, snapshot })
     }
 
-    /// What became of a message that was taken in before.
+    /// Returns the outcome of a message that was received before, or `None` if it is new.
     async fn known(
         &self,
         in_flight: &InFlightSend,
@@ -199,7 +199,7 @@ impl Engine {
                 let from = LogPosition::from(&from.ok_or_else(|| removed(&task))?);
                 match self.scheduler.active.running(&owner, &task) {
                     Some(writer) if !from.is_settled => Accepted::Run {
-                        // It came before now, and is let go with those whom the agent has let go.
+                        // It came earlier, so that any detach of this run lets its caller go.
                         detached: 0,
                         from: Some(from),
                         writer,
@@ -231,7 +231,7 @@ impl Engine {
             let snapshot = self.snapshot(&id, context).await?;
             let is_idle = snapshot.task.status.state.is_settled();
             if !is_idle && !looked_after && self.scheduler.active.running(&owner, &id).is_none() {
-                // Its process may have ended in the middle of a turn: what becomes of that comes first.
+                // Its process may have ended in the middle of a turn: recovery comes first.
                 looked_after = true;
                 let (owner, task) = (owner.clone(), id.clone());
                 self.maintenance.recover(Orphan::new(owner, task)).await;
@@ -267,7 +267,7 @@ impl Engine {
         }
     }
 
-    /// Begins a run for a message to a task that nobody works on, unless somebody does by now.
+    /// Begins a run for a message to an idle task, unless another run has begun meanwhile.
     async fn resume_idle(
         &self,
         known: Snapshot,
@@ -302,7 +302,7 @@ impl Engine {
         Ok(Placed::Admitted(Admitted { accepted, snapshot }))
     }
 
-    /// Gives a message to a run that goes on, unless that is over by now.
+    /// Queues a message for a run in progress, unless the run has ended meanwhile.
     async fn enqueue(
         &self,
         busy: Arc<TaskWriter>,
@@ -333,7 +333,7 @@ impl Engine {
                 return Err(A2aError::new(ErrorKind::Unavailable, text));
             }
         };
-        // An answer is worked on from now on, be it that its turn comes later.
+        // The task is working from the answer on, even if the answer's turn comes later.
         let then = asked.then_some(TaskState::Working);
         let message = &pending.request.message;
         let generation = match busy.append_message(message.clone(), then, receipt).await {
@@ -360,8 +360,8 @@ impl Engine {
     }
 }
 
-/// A message was taken in before, and the store keeps its task no more. To begin another one unasked could do
-/// twice what was to be done once.
+/// The error for a message that was received before, if the store no longer has its task. Beginning another
+/// task unasked could do twice what was to be done once.
 fn removed(task: &TaskId) -> A2aError {
     let text = format!(
         "$.params.message.messageId: a message with this id was received before, and its task `{task}` has been \
@@ -370,8 +370,8 @@ fn removed(task: &TaskId) -> A2aError {
     A2aError::new(ErrorKind::InvalidParams, text)
 }
 
-/// Reads the task for a caller who follows it from its message on. If that fails the message stays written,
-/// and the caller's stream reads the task again.
+/// Reads the task for a caller that follows it from its message on. If that fails the message stays
+/// written, and the caller's stream reads the task again.
 async fn first_snapshot(writer: &TaskWriter, first_step: FirstStep) -> Option<Snapshot> {
     match first_step.is_followed() {
         true => writer.snapshot().await.ok(),
@@ -389,8 +389,8 @@ fn position(writer: &TaskWriter, dialect: Dialect, generation: u64) -> LogPositi
     }
 }
 
-/// What comes of work that is brought to its end even if nobody waits for that any more; none if it
-/// panicked. Only work that has to wait for something becomes a task of its own.
+/// Runs work to its end even if its caller stops waiting; yields `None` if it panicked. Only work that has
+/// to wait becomes a task of its own.
 fn to_its_end<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> impl Future<Output = Option<T>> + Send {
@@ -403,7 +403,8 @@ fn to_its_end<T: Send + 'static>(
     }
 }
 
-/// Whether the caller's generation lets this message go to the task.
+/// Returns an error if the message names another context than its task, or if the task has ended and the
+/// caller's protocol version does not reopen it.
 fn check_message(
     message: &Message,
     snapshot: &Snapshot,

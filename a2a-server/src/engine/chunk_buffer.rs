@@ -14,7 +14,7 @@ pub(crate) struct ChunkBuffer(Mutex<Buffered>);
 struct Buffered {
     update: Option<Box<TaskArtifactUpdateEvent>>,
     bytes: usize,
-    /// Whether a writer will take what is here.
+    /// `true` if a writer will take what is here.
     is_scheduled: bool,
 }
 
@@ -84,7 +84,7 @@ impl ChunkBuffer {
     }
 }
 
-/// How much text is kept at most, but for the last chunk of it.
+/// Bytes of kept text from which on further chunks are refused.
 const MAX_BYTES: usize = 4096;
 
 /// Returns whether an update only adds text to an artifact, so that it can become one event with the next.

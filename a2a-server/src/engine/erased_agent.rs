@@ -17,10 +17,10 @@ pub(crate) trait ErasedAgent: Send + Sync + 'static {
     ) -> BoxFuture<'_, TurnResult>;
 }
 
-/// What comes of the agent's code in a turn; an error if it panicked.
+/// Result of the agent's code in a turn; an error if it panicked.
 pub(crate) type TurnResult = std::thread::Result<Result<(), Failure>>;
 
-/// Why a turn failed. Made from any error by `?`; callers never see what it says.
+/// Reason why a turn failed. Made from any error by `?`; never sent to callers.
 #[derive(Debug)]
 pub struct Failure(Box<dyn std::error::Error + Send + Sync>);
 

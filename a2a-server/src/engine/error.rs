@@ -22,7 +22,7 @@ impl From<StoreError> for A2aError {
             StoreError::Illegal(illegal) => {
                 Self::new(ErrorKind::UnsupportedOperation, illegal.to_string())
             }
-            // Somebody else writes: the caller may try again.
+            // Another writer has the task: the caller may try again.
             StoreError::Leased | StoreError::Fenced | StoreError::Behind(_) => {
                 ErrorKind::Unavailable.into()
             }

@@ -17,18 +17,18 @@ type Key = (Owner, TaskId);
 #[derive(Default)]
 pub(crate) struct Fanouts(Mutex<HashMap<Key, Weak<Fanout>>>);
 
-/// Those who follow a task, and the last events that one of them has read.
+/// The followers of a task, and the last events that one of them has read.
 ///
-/// Events are read from the store and put into JSON once for all who keep up. Whoever falls behind, or
-/// comes later, reads for itself until it has caught up.
+/// Events are read from the store and put into JSON once for all followers that keep up. A follower that
+/// falls behind, or comes later, reads for itself until it has caught up.
 pub(crate) struct Fanout {
     pub(crate) owner: Owner,
     pub(crate) task: TaskId,
-    /// Of the same sender as those of everyone here: a task that was forgotten and begun again under
-    /// its name has another.
+    /// Has the same sender as the watches of all followers here: a task that was removed and begun again
+    /// under its id has another.
     changes: watch::Receiver<u64>,
     recent: Mutex<Recent>,
-    /// The correlation id of the failure that ends the streams of all who are here.
+    /// Correlation id of the failure that ends the streams of all followers here.
     failure: watch::Sender<Option<Uuid>>,
     all: Arc<Fanouts>,
 }
@@ -36,13 +36,13 @@ pub(crate) struct Fanout {
 /// The last events that were read, none left out in between.
 #[derive(Default)]
 struct Recent {
-    /// Each with how many bytes it has.
+    /// Each event with its size in bytes.
     events: VecDeque<(Logged, usize)>,
     bytes: usize,
 }
 
 impl Fanouts {
-    /// Joins those who follow a task; leaves them when what this returns is dropped.
+    /// Joins the followers of a task; dropping the returned value leaves them.
     pub(crate) fn join(
         self: &Arc<Self>,
         owner: Owner,
@@ -65,12 +65,12 @@ impl Fanouts {
         });
         all.insert(key, Arc::downgrade(&fanout));
         drop(all);
-        // It may be that nobody else is left there, and then its end needs the lock.
+        // This may be the last reference, and its drop needs the lock.
         drop(present);
         fanout
     }
 
-    /// Ends the streams of those who follow a task; whoever joins later is not concerned.
+    /// Ends the streams of a task's followers; followers that join later are not affected.
     pub(crate) fn fail(&self, owner: &Owner, task: &TaskId, failure: Uuid) {
         let gone = lock(&self.0).remove(&(owner.clone(), task.clone()));
         if let Some(fanout) = gone.and_then(|gone| gone.upgrade()) {
@@ -91,7 +91,7 @@ impl Drop for Fanout {
 }
 
 impl Fanout {
-    /// Waits until the streams of all who are here are to end; yields the correlation id of the failure.
+    /// Waits until the streams of all followers here are to end; returns the correlation id of the failure.
     pub(crate) async fn failed(&self) -> Uuid {
         let mut failure = self.failure.subscribe();
         loop {
@@ -103,7 +103,7 @@ impl Fanout {
         }
     }
 
-    /// What comes after a generation, as far as others have read it.
+    /// Returns the events after a sequence number (`generation`), as far as other followers have read them.
     pub(crate) fn after(&self, generation: u64) -> VecDeque<Logged> {
         let recent = lock(&self.recent);
         let Some(place) = recent.place(generation + 1) else {
@@ -113,10 +113,10 @@ impl Fanout {
         later.map(|(logged, _)| logged.clone()).collect()
     }
 
-    /// Tells the others what was read, and yields it as it is told.
+    /// Shares what was read with the other followers, and returns it as they get it.
     pub(crate) fn tell(self: &Arc<Self>, read: Vec<Logged>) -> VecDeque<Logged> {
         let mut recent = lock(&self.recent);
-        // Who is alone has nobody to tell.
+        // A lone follower has nobody to share with.
         if Arc::strong_count(self) == 1 {
             *recent = Recent::default();
             return read.into();
@@ -126,14 +126,14 @@ impl Fanout {
 }
 
 impl Recent {
-    /// Where the event of a generation stands.
+    /// Returns the index of the event with a sequence number (`generation`), or `None` if it is not kept.
     fn place(&self, generation: u64) -> Option<usize> {
         let first = self.events.front()?.0.generation;
         let place = usize::try_from(generation.checked_sub(first)?).ok()?;
         (place < self.events.len()).then_some(place)
     }
 
-    /// Puts an event in that comes next, and yields it as all are told of it.
+    /// Adds the next event, and returns it as all followers get it.
     fn put(&mut self, logged: Logged) -> Logged {
         let place = self.place(logged.generation);
         if let Some((known, _)) = place.and_then(|place| self.events.get(place)) {
@@ -164,8 +164,8 @@ impl Recent {
     }
 }
 
-/// How many events are kept for those who follow a task, and how many bytes they have, roughly: twice
-/// what a reader gets at once.
+/// Maximum number of events kept for the followers of a task, and of their bytes, roughly: twice what a
+/// reader gets at once.
 const MOST: usize = 64;
 const MOST_BYTES: usize = 128 << 10;
 
@@ -211,11 +211,11 @@ mod tests {
         assert_eq!(generations(&other.after(3)), [4, 5, 6]);
         assert_eq!(generations(&other.after(5)), [6]);
         assert!(other.after(6).is_empty() && other.after(2).is_empty());
-        // Two have read the same at once: it is told as it was.
+        // Two have read the same at once: the first copy is shared.
         let again = other.tell(read(5..=7));
         assert_eq!(generations(&again), [5, 6, 7]);
         assert_eq!(generations(&one.after(3)), [4, 5, 6, 7]);
-        // Who is behind reads for itself.
+        // A follower that is behind reads for itself.
         assert_eq!(generations(&one.tell(read(2..=3))), [2, 3]);
         assert_eq!(generations(&one.after(3)), [4, 5, 6, 7]);
         // Nothing is left out.

@@ -15,12 +15,12 @@ use uuid::Uuid;
 use crate::engine::fanout::Fanout;
 use crate::store::{Logged, Store, StoreError, Tail};
 
-/// What is said first, and then every event of a task's log after a generation, in order, none left out
-/// and none twice, at the reader's own pace; the stream ends with the event of a state that ends it, or
-/// when the server closes.
+/// Streams the first update, then every event of a task's log after a sequence number (`after`), in order,
+/// none left out and none twice, at the reader's own pace. Ends with the event of a state that ends the
+/// stream, or when the server closes.
 ///
-/// Messages of the caller are in the log, but no generation of the protocol tells them on a stream.
-/// Steps are told, to be left out for whoever did not ask for them.
+/// Messages of the caller are in the log, but no protocol version sends them on a stream. Steps are
+/// streamed, to be left out for callers that did not ask for them.
 pub(crate) fn follow(
     store: Arc<dyn Store>,
     fanout: Arc<Fanout>,
@@ -57,7 +57,7 @@ struct Cursor {
     seen: u64,
     ahead: VecDeque<Logged>,
     changes: watch::Receiver<u64>,
-    /// Whether the stream ends with an event of this state.
+    /// Returns whether an event of this state ends the stream.
     ends: fn(TaskState) -> bool,
     closed: CancellationToken,
     ended: bool,
@@ -74,7 +74,7 @@ impl Cursor {
                 self.ahead = VecDeque::new();
                 match self.wait().await {
                     Ok(Some(events)) => self.ahead = events,
-                    // Whoever follows finds the rest elsewhere, by the last generation that it saw.
+                    // The follower finds the rest elsewhere, by the last sequence number that it saw.
                     Ok(None) => self.ended = true,
                     Err(error) => {
                         self.ended = true;
@@ -87,8 +87,8 @@ impl Cursor {
             if matches!(*event, Event::Message(_)) && !is_step(&event) {
                 continue;
             }
-            // A caller who catches up reads on through questions that were answered since. An event may
-            // be read before the watch tells of it.
+            // A caller that catches up reads on through questions that were answered since. An event may be
+            // read before the watch tells of it.
             let latest = self.ahead.is_empty() && *self.changes.borrow() <= generation;
             self.ended = latest
                 && event
@@ -102,7 +102,7 @@ impl Cursor {
         None
     }
 
-    /// What comes next; none if the server closes.
+    /// Waits for the next events; returns `None` if the server closes.
     async fn wait(&mut self) -> Result<Option<VecDeque<Logged>>, Error> {
         let seen = self.seen;
         tokio::select! {
@@ -129,7 +129,7 @@ impl Cursor {
         }
     }
 
-    /// What came next is not kept any more: the task as it stands says it all.
+    /// Returns the whole task as one event, because the store no longer keeps the next one.
     async fn start_again(&self) -> Result<VecDeque<Logged>, StoreError> {
         let Fanout { owner, task, .. } = &*self.fanout;
         let snapshot = self.store.snapshot(owner, task).await?;
@@ -148,7 +148,7 @@ fn lost(error: &StoreError) -> Error {
     ErrorKind::Internal.into()
 }
 
-/// The error for those who wait for the end of a turn that the store could not write.
+/// The error for callers and followers that wait for the end of a turn that the store could not write.
 pub(crate) fn stuck(failure: Uuid) -> A2aError {
     let text = format!(
         "the store could not write what came of the task; try again later. Correlation id: {failure}"
@@ -176,7 +176,7 @@ mod tests {
         })
     }
 
-    /// A follower at the begin of a log with these states. What the watch tells is ours to say.
+    /// A follower at the beginning of a log with these states, and the sender of its watch.
     async fn follower(states: &[TaskState]) -> (Cursor, watch::Sender<u64>) {
         let store = MemoryStore::default();
         let owner = Owner::from(a2a_transport::Principal::named("ada"));

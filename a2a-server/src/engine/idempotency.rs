@@ -13,20 +13,20 @@ use crate::engine::message_digest::{digest, digest_of_0_1_0};
 use crate::engine::outcome::Accepted;
 use crate::store::{Owner, Receipt};
 
-/// The messages that are being answered, as they came to this process: whoever sends one of them again
-/// shares what comes of it, however long that takes. What came of others the store knows for a while.
+/// The messages that this process is answering: a caller that sends one of them again shares its outcome,
+/// however long that takes. The outcomes of others are in the store for a while.
 pub(crate) struct InFlightSends(Arc<Open>);
 
 /// The sends that are in flight.
 struct Open {
-    /// How long a message is recognised; no time switches this off.
+    /// Time for which a message is recognised; zero switches this off.
     window: Duration,
     hasher: RandomState,
     places: Mutex<HashTable<Place>>,
 }
 
-/// Where a send is found by the hash of its owner and its id. Each is there as often as there are
-/// streams, so it takes little room.
+/// Entry of a send, found by the hash of its owner and message id. There are as many as streams, so it is
+/// small.
 struct Place {
     hash: u64,
     in_flight: Weak<InFlightSend>,
@@ -72,7 +72,7 @@ impl InFlightSends {
         }
         let (owner, digest) = (Owner::of(context), digest(request));
         let hash = open.hasher.hash_one((&owner, message));
-        // Held until the places are not: a send that nobody else holds leaves its place when it is let go.
+        // Outlives the lock: dropping the last reference to a send locks the places.
         let mut alike = Vec::new();
         let mut places = open.places();
         alike.extend(
@@ -111,13 +111,13 @@ impl InFlightSend {
         &self.message
     }
 
-    /// What the store is to know of it.
+    /// Returns the receipt that the store keeps of it.
     pub(crate) fn receipt(&self) -> Receipt {
         Receipt::new(self.message.clone(), self.digest, self.open.window)
     }
 
-    /// What was received under its name must have said the same, by the digest of this version or of an
-    /// earlier one, whose receipts a database may have.
+    /// Returns an error unless the message received under this id had the same digest, by the scheme of
+    /// this version or of 0.1.0, whose receipts a database may have.
     pub(crate) fn check_receipt(
         &self,
         received: [u8; 32],

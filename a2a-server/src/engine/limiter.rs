@@ -10,8 +10,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::store::Owner;
 
-/// How many turns run at once, and how many wait for that. The limits are made with [`Default`], and
-/// their fields are set.
+/// Limits on turns that run at once and on turns that wait. They are made with [`Default`], and their
+/// fields are set.
 ///
 /// ```
 /// let mut limits = a2a_server::TurnLimits::default();
@@ -22,15 +22,15 @@ use crate::store::Owner;
 pub struct TurnLimits {
     /// Turns at once; 10,000 by default.
     pub running: usize,
-    /// Turns at once for one caller who is known by name; 1,000 by default. Those who are not cannot be
-    /// told apart.
+    /// Turns at once for one caller with a name; 1,000 by default. Callers without a name are not
+    /// distinguished.
     pub running_per_caller: usize,
     /// Turns that wait; 1,000 by default. Further messages are refused as *unavailable*.
     pub waiting: usize,
-    /// How long a turn waits before its message is refused as *unavailable*; 10 s by default.
+    /// Time that a turn waits before its message is refused as *unavailable*; 10 s by default.
     pub patience: Duration,
-    /// Bytes that the messages hold together which turns answer, or which wait for a turn; 128 MiB by
-    /// default. Further messages are refused as *unavailable*.
+    /// Bytes of all messages that are being answered or wait for a turn; 128 MiB by default. Further
+    /// messages are refused as *unavailable*.
     pub message_bytes: usize,
 }
 
@@ -120,7 +120,7 @@ impl Limiter {
 
     /// Waits as long as it takes.
     pub(crate) async fn wait(&self, of_caller: Option<Arc<Semaphore>>) -> Option<TurnPermit> {
-        // A caller's own limit first: who waits there keeps nobody else waiting.
+        // A caller's own limit first: a message that waits there delays no other caller.
         let of_caller = match of_caller {
             Some(semaphore) => Some(semaphore.acquire_owned().await.ok()?),
             None => None,
@@ -131,7 +131,7 @@ impl Limiter {
         })
     }
 
-    /// One for all the tenants that a caller names: it may name any.
+    /// Returns the semaphore of a caller, which all the tenants that it names share: it may name any.
     fn caller(&self, principal: &Principal) -> Arc<Semaphore> {
         let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = callers.get(principal).and_then(Weak::upgrade) {

@@ -11,8 +11,8 @@ use crate::store::{Append, Lease, NewTask, Receipt, StoreError};
 
 /// Writes to the log of one task.
 ///
-/// Whoever writes may be stopped in the middle, and then nobody has seen whether it was written. So
-/// that is noted before, and looked into before the next time.
+/// A writer may be stopped in the middle of an append, and then its outcome is unknown. So each append is
+/// noted before it begins, and looked up before the next one.
 pub(crate) struct LogWriter {
     /// The task, as long as it is not stored.
     new: Option<Box<NewTask>>,
@@ -21,7 +21,7 @@ pub(crate) struct LogWriter {
     state: Option<TaskState>,
     /// The epoch of the lease; none if there is none.
     epoch: Option<u64>,
-    /// The trace that whatever is written belongs to.
+    /// The trace that all appends belong to.
     trace: Option<TraceContext>,
     /// Text whose append has begun, and has not succeeded.
     pending: Option<Box<TaskArtifactUpdateEvent>>,
@@ -41,11 +41,11 @@ pub(crate) struct AppendRequest {
     pub(crate) events: Vec<Event>,
     pub(crate) receipt: Option<Receipt>,
     pub(crate) checkpoint: Option<Object>,
-    /// Whether the lease ends with this.
+    /// `true` if the lease ends with this append.
     pub(crate) release: bool,
-    /// Whether a lease is taken even if there is nothing to write.
+    /// `true` if a lease is taken even if there is nothing to write.
     pub(crate) takes: bool,
-    /// Whether the lease is taken from whoever has it.
+    /// `true` if the lease is taken from its holder.
     pub(crate) seizes: bool,
 }
 
@@ -59,7 +59,7 @@ impl LogWriter {
         }
     }
 
-    /// For a task whose log ends at a generation.
+    /// For a task whose log ends at a sequence number (`generation`).
     pub(crate) fn at(generation: u64) -> Self {
         Self {
             new: None,
@@ -72,7 +72,7 @@ impl LogWriter {
         }
     }
 
-    /// Whatever is written from now on belongs to this trace.
+    /// Sets the trace of all later appends.
     pub(crate) fn belong_to(&mut self, trace: Option<TraceContext>) {
         self.trace = trace;
     }
@@ -82,12 +82,12 @@ impl LogWriter {
         self.new.as_deref()
     }
 
-    /// Where the log ends.
+    /// Returns the sequence number (`generation`) at which the log ends.
     pub(crate) fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Whether there is a lease to give back.
+    /// Returns whether there is a lease to give back.
     pub(crate) fn has_lease(&self) -> bool {
         self.new.is_none() && self.epoch.is_some()
     }
@@ -148,8 +148,8 @@ impl LogWriter {
         Ok(new.dialect)
     }
 
-    /// Looks up where the log of the task ends, which was stored by an append that nobody has seen the
-    /// end of; yields the dialect in which it was begun.
+    /// Reads where the log of the task ends that an append in doubt has stored; returns the dialect in
+    /// which it was begun.
     async fn find(&mut self, task_handle: &TaskHandle) -> Result<Dialect, StoreError> {
         let stored = task_handle.known().await?;
         self.generation = stored.generation;
@@ -158,8 +158,8 @@ impl LogWriter {
         self.begun()
     }
 
-    /// Finds out whether an append that nobody has seen the end of has stored the task; yields the dialect in
-    /// which it was begun, if so.
+    /// Finds out whether an append in doubt has stored the task; returns the dialect in which it was begun,
+    /// if so.
     pub(crate) async fn begun_unseen(
         &mut self,
         task_handle: &TaskHandle,
@@ -239,7 +239,7 @@ impl LogWriter {
         appended
     }
 
-    /// The text whose append has begun, and then the request.
+    /// Returns an append of the pending text, followed by the request.
     fn to_append(&self, task_handle: &TaskHandle, request: AppendRequest) -> Append {
         let pending = self.pending.as_deref().cloned();
         let pending = pending.map(Event::ArtifactUpdate);
@@ -292,7 +292,7 @@ impl LogWriter {
         }
     }
 
-    /// Finds out the outcome of an append. Whatever is asked of the store now is done after it.
+    /// Finds out the outcome of an append. The store does what it is asked now after that append.
     async fn look_back(
         &mut self,
         task_handle: &TaskHandle,
@@ -324,8 +324,8 @@ impl LogWriter {
         Ok(())
     }
 
-    /// The state of the task, as far as is known here: of what others write to its log one learns when
-    /// one writes.
+    /// Returns the state of the task, as far as is known here: appends of others are noticed when this
+    /// writer writes.
     pub(crate) async fn state(&self, task_handle: &TaskHandle) -> Result<TaskState, StoreError> {
         match (&self.new, self.state) {
             (None, Some(state)) => Ok(state),
@@ -355,7 +355,7 @@ impl AppendRequest {
     }
 }
 
-/// Whether nobody works on a task after these events.
+/// Returns whether these events leave a task idle.
 pub(crate) fn leaves_idle(events: &[Event]) -> bool {
     last_state(events).is_some_and(TaskState::is_settled)
 }

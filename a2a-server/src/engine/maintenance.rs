@@ -17,18 +17,18 @@ use crate::engine::turn_scheduler::{TurnScheduler, close};
 use crate::engine::update::UpdateError;
 use crate::store::{Orphan, Retention, Snapshot, StoreError};
 
-/// What becomes of tasks whose process ended before they did.
+/// Treatment of tasks whose process ended before they did.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Recovery {
-    /// They have failed, and say why: what the agent did out there is not repeated unasked.
+    /// They fail, and their status says why: what the agent did elsewhere is not repeated unasked.
     #[default]
     Fail,
     /// The agent takes the turn again, and finds in [`Turn::resumed`](crate::Turn::resumed) that it does.
     Resume,
 }
 
-/// What is to be done from time to time, and whether that has begun.
+/// Periodic work, and whether it has begun.
 pub(crate) struct Maintenance {
     pub(crate) store_handle: Arc<StoreHandle>,
     pub(crate) scheduler: Arc<TurnScheduler>,
@@ -42,7 +42,8 @@ pub(crate) struct Maintenance {
 }
 
 impl Maintenance {
-    /// Begins it, unless that has been done; whether it begins now. It ends when the server is dropped.
+    /// Begins the work, unless it has begun; returns whether it begins now. It ends when the server closes
+    /// or is dropped.
     pub(crate) fn begin(self: &Arc<Self>) -> bool {
         if self.begun.swap(true, Ordering::Relaxed) {
             return false;
@@ -103,7 +104,7 @@ impl Maintenance {
         }
     }
 
-    /// Takes in a task that nobody works on, if that is so.
+    /// Takes over an abandoned task, unless it is worked on here, is settled, or another process is faster.
     pub(crate) async fn recover(self: &Arc<Self>, orphan: Orphan) {
         // Its lease ran out while we were not looking: it is worked on here all the same.
         if self
@@ -139,7 +140,7 @@ impl Maintenance {
                 tracing::info!(task = %orphan.task, recovery = ?self.recovery, "found an abandoned task")
             }
             Err(error) => {
-                // Somebody else was faster.
+                // Another writer was faster.
                 return tracing::debug!(task = %orphan.task, %error, "did not take an abandoned task");
             }
         }
@@ -164,7 +165,7 @@ impl Maintenance {
     }
 }
 
-/// What the agent is given to go on with: the last message of its caller.
+/// Returns the message that the agent resumes with: the last one of its caller.
 fn resumed(orphan: Orphan, snapshot: Snapshot) -> PendingMessage {
     let mut history = snapshot.task.history.iter().rev();
     let message = history.find(|message| message.role == Role::User).cloned();
@@ -182,10 +183,10 @@ fn resumed(orphan: Orphan, snapshot: Snapshot) -> PendingMessage {
     }
 }
 
-/// How many abandoned tasks are looked at in one go.
+/// Maximum number of abandoned tasks recovered in one go.
 const ORPHANS_AT_ONCE: usize = 1000;
-/// How long is waited until old tasks are forgotten again: about so much longer than they should be they are
-/// kept, and as many more as end meanwhile.
+/// Interval at which old tasks are removed: they are kept about so much longer than they should be, and as
+/// many more as end meanwhile.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
 fn warn(error: &StoreError, what: &str) {

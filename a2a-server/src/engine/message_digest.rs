@@ -4,22 +4,23 @@ use a2a_types::{Content, Message, Object, Part, SendMessageRequest};
 use serde_json::{Number, Value};
 use sha2::{Digest as _, Sha256};
 
-/// SHA-256 of what is said, in the canonical model: the same in whichever generation it is said, and
-/// however its sender wants to be answered.
+/// Returns the SHA-256 of a message and of its request's metadata in the canonical model: the same in every
+/// protocol version, and however its sender wants to be answered.
 ///
 /// Two messages have the same digest if RFC 8785 writes their metadata and data alike: the order of members
 /// does not count, and numbers are doubles, so that `1`, `1.0` and `1e0` are equal, as are `-0` and `0`, and
 /// integers beyond 2⁵³ that round to the same double. It does not depend on how `serde_json` was built.
 ///
-/// Databases keep it, so what is said has the same digest in every later version of this crate, or its scheme
-/// stays beside [`digest_of_0_1_0`]. It is not that of the message's JSON, which takes longer to write and is
-/// longer to hash.
+/// Databases keep it, so a message has the same digest in every later version of this crate, or its scheme
+/// stays beside [`digest_of_0_1_0`]. It is not that of the message's JSON, which takes longer to write and
+/// is longer to hash.
 pub(crate) fn digest(request: &SendMessageRequest) -> [u8; 32] {
     digest_by(Scheme::Canonical, request)
 }
 
 /// Returns the digest that the first release has in its databases: of JSON as `serde_json` writes it, with
-/// members in the order in which it keeps them. It is equal to [`digest`] if the message has neither metadata nor data.
+/// members in the order in which it keeps them. It is equal to [`digest`] if the message has neither
+/// metadata nor data.
 pub(crate) fn digest_of_0_1_0(request: &SendMessageRequest) -> [u8; 32] {
     digest_by(Scheme::Text, request)
 }
@@ -37,7 +38,7 @@ fn digest_by(scheme: Scheme, request: &SendMessageRequest) -> [u8; 32] {
     Sha256::digest(said.bytes).into()
 }
 
-/// How JSON is hashed. The tags differ, so no message has the digest of another by the other scheme.
+/// Scheme by which JSON is hashed. The tags differ, so no message has the digest of another by the other.
 #[derive(Clone, Copy)]
 enum Scheme {
     /// Each value by itself, members sorted.
@@ -46,17 +47,17 @@ enum Scheme {
     Text,
 }
 
-/// How much room a message takes, most of the time.
+/// Initial capacity in bytes; most messages need no more.
 const USUAL: usize = 512;
 
-/// What is said, each piece with its length: none can be taken for its neighbour.
+/// Bytes to hash, each piece with its length: none can be taken for its neighbour.
 struct DigestInput {
     bytes: Vec<u8>,
     scheme: Scheme,
 }
 
 impl DigestInput {
-    /// Names every member: one that is new is to be said, too.
+    /// Adds a message. Names every member, so that a new one cannot be forgotten.
     fn message(&mut self, message: &Message) {
         let Message {
             message_id,
@@ -127,7 +128,7 @@ impl DigestInput {
         }
     }
 
-    /// Says the double that a number is: RFC 8785 writes each in one way, of both zeros the same.
+    /// Adds the double that a number is: RFC 8785 writes each in one way, both zeros the same.
     fn number(&mut self, number: &Number) {
         match number.as_f64().filter(|double| double.is_finite()) {
             Some(double) => {
@@ -139,10 +140,10 @@ impl DigestInput {
         }
     }
 
-    /// Says the members of an object, in whichever order it has them.
+    /// Adds the members of an object, sorted by name.
     fn members<'a>(&mut self, members: impl IntoIterator<Item = (&'a String, &'a Value)>) {
         let mut members: Vec<_> = members.into_iter().collect();
-        // They are, unless `preserve_order` is on.
+        // Always sorted, unless `preserve_order` is on.
         if !members.is_sorted_by_key(|(name, _)| *name) {
             members.sort_unstable_by_key(|(name, _)| *name);
         }

@@ -83,7 +83,7 @@ impl Engine {
         context: &Context,
     ) -> Result<Option<Snapshot>, A2aError> {
         let found = self.read(task, context).await?;
-        // It is not known for how long it is used: that of one which counts for answers is.
+        // Its use may take long, so it holds no share; `snapshot_to_copy` keeps one for answers.
         Ok(found.map(|snapshot| Snapshot {
             share: TaskShare::default(),
             ..snapshot
@@ -107,7 +107,7 @@ impl Engine {
         if bytes <= TaskBudget::SMALL || !snapshot.share.is_empty() {
             return Ok(snapshot);
         }
-        // It goes on changing meanwhile: who waits holds nothing.
+        // The task changes meanwhile: a caller that waits holds no snapshot.
         drop(snapshot);
         let share = self.copies.take(bytes).await?;
         let snapshot = self.snapshot(task, context).await?;
@@ -133,7 +133,7 @@ impl Engine {
             let text = format!("a task that is {} cannot be canceled", state.as_str());
             return Err(A2aError::new(ErrorKind::TaskNotCancelable, text));
         }
-        // Whatever the agent makes of it, the task has ended in the end.
+        // The loop ends when the task has ended, whatever the agent does.
         while !snapshot.task.status.state.is_terminal() {
             match self.scheduler.active.running(&owner, task) {
                 Some(writer) => {
@@ -156,7 +156,7 @@ impl Engine {
         Ok(())
     }
 
-    /// What is said first, and then everything that happens to a task after a generation.
+    /// Streams the first update, then all events of a task after a sequence number (`after`).
     pub(crate) async fn follow(
         &self,
         task: TaskId,
@@ -177,7 +177,7 @@ impl Engine {
         Ok(follow(store, fanout, changes, first, after, ends, closed))
     }
 
-    /// Waits until that is enough, here or, if the task is somebody else's by then, in its log.
+    /// Waits until `enough` holds, here or, if the run is over before that, until the log settles the task.
     pub(crate) async fn wait(
         &self,
         accepted: &Accepted,

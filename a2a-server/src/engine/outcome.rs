@@ -10,24 +10,23 @@ use crate::engine::run_state::{Phase, Progress, RunState};
 use crate::engine::task_writer::TaskWriter;
 use crate::store::Snapshot;
 
-/// What has been made of a message. It is kept for as long as the message is being answered, which may be
-/// long, so it holds no task: only where in its log the message stands.
+/// An accepted message. It is kept for as long as the message is being answered, which may be long, so it
+/// holds no task: only the message's place in its log.
 #[derive(Clone)]
 pub(crate) enum Accepted {
     /// The agent has been given it.
     Run {
         writer: Arc<TaskWriter>,
-        /// Where the log of a known task ended after the message; a new task has no log before the agent
-        /// acts.
+        /// End of the log of a known task after the message; a new task has no log before the agent acts.
         from: Option<LogPosition>,
-        /// How often the agent had let waiting callers go before the message came.
+        /// Number of times that the agent had let waiting callers go before the message came.
         detached: u64,
     },
-    /// It was sent before: this is what has become of it.
+    /// It was sent before, with this outcome.
     Known(Arc<Outcome>),
 }
 
-/// What came of a message, as far as it is known.
+/// Outcome of a message, as far as it is known.
 #[derive(Clone)]
 pub(crate) enum Outcome {
     Task(LogPosition),
@@ -40,7 +39,7 @@ pub(crate) struct LogPosition {
     pub(crate) task: TaskId,
     pub(crate) generation: u64,
     pub(crate) dialect: Dialect,
-    /// Whether the task was settled there.
+    /// `true` if the task was settled there.
     pub(crate) is_settled: bool,
 }
 
@@ -56,7 +55,7 @@ impl From<&Snapshot> for LogPosition {
 }
 
 impl Accepted {
-    /// Whether the work that it began is so far.
+    /// Returns whether `so_far` holds for the run that it began; `false` if there is none.
     pub(crate) fn is(&self, so_far: impl Fn(&RunState) -> bool) -> bool {
         matches!(self, Self::Run { writer, .. } if writer.run_state().is(so_far))
     }
@@ -69,13 +68,13 @@ impl Accepted {
         }
     }
 
-    /// Whether the agent has let those go who waited when the message came.
+    /// Returns whether the agent has let the callers go that waited when the message came.
     pub(crate) fn lets_go(&self, run: &RunState) -> bool {
         matches!(self, Self::Run { detached, .. } if run.detached > *detached)
     }
 
-    /// Waits until there is a task of which enough is known, or an answer without one. An agent that does
-    /// neither for so long gets a task: its caller has to be told something.
+    /// Waits until enough is known of a task, or there is an answer without one. If there is neither at
+    /// `until`, a task is stored: the caller needs an answer.
     pub(crate) async fn outcome(
         &self,
         until: Instant,

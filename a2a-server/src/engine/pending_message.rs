@@ -33,7 +33,7 @@ impl PendingMessage {
     }
 }
 
-/// What a turn begins with that another process has left.
+/// State that a process has left to the turn that resumes its work.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Resumed {

@@ -14,14 +14,14 @@ use a2a_types::{Dialect, Message};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-/// How far the work on a task is.
+/// Progress of the work on a task.
 #[derive(Debug, Default)]
 pub(crate) struct RunState {
-    /// Whether there is a task, or an answer without one.
+    /// The answer to the first message: a task, or a message without one.
     pub(crate) progress: Progress,
-    /// How often the agent let waiting callers go.
+    /// Number of times that the agent let waiting callers go.
     pub(crate) detached: u64,
-    /// The generation in which the task was last settled here; none yet if that is 0.
+    /// Sequence number (`generation`) at which the task was last settled here; 0 if it was not.
     pub(crate) settled: u64,
     /// The correlation id of a failure of the store, for as long as that keeps the end of a turn from being
     /// written.
@@ -52,20 +52,20 @@ pub(crate) enum Stop {
     Lost,
 }
 
-/// How far the answer to the first message is.
+/// Progress of the answer to the first message.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Progress {
     /// Nothing yet.
     #[default]
     Pending,
-    /// There is a task, begun by a caller who speaks this.
+    /// There is a task, begun in this dialect.
     Open(Dialect),
     /// The agent answered with a message, there will be no task.
     Answered(Arc<Message>),
 }
 
-/// The state that a writer shares with those who wait. It has few readers, mostly one: to change it costs no more than
-/// to wake them.
+/// The state that a writer shares with its waiters. They are few, mostly one: to change it costs no more
+/// than to wake them.
 #[derive(Debug, Default)]
 pub(crate) struct SharedRunState {
     run: Mutex<RunState>,
@@ -73,21 +73,21 @@ pub(crate) struct SharedRunState {
 }
 
 impl SharedRunState {
-    /// Changes it, and has those look who wait.
+    /// Changes it, and wakes its waiters.
     pub(crate) fn change(&self, change: impl FnOnce(&mut RunState)) {
         change(&mut self.lock());
         self.changed.notify_waiters();
     }
 
-    /// What it says of something.
+    /// Returns what `look` finds in the state.
     pub(crate) fn is<T>(&self, look: impl FnOnce(&RunState) -> T) -> T {
         look(&self.lock())
     }
 
-    /// Resolves when it is so.
+    /// Resolves when `is_so` holds.
     pub(crate) async fn until(&self, is_so: impl Fn(&RunState) -> bool) {
         loop {
-            // Hears of changes from here on, before it looks.
+            // Notices changes from here on, before it looks.
             let changed = self.changed.notified();
             if is_so(&self.lock()) {
                 return;

@@ -10,24 +10,24 @@ use tokio::sync::Notify;
 use crate::engine::fanout::Fanouts;
 use crate::store::{Append, Appended, Lease, Owner, Snapshot, Store, StoreError};
 
-/// The store, and under which name and for how long this server writes to a task.
+/// The store, and the name and term of the leases that this server takes.
 pub(crate) struct StoreHandle {
     pub(crate) store: Arc<dyn Store>,
     /// This process: another one that writes to the same store has another name.
     pub(crate) holder: Arc<str>,
-    /// How long a lease lasts unless it is renewed.
+    /// Time for which a lease lasts unless it is renewed.
     pub(crate) term: Duration,
-    /// Whether text that accumulates while an append is being written becomes one event.
+    /// `true` if text that accumulates while an append is being written becomes one event.
     pub(crate) merges_chunks: bool,
-    /// Whether the steps on the way to an answer are written.
+    /// `true` if the steps on the way to an answer are written.
     pub(crate) keeps_steps: bool,
-    /// Whether somebody takes what webhooks are to be told from the store.
+    /// `true` if a sender takes the notifications of webhooks from the store.
     pub(crate) notify: bool,
-    /// There may be more to take.
+    /// Signal that there may be more notifications to take.
     pub(crate) filled: Arc<Notify>,
-    /// Those who follow tasks of the store here.
+    /// Followers of the store's tasks in this process.
     pub(crate) fanouts: Arc<Fanouts>,
-    /// Whether the last append or task could not be written.
+    /// `true` if the last append or new task could not be written.
     is_failing: AtomicBool,
 }
 
@@ -77,7 +77,7 @@ impl StoreHandle {
         }
     }
 
-    /// A lease for a task, whoever works on it.
+    /// A lease for a task, taken from its holder if there is one.
     pub(crate) fn seize(&self) -> Lease {
         Lease::Seized {
             holder: Arc::clone(&self.holder),
@@ -85,7 +85,7 @@ impl StoreHandle {
         }
     }
 
-    /// Tells that webhooks may have something to be told.
+    /// Signals that there may be notifications of webhooks to deliver.
     pub(crate) fn announce(&self) {
         if self.notify {
             self.filled.notify_one();

@@ -19,9 +19,9 @@ use crate::engine::turn_scheduler::{TurnEnd, TurnScheduler};
 pub(crate) struct TaskGuard {
     scheduler: Arc<TurnScheduler>,
     writer: Arc<TaskWriter>,
-    /// Whether the run counts among those in progress.
+    /// `true` if the run counts among those in progress.
     counts: bool,
-    /// Whether the run has left its place, so that another one may have it by now.
+    /// `true` once the run has left its place, so that another one may have it.
     has_left: bool,
 }
 
@@ -68,7 +68,7 @@ impl TaskGuard {
     async fn take_turns(&self, first: Arc<PendingMessage>) {
         let mut next = Some(first);
         while let Some(mut pending) = next {
-            // Open until what came of the message is written down, however long the agent keeps the turn.
+            // Open until the outcome of the message is written, however long the agent keeps the turn.
             let in_flight = Arc::make_mut(&mut pending).in_flight.take();
             // It needs more room than the agent's turn does, and not for long.
             let (pending, span) = Box::pin(begin(&self.writer, pending)).await;

@@ -24,18 +24,18 @@ use crate::store::{NewTask, Owner, Receipt, Snapshot, StoreError};
 
 /// Writes the log of one task.
 ///
-/// A new task is kept back until somebody needs it: the agent by its first update, a caller who
-/// does not want to wait, or a generation that knows no answer without a task.
+/// A new task is not stored until it is needed: by the agent's first update, by a caller that does not want
+/// to wait, or by a protocol version that has no answer without a task.
 pub(crate) struct TaskWriter {
     task_handle: TaskHandle,
     context: ContextId,
-    /// Held, too, by whoever makes the answer one with a task, or one without.
+    /// Also held to decide whether the answer has a task or none.
     log: Mutex<LogWriter>,
     /// Text for the task's log that waits for the log writer.
     kept: ChunkBuffer,
-    /// Whether the task is known to be stored, so that text can wait for the log writer.
+    /// `true` if the task is known to be stored, so that text can wait for the log writer.
     is_stored: AtomicBool,
-    /// With which update from here the agent pauses: the first, if that is 1; none, if it is 0.
+    /// Number of the update from here after which the agent pauses; 0 for none.
     pause: AtomicU8,
     run_state: SharedRunState,
 }
@@ -101,12 +101,12 @@ impl TaskWriter {
         &self.task_handle.owner
     }
 
-    /// Whatever happens to the task from now on belongs to this trace.
+    /// Sets the trace that later events of the task belong to.
     pub(crate) async fn belong_to(&self, trace: Option<TraceContext>) {
         self.log.lock().await.belong_to(trace);
     }
 
-    /// How far the work is.
+    /// Returns the state of the run.
     pub(crate) fn run_state(&self) -> &SharedRunState {
         &self.run_state
     }
@@ -122,7 +122,7 @@ impl TaskWriter {
         Ok(())
     }
 
-    /// What the agent may see of another task of the same owner.
+    /// Returns another task of the same owner, or `None` if the store has none of that id.
     pub(crate) async fn other(&self, task: &TaskId) -> Result<Option<Task>, StoreError> {
         let TaskHandle {
             store_handle,
@@ -162,11 +162,11 @@ impl TaskWriter {
         Ok(())
     }
 
-    /// Whether the agent pauses with this update, so that what it has begun with is told before it goes
-    /// on. Who says how it stands, and is not done, most often means to take a while.
+    /// Returns whether the agent pauses after this update, so that followers get its first events before it
+    /// goes on. An agent that sends a status, and is not done, most often takes a while.
     fn pauses_with(&self, events: &[Event]) -> bool {
         let says_so = events.iter().any(|event| event.status().is_some());
-        // Of several updates at once more than one may pause, which is one too many and no harm.
+        // Of several updates at once more than one may pause, which does no harm.
         let left = self.pause.load(Ordering::Relaxed);
         let next = if says_so { 0 } else { left.saturating_sub(1) };
         self.pause.store(next, Ordering::Relaxed);
@@ -221,12 +221,12 @@ impl TaskWriter {
         self.log.lock().await.task(&self.task_handle).await
     }
 
-    /// In which state the task is, as far as is known here.
+    /// Returns the state of the task, as far as is known here.
     pub(crate) async fn state(&self) -> Result<TaskState, StoreError> {
         self.log.lock().await.state(&self.task_handle).await
     }
 
-    /// Whether the task is in the store.
+    /// Returns whether the task is in the store.
     pub(crate) async fn is_stored(&self) -> bool {
         self.log.lock().await.new_task().is_none()
     }
@@ -343,8 +343,8 @@ impl TaskWriter {
         self.write(&mut log, Box::default()).await
     }
 
-    /// Adds a message of the caller to the history, with what follows from it for the task; yields where the
-    /// log ends after that.
+    /// Adds a message of the caller to the history, with the state that follows from it; returns the
+    /// sequence number at which the log ends then.
     pub(crate) async fn append_message(
         &self,
         message: Message,
@@ -354,7 +354,7 @@ impl TaskWriter {
         let mut log = self.ready().await?;
         let mut events = vec![Event::Message(self.placed(message))];
         events.extend(then.map(|state| self.status_event(state, None, None)));
-        // An ended task is submitted before it hears anything.
+        // An ended task is submitted again before it gets the message.
         if then == Some(TaskState::Submitted) {
             events.reverse();
         }
@@ -374,12 +374,12 @@ impl TaskWriter {
         }
     }
 
-    /// Whether steps on the way to an answer are kept.
+    /// Returns whether steps on the way to an answer are kept.
     pub(crate) fn keeps_steps(&self) -> bool {
         self.store_handle().keeps_steps
     }
 
-    /// Keeps what the agent wants to know if it has to go on after a crash.
+    /// Stores what the agent needs to go on after a crash.
     pub(crate) async fn checkpoint(&self, checkpoint: Object) -> Result<(), UpdateError> {
         let mut log = self.ready().await?;
         let request = AppendRequest {
@@ -399,7 +399,7 @@ impl TaskWriter {
             .await
     }
 
-    /// Gives the task its last status, whoever works on it: they can write no more.
+    /// Gives the task its last status, and takes the lease from its holder, which can write no more.
     pub(crate) async fn seize(&self, state: TaskState) -> Result<(), UpdateError> {
         let request = AppendRequest {
             seizes: true,
@@ -409,7 +409,7 @@ impl TaskWriter {
             .await
     }
 
-    /// Gives the lease back, so that whoever comes next need not wait until it runs out.
+    /// Gives the lease back, so that the next writer need not wait until it runs out.
     pub(crate) async fn hand_back(&self) -> Result<(), UpdateError> {
         let mut log = self.log.lock().await;
         if !log.has_lease() {
@@ -462,13 +462,13 @@ impl TaskWriter {
         Ok(())
     }
 
-    /// Whether the agent answered with a message alone.
+    /// Returns whether the agent answered with a message alone.
     pub(crate) fn is_answered(&self) -> bool {
         self.run_state
             .is(|run| matches!(run.progress, Progress::Answered(_)))
     }
 
-    /// A message of this task says so.
+    /// Returns the message with the ids of this task and its context.
     pub(crate) fn placed(&self, mut message: Message) -> Message {
         self.place(&mut message);
         message

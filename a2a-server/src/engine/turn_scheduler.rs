@@ -19,19 +19,19 @@ use crate::engine::task_writer::TaskWriter;
 use crate::engine::update::UpdateError;
 use crate::store::StoreError;
 
-/// Runs the agent's turns, apart from any caller: nobody's disconnecting stops one.
+/// Runs the agent's turns, apart from any caller: a caller that disconnects stops none.
 pub(crate) struct TurnScheduler {
     agent: Arc<dyn ErasedAgent>,
     cancel_grace: Duration,
     pub(crate) active: ActiveTasks,
 }
 
-/// How the agent's code left a turn.
+/// Way in which the agent's code left a turn.
 pub(crate) enum TurnEnd {
     Done,
     Failed(uuid::Uuid),
     Canceled,
-    /// The task is somebody else's now.
+    /// The task is left to another writer.
     Lost,
 }
 
@@ -55,7 +55,7 @@ impl TurnScheduler {
         }
     }
 
-    /// The agent's code, until it returns, panics, or does not stop when it should.
+    /// Runs the agent's code until it returns, panics, or does not stop when it should.
     pub(crate) async fn run(
         &self,
         writer: &Arc<TaskWriter>,
@@ -107,7 +107,7 @@ impl TurnScheduler {
             let closed = match end {
                 _ if writer.is_answered() => Ok(()),
                 TurnEnd::Lost => {
-                    // Unless somebody has taken the lease: then there is nothing to give back.
+                    // If another writer has taken the lease, there is nothing to give back.
                     drop(writer.hand_back().await);
                     self.active.forget(writer);
                     return None;
@@ -129,8 +129,8 @@ impl TurnScheduler {
         }
     }
 
-    /// The message that the next turn is for, once the task is ready for that turn; how the run is left
-    /// instead, if it cannot be made so.
+    /// Returns the message that the next turn is for, once the task is ready for that turn, or `None`.
+    /// Errors: the end of the run instead, if the task cannot be made ready.
     async fn next_turn(&self, writer: &TaskWriter) -> Result<Option<Arc<PendingMessage>>, TurnEnd> {
         let Some(pending) = self.active.next(writer).await else {
             return Ok(None);
@@ -159,7 +159,7 @@ impl TurnScheduler {
 /// The agent's code in a turn. If it panics, while it runs or when it is dropped, the turn does not.
 struct Run<'a> {
     run: Option<BoxFuture<'a, std::thread::Result<Result<(), Failure>>>>,
-    /// What it does happens in this span.
+    /// Span in which the code runs.
     span: &'a Span,
 }
 
@@ -179,12 +179,12 @@ impl Drop for Run<'_> {
     fn drop(&mut self) {
         let _within = self.span.enter();
         let run = self.run.take();
-        // What it has to say was said to the hook of panics.
+        // The panic hook has reported it.
         drop(catch_unwind(AssertUnwindSafe(|| drop(run))));
     }
 }
 
-/// What the agent said when it panicked.
+/// Message of the agent's panic.
 #[derive(Debug, thiserror::Error)]
 #[error("the agent panicked: {0}")]
 struct Panic(String);
@@ -197,8 +197,8 @@ impl Panic {
     }
 }
 
-/// Makes a task ready for the next turn, if it can have one: a task that ended meanwhile is
-/// submitted again where the caller's generation does that.
+/// Makes a task ready for the next turn, if it can have one: a task that ended meanwhile is submitted again
+/// where the caller's protocol version does that.
 async fn begin_next(writer: &TaskWriter, pending: &PendingMessage) -> Result<bool, UpdateError> {
     writer.belong_to(pending.context.trace.clone()).await;
     if writer.is_answered() {
@@ -219,8 +219,8 @@ async fn wake(writer: &TaskWriter, reopens: bool) -> Result<bool, UpdateError> {
     Ok(true)
 }
 
-/// What a message makes of an idle task: an ended one is submitted again, one that waited for the
-/// caller is worked on.
+/// Returns the state that a message gives an idle task: an ended one is submitted again, one that waited
+/// for the caller is worked on.
 pub(crate) fn woken(state: TaskState) -> Option<TaskState> {
     match state {
         state if state.is_terminal() => Some(TaskState::Submitted),
@@ -239,8 +239,8 @@ async fn settle(
     persist(writer, || close(writer, state, text)).await
 }
 
-/// Does what comes after a turn, however long the store is in trouble: nobody else would. Those who wait for
-/// it are told at once.
+/// Does what comes after a turn, again until the store takes it: nothing else would. Waiting callers and
+/// followers get the failure at once.
 async fn persist<T, F>(writer: &TaskWriter, step: impl Fn() -> F) -> Result<T, UpdateError>
 where
     F: Future<Output = Result<T, UpdateError>>,
@@ -256,7 +256,7 @@ where
                 return done;
             }
         };
-        // Whoever waits for a task that was never stored is told so.
+        // Callers that wait for a task that was never stored get the error.
         if !writer.is_stored().await {
             return Err(error.into());
         }
@@ -270,11 +270,11 @@ where
     }
 }
 
-/// How long to wait before that is tried again, the first time and at most.
+/// Delay before that is tried again, the first and the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Gives a task its last status, and says this, unless it has one, or the turn ended by waiting for the
+/// Gives a task its last status, with this text, unless it has one, or the turn ended by waiting for the
 /// caller.
 pub(crate) async fn close(
     writer: &TaskWriter,
@@ -288,10 +288,10 @@ pub(crate) async fn close(
         return Ok(());
     }
     match writer.status(state, text.map(Message::agent), None).await {
-        // Somebody else was faster.
+        // Another writer was faster.
         Err(_) if settled(writer.task().await?.status.state) => Ok(()),
         Err(UpdateError::Store(StoreError::TooLong(_))) => {
-            // What was to be said last does not fit.
+            // The last message does not fit.
             let state = match state {
                 TaskState::Completed => TaskState::Failed,
                 other => other,

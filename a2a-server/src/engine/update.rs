@@ -10,11 +10,11 @@ use crate::store::StoreError;
 pub struct ArtifactUpdate {
     /// The artifact, with the parts that are new.
     pub artifact: Artifact,
-    /// Whether the parts are added to the artifact of that id, instead of replacing it.
+    /// `true` if the parts are added to the artifact of that id, instead of replacing it.
     pub append: bool,
-    /// Whether the artifact is complete.
+    /// `true` if the artifact is complete.
     pub last_chunk: bool,
-    /// Told with this event only.
+    /// Metadata of this event alone.
     pub metadata: Option<Object>,
 }
 
@@ -30,7 +30,7 @@ impl ArtifactUpdate {
     }
 }
 
-/// An update was refused; nothing of it was stored or told.
+/// Refusal of an update, of which nothing was stored or sent.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UpdateError {

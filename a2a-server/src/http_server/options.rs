@@ -1,4 +1,4 @@
-//! How a server is reached by HTTP: its options.
+//! Options of an HTTP server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use a2a_types::reading::Mode;
 
 use crate::server::Server;
 
-/// How a server is reached by HTTP.
+/// An HTTP server and its options.
 ///
 /// [`Server::http`] makes one: [`service`](Self::service) mounts it in a program that listens itself (hyper,
 /// tower, axum), [`bind`](Self::bind) gives it a listener of its own.
@@ -40,12 +40,12 @@ pub(super) struct Settings {
     pub(super) public_url: Option<String>,
     pub(super) reading: Reading,
     pub(super) authenticator: Option<Arc<dyn Authenticator>>,
-    /// Whether anyone may use it from anywhere.
+    /// `true` if anyone may use it from anywhere.
     pub(super) open: bool,
     pub(super) hosts: AllowedHosts,
     pub(super) probes: Probes,
     pub(super) drain: Duration,
-    /// Whether it is reached by bindings that its card does not name, too.
+    /// `true` if it also answers by bindings that its card does not name.
     pub(super) every_binding: bool,
     pub(super) keep_alive: Duration,
     pub(super) body_timeout: Duration,
@@ -54,7 +54,7 @@ pub(super) struct Settings {
     pub(super) options: ServeOptions,
 }
 
-/// The hosts that a server was told to answer as.
+/// The hosts that a server answers as.
 #[derive(Clone, Default)]
 pub(super) enum AllowedHosts {
     /// Those that suit its address.
@@ -86,13 +86,13 @@ impl Default for Settings {
 }
 
 impl<L> HttpServer<L> {
-    /// Where requests are POSTed to; `/` by default.
+    /// Sets the path that requests are POSTed to; `/` by default.
     pub fn path(mut self, path: &str) -> Self {
         self.settings.path = format!("/{}", path.trim_matches('/'));
         self
     }
 
-    /// The URL that requests are POSTed to, as the card tells it: needed when a proxy stands before
+    /// Sets the URL that requests are POSTed to, as the card names it: needed when a proxy stands before
     /// this address or ends TLS. Without one the card has the host that its caller used, by `http`;
     /// interfaces that a card names itself stay as they are.
     pub fn public_url(mut self, url: impl Into<String>) -> Self {
@@ -106,20 +106,20 @@ impl<L> HttpServer<L> {
         self
     }
 
-    /// The generation of callers who ask in a way that several generations share.
+    /// Sets the protocol version of requests that several versions share.
     pub fn prefer(mut self, dialect: Dialect) -> Self {
         self.settings.reading.prefer = Some(dialect);
         self
     }
 
-    /// Who is let in. Without one it is everyone who reaches the address, which must then be a
-    /// loopback address, unless it is [open to anyone](Self::open_to_anyone).
+    /// Sets the authenticator of callers. Without one every caller that reaches the address is let in, so
+    /// it must be a loopback address, unless it is [open to anyone](Self::open_to_anyone).
     pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
         self.settings.authenticator = Some(Arc::new(authenticator));
         self
     }
 
-    /// Lets anyone in who reaches the address, whatever address it is: to read, change and cancel
+    /// Lets in every caller that reaches the address, whatever address it is: to read, change and cancel
     /// one another's tasks, too.
     pub fn open_to_anyone(mut self) -> Self {
         self.settings.open = true;
@@ -149,15 +149,15 @@ impl<L> HttpServer<L> {
         self
     }
 
-    /// Where it tells whether it lives, and whether it is ready: by default at `/healthz` and
-    /// `/readyz`, to whoever asks. It is ready unless it is shutting down or its store does not answer.
+    /// Sets the paths of the liveness and readiness probes: by default `/healthz` and `/readyz`, for any
+    /// caller. The server is ready unless it is shutting down or its store does not answer.
     pub fn probes(mut self, probes: Probes) -> Self {
         self.settings.probes = probes;
         self
     }
 
-    /// For how long it goes on as before when it is to shut down, and only says that it is not ready
-    /// any more: so long may load balancers take to notice. No time by default.
+    /// Sets for how long it goes on as before when it is to shut down, and only reports that it is not
+    /// ready any more: load balancers may take that long to notice. Zero by default.
     pub fn drain(mut self, period: Duration) -> Self {
         self.settings.drain = period;
         self
@@ -171,39 +171,39 @@ impl<L> HttpServer<L> {
         self
     }
 
-    /// After how much silence a stream gets a comment; 15 s by default.
+    /// Sets the silence after which a stream gets a comment; 15 s by default.
     pub fn keep_alive(mut self, period: Duration) -> Self {
         self.settings.keep_alive = period;
         self
     }
 
-    /// How long each KiB of a request's body may take; 10 s by default.
+    /// Sets the time that each KiB of a request's body may take; 10 s by default.
     pub fn body_timeout(mut self, limit: Duration) -> Self {
         self.settings.body_timeout = limit;
         self
     }
 
-    /// How many bytes the body of a request may have; 4 MiB by default.
+    /// Sets the maximum bytes of a request's body; 4 MiB by default.
     pub fn body_limit(mut self, bytes: usize) -> Self {
         self.settings.reading.limits.bytes = bytes;
         self
     }
 
-    /// How many bytes all request bodies may have together that are being received; 128 MiB by default.
+    /// Sets the maximum bytes of all request bodies together that are being received; 128 MiB by default.
     /// Further ones get 503 and `Retry-After`.
     pub fn receive_budget(mut self, bytes: usize) -> Self {
         self.settings.receive_budget = Some(bytes);
         self
     }
 
-    /// How many bytes all answers may have together that their callers have not taken yet; 256 MiB by
+    /// Sets the maximum bytes of all answers together that their callers have not taken yet; 256 MiB by
     /// default. Further ones get 503 and `Retry-After`.
     pub fn answer_budget(mut self, bytes: usize) -> Self {
         self.settings.answer_budget = Some(bytes);
         self
     }
 
-    /// What connections are allowed.
+    /// Sets the limits of connections.
     pub fn options(mut self, options: ServeOptions) -> Self {
         self.settings.options = options;
         self

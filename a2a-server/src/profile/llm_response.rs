@@ -1,4 +1,4 @@
-//! One response of the model, as the agent tells it.
+//! One response of the model, as the agent sends it.
 
 use a2a_types::extension::trpc::{
     CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Step, reasoning_artifact,
@@ -9,12 +9,12 @@ use a2a_types::{Artifact, ArtifactId, Part};
 use crate::engine::update::{ArtifactUpdate, UpdateError};
 use crate::turn::Turn;
 
-/// What one response of the model thinks, says and has done.
+/// Reasoning, text and tool calls of one response of the model.
 ///
-/// What it says is an artifact of the task, by the response's id, and everybody sees it. The rest are
-/// steps: callers who speak the [profile](a2a_types::extension::trpc) see them if the card declares
-/// it, and others hear nothing of them. An agent whose card does not declare it, or whose server
-/// [hides steps](crate::ServerBuilder::hide_steps), may tell them all the same: they go nowhere.
+/// Its text is an artifact of the task, by the response's id, and every caller sees it. The rest are steps:
+/// callers that speak the [profile](a2a_types::extension::trpc) see them if the card declares it, and
+/// others get none of them. An agent whose card does not declare it, or whose server [hides
+/// steps](crate::ServerBuilder::hide_steps), may send them all the same: they go nowhere.
 ///
 /// ```
 /// use a2a_server::{Failure, Turn};
@@ -40,13 +40,12 @@ use crate::turn::Turn;
 pub struct LlmResponse<'t> {
     turn: &'t Turn,
     id: String,
-    /// The artifacts that have begun: what is said, and what is thought.
+    /// The artifacts that have begun: text, and reasoning.
     begun: Vec<ArtifactId>,
 }
 
 impl Turn {
-    /// Tells what one response of the model thinks, says and has done, under the id that the model's
-    /// service gave it.
+    /// Begins one response of the model, under the id that the model's service gave it.
     pub fn llm_response(&self, id: impl Into<String>) -> LlmResponse<'_> {
         LlmResponse {
             turn: self,
@@ -57,20 +56,20 @@ impl Turn {
 }
 
 impl LlmResponse<'_> {
-    /// Says something more.
+    /// Adds text.
     pub async fn delta(&mut self, text: impl Into<String> + Send) -> Result<(), UpdateError> {
         let artifact = self.said(text);
         self.add(artifact).await
     }
 
-    /// Says everything at once, in place of what was said in pieces before.
+    /// Sends the whole text at once, in place of earlier pieces.
     pub async fn text(&mut self, text: impl Into<String> + Send) -> Result<(), UpdateError> {
         let artifact = self.said(text);
         self.begun.push(artifact.artifact_id.clone());
         self.publish(artifact, false, true).await
     }
 
-    /// Thinks something more.
+    /// Adds reasoning.
     pub async fn reasoning(&mut self, text: impl Into<String> + Send) -> Result<(), UpdateError> {
         match self.turn.keeps_steps() {
             true => self.add(reasoning_artifact(&self.id, text)).await,

@@ -19,7 +19,7 @@ pub(crate) fn is_declared(card: &AgentCard) -> bool {
     Version::is_understood(Version::of_card(card))
 }
 
-/// In which manner a caller is answered.
+/// Format in which a caller is answered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum ReplyFormat {
     /// Without steps, each update as the agent gave it.
@@ -29,10 +29,10 @@ pub(crate) enum ReplyFormat {
 }
 
 impl ReplyFormat {
-    /// How the sender of a message is answered.
+    /// Returns the format for the sender of a message.
     ///
-    /// Callers declare the profile in their message, or as an extension that they want active. Who
-    /// only shows to be a client of the framework gets the form that it keeps whole, and no steps.
+    /// Callers declare the profile in their message, or as an extension that they want active. Other
+    /// clients of the framework get the form that it keeps whole, and no steps.
     pub(crate) fn of_sender(
         context: &Context,
         message: Option<&Message>,
@@ -56,8 +56,8 @@ impl ReplyFormat {
         }
     }
 
-    /// How whoever asks for a task is told of it: only messages have a place to declare the profile
-    /// in, so the last one that was sent to the task counts.
+    /// Returns the format for a reader of a task: only messages have a place to declare the profile in, so
+    /// the last one that was sent to the task counts.
     pub(crate) fn of_reader(context: &Context, task: &Task, keeps_steps: bool) -> Self {
         let mut said = task.history.iter().rev();
         let last = said.find(|message| message.role == Role::User);
@@ -98,7 +98,7 @@ impl ReplyFormat {
         }
     }
 
-    /// What happens, as the caller is told of it.
+    /// Writes updates in this format.
     pub(crate) fn tell<S>(self, beginning: Beginning, updates: S) -> ReplyStream
     where
         S: Stream<Item = Result<Update, Error>> + Send + 'static,
@@ -112,10 +112,10 @@ impl ReplyFormat {
     }
 }
 
-/// What happens, as a caller is told of it.
+/// Stream of updates in a caller's format.
 pub(crate) type ReplyStream = Pin<Box<dyn Stream<Item = Result<Update, Error>> + Send>>;
 
-/// How the sender of a message wants to be answered.
+/// Options of a reply that the sender of a message has set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReplyOptions {
     pub(crate) collapse: Collapse,
@@ -129,7 +129,7 @@ impl ReplyOptions {
             it.return_immediately || it.task_push_notification_config.is_some()
         };
         Self {
-            // Whoever asks to be answered soon, or by a webhook, looks after the task.
+            // A caller that wants an immediate answer, or a webhook, looks after the task.
             collapse: match configuration.filter(task) {
                 Some(_) => Collapse::Never,
                 None => Collapse::One,
@@ -156,7 +156,7 @@ fn plain(update: Result<Update, Error>) -> Option<Result<Update, Error>> {
     Some(Ok(Update::new(event, update.generation)))
 }
 
-/// What is told for one update: its place in the log belongs to the last of it.
+/// Writes one update as events: its place in the log belongs to the last of them.
 fn written(writer: &mut StreamWriter, update: Result<Update, Error>) -> Vec<Result<Update, Error>> {
     let Update {
         event, generation, ..
@@ -180,5 +180,5 @@ fn written(writer: &mut StreamWriter, update: Result<Update, Error>) -> Vec<Resu
     updates.collect()
 }
 
-/// What is told in place of an error.
+/// Text of the update that replaces an error.
 const BROKEN_OFF: &str = "The stream broke off. What comes of the task can still be asked for.";

@@ -23,7 +23,7 @@ impl Default for TaskBudget {
 }
 
 impl TaskBudget {
-    /// How many bytes are not counted.
+    /// Bytes up to which a task is not counted.
     pub(crate) const SMALL: usize = 1 << 20;
 
     /// Waits until so many bytes have room.
@@ -48,7 +48,7 @@ impl TaskShare {
         Some(self.0?)
     }
 
-    /// Whether nothing is counted.
+    /// Returns whether nothing is counted.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -57,7 +57,7 @@ impl TaskShare {
 /// As much as the events of the largest task.
 const MEBIBYTES: u32 = 64;
 
-/// How long a caller waits for room.
+/// Time that a caller waits for room.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

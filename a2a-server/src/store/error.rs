@@ -1,27 +1,27 @@
-//! Why a store did not do what it was asked.
+//! Errors of a store.
 
 use a2a_types::IllegalEvent;
 
-/// Why a store did not do what it was asked.
+/// Reason why a store did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// There is no such task, or it is somebody else's.
+    /// There is no such task, or it has another owner.
     #[error("there is no such task")]
     NoTask,
     /// There is such a task already.
     #[error("the task exists already")]
     TaskExists,
-    /// The message was received before: [`Store::received`](super::Store::received) tells what came of it.
+    /// The message was received before: [`Store::received`](super::Store::received) returns its outcome.
     #[error("the message was received before")]
     Received,
     /// The log has gone on: read it again.
     #[error("the log ends at generation {0}")]
     Behind(u64),
-    /// The writer's lease was taken by somebody else.
+    /// Another writer took the lease.
     #[error("the lease was taken by somebody else")]
     Fenced,
-    /// Somebody else writes, and their lease has not run out.
+    /// Another writer has a lease that has not run out.
     #[error("the task is leased to somebody else")]
     Leased,
     /// There is no room for more, and nothing that has ended could make some.

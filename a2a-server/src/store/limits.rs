@@ -212,7 +212,7 @@ pub fn size_of_notification(trace: Option<&TraceContext>) -> usize {
     NOTIFICATION + state.map_or(0, str::len)
 }
 
-/// What an event or message costs beside its content.
+/// Bytes that a push notification config costs beside its content.
 const FRAME: usize = 256;
-/// What a notification costs beside the state of its trace.
+/// Bytes that a notification costs beside the state of its trace.
 const NOTIFICATION: usize = 256;

@@ -1,6 +1,6 @@
-//! Where tasks are kept: each is a log of events, and the fold of its log.
+//! Stores of tasks: each task is a log of events, and the fold of its log.
 //!
-//! A [`Store`] keeps logs; [`MemoryStore`] until the process ends, [`SqliteStore`] for good. A store of
+//! A [`Store`] keeps logs: [`MemoryStore`] until the process ends, [`SqliteStore`] in a file. A store of
 //! your own shows that it keeps its promises by passing [`suite`].
 
 mod budget;
@@ -37,13 +37,13 @@ pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement
 
 /// Keeps the logs of tasks.
 ///
-/// Every method that is about one task wants its owner: a task of somebody else is not there. A log
-/// is only ever appended to; its length is the task's *generation*. What a method has resolved to
-/// stays true: a store for good has written it down by then.
+/// Every method about one task takes its owner: a task of another owner is not found. A log is only ever
+/// appended to; its length is the task's *generation*. What a method has resolved to stays true: a durable
+/// store has written it by then.
 ///
-/// What is asked of a store about one task is done in the order in which it is asked: if the future of
-/// a method is dropped, it may be done or not, but not after what is asked later. A task holds at most
-/// 1,000 messages of its caller, 64 MiB of events, 1 MiB more of those that end it, and 16 webhooks of 64 KiB.
+/// Calls about one task take effect in the order in which they are made: a call whose future is dropped may
+/// take effect or not, but not after later calls. A task holds at most 1,000 messages of its caller, 64 MiB
+/// of events, 1 MiB more of those that end it, and 16 webhooks of 64 KiB.
 pub trait Store: Send + Sync + 'static {
     /// Begins the log of a new task with the task itself, generation 1, and what has happened to it
     /// since, and leases it: epoch 1. All of that or nothing.
@@ -58,9 +58,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// Adds events to a log, all or none.
     ///
-    /// Errors: [`StoreError::NoTask`]; [`StoreError::Behind`] if the log does not end at the
-    /// generation that the writer knows; [`StoreError::Fenced`] and [`StoreError::Leased`] if somebody
-    /// else writes; [`StoreError::Illegal`] if an event cannot happen to the task as it stands;
+    /// Errors: [`StoreError::NoTask`]; [`StoreError::Behind`] if the log does not end at the generation
+    /// that the writer knows; [`StoreError::Fenced`] and [`StoreError::Leased`] if another writer has the
+    /// lease; [`StoreError::Illegal`] if an event cannot happen to the task as it stands;
     /// [`StoreError::Received`]; [`StoreError::TooManyMessages`], [`StoreError::TooManyArtifacts`],
     /// [`StoreError::TooLong`].
     fn append<'a>(
@@ -77,8 +77,8 @@ pub trait Store: Send + Sync + 'static {
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>>;
 
-    /// What the log holds after a generation, in order: all of it, or the first part, which is never
-    /// empty if there is anything.
+    /// Returns the events after a sequence number (`generation`), in order: all of them, or the first ones,
+    /// never none if there are any.
     fn events_after<'a>(
         &'a self,
         owner: &'a Owner,
@@ -86,7 +86,7 @@ pub trait Store: Send + Sync + 'static {
         generation: u64,
     ) -> BoxFuture<'a, Result<Tail, StoreError>>;
 
-    /// Tells the generation, and each change of it; closed when the task is gone.
+    /// Returns a watch of the log's last sequence number (`generation`); closed when the task is gone.
     fn watch<'a>(
         &'a self,
         owner: &'a Owner,
@@ -100,8 +100,8 @@ pub trait Store: Send + Sync + 'static {
         listing: Listing,
     ) -> BoxFuture<'a, Result<Page, StoreError>>;
 
-    /// Keeps a webhook of a task, in place of one with the same id, and in which generation of the
-    /// protocol it was asked for; one that came with a new task is of that task's.
+    /// Keeps a webhook of a task, in place of one with the same id, and the protocol version in which it
+    /// was asked for; one that came with a new task has that task's.
     ///
     /// Errors: [`StoreError::NoTask`], [`StoreError::TooManyConfigs`], [`StoreError::ConfigTooLong`],
     /// [`StoreError::Full`].
@@ -127,8 +127,8 @@ pub trait Store: Send + Sync + 'static {
         config: &'a ConfigId,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// What became of a message that the owner sent before; none if it is not known any more. It may be known
-    /// longer than its task is kept.
+    /// Returns the outcome of a message that the owner sent before, or `None` if it is not known any more.
+    /// It may be known longer than its task is kept.
     fn received<'a>(
         &'a self,
         owner: &'a Owner,
@@ -145,8 +145,8 @@ pub trait Store: Send + Sync + 'static {
         answer: Message,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Takes notifications that are due, at most so many, and keeps them from everyone else for `term`.
-    /// Of each webhook only the first that is not delivered is ever due.
+    /// Takes notifications that are due, at most so many, and hides them from other callers for `term`. Of
+    /// each webhook only the first that is not delivered is ever due.
     fn notifications(
         &self,
         limit: usize,
@@ -156,10 +156,10 @@ pub trait Store: Send + Sync + 'static {
     /// Notifications that were given up, the first first, at most so many: they are kept with their task.
     fn dead_letters(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>>;
 
-    /// How many notifications are not delivered yet, without those that were given up.
+    /// Counts the notifications that are not delivered yet, without those that were given up.
     fn undelivered(&self) -> BoxFuture<'_, Result<usize, StoreError>>;
 
-    /// Tells what became of a notification. One that is gone is settled already.
+    /// Records the outcome of a notification. One that is gone is settled already.
     fn settle<'a>(
         &'a self,
         notification: &'a Notification,
@@ -174,8 +174,8 @@ pub trait Store: Send + Sync + 'static {
         term: Duration,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Tasks that are being worked on by nobody: neither ended nor interrupted, with a lease that ran
-    /// out; at most so many.
+    /// Tasks that nobody works on: neither ended nor interrupted, with a lease that ran out; at most so
+    /// many.
     fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>>;
 
     /// Forgets ended tasks that are too old or too many, the oldest first, and those that have waited

@@ -1,11 +1,11 @@
-//! Who a task belongs to.
+//! Owner of a task.
 
 use std::sync::Arc;
 
 use a2a_transport::{Context, Principal};
 
-/// Who a task belongs to: a caller, within a tenant. Nobody else can see it, and neither can the
-/// same caller in another tenant. Specification 1.0 §13.1.
+/// Owner of a task: a caller, within a tenant. Nobody else can see the task, and neither can the same
+/// caller in another tenant. Specification 1.0 §13.1.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub struct Owner {
@@ -21,7 +21,7 @@ impl Owner {
         Self { principal, tenant }
     }
 
-    /// Whoever asks.
+    /// Returns the caller of a request as an owner.
     pub(crate) fn of(context: &Context) -> Self {
         Self::new(context.principal.clone(), context.tenant.clone())
     }

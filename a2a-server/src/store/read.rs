@@ -1,4 +1,4 @@
-//! What is read from a store.
+//! Values read from a store.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use a2a_types::{
 
 use super::{Owner, TaskShare};
 
-/// A task as it stood at a generation.
+/// A task at a sequence number (`generation`) of its log.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Snapshot {
@@ -19,11 +19,11 @@ pub struct Snapshot {
     pub task: Arc<Task>,
     /// The length of its log.
     pub generation: u64,
-    /// The generation of the protocol in which it was created.
+    /// Protocol version in which it was created.
     pub dialect: Dialect,
-    /// What the agent wrote down for the case that it has to go on after a crash.
+    /// Checkpoint of the agent, for a turn that resumes after a crash.
     pub checkpoint: Option<Object>,
-    /// What a store that had to read a large task counts for it: kept for as long as the task is.
+    /// Share of the memory that the store allows for large tasks: held for as long as the task is.
     pub share: TaskShare,
 }
 
@@ -40,13 +40,13 @@ impl Snapshot {
     }
 }
 
-/// What a log holds after a generation.
+/// Events of a log after a sequence number (`generation`).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Tail {
     /// These events, and perhaps more after them.
     Events(Vec<Logged>),
-    /// Nobody knows any more, or the log is not that long: begin with the task as it stands.
+    /// The store no longer has them, or the log is not that long: begin with the task as it stands.
     Unknown,
 }
 
@@ -54,9 +54,9 @@ pub enum Tail {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Logged {
-    /// Its place.
+    /// Its sequence number in the log.
     pub generation: u64,
-    /// The event, shared by everyone who reads it.
+    /// The event, shared by all its readers.
     pub event: SharedEvent,
 }
 
@@ -70,7 +70,7 @@ impl Logged {
     }
 }
 
-/// Which tasks are wanted.
+/// Filter and limit of a list of tasks.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Listing {
@@ -82,7 +82,7 @@ pub struct Listing {
     pub since: Option<Timestamp>,
     /// Only those that come after this place: where the page before ended.
     pub after: Option<Place>,
-    /// How many at most. A store may yield fewer, but at least one, so that a page does not hold too
+    /// Maximum number of tasks. A store may yield fewer, but at least one, so that a page does not hold too
     /// many bytes.
     pub limit: usize,
 }
@@ -119,7 +119,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Where a task stands.
+    /// Returns the place of a task.
     pub fn of(task: &Task) -> Self {
         Self::at(&task.id, &task.status)
     }
@@ -139,11 +139,11 @@ impl Place {
 pub struct Page {
     /// The tasks, whole.
     pub tasks: Vec<Task>,
-    /// How many match, on all pages.
+    /// Number of matching tasks, on all pages.
     pub total: usize,
-    /// Whether more come after these.
+    /// `true` if more come after these.
     pub more: bool,
-    /// What a store that had to read large tasks counts for them: kept for as long as they are.
+    /// Share of the memory that the store allows for large tasks: held for as long as they are.
     pub share: TaskShare,
 }
 
@@ -163,7 +163,7 @@ impl Page {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Orphan {
-    /// Whose it is.
+    /// Owner of the task.
     pub owner: Owner,
     /// The task.
     pub task: TaskId,
@@ -176,13 +176,13 @@ impl Orphan {
     }
 }
 
-/// What became of a message that was received.
+/// Record of a received message.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Received {
     /// SHA-256 of what was asked.
     pub digest: [u8; 32],
-    /// What came of it.
+    /// Outcome of the message.
     pub outcome: Outcome,
 }
 
@@ -193,7 +193,7 @@ impl Received {
     }
 }
 
-/// What came of a message.
+/// Outcome of a message.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Outcome {
@@ -203,19 +203,19 @@ pub enum Outcome {
     Message(Box<Message>),
 }
 
-/// An event that a webhook is to be told of.
+/// An event to be delivered to a webhook.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Notification {
-    /// Whose task it is.
+    /// Owner of the task.
     pub owner: Owner,
     /// The webhook, and its task.
     pub config: TaskPushNotificationConfig,
-    /// The generation of the protocol in which the webhook was asked for.
+    /// Protocol version in which the webhook was asked for.
     pub dialect: Dialect,
-    /// The event's place in the log of the task.
+    /// Sequence number of the event in the log of the task.
     pub generation: u64,
-    /// How often it was tried before.
+    /// Number of earlier attempts.
     pub attempt: u32,
     /// The trace that the event belongs to.
     pub trace: Option<TraceContext>,

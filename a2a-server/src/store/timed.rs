@@ -1,4 +1,4 @@
-//! A store that tells how long it takes.
+//! Timing of a store's methods.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::{
     Retention, Settlement, Snapshot, Store, StoreError, Tail,
 };
 
-/// Tells how long a store takes for what. It is what a server takes its store for.
+/// A store that records the duration of each method as a metric.
 pub(crate) struct Timed<S>(pub(crate) S);
 
 impl<S: Store> Store for Timed<S> {

@@ -1,4 +1,4 @@
-//! What is written to a store.
+//! Values written to a store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,23 +15,23 @@ use super::Snapshot;
 pub struct NewTask {
     /// The task, submitted.
     pub task: Arc<Task>,
-    /// The generation of the protocol in which it was asked for.
+    /// Protocol version in which it was asked for.
     pub dialect: Dialect,
     /// A webhook that came with it.
     pub config: Option<TaskPushNotificationConfig>,
     /// The message that began it, so that it begins none twice.
     pub receipt: Option<Receipt>,
-    /// Who works on it.
+    /// Holder of its lease.
     pub holder: Arc<str>,
-    /// How long its lease lasts, by the store's clock.
+    /// Time for which its lease lasts, by the store's clock.
     pub term: Duration,
-    /// What has happened to it already, as if appended at once by its holder.
+    /// Events that have happened to it already, as if appended at once by its holder.
     pub events: Vec<Event>,
-    /// Whether its lease ends with that.
+    /// `true` if its lease ends with these events.
     pub release: bool,
-    /// Whether its webhook is to be told of that.
+    /// `true` if its webhook is to be notified of these events.
     pub notify: bool,
-    /// The trace that it was asked for in, for whom it is told.
+    /// Trace of the request, kept with the notifications.
     pub trace: Option<TraceContext>,
 }
 
@@ -70,7 +70,7 @@ impl NewTask {
     }
 }
 
-/// What is added to a log.
+/// Addition to a log.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Append {
@@ -78,22 +78,22 @@ pub struct Append {
     pub after: u64,
     /// The writer's right to write.
     pub lease: Lease,
-    /// Whether the lease ends with this.
+    /// `true` if the lease ends with this.
     pub release: bool,
     /// The events.
     pub events: Vec<Event>,
     /// The message among the events, so that it is not taken twice.
     pub receipt: Option<Receipt>,
-    /// What replaces the agent's checkpoint.
+    /// Replacement of the agent's checkpoint.
     pub checkpoint: Option<Object>,
-    /// Whether the task's webhooks are to be told of the events, those that are told on streams.
+    /// `true` if the task's webhooks are to be notified of those events that streams get.
     pub notify: bool,
-    /// The trace that the events belong to: kept with what webhooks are to be told.
+    /// The trace that the events belong to: kept with their notifications.
     pub trace: Option<TraceContext>,
 }
 
 impl Append {
-    /// These events after a generation, by who holds the lease of this epoch.
+    /// Makes the addition of these events after a generation, by the holder of the lease of this epoch.
     pub fn held(after: u64, epoch: u64, events: Vec<Event>) -> Self {
         Self {
             after,
@@ -130,8 +130,8 @@ impl Append {
     }
 }
 
-/// The right to write to a log. Every lease has an epoch, one more than the last one's: a writer who
-/// lost its lease without knowing is recognised by its epoch.
+/// The right to write to a log. Every lease has an epoch, one more than the last one's: a writer that lost
+/// its lease without knowing is recognised by its epoch.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Lease {
     /// The writer's own, of this epoch, even if it ran out: nobody has taken it since.
@@ -141,21 +141,21 @@ pub enum Lease {
     },
     /// A new one, if nobody has one that has not run out.
     Taken {
-        /// Who works on the task from now on.
+        /// Holder of the lease from now on.
         holder: Arc<str>,
         /// For how long, by the store's clock.
         term: Duration,
     },
-    /// A new one, whoever has one.
+    /// A new one, also if another holder has one.
     Seized {
-        /// Who works on the task from now on.
+        /// Holder of the lease from now on.
         holder: Arc<str>,
         /// For how long, by the store's clock.
         term: Duration,
     },
 }
 
-/// What came of an [`Append`].
+/// Outcome of an [`Append`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Appended {
@@ -180,7 +180,7 @@ pub struct Receipt {
     pub message: MessageId,
     /// SHA-256 of what was asked.
     pub digest: [u8; 32],
-    /// How long it is recognised, by the store's clock.
+    /// Time for which it is recognised, by the store's clock.
     pub term: Duration,
 }
 
@@ -195,7 +195,7 @@ impl Receipt {
     }
 }
 
-/// What became of an attempt to notify.
+/// Outcome of an attempt to notify.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Settlement {
     /// The webhook took it: the next one may go.
@@ -208,15 +208,15 @@ pub enum Settlement {
     GivenUp,
 }
 
-/// Which tasks are kept of those that nobody works on. It is made with [`Default`], and its fields are set.
+/// Limits on idle and ended tasks that are kept. Made with [`Default`], and its fields are set.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Retention {
-    /// Ended ones for how long after their end.
+    /// Time for which ended tasks are kept after their end.
     pub age: Duration,
-    /// Ended ones how many at most.
+    /// Maximum number of ended tasks.
     pub count: usize,
-    /// Those that wait for their caller for how long.
+    /// Time for which tasks are kept that wait for their caller.
     pub patience: Duration,
 }
 

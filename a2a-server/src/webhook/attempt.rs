@@ -31,12 +31,12 @@ impl Attempt {
         self.0.clone()
     }
 
-    /// Makes it part of a trace; what the receiver is told of that.
+    /// Makes it part of a trace; returns the trace context for the receiver.
     pub(super) fn join(&self, trace: Option<TraceContext>) -> Option<TraceContext> {
         spans::join(&self.0, trace)
     }
 
-    /// Tells what came of it.
+    /// Records the outcome, and returns it.
     pub(super) fn end(self, outcome: Outcome) -> Outcome {
         let word = match outcome {
             Outcome::Delivered => "delivered",

@@ -1,4 +1,4 @@
-//! Whether a receiver wants to be called at all.
+//! Challenge: a receiver proves that it wants to be called.
 
 use a2a_transport::webhook::CHALLENGE;
 use http::StatusCode;
@@ -51,7 +51,7 @@ fn is_text(answer: &Answer) -> bool {
         && essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("text/plain"))
 }
 
-/// How long an answer may be that contains nothing but the token.
+/// Maximum bytes of an answer that should contain nothing but the token.
 const LONGEST: usize = 4096;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! One attempt to hand something to a receiver.
+//! One attempt to deliver a notification to a receiver.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -15,21 +15,21 @@ use super::guard::WebhookPolicy;
 use super::outcome::{Outcome, Reason};
 use super::slots::{Room, Slots};
 
-/// What carries notifications to webhooks. Every request has a connection of its own, whose address
-/// was checked.
+/// Sender of notifications to webhooks. Every request has a connection of its own, whose address was
+/// checked.
 pub(crate) struct Courier {
     pub(super) policy: WebhookPolicy,
     pub(super) dialer: Dialer,
     pub(super) slots: Slots,
 }
 
-/// What is to be delivered. It cannot be printed: it is full of secrets.
+/// A request to be delivered. It cannot be printed: it is full of secrets.
 pub(crate) struct Outgoing {
-    /// Where to.
+    /// URL of the webhook.
     pub(crate) url: String,
-    /// What the receiver knows the sender by, and the like.
+    /// Headers by which the receiver knows the sender, and the like.
     pub(crate) headers: HeaderMap,
-    /// What the body is.
+    /// Media type of the body.
     pub(crate) content_type: HeaderValue,
     /// The notification.
     pub(crate) body: Bytes,
@@ -41,12 +41,12 @@ pub(crate) struct Outgoing {
 pub(crate) struct NoAuthorities(#[source] rustls::Error);
 
 impl Courier {
-    /// Carries where the policy permits, through the sockets of this machine.
+    /// Makes a sender to all that the policy permits, through the sockets of this machine.
     pub(crate) fn new(policy: WebhookPolicy) -> Result<Self, NoAuthorities> {
         Self::through(policy, Arc::new(Machine), Arc::new(Machine))
     }
 
-    /// Carries through another network.
+    /// Makes a sender through another network.
     pub(super) fn through(
         policy: WebhookPolicy,
         names: Arc<dyn Resolve>,
@@ -60,8 +60,8 @@ impl Courier {
         })
     }
 
-    /// Tries once. It takes as long as [`WAIT`] and [`TOTAL`] together at most: who delivers to many
-    /// hosts does so at once, and not in turn.
+    /// Tries once. It takes at most [`WAIT`] and [`TOTAL`] together: deliveries to many hosts must run at
+    /// once, not in turn.
     pub(crate) async fn attempt(&self, delivery: Outgoing) -> Outcome {
         let failed = |reason| Outcome::Later {
             after: None,
@@ -88,7 +88,7 @@ impl Courier {
 
         let response = &answer.response;
         let outcome = judge(response.status(), response.headers(), SystemTime::now());
-        // What the head says holds, however the body goes on.
+        // The head of the answer counts, however the body goes on.
         let _ = timeout_at(
             deadline.min(Instant::now() + PATIENCE),
             answer.drain(MOST_BODY),
@@ -98,7 +98,7 @@ impl Courier {
     }
 }
 
-/// What an answer means.
+/// Returns the outcome that an answer means.
 fn judge(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Outcome {
     match status {
         status if status.is_success() => Outcome::Delivered,
@@ -110,19 +110,19 @@ fn judge(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Outcome {
     }
 }
 
-/// How long one attempt may take once it has begun.
+/// Time that one attempt may take once it has begun.
 pub(super) const TOTAL: Duration = Duration::from_secs(15);
 
-/// How long one attempt waits for others.
+/// Time that one attempt waits for others.
 pub(super) const WAIT: Duration = Duration::from_secs(15);
 
-/// How long a receiver may take to finish its answer when it has said what matters.
+/// Time that a receiver may take to finish its answer after the head.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How much of the answer's body is read.
+/// Bytes of the answer's body that are read.
 const MOST_BODY: usize = 64 << 10;
 
-/// How many requests are under way at once.
+/// Maximum numbers of requests at once.
 const ROOM: Room = Room {
     all: 256,
     doubtful: 64,
@@ -130,7 +130,7 @@ const ROOM: Room = Room {
     line: 16,
 };
 
-/// The longest that we stay away.
+/// The longest `Retry-After` that is obeyed.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[cfg(test)]

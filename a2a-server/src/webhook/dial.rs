@@ -20,8 +20,8 @@ use super::outcome::Reason;
 use super::range;
 use super::refusal::Refusal;
 
-/// Connects to what the guard let pass, once more guarded: a name means nothing until it is resolved.
-/// It reads no proxy settings, since a proxy would resolve names on its own.
+/// Connects to targets that the guard let pass, and checks once more: a name means nothing until it is
+/// resolved. It reads no proxy settings, since a proxy would resolve names on its own.
 pub(super) struct Dialer {
     names: Arc<dyn Resolve>,
     network: Arc<dyn Network>,
@@ -56,7 +56,7 @@ impl Dialer {
         names: Arc<dyn Resolve>,
         network: Arc<dyn Network>,
     ) -> Result<Self, rustls::Error> {
-        // Reading the authorities of the platform takes a while: who adds none shares them.
+        // Reading the authorities of the platform takes a while: all policies that add none share them.
         static PLAIN: OnceLock<Arc<Verifier>> = OnceLock::new();
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let is_plain = policy.roots.is_empty();
@@ -115,8 +115,8 @@ impl Dialer {
         Err(reason)
     }
 
-    /// The addresses that a target has at this moment, if all of them may be called: who has a
-    /// public one and another is up to something.
+    /// The addresses that a target has at this moment, if all of them may be called: a name with a public
+    /// one and another is suspicious.
     async fn addresses(&self, target: &Target) -> Result<Vec<IpAddr>, Reason> {
         let mut addresses = match &target.host {
             Host::Ipv4(address) => vec![(*address).into()],
@@ -171,10 +171,10 @@ impl Network for Machine {
     }
 }
 
-/// How long it may take until a request can be sent.
+/// Time until a request can be sent.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Of more addresses the others are not tried.
+/// Maximum number of a target's addresses that are tried.
 const MOST_ADDRESSES: usize = 3;
 
 #[cfg(test)]

@@ -19,13 +19,13 @@ use super::refusal::Refusal;
 /// The head of an answer, with a body to be read.
 pub(super) struct Answer {
     pub(super) response: Response<Incoming>,
-    /// What moves the bytes; dropped, it closes the connection.
+    /// Task that moves the bytes; dropped, it closes the connection.
     _connection: AbortOnDropHandle<()>,
 }
 
 impl Dialer {
-    /// Sends a request to a target, with the target's path and host. It goes where it goes: a
-    /// redirection is an answer like others.
+    /// Sends a request to a target, with the target's path and host. It follows no redirection: that is an
+    /// answer like others.
     pub(super) async fn ask(
         &self,
         target: &Target,
@@ -44,7 +44,7 @@ impl Dialer {
             .await
             .map_err(|_| Reason::Http)?;
         let connection = AbortOnDropHandle::new(tokio::spawn(async move {
-            // Whoever waits for the answer is told of the end.
+            // The request fails, too, and its caller sees that.
             let _ = connection.await;
         }));
         let response = sender.send_request(request).await;
@@ -70,7 +70,7 @@ impl Answer {
         Some(body)
     }
 
-    /// Reads up to so much of the body, so that who sends it is not cut off, and forgets it.
+    /// Reads and drops up to so much of the body, so that its sender is not cut off.
     pub(super) async fn drain(&mut self, limit: usize) {
         let mut left = limit;
         while let Some(Ok(frame)) = self.response.body_mut().frame().await {
@@ -83,13 +83,13 @@ impl Answer {
 }
 
 impl Target {
-    /// What the first line of a request names.
+    /// Returns the path and query for the request line.
     pub(super) fn path(&self) -> Result<PathAndQuery, Refusal> {
         let path = &self.url[Position::BeforePath..Position::AfterQuery];
         path.parse().map_err(|_| Refusal::Malformed)
     }
 
-    /// What the `Host` header says.
+    /// Returns the value of the `Host` header.
     fn authority(&self) -> Result<HeaderValue, Refusal> {
         let authority = &self.url[Position::BeforeHost..Position::AfterPort];
         authority.parse().map_err(|_| Refusal::Malformed)
@@ -110,8 +110,8 @@ pub(super) fn post(body: Bytes) -> Request<Full<Bytes>> {
     request
 }
 
-/// How we introduce ourselves.
+/// Value of the `User-Agent` header.
 const AGENT: &str = concat!("a2a-server/", env!("CARGO_PKG_VERSION"));
 
-/// How much of an answer is kept before somebody reads it, its head included.
+/// Bytes of an answer that are buffered before they are read, its head included.
 const MOST_AT_ONCE: usize = 64 << 10;

@@ -1,4 +1,4 @@
-//! Which URLs a server may be told to call.
+//! Policy of the URLs that a server may call.
 
 use std::cell::Cell;
 use std::net::IpAddr;
@@ -8,8 +8,8 @@ use url::{Host, ParseError, SyntaxViolation, Url};
 use super::range;
 use super::refusal::Refusal;
 
-/// Which webhooks a server accepts. Its default suits a server that anybody may register webhooks
-/// with: `https` to a public host, at port 443 or 8443.
+/// Policy of the webhooks that a server accepts. Its default suits a server that anybody may register
+/// webhooks with: `https` to a public host, at port 443 or 8443.
 ///
 /// ```
 /// use a2a_server::WebhookPolicy;
@@ -120,7 +120,7 @@ pub(crate) struct Target {
     pub(super) allowed: bool,
 }
 
-/// Reads what is unmistakably a URL: the standard makes browsers mend much that is not.
+/// Parses a URL that needs no repair: the standard makes browsers mend many that do.
 fn parse(text: &str) -> Result<Url, Refusal> {
     let (mended, credentials) = (Cell::new(false), Cell::new(false));
     let notice = |violation| match violation {
@@ -172,7 +172,7 @@ fn judge_host(host: &Host, written: &str, allowed: bool) -> Result<(), Refusal> 
     {
         return Err(Refusal::Address(kind));
     }
-    // Whoever reads another address than we do has been misled, or wants to mislead.
+    // A program that reads another address than this one has been misled, or the URL is to mislead.
     match address.is_ipv4() && written != address.to_string() {
         true => Err(Refusal::Disguised),
         false => Ok(()),
@@ -201,7 +201,7 @@ fn judge_name(name: &str, written: &str, allowed: bool) -> Result<(), Refusal> {
     }
 }
 
-/// What ends names that mean another host on every network, besides names of one word.
+/// Suffixes of names that mean another host on every network, besides names of one word.
 const LOCAL_NAMES: &[&str] = &[
     "localhost",
     "localdomain",

@@ -1,4 +1,4 @@
-//! The headers that a receiver knows us by.
+//! Headers by which a receiver knows the sender.
 
 use a2a_transport::webhook::TOKENS;
 use a2a_types::TaskPushNotificationConfig;
@@ -6,10 +6,10 @@ use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 
 use super::refusal::Refusal;
 
-/// The headers that a config asks for, or which of its members cannot be one.
+/// Returns the headers that a config asks for. Errors: the first of its members that cannot be a header.
 ///
-/// `Authorization` only if there are credentials: a scheme alone says how the sender may identify
-/// itself, and whoever signs knows how. The token goes under the names of all generations.
+/// `Authorization` only if there are credentials: a scheme alone says how the sender may identify itself,
+/// and a sender that signs knows how. The token goes under the names of all protocol versions.
 pub(crate) fn headers_for(config: &TaskPushNotificationConfig) -> Result<HeaderMap, Refusal> {
     let mut headers = HeaderMap::new();
     if let Some(authentication) = &config.authentication {
@@ -48,7 +48,7 @@ fn visible<'a>(text: &'a str, member: &'static str) -> Result<&'a str, Refusal> 
     }
 }
 
-/// What names of schemes are made of. RFC 9110 §5.6.2.
+/// Returns whether a byte may be part of a scheme's name. RFC 9110 §5.6.2.
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

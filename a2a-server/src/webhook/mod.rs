@@ -1,4 +1,4 @@
-//! What webhooks are told: taken from the outbox, and brought to where it may go.
+//! Notifications of webhooks: taken from the outbox, and delivered to permitted receivers.
 //!
 //! ```text
 //! Store ── notifications ──► Outbox ── in its webhook's generation ──► Courier
@@ -39,7 +39,7 @@ use self::headers::headers_for;
 use self::outbox::Outbox;
 use crate::engine::store_handle::StoreHandle;
 
-/// Whether a webhook has to repeat a random text before it is registered, as 0.1 would have it: only
+/// Rule by which a webhook has to repeat a random text before it is registered, as 0.1 would have it: only
 /// its owner can have it do so.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
@@ -53,7 +53,7 @@ pub enum Challenge {
     Always,
 }
 
-/// How webhooks are told.
+/// Delivery of notifications to webhooks.
 pub(crate) struct Webhooks {
     policy: WebhookPolicy,
     challenge: Challenge,
@@ -79,7 +79,7 @@ impl Webhooks {
         })
     }
 
-    /// Whether a webhook may be registered.
+    /// Checks whether a webhook may be registered.
     pub(crate) async fn check(
         &self,
         config: &TaskPushNotificationConfig,
@@ -95,12 +95,12 @@ impl Webhooks {
         }
     }
 
-    /// The public keys by which what they are told is verified.
+    /// The keys by which notifications are signed.
     pub(crate) fn keys(&self) -> Option<WebhookKeys> {
         self.keys.clone()
     }
 
-    /// Tells them what the store has for them, until the server is closed or dropped.
+    /// Delivers the store's notifications until the server is closed or dropped.
     pub(crate) fn begin(
         &self,
         store_handle: &StoreHandle,

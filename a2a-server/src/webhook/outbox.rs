@@ -26,15 +26,15 @@ use crate::store::{Notification, Settlement, Store, StoreError, Tail};
 /// Takes notifications out of the store, and has them delivered: each at least once, those of one
 /// webhook in order.
 ///
-/// A notification is in the store from the moment on in which its event is. One that a process has
-/// taken is due again for everyone when that process has not told in time what became of it.
+/// A notification is in the store from the moment on in which its event is. One that a process has taken is
+/// due again for every process if the first has not settled it in time.
 pub(crate) struct Outbox {
     store: Arc<dyn Store>,
     courier: Arc<dyn Carry>,
     keys: Option<WebhookKeys>,
-    /// After which pauses an attempt is made again.
+    /// Delays before further attempts.
     pauses: Arc<[Duration]>,
-    /// Something may have been put in.
+    /// Signal that something may have been put in.
     filled: Arc<Notify>,
     closed: CancellationToken,
 }
@@ -58,7 +58,7 @@ impl Outbox {
         })
     }
 
-    /// Delivers until the server closes, or nobody has it any more.
+    /// Delivers until the server closes, or is dropped.
     pub(crate) async fn run(self: Arc<Self>, server: Weak<impl Send + Sync>) {
         let mut deliveries = JoinSet::new();
         let mut counted: Option<Instant> = None;
@@ -81,7 +81,7 @@ impl Outbox {
                 // The next one of that webhook may go.
                 Some(_) = deliveries.join_next(), if !deliveries.is_empty() => {}
                 () = self.filled.notified(), if deliveries.len() < MOST_AT_ONCE => {}
-                // What was put off, and what others have left.
+                // Notifications that were put off, and those that other processes have left.
                 () = tokio::time::sleep(LOOK_EVERY) => {}
                 () = self.closed.cancelled() => {}
             }
@@ -93,7 +93,7 @@ impl Outbox {
         }
     }
 
-    /// Tells how many notifications wait.
+    /// Records how many notifications wait.
     async fn count(&self) {
         match self.store.undelivered().await {
             Ok(depth) => metric::OUTBOX_DEPTH.set([], depth),
@@ -118,7 +118,7 @@ impl Outbox {
                 }
                 Outcome::Later { after, reason } => self.put_off(&notification, after, reason),
             },
-            // Nothing that this generation is told.
+            // No notification in this protocol version.
             Ok(None) => Settlement::Delivered,
             Err(StoreError::NoTask) => return,
             Err(error) => {
@@ -161,7 +161,8 @@ impl Outbox {
         let attempt = usize::try_from(notification.attempt).unwrap_or(usize::MAX);
         match self.pauses.get(attempt) {
             Some(pause) => {
-                let pause = after.unwrap_or_else(|| with_jitter(*pause));
+                // A receiver may ask for more time, and not use up its attempts at once.
+                let pause = with_jitter(*pause).max(after.unwrap_or_default());
                 tracing::debug!(%task, attempt, %reason, ?pause, "a webhook is told later");
                 told("later", Settlement::Later(pause))
             }
@@ -172,7 +173,8 @@ impl Outbox {
         }
     }
 
-    /// Nobody is there any more, and says so: it is not tried again, unless it is somewhere else by now.
+    /// Deletes a webhook whose receiver is gone. `false` if it has changed meanwhile: then it is tried
+    /// again.
     async fn forget(&self, notification: &Notification) -> bool {
         let Notification { owner, config, .. } = notification;
         let (task, id) = (&config.task_id, &config.id);
@@ -189,7 +191,7 @@ impl Outbox {
         true
     }
 
-    /// What the webhook is told, in its own generation.
+    /// Returns the webhook's request in its protocol version, or `None` if that has none for this event.
     async fn pack(&self, notification: &Notification) -> Result<Option<Outgoing>, StoreError> {
         let Some(event) = self.event(notification).await? else {
             return Ok(None);
@@ -262,8 +264,8 @@ impl Outbox {
         })
     }
 
-    /// The task as it stands, with the status that it had then: what happened since comes with the
-    /// next notification again. Of artifacts only whole ones are worth a notification.
+    /// The task as it stands, with the status that it had then: later events come with the next
+    /// notification again. Of artifacts only whole ones are worth a notification.
     async fn whole(
         &self,
         notification: &Notification,
@@ -282,7 +284,7 @@ impl Outbox {
         let mut task = Arc::unwrap_or_clone(snapshot.ok_or(StoreError::NoTask)?.task);
         match event.status() {
             Some(status) => task.status = status.clone(),
-            // It was still at work then; how it ended is told by what comes next.
+            // It was still working then; the next notification has its end.
             None if task.status.state.is_settled() => task.status = TaskState::Working.into(),
             None => {}
         }
@@ -290,13 +292,13 @@ impl Outbox {
     }
 }
 
-/// What is settled by an attempt that ended so.
+/// Counts an attempt with this outcome, and returns its settlement.
 fn told(outcome: &'static str, settlement: Settlement) -> Settlement {
     metric::DELIVERIES.count([outcome]);
     settlement
 }
 
-/// Brings something to a webhook, once.
+/// Delivers a request to a webhook, once.
 pub(crate) trait Carry: Send + Sync + 'static {
     fn carry(&self, delivery: Outgoing) -> BoxFuture<'_, Outcome>;
 }
@@ -307,11 +309,11 @@ impl Carry for Courier {
     }
 }
 
-/// How many deliveries are under way at once.
+/// Maximum number of deliveries at once.
 const MOST_AT_ONCE: usize = 1024;
-/// For how long a notification is ours; an attempt takes less.
+/// Time for which a notification is ours; an attempt takes less.
 const TERM: Duration = Duration::from_secs(60);
-/// How often to look for what was put off.
+/// Interval at which notifications that were put off are looked for.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// The pauses between attempts unless a server has its own: eight attempts in about 28 hours.
@@ -325,10 +327,10 @@ pub(crate) const PAUSES: [Duration; 7] = [
     Duration::from_secs(10 * 3600),
 ];
 
-/// After which pause one looks again whether there is room before a host.
+/// Delay before an attempt after a host had too many requests.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// Not all at the same time, after a receiver was away.
+/// Varies a delay by up to a fifth, so that attempts after an outage spread.
 fn with_jitter(pause: Duration) -> Duration {
     let chance = f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0;
     pause.mul_f64(0.8 + 0.4 * chance)

@@ -1,27 +1,27 @@
-//! What comes of an attempt to deliver.
+//! Outcomes of attempts to deliver.
 
 use std::time::Duration;
 
 use super::refusal::Refusal;
 
-/// What became of one attempt.
+/// Outcome of one attempt.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Outcome {
     /// The receiver has it.
     Delivered,
-    /// The receiver wants to hear no more.
+    /// The receiver wants no more notifications.
     Gone,
     /// The receiver does not have it, as far as is known.
     Later {
-        /// How long the receiver wants to be left alone, a day at most.
+        /// Time that the receiver wants to be left alone, a day at most.
         after: Option<Duration>,
-        /// Why.
+        /// Reason of the failure.
         reason: Reason,
     },
 }
 
-/// Why an attempt failed, told so coarsely that it is no way to look into the network of the server:
-/// nothing of what was sent or answered, but for a number.
+/// Reason why an attempt failed, too coarse to reveal the network of the server: nothing of what was sent
+/// or answered, but for a number.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub(crate) enum Reason {
     /// It must not be called.

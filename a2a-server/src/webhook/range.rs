@@ -1,8 +1,8 @@
-//! Which addresses a webhook may have: those of the public internet.
+//! Address ranges that a webhook may have: those of the public internet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What kind of address this is, if not a public one.
+/// Returns the kind of an address, or `None` if it is a public one.
 pub(super) fn forbidden(address: IpAddr) -> Option<&'static str> {
     match address.to_canonical() {
         IpAddr::V4(address) => forbidden_v4(address),
@@ -74,8 +74,8 @@ struct V6 {
     kind: &'static str,
 }
 
-/// What is special within 2000::/3, which is all there is of public addresses, and what has a name
-/// outside of it. Addresses that carry another one lead where somebody else translates them to.
+/// Special ranges within 2000::/3, which has all public addresses, and named ones outside of it. Addresses
+/// that carry another one lead to wherever a gateway translates them.
 #[rustfmt::skip]
 const V6_RANGES: &[V6] = &[
     V6 { base: [0, 0, 0, 0, 0, 0, 0, 0],          length: 128, kind: "unspecified" },

@@ -1,7 +1,7 @@
-//! Why a webhook is refused.
+//! Reasons to refuse a webhook.
 
-/// Which rule a webhook breaks. The text can be shown to whoever registers it: it contains
-/// nothing of the URL, of the credentials, or of what other hosts answer.
+/// Rule that a webhook breaks. The text can be sent to the caller that registers it: it contains nothing of
+/// the URL, of the credentials, or of what other hosts answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {

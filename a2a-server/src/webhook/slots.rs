@@ -1,4 +1,4 @@
-//! How many requests are under way, at all and to one host.
+//! Limits on concurrent requests, in total and to one host.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -7,21 +7,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use url::Host;
 
-/// How many there may be.
+/// Maximum numbers of requests.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
-    /// At all.
+    /// In total.
     pub(super) all: usize,
-    /// To all hosts together of whom the last was that they do not answer.
+    /// To all hosts together whose last request timed out.
     pub(super) doubtful: usize,
     /// To one host.
     pub(super) per_host: usize,
-    /// In the line before one host.
+    /// Waiting for one host.
     pub(super) line: usize,
 }
 
-/// Room for so many requests. Who never answers holds up few: of a host that did not answer the last
-/// time, only one request is under way at a time, and all such hosts share a part of the room.
+/// Slots for so many requests. A host that never answers holds up few: if the last request to it timed out,
+/// only one is under way at a time, and all such hosts share a part of the slots.
 pub(super) struct Slots {
     room: Room,
     all: Semaphore,
@@ -33,7 +33,7 @@ pub(super) struct Slots {
 struct Hosts {
     /// Those that are called at present.
     called: HashMap<Host, Arc<OfHost>>,
-    /// Those that did not answer the last time.
+    /// Those whose last request timed out.
     silent: HashSet<Host>,
 }
 
@@ -68,8 +68,8 @@ impl Slots {
         }
     }
 
-    /// Waits until there is room; none if too many wait for this host already. Who waits for a host
-    /// takes no room from others.
+    /// Waits for a slot; returns `None` if too many requests wait for this host already. A request that
+    /// waits for a host takes no room from others.
     pub(super) async fn take(&self, host: &Host) -> Option<Slot<'_>> {
         let mut slot = self.queue(host)?;
         let any = Arc::clone(&slot.of_host.any).acquire_owned().await.ok()?;
@@ -112,7 +112,7 @@ impl Slots {
 }
 
 impl Slot<'_> {
-    /// Tells whether the host answered, whatever it said.
+    /// Records whether the host answered, whatever the answer.
     pub(super) fn answered(&self, answered: bool) {
         let silent = &mut self.slots.hosts().silent;
         match answered {
@@ -127,7 +127,7 @@ impl Drop for Slot<'_> {
     fn drop(&mut self) {
         let mut hosts = self.slots.hosts();
         self.permits.clear();
-        // Nobody else is there or waits: the map's own, and this one.
+        // No other request is there or waits: only the map's reference, and this one.
         if let Entry::Occupied(entry) = hosts.called.entry(self.host.clone())
             && Arc::strong_count(entry.get()) == 2
         {
@@ -136,7 +136,7 @@ impl Drop for Slot<'_> {
     }
 }
 
-/// How many hosts are remembered that do not answer.
+/// Maximum number of hosts remembered that do not answer.
 const MOST_SILENT: usize = 10_000;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A network in memory, whose clock can be paused: deliveries are tried on it.
+//! A network in memory for deliveries, whose clock can be paused.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -14,7 +14,7 @@ use super::deliver::Courier;
 use super::dial::{Network, Resolve, Wire};
 use super::guard::WebhookPolicy;
 
-/// Names, receivers, and what was dialled.
+/// Names, receivers, and the addresses that were dialled.
 pub(super) struct Stage {
     names: Names,
     receiver: Receiver,
@@ -28,7 +28,7 @@ type Names = Box<dyn Fn(&str) -> Vec<IpAddr> + Send + Sync>;
 type Receiver = Box<dyn Fn(DuplexStream) -> BoxFuture<'static, ()> + Send + Sync>;
 
 impl Stage {
-    /// Every name is at one public address; whoever is dialled does this with the connection.
+    /// Every name is at one public address; this receiver takes the connections.
     pub(super) fn new<F>(receiver: impl Fn(DuplexStream) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -42,7 +42,7 @@ impl Stage {
         }
     }
 
-    /// Whoever is dialled reads a request, and answers with this text.
+    /// Receivers read a request, and answer with this text.
     pub(super) fn answering(answer: impl Into<String>) -> Self {
         let answer: Arc<str> = answer.into().into();
         Self::new(move |mut wire| {
@@ -54,7 +54,7 @@ impl Stage {
         })
     }
 
-    /// Names are where this says.
+    /// Resolves names by this function.
     pub(super) fn names(
         mut self,
         names: impl Fn(&str) -> Vec<IpAddr> + Send + Sync + 'static,
@@ -63,13 +63,13 @@ impl Stage {
         self
     }
 
-    /// Nobody ever hears of who dials this address.
+    /// Connections to this address hang.
     pub(super) fn hole(mut self, address: &str) -> Self {
         self.holes.push(address.parse().unwrap());
         self
     }
 
-    /// Who dials this address is turned away.
+    /// Connections to this address are refused.
     pub(super) fn closed(mut self, address: &str) -> Self {
         self.closed.push(address.parse().unwrap());
         self
@@ -143,11 +143,11 @@ pub(super) async fn answer_by_tls(
     }
 }
 
-/// Who issues certificates.
+/// Issuer of certificates.
 pub(super) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
-    /// One that nobody knows.
+    /// One that no client trusts.
     pub(super) fn unknown() -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -166,7 +166,7 @@ impl Authority {
         self.0.der().to_vec()
     }
 
-    /// How a host answers by TLS, with a certificate for this name or address, which was good
+    /// Returns the TLS configuration of a host, with a certificate for this name or address that is valid
     /// until the end of a year.
     pub(super) fn issue(&self, host: &str, until: i32) -> Arc<ServerConfig> {
         let key = KeyPair::generate().unwrap();
@@ -185,5 +185,5 @@ impl Authority {
     }
 }
 
-/// Where every name is unless a stage says otherwise.
+/// Address of every name, unless a stage has another.
 pub(super) const PUBLIC: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(93, 184, 216, 34));

@@ -49,7 +49,7 @@ pub(crate) fn secret() -> Secret {
     Secret::parse(&format!("whsec_{}", Base64::encode(SECRET).as_text())).unwrap()
 }
 
-/// Serves it to callers who show what they must.
+/// Serves it to callers with the right credentials.
 pub(crate) async fn serve(server: &Server) -> SocketAddr {
     let bound = server.bind("127.0.0.1:0").await.unwrap();
     let bound = bound.authenticator(Door).body_limit(16 << 10);
@@ -58,7 +58,7 @@ pub(crate) async fn serve(server: &Server) -> SocketAddr {
     address
 }
 
-/// Lets in who shows one of the secrets, and somebody else who has none.
+/// Admits callers that show one of the secrets, and another caller that has none.
 struct Door;
 
 impl Authenticator for Door {
@@ -90,8 +90,8 @@ pub(crate) async fn as_owner(address: SocketAddr, ask: &Ask) -> Told {
         .await
 }
 
-/// Asks as everybody else: who is known, who may not, who is not known, and who shows secrets where
-/// they are none.
+/// Asks as other callers: one that is known, one that is forbidden, one that is not known, and one that
+/// shows secrets where they are none.
 pub(crate) async fn as_others(address: SocketAddr, ask: &Ask) -> Vec<Told> {
     let with = |name, value: &str| ask.clone().with(name, value);
     vec![
@@ -112,7 +112,7 @@ pub(crate) fn rpc(method: &str, params: &Value) -> Ask {
     Ask::post("/", body.to_string())
 }
 
-/// How a webhook is told who sends.
+/// Authentication of the sender to a webhook.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Scheme {
     Bearer,
@@ -121,7 +121,7 @@ pub(crate) enum Scheme {
     Signed,
 }
 
-/// What a webhook of generation 0.x is asked for with, full of secrets.
+/// Webhook config of 0.x, full of secrets.
 pub(crate) fn config(base: &str, scheme: Scheme) -> Value {
     let mut config = json!({"url": format!("{base}hook?key={URL_KEY}"), "token": TOKEN});
     match scheme {
@@ -148,12 +148,12 @@ pub(crate) fn config_1_0(base: &str, scheme: Scheme) -> Value {
     config
 }
 
-/// What a caller says.
+/// Text of a message.
 pub(crate) fn words(command: &str) -> String {
     format!("{command} {CONTENT}")
 }
 
-/// A message with a webhook, in each generation by which it can be sent: the method, and its params.
+/// A message with a webhook, in each protocol version by which it can be sent: the method, and its params.
 pub(crate) fn messages(command: &str, base: &str, scheme: Scheme) -> [(&'static str, Value); 3] {
     let id = uuid::Uuid::new_v4().to_string();
     let parts = |kind: &str| json!([{kind: "text", "text": words(command)}]);
@@ -180,7 +180,7 @@ pub(crate) fn messages(command: &str, base: &str, scheme: Scheme) -> [(&'static 
     ]
 }
 
-/// The id of the task in an answer, of any generation.
+/// The id of the task in an answer, of any protocol version.
 #[track_caller]
 pub(crate) fn task_of(told: &Told) -> String {
     let answer = told.json();

@@ -8,7 +8,7 @@ use crate::registered::check_owner;
 use crate::secrets::{ANSWER, TOKEN};
 use crate::wire::hook;
 
-/// Sends a message whose webhook is at `base`, in each generation, and waits until the log says this
+/// Sends a message whose webhook is at `base`, in each protocol version, and waits until the log says this
 /// of its task.
 async fn check(base: &str, says: &str) {
     log();

@@ -18,13 +18,13 @@ static BEGUN: Once = Once::new();
 /// The log of this process, which is kept from now on.
 pub(crate) fn log() -> &'static Log {
     BEGUN.call_once(|| {
-        // It hears crates that use `log`, too.
+        // It records crates that use `log`, too.
         subscriber(&LOG).init();
     });
     &LOG
 }
 
-/// Hears everything, and writes it down.
+/// Records everything.
 pub(crate) fn subscriber(log: &'static Log) -> impl SubscriberInitExt + Subscriber + Send + Sync {
     fmt()
         .with_max_level(Level::TRACE)
@@ -34,7 +34,7 @@ pub(crate) fn subscriber(log: &'static Log) -> impl SubscriberInitExt + Subscrib
         .finish()
 }
 
-/// What was logged.
+/// Everything that was logged.
 #[derive(Default)]
 pub(crate) struct Log {
     text: Mutex<Vec<u8>>,
@@ -61,7 +61,7 @@ impl Log {
         heard.unwrap_or_else(|_| panic!("nothing is logged with {words:?}"));
     }
 
-    /// Whether a crate has said anything.
+    /// Returns whether a crate has logged anything.
     pub(crate) fn hears(&self, target: &str) -> bool {
         let target = format!(" {target}");
         self.text().contains(&target)

@@ -2,9 +2,9 @@
 //! at whatever level and of whatever crate, in an answer to somebody else, in what `Debug` prints,
 //! in the text of an error.
 //!
-//! Every secret is a canary: a text that is like nothing else. One subscriber hears everything in
-//! this process, which is why these tests have a program of their own; each ends by looking for
-//! canaries in all that was logged so far, by itself and by the others.
+//! Every secret is a canary: a text that is like nothing else. One subscriber records everything in this
+//! process, which is why these tests have a program of their own; each ends by looking for canaries in all
+//! that was logged so far, by itself and by the others.
 
 mod agent;
 mod delivered;
@@ -21,7 +21,7 @@ mod wire;
 use crate::log::Log;
 use crate::secrets::{ALL, forms, found};
 
-/// What is looked for is found, in whatever form somebody logs it.
+/// A canary is found, in whatever form it is logged.
 #[test]
 fn a_leak_is_found() {
     for (what, canary) in ALL {

@@ -1,6 +1,6 @@
-//! What `Debug` prints of everything that may hold a secret.
+//! `Debug` output of everything that may hold a secret.
 //!
-//! The content of messages is no such secret: whoever prints a message wants to see it.
+//! The content of messages is no such secret: a developer who prints a message wants to see it.
 
 use std::error::Error;
 use std::fmt::Debug;

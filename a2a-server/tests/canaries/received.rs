@@ -115,7 +115,7 @@ async fn bodies_that_are_none() {
     ] {
         check_told(&post(bad).to(address).await, 400);
     }
-    // What no generation knows is a notification all the same.
+    // A body of no protocol version is a notification all the same.
     for odd in [
         json!({"kind": CONTENT, "id": "t"}),
         json!({"id": "t", "status": CONTENT}),

@@ -16,7 +16,7 @@ use crate::secrets::{
 use crate::stores::new_file;
 use crate::wire::{Ask, TAKEN, Told, hook};
 
-/// An error repeats nothing, not even to who has said it: callers write errors into logs of their own.
+/// An error repeats nothing, not even to the caller that sent it: callers write errors into their logs.
 #[track_caller]
 fn check_error(told: &Told) {
     assert!(told.text.contains("error"), "{}", told.text);
@@ -178,7 +178,7 @@ async fn params_that_are_none() {
     log().check();
 }
 
-/// Where there are values, but for ids: they name things, and are no secrets.
+/// Returns the paths of all values, but for ids: they name things, and are no secrets.
 fn paths(value: &Value) -> Vec<String> {
     let below = |name: &str, value| {
         let name = format!("/{name}");
@@ -207,7 +207,7 @@ fn paths(value: &Value) -> Vec<String> {
     }
 }
 
-/// What HTTP itself refuses.
+/// Requests that HTTP itself refuses.
 #[tokio::test]
 async fn what_is_no_request() {
     log();

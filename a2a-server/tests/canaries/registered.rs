@@ -1,4 +1,4 @@
-//! Webhooks that are registered, looked at, and told.
+//! Webhooks that are registered, read, and notified.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ use crate::secrets::{AUTHORIZATION, BASIC, BEARER, CONTENT, TOKEN, URL_KEY, foun
 use crate::stores::sqlite;
 use crate::wire::{Ask, TAKEN, Told, hook};
 
-/// What an owner is told of its own: callers look for the token and the URL that they have sent.
-/// Credentials are for the receiver alone.
+/// Secrets that an owner gets back of its own webhook: callers look for the token and the URL that they
+/// have sent. Credentials are for the receiver alone.
 const OF_OWNER: [&str; 3] = [TOKEN, URL_KEY, CONTENT];
 
 #[track_caller]
@@ -103,7 +103,7 @@ fn about(task: &str, base: &str, scheme: Scheme) -> Vec<Ask> {
     ]
 }
 
-/// A receiver is told what it needs, in the head of the request; the body has nothing but the task.
+/// A receiver gets what it needs in the head of the request; the body has nothing but the task.
 #[track_caller]
 fn check_told(request: &str, scheme: Scheme) {
     let (head, body) = request.split_once("\r\n\r\n").unwrap();
@@ -117,7 +117,7 @@ fn check_told(request: &str, scheme: Scheme) {
     assert!(found(body).is_subset(&[CONTENT].into()), "{body}");
 }
 
-/// Whoever sees the agent's answers to a stream or a task sees nothing of its webhooks.
+/// Readers of the agent's answers to a stream or a task see nothing of its webhooks.
 #[tokio::test]
 async fn a_task_says_nothing_of_its_webhooks() {
     log();

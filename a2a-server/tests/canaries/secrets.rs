@@ -13,21 +13,21 @@ pub(crate) const BEARER: &str = "Hs4dBearerNf82yUcXj06Ga";
 pub(crate) const BASIC: &str = "Tk9wBasicMb35oZiDr71Ye";
 /// A secret in the URL of a webhook.
 pub(crate) const URL_KEY: &str = "Vy2nUrlKeyRg68sJpAq40C";
-/// What a caller shows the agent in `Authorization`.
+/// A caller's secret in `Authorization`.
 pub(crate) const AUTHORIZATION: &str = "Lc8fCallerXw13hQoEt57Dm";
-/// What a caller shows the agent in a header of its own.
+/// A caller's secret in a header of its own.
 pub(crate) const API_KEY: &str = "Bj5kApiKeyUz92aFvNs36Lo";
-/// What a caller shows the agent in a cookie.
+/// A caller's secret in a cookie.
 pub(crate) const COOKIE: &str = "Pe1xCookieGd74rKyWi08Qb";
 /// The seed of the agent's signing key: 32 bytes.
 pub(crate) const SIGNING: &str = "Wn6vSigningKeyCq50tHmZa29JpRfX3u";
 /// The secret of Standard Webhooks that the agent signs with: 32 bytes.
 pub(crate) const SECRET: &str = "Do3gStandardSecretEy81bVkTn64MwA";
-/// What a receiver wants to be shown.
+/// A secret that a receiver asks for.
 pub(crate) const RECEIVER: &str = "Zr9jReceiverIh27cSuFl53Kx";
-/// What a receiver answers when it takes nothing.
+/// Answer of a receiver that takes nothing.
 pub(crate) const ANSWER: &str = "Xa4qAnswerOt60pGdBw85Vn";
-/// What a message says.
+/// Content of a message.
 pub(crate) const CONTENT: &str = "Gu7mContentJs19eLxRc42Hy";
 
 /// Every canary, and what it stands for.
@@ -52,7 +52,7 @@ pub(crate) fn found(text: &str) -> BTreeSet<&'static str> {
     found.map(|(canary, _)| *canary).collect()
 }
 
-/// How canaries may be spelled.
+/// Spellings of each canary.
 static FORMS: LazyLock<Vec<(&'static str, String)>> = LazyLock::new(|| {
     let forms = ALL.iter().flat_map(|(_, canary)| {
         let forms = forms(canary).into_iter();

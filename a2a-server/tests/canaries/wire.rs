@@ -117,7 +117,7 @@ pub(crate) async fn hook(
 async fn read(stream: &mut BufReader<TcpStream>) -> String {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
-        // Who speaks TLS to us says nothing that is text.
+        // A client that speaks TLS to us sends nothing that is text.
         match stream.read_line(&mut head).await {
             Ok(0) | Err(_) => return head,
             Ok(_) => {}

@@ -1,5 +1,4 @@
-//! What a server makes of bad input: the right code, a message that names the path, and a
-//! connection that goes on.
+//! Bad input: the right code, a message that names the path, and a connection that goes on.
 
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
@@ -107,7 +106,7 @@ async fn http_is_answered_in_its_own_words() {
     }
 }
 
-/// Who connects and says nothing, or half a word of HTTP/2, does not keep its place.
+/// A connection that sends nothing, or half a word of HTTP/2, does not keep its place.
 #[tokio::test]
 async fn a_silent_connection_is_closed() {
     use a2a_transport::http::ServeOptions;

@@ -23,7 +23,7 @@ fn program() -> PathBuf {
         .join(format!("harness{}", std::env::consts::EXE_SUFFIX))
 }
 
-/// How much the client costs is told by builds for release only.
+/// The cost of the client is reported by builds for release only.
 #[test]
 fn client() {
     check("client --rounds 1 --millis 50 --connections 1,2 --most-cpu 1000 --seed 1");

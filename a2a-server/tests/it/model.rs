@@ -1,14 +1,14 @@
-//! Those who append to a task, cancel it and follow it, at the same time and in many orders.
+//! Writers, cancellations and followers of one task, at the same time and in many orders.
 //!
 //! A scheduler that draws every order from a seed, shuttle's, decides at each step who goes on. The
 //! store is the real one in memory; a step is one call of it, with a chance for everybody else before
 //! and after. So this is about the protocol of the seam: whether a generation that must match, a
 //! lease with an epoch and a cursor on the log are enough, however calls interleave.
 //!
-//! What goes on inside a call shuttle does not see: the store's locks are the standard library's,
-//! held for no longer than a call, never across a step, and so they never block here; its watch
-//! channel is tokio's, which works on any executor. A follower who is not woken is a deadlock, which
-//! shuttle reports. Threads that are in one call at the same time are the matter of the suite.
+//! Shuttle does not see the inside of a call: the store's locks are the standard library's, held for no
+//! longer than a call, never across a step, and so they never block here; its watch channel is tokio's,
+//! which works on any executor. A follower that is not woken is a deadlock, which shuttle reports. Threads
+//! that are in one call at the same time are the matter of the suite.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -75,16 +75,16 @@ fn random() -> RandomScheduler {
     RandomScheduler::new_from_seed(SEED, 5_000)
 }
 
-/// What happens to the task.
+/// Events in the life of the task.
 #[derive(Clone, Copy)]
 enum Story {
-    /// Two who share a lease work, and two others cancel.
+    /// Two writers share a lease and work, and two others cancel.
     Canceled,
-    /// One works, and two others take over, one from the other.
+    /// One writer works, and two others take over, one from the other.
     TakenOver,
 }
 
-/// What is wrong with the store or with a follower.
+/// Fault of the store or of a follower.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,
@@ -146,7 +146,7 @@ async fn tell(story: Story, fault: Fault) {
     }
 }
 
-/// What somebody was told to have appended, if only a lease.
+/// An append that was acknowledged to a writer, if only of a lease.
 struct Did {
     generation: u64,
     epoch: u64,
@@ -312,7 +312,7 @@ impl Scene {
         self.store.append(&self.owner, &self.task, append).await
     }
 
-    /// Appends whoever has the lease.
+    /// Appends with whatever epoch is the present one.
     async fn append_unfenced(&self, mut append: Append) -> Result<Appended, StoreError> {
         for epoch in 1..10 {
             append.lease = Lease::Held { epoch };

@@ -87,7 +87,7 @@ async fn agents_in_a_program_of_axum_work_before_their_first_call_and_end_in_ord
     let serving = axum::serve(listener, app).with_graceful_shutdown(stop.clone().cancelled_owned());
     let serving = tokio::spawn(serving.into_future());
 
-    // Nobody has called: the abandoned task is found, and its webhook told.
+    // Nobody has called: the abandoned task is found, and its webhook notified.
     while next(&mut told).await.json()["statusUpdate"]["status"]["state"] != "TASK_STATE_FAILED" {}
 
     for path in ["/first", "/second"] {

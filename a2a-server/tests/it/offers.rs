@@ -1,4 +1,4 @@
-//! What the card offers is what is answered: versions, hosts, tenants.
+//! Agreement of offers and answers: versions, hosts, tenants.
 
 use a2a_server::{BuildError, Failure, Server, ServerBuilder, Turn};
 use a2a_transport::Principal;
@@ -258,7 +258,7 @@ fn a_signed_card_names_its_interfaces() {
     assert!(builder(signed(speaks(Dialect::V1_0))).build().is_ok());
 }
 
-/// What is logged meanwhile.
+/// Returns the log of this work.
 async fn logged(doing: impl Future<Output = ()>) -> String {
     use tracing::instrument::WithSubscriber;
 

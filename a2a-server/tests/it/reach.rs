@@ -1,4 +1,4 @@
-//! Who reaches a server at all: from which address, by which name, from which page.
+//! Access to a server at all: from which address, by which name, from which page.
 
 use std::io::ErrorKind;
 

@@ -72,7 +72,7 @@ impl TaskWriter {
         self.run_state.until(|run| run.phase == Phase::Ended).await;
     }
 
-    /// Tells the callers who wait, and the followers, that the end of the turn could not be stored.
+    /// Tells waiting callers and followers that the end of the turn could not be stored.
     pub(crate) fn tell_stuck(&self, failure: Uuid) {
         self.run_state.change(|run| run.stuck = Some(failure));
         let TaskHandle {
@@ -91,31 +91,31 @@ impl TaskWriter {
     }
 }
 
-/// How many updates an agent gives at once before the first of them are told. Most have ended by then, or
-/// wait for something; others would keep those who follow from what is there already.
+/// Number of updates that an agent gives at once before it pauses for its followers. Most agents have ended
+/// by then, or wait for something; others would keep followers from what is there already.
 const AT_ONCE: u8 = 3;
 
-/// Who takes the first step of a run, up to where the agent waits for something. All others are taken
-/// by a task of its own.
+/// Executor of the first step of a run, up to where the agent waits for something. All later steps run in a
+/// task of their own.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum FirstStep {
-    /// Whoever starts it, who would do nothing but wait: agents that have their answer at once need
+    /// The starter of the run, which would do nothing but wait: agents that have their answer at once need
     /// no task.
     Here,
-    /// Whoever starts it, for a few events: an agent that has its answer at once has it told at once, and
-    /// of one that goes on they are told before it does.
+    /// The starter of the run, for a few events: an agent that has its answer at once has it sent at once,
+    /// and one that goes on pauses until its first events are sent.
     UntilTold,
-    /// That task.
+    /// A task of its own.
     Apart,
 }
 
 impl FirstStep {
-    /// Whether the caller follows the task from the message on.
+    /// Returns whether the caller follows the task from the message on.
     pub(crate) fn is_followed(self) -> bool {
         self == Self::UntilTold
     }
 
-    /// Who takes it if there is a task already.
+    /// Returns the executor if there is a task already.
     pub(crate) fn of_known(self) -> Self {
         match self {
             Self::Here => Self::Here,

@@ -13,34 +13,34 @@ use super::super::{Append, Lease, Listing, Logged, Place, StoreError, Tail, limi
 /// The log of a task, and everything else that belongs to it.
 #[derive(Debug)]
 pub(super) struct Log {
-    /// The task after the first so many of the events. It is shared with whoever has asked for it.
+    /// The task after the first `folded` of the events, shared with the callers that read it.
     task: Arc<Task>,
     folded: usize,
     /// Everything after the first entry, which is the new task itself.
     events: Vec<Arc<Event>>,
     /// The last of the events that gives the task its status.
     status: Option<Arc<Event>>,
-    /// The webhooks, each with the generation of the protocol in which it was asked for.
+    /// The webhooks, each with the protocol version in which it was asked for.
     pub(super) configs: Vec<(TaskPushNotificationConfig, Dialect)>,
     pub(super) checkpoint: Option<Object>,
     pub(super) tenure: Tenure,
-    /// How many messages the caller has sent.
+    /// Number of messages that the caller has sent.
     messages: usize,
-    /// How much the events, the webhooks and the names of the owner hold.
+    /// Bytes of the task, the events, the webhooks and the names of the owner.
     pub(super) bytes: usize,
-    /// How much of that the shelf has counted.
+    /// Bytes of that which the shelf has counted.
     pub(super) counted: usize,
-    /// Since when nothing can follow.
+    /// Time of the task's end, if it has ended.
     pub(super) ended: Option<Instant>,
-    /// What the shelf knows of that.
+    /// The end that the shelf has noted.
     pub(super) noted: Option<End>,
-    /// Whether the shelf has it no more.
+    /// `true` once the shelf has removed it.
     pub(super) is_forgotten: bool,
-    /// Since when the task waits for its caller.
+    /// Time since which the task waits for its caller.
     pub(super) waits: Option<Instant>,
 }
 
-/// When a task ended, and which end that was of those that were noted.
+/// Time at which a task ended, and the number of that end among those noted.
 pub(super) type End = (Instant, u64);
 
 impl Log {
@@ -150,7 +150,7 @@ impl Log {
         told.unwrap_or(&self.task.status)
     }
 
-    /// Where the task stands in a listing, if it is wanted there.
+    /// Returns the place of the task in a listing, or `None` if it is not wanted there.
     pub(super) fn place(&self, listing: &Listing) -> Option<Place> {
         let wanted = listing.wants(self.task.context_id.as_ref(), self.status());
         wanted.then(|| Place::at(&self.task.id, self.status()))
@@ -169,7 +169,7 @@ impl Log {
         limits::Batch::of(logged)
     }
 
-    /// How many more bytes the log holds with a webhook, if it takes that.
+    /// Returns the bytes that a webhook adds to the log, if the log takes it.
     pub(super) fn admit_config(
         &self,
         config: &TaskPushNotificationConfig,
@@ -224,15 +224,15 @@ fn apply(task: &mut Arc<Task>, events: &[Arc<Event>]) {
     Arc::make_mut(task).fold(events.iter().map(|event| &**event));
 }
 
-/// How many events are folded anew for whoever asks for the task.
+/// Number of events that each reader of the task folds anew.
 const SHORT: usize = 16;
 
-/// Who writes to a log.
+/// Lease of a log.
 #[derive(Clone, Debug)]
 pub(super) struct Tenure {
     pub(super) holder: Arc<str>,
     pub(super) epoch: u64,
-    /// Until when; none if it was given back.
+    /// End of the lease; `None` if it was given back.
     pub(super) until: Option<Instant>,
 }
 

@@ -24,8 +24,8 @@ use super::{
 
 /// Keeps tasks in memory; those that ended first make room for new ones.
 ///
-/// Their bytes are those of events, webhooks, what webhooks are to be told, and names of owners. Beside them
-/// the last 100,000 messages are remembered, whose names and answers hold 64 MiB.
+/// Their bytes are those of events, webhooks, notifications, and names of owners. Beside them the last
+/// 100,000 messages are remembered, up to 64 MiB of names and answers.
 #[derive(Debug)]
 pub struct MemoryStore {
     capacity: Capacity,
@@ -259,7 +259,7 @@ impl MemoryStore {
         }
     }
 
-    /// What these are.
+    /// Returns the notifications of these letters.
     fn describe(&self, letters: Vec<Letter>) -> Vec<Notification> {
         let notification = |letter: Letter| {
             let (owner, task, config, generation) = letter.place;
@@ -279,7 +279,7 @@ impl MemoryStore {
     }
 }
 
-/// Roughly how many bytes notifications hold that so many webhooks are told of.
+/// Estimates the bytes of the notifications for so many webhooks.
 fn size_of_told(webhooks: usize, told: &[u64], trace: &Option<TraceContext>) -> usize {
     webhooks * told.len() * limits::size_of_notification(trace.as_ref())
 }
@@ -338,7 +338,7 @@ impl Store for MemoryStore {
     ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>> {
         let record = self.record(owner, task);
         done(record.map(|record| {
-            // Whoever writes sees that there is somebody to tell, or has written already.
+            // A writer sees that there is a watch, or has written already.
             let log = lock(&record.log);
             let told = || watch::Sender::new(log.generation());
             record.generation.get_or_init(told).subscribe()

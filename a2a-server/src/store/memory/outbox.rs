@@ -13,13 +13,13 @@ use super::super::{Owner, Settlement, limits};
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     webhooks: BTreeMap<Webhook, BTreeMap<u64, Row>>,
-    /// How much all of them hold, roughly.
+    /// Bytes that all of them hold, roughly.
     bytes: usize,
 }
 
 type Webhook = (Owner, TaskId, ConfigId);
 
-/// A webhook and the generation that it is to be told of.
+/// A webhook and the sequence number (`generation`) of an event.
 pub(super) type Place = (Owner, TaskId, ConfigId, u64);
 
 #[derive(Debug)]
@@ -27,14 +27,14 @@ struct Row {
     attempt: u32,
     trace: Option<TraceContext>,
     due: Instant,
-    /// Since when it is a dead letter.
+    /// Time since which it is a dead letter.
     dead: Option<Instant>,
 }
 
 /// A notification as it lies here.
 pub(super) struct Letter {
     pub(super) place: Place,
-    /// How often it was tried.
+    /// Number of attempts so far.
     pub(super) attempt: u32,
     pub(super) trace: Option<TraceContext>,
 }
@@ -117,7 +117,7 @@ impl Outbox {
         }
     }
 
-    /// What was given up, the first first.
+    /// Returns the notifications that were given up, the first first.
     pub(super) fn dead(&self, limit: usize) -> Vec<Letter> {
         let dead = self.rows().filter(|(.., row)| row.dead.is_some());
         let mut dead: Vec<_> = dead.collect();
@@ -128,7 +128,7 @@ impl Outbox {
             .collect()
     }
 
-    /// How many are not delivered and not given up.
+    /// Counts those that are not delivered and not given up.
     pub(super) fn waiting(&self) -> usize {
         self.rows().filter(|(.., row)| row.dead.is_none()).count()
     }
@@ -141,13 +141,13 @@ impl Outbox {
         })
     }
 
-    /// Forgets what a webhook was to be told.
+    /// Forgets the notifications of a webhook.
     pub(super) fn forget(&mut self, owner: &Owner, task: &TaskId, config: &ConfigId) {
         let webhook = (owner.clone(), task.clone(), config.clone());
         self.remove(&webhook);
     }
 
-    /// Forgets what was to be told about a task.
+    /// Forgets the notifications of a task.
     pub(super) fn forget_task(&mut self, owner: &Owner, task: &TaskId) {
         let first = (owner.clone(), task.clone(), ConfigId::from(""));
         let from_there = self.webhooks.range(first..).map(|(webhook, _)| webhook);

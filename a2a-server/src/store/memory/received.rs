@@ -24,7 +24,7 @@ pub(super) struct Inbox {
     entries: VecDeque<Entry>,
     /// The number of the first of them; numbers begin again at zero after the last one.
     first: u32,
-    /// How many bytes the answers and names in them hold, roughly.
+    /// Bytes that the answers and names in them hold, roughly.
     bytes: usize,
 }
 
@@ -69,7 +69,7 @@ impl Inbox {
             .numbers
             .find(hash, self.is(hash, owner, &receipt.message));
         match known.copied() {
-            // What it was before does not count any more.
+            // The earlier entry does not count any more.
             Some(known) => {
                 if let Some(known) = self.numbers.find_mut(hash, |number| *number == known) {
                     *known = number;
@@ -96,7 +96,7 @@ impl Inbox {
         self.entries.push_back(entry);
     }
 
-    /// Forgets what is not recognised any more, unless it came after something that is: that goes first.
+    /// Forgets messages that are not recognised any more, up to the first that still is.
     pub(super) fn sweep(&mut self) {
         let now = Instant::now();
         while self.entries.front().is_some_and(|it| it.until <= now) {
@@ -134,7 +134,7 @@ fn at(entries: &VecDeque<Entry>, first: u32, number: u32) -> Option<&Entry> {
 }
 
 impl Entry {
-    /// How many bytes it holds beside itself, roughly.
+    /// Estimates the bytes that it holds beside itself.
     fn bytes(&self) -> usize {
         let outcome = match &self.outcome {
             Kept::Task(task) => task.bytes(),
@@ -191,15 +191,15 @@ impl<Id: Borrow<str> + Clone + From<String>> Name<Id> {
     }
 }
 
-/// Whether a UUID is written like that: it can be written in several ways.
+/// Returns whether a UUID is written like that: it can be written in several ways.
 fn is_written(uuid: Uuid, text: &str) -> bool {
     *uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == *text
 }
 
-/// How many received messages are remembered.
+/// Maximum number of received messages that are remembered.
 const MOST: usize = 100_000;
 
-/// How many bytes their answers and names may hold.
+/// Maximum of the bytes of their answers and names.
 const MOST_BYTES: usize = 64 << 20;
 
 #[cfg(test)]

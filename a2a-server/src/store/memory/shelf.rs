@@ -1,4 +1,4 @@
-//! Where the logs stand, and which of them may go.
+//! Table of the logs, and eviction of ended tasks.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -21,31 +21,31 @@ pub(super) struct Shelf {
     records: HashTable<Arc<Record>>,
     /// Tasks that have ended, in the order in which they did last.
     ended: BTreeMap<End, Arc<Record>>,
-    /// How many ends were noted.
+    /// Number of ends that were noted.
     ends: u64,
-    /// How much all logs hold, as far as it is noted.
+    /// Bytes that all logs hold, as far as noted.
     bytes: usize,
 }
 
-/// A log, and who waits for it to grow.
+/// A log and its watch.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) key: Key,
     hash: u64,
     pub(super) dialect: Dialect,
     pub(super) log: Mutex<Log>,
-    /// Tells how long it is; most tasks have nobody who waits.
+    /// Sender of its length; most tasks have no watch.
     pub(super) generation: OnceLock<watch::Sender<u64>>,
 }
 
-/// How much a shelf holds at most.
+/// Maximum size of a shelf.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Capacity {
     pub(super) tasks: usize,
     pub(super) bytes: usize,
 }
 
-/// Records that are not on the shelf any more: to be let go when no lock is held.
+/// Records that are not on the shelf any more: to be dropped when no lock is held.
 pub(super) type Forgotten = Vec<Arc<Record>>;
 
 impl Shelf {
@@ -59,7 +59,7 @@ impl Shelf {
         self.records.iter()
     }
 
-    /// Adds a log of which webhooks are to be told `rows` bytes; yields what makes room for it.
+    /// Adds a log with `rows` bytes of notifications; returns the records evicted for it.
     pub(super) fn insert(
         &mut self,
         key: Key,
@@ -87,8 +87,8 @@ impl Shelf {
         Ok(forgotten)
     }
 
-    /// Forgets ended tasks, the first first, and what is to be told of them, until so many more tasks
-    /// and bytes have room; yields which.
+    /// Evicts ended tasks, the first first, and their notifications, until so many more tasks and bytes
+    /// have room; returns them.
     pub(super) fn make_room(
         &mut self,
         except: Option<&Arc<Record>>,
@@ -174,7 +174,7 @@ impl Shelf {
         if log.is_forgotten || !as_expected(&mut log) {
             return false;
         }
-        // Whoever has found it already does not write to what is forgotten.
+        // A writer that has found it already does not write to it.
         log.is_forgotten = true;
         self.bytes -= log.counted;
         drop(log);

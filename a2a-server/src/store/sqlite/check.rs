@@ -7,15 +7,15 @@ use rusqlite::{Connection, Error, ErrorCode};
 use super::super::StoreError;
 use super::schema;
 
-/// What is in a SQLite file, and what is wrong with it.
+/// Contents and damages of a SQLite file.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct SqliteReport {
-    /// How many tasks have not ended.
+    /// Number of tasks that have not ended.
     pub unfinished: u64,
-    /// How many tasks have ended.
+    /// Number of tasks that have ended.
     pub ended: u64,
-    /// How many received messages are remembered.
+    /// Number of received messages that are remembered.
     pub receipts: u64,
     /// The damages, at most 100: none if the file is whole.
     pub damages: Vec<String>,
@@ -69,5 +69,5 @@ fn is_damage(error: &Error) -> bool {
     )
 }
 
-/// How many damages are told.
+/// Maximum number of damages reported.
 const MOST: u32 = 100;

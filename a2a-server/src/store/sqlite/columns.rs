@@ -23,7 +23,7 @@ pub(super) fn get<T: rusqlite::types::FromSql>(
     row.get(column).map_err(failed)
 }
 
-/// A generation of the protocol.
+/// A protocol version.
 pub(super) fn dialect(row: &Row<'_>, column: usize) -> Result<Dialect, StoreError> {
     let version: String = get(row, column)?;
     let unknown = || StoreError::failed(format!("there is no generation `{version}`"));
@@ -45,7 +45,7 @@ pub(super) fn count(row: &Row<'_>, column: usize) -> Result<usize, StoreError> {
     usize::try_from(get::<i64>(row, column)?).map_err(StoreError::failed)
 }
 
-/// How many rows at most.
+/// Converts a maximum number of rows.
 pub(super) fn most(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
@@ -60,7 +60,7 @@ pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, StoreError> {
     serde_json::from_slice(body).map_err(|error| StoreError::failed(without_values(&error)))
 }
 
-/// How tasks, events and webhooks are written: the JSON of the canonical model.
+/// Writes a task, an event or a webhook as JSON of the canonical model.
 pub(super) fn write(value: &impl Serialize) -> Result<Vec<u8>, StoreError> {
     serde_json::to_vec(value).map_err(StoreError::failed)
 }

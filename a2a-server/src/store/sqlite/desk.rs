@@ -1,4 +1,4 @@
-//! What the writer works with: one transaction, and tasks as they will be when it is committed.
+//! One transaction of the writer, and tasks as they will be when it is committed.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,16 +13,16 @@ use super::shared::Shared;
 use super::statements::Statements;
 use super::tables;
 
-/// The writer's desk.
+/// State of the writer, and of its open transaction.
 pub(super) struct Desk<'c> {
     pub(super) connection: &'c Connection,
     pub(super) statements: Statements<'c>,
     pub(super) shared: &'c Shared,
     pub(super) now: i64,
     pub(super) counts: Counts,
-    /// What they were when this began.
+    /// Counts at the begin of the transaction.
     before: Counts,
-    /// How many messages are remembered.
+    /// Maximum number of messages that are remembered.
     receipts: usize,
     /// Messages that are noted, unless the transaction fails.
     noted: Vec<Row>,
@@ -35,7 +35,7 @@ pub(super) struct Desk<'c> {
     spoilt: bool,
 }
 
-/// How many tasks there are.
+/// Numbers of tasks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counts {
     pub(super) unfinished: i64,
@@ -87,7 +87,7 @@ impl<'c> Desk<'c> {
     }
 
     /// Forgets the first messages that have run out, or are more than the store remembers; at most so many.
-    /// Yields how many.
+    /// Returns their number.
     pub(super) fn drop_receipts(&mut self, limit: i64) -> Result<usize, StoreError> {
         let (mut count, mut bytes) = self.shared.seen.size();
         for row in &self.dropped {
@@ -136,7 +136,7 @@ impl<'c> Desk<'c> {
         outcome
     }
 
-    /// Whether this may be committed.
+    /// Returns an error if this may not be committed.
     pub(super) fn is_whole(&self) -> Result<(), String> {
         // A full disk ends a transaction at once; the next job must not begin its own.
         match self.spoilt || self.connection.is_autocommit() {
@@ -145,7 +145,7 @@ impl<'c> Desk<'c> {
         }
     }
 
-    /// Commits, then shows what was committed; yields what was forgotten for that.
+    /// Commits, then publishes what was committed; returns the tasks evicted from memory for that.
     pub(super) fn commit(&mut self) -> Result<Vec<Folded>, String> {
         self.statements.commit.execute([]).map_err(text)?;
         self.noted.clear();
@@ -197,7 +197,7 @@ impl<'c> Desk<'c> {
     }
 }
 
-/// How many bytes the names and answers of remembered messages may hold.
+/// Maximum of the bytes of the names and answers of remembered messages.
 const RECEIPT_BYTES: u64 = 256 << 20;
 
 fn text(error: rusqlite::Error) -> String {

@@ -1,4 +1,4 @@
-//! What is written to the tables with every message: tasks, their logs, and what was received.
+//! Writes of every message: tasks, their logs, and receipts.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,8 +16,7 @@ use super::log::Sheet;
 use super::schema::{failed, owner_text};
 use super::tables;
 
-// Whatever can be refused is refused before anything is changed: what was changed cannot be taken back
-// for one job alone.
+// Refusals come before any change: what was changed cannot be taken back for one job alone.
 impl Desk<'_> {
     pub(super) fn create(
         &mut self,
@@ -145,7 +144,7 @@ impl Desk<'_> {
         Ok(Appended::new(folded.generation, folded.epoch))
     }
 
-    /// Writes down events that follow a generation.
+    /// Writes events that follow a generation.
     fn write_log(&mut self, seq: i64, after: u64, sheet: &Sheet) -> Result<(), StoreError> {
         let mut last = after;
         for (count, body) in &sheet.rows {
@@ -159,8 +158,8 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// The task with events that are written down. One that rests is read as a whole, unless its log is
-    /// short; one that grows is not written down whole with every chunk.
+    /// Adds written events to a task. The task is written as a whole after more than `SNAPSHOT_EVERY`
+    /// events, or `SHORT` ones when it comes to rest, so not with every chunk.
     fn extend(
         &mut self,
         folded: &mut Folded,
@@ -224,7 +223,7 @@ impl Desk<'_> {
         ]))
     }
 
-    /// The webhooks of a task are to be told of what is written.
+    /// Queues notifications of the written events for the task's webhooks.
     fn tell(&self, seq: i64, sheet: &Sheet) -> Result<(), StoreError> {
         let trace = sheet.trace.as_ref();
         for generation in &sheet.told {
@@ -248,7 +247,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// The writer's right to write; of a new lease the holder and its end.
+    /// Checks the writer's lease; returns the holder and the end of a new one.
     fn check_lease(
         &self,
         folded: &Folded,
@@ -315,7 +314,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Runs a statement; tells how many rows it changed.
+    /// Runs a statement; returns the number of rows that it changed.
     pub(super) fn execute(&self, sql: &str, values: &[&dyn ToSql]) -> Result<usize, StoreError> {
         let statement = self.connection.prepare_cached(sql);
         let mut statement = statement.map_err(failed)?;
@@ -327,7 +326,7 @@ impl Desk<'_> {
     }
 }
 
-/// After how many events a task is written down as a whole, so that it is read quickly.
+/// Number of events after which a task is written as a whole, so that it is read quickly.
 const SNAPSHOT_EVERY: u64 = 64;
 
 /// The row of a task that is known.

@@ -1,5 +1,4 @@
-//! What is written to the tables now and then: webhooks, what they are told, leases, and what is
-//! forgotten.
+//! Writes of webhooks, notifications and leases, and removal of old messages and tasks.
 
 use std::time::Duration;
 
@@ -12,10 +11,10 @@ use super::folded::Key;
 use super::schema::{failed, owner_text};
 use super::tables;
 
-/// What was forgotten at once.
+/// Result of one step of a sweep.
 pub(super) struct Swept {
     pub(super) tasks: usize,
-    /// Whether there may be more to forget.
+    /// `true` if there may be more to forget.
     pub(super) more: bool,
 }
 
@@ -102,8 +101,9 @@ impl Desk<'_> {
         settlement: Settlement,
     ) -> Result<(), StoreError> {
         // A task that is gone has nothing to settle.
-        let Ok(seq) = self.seq(&owner_text(&key.0), &key.1) else {
-            return Ok(());
+        let seq = match self.seq(&owner_text(&key.0), &key.1) {
+            Err(StoreError::NoTask) => return Ok(()),
+            seq => seq?,
         };
         let generation = generation as i64;
         match settlement {
@@ -184,7 +184,8 @@ impl Desk<'_> {
         })
     }
 
-    /// Makes the file shorter, if a good part of it is free: the rest is used again. Yields whether it did.
+    /// Makes the file shorter, if a good part of it is free: the rest is used again. Returns whether it
+    /// was.
     fn give_back_pages(&self) -> Result<bool, StoreError> {
         let free = self.one("pragma freelist_count", [])?;
         if free < FREE_PAGES || free < self.one("pragma page_count", [])? / 4 {
@@ -215,14 +216,14 @@ impl Desk<'_> {
     }
 }
 
-/// When a notification is due that has others before it: not before one of them is settled. So who looks
-/// for what is due does not walk through all that wait behind a webhook that cannot be told.
+/// Due time of a notification that has others before it: not before one of them is settled. So a search for
+/// due ones does not walk through all that wait behind a webhook that cannot be reached.
 pub(super) const BEHIND: i64 = i64::MAX;
-/// How many tasks are forgotten in one transaction.
+/// Maximum number of tasks forgotten in one transaction.
 const SWEPT_AT_ONCE: usize = 100;
-/// How many messages.
+/// Maximum number of messages forgotten in one transaction.
 const MESSAGES_AT_ONCE: i64 = 1000;
-/// How many pages of the file are kept for what will be written, however small it is.
+/// Number of free pages that are kept for later writes, however small the file is.
 const FREE_PAGES: i64 = 1024;
-/// How many pages are given back in one transaction.
+/// Number of pages given back in one transaction.
 const GIVEN_AT_ONCE: u32 = 128;

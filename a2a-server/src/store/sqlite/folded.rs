@@ -15,7 +15,7 @@ pub(super) type Key = (Owner, TaskId);
 pub(super) struct Folded {
     /// The task's number in the tables.
     pub(super) seq: i64,
-    /// The task after the first so many entries of its log. It is shared with whoever has asked for it.
+    /// The task after the first `folded` entries of its log, shared with the callers that read it.
     pub(super) base: Arc<Task>,
     pub(super) folded: u64,
     pub(super) generation: u64,
@@ -25,7 +25,7 @@ pub(super) struct Folded {
     pub(super) epoch: u64,
     pub(super) messages: usize,
     pub(super) bytes: usize,
-    /// At which generation the task was last written down as a whole.
+    /// Sequence number (`generation`) at which the task was last written as a whole.
     pub(super) written: u64,
     pub(super) has_configs: bool,
     /// The last events: all that are not folded, and some before.
@@ -109,7 +109,7 @@ impl Folded {
         self.tail.drain(..self.tail.len() - kept);
     }
 
-    /// What comes after a generation, if that is known here.
+    /// Returns the events after a sequence number (`generation`), or `None` if some are not kept here.
     pub(super) fn after(&self, generation: u64) -> Option<Tail> {
         if generation == 0 || generation > self.generation {
             return Some(Tail::Unknown);
@@ -134,8 +134,8 @@ fn apply<'e>(task: &mut Arc<Task>, events: impl Iterator<Item = &'e Logged>) {
     }
 }
 
-/// How many events are kept beside a task, and how many bytes they have if the task is large.
+/// Maximum number of events kept beside a task, and of their bytes if the task is large.
 const TAIL: usize = 64;
 const TAIL_BYTES: usize = 1 << 20;
-/// How many events are folded anew for whoever asks for the task.
+/// Number of events that each reader of the task folds anew.
 pub(super) const SHORT: usize = 16;

@@ -1,7 +1,7 @@
-//! How the log of a task stands in its table.
+//! Format of a task's log in its table.
 //!
-//! What was appended at once is one row: an event a line, its key the generation of the last. The log of
-//! a task begins with the task itself, generation 1.
+//! An append is one row, or several of up to 16 events: an event a line, the key of a row the generation of
+//! its last. The log of a task begins with the task itself, generation 1.
 
 use std::slice;
 
@@ -13,14 +13,14 @@ use super::super::{Append, NewTask, Owner, StoreError, limits};
 use super::columns::write;
 use super::schema::owner_text;
 
-/// What is to be written about a task at once, made ready by whoever asks for it: the writer has enough
-/// to do. It only looks at it, so that whoever asked lets it go.
+/// The content of one write about a task, made ready by its caller: the writer has enough to do. The writer
+/// only looks at it, so that the caller drops it.
 pub(super) struct Sheet {
     pub(super) of: String,
     pub(super) rows: Rows,
     pub(super) events: Vec<SharedEvent>,
     pub(super) growth: limits::Growth,
-    /// The generations of which webhooks are told.
+    /// Sequence numbers of the events that webhooks are notified of.
     pub(super) told: Vec<u64>,
     pub(super) trace: Option<TraceContext>,
     pub(super) release: bool,
@@ -32,7 +32,7 @@ pub(super) struct Sheet {
 type Rows = Vec<(u64, Vec<u8>)>;
 
 impl Sheet {
-    /// What is written of a new task; takes what has happened to it already.
+    /// Prepares the write of a new task; takes its events.
     pub(super) fn of_new(owner: &Owner, new: &mut NewTask) -> Result<Self, StoreError> {
         let rows = begun(&new.task, &new.events)?;
         let config = new.config.as_ref().map(write).transpose()?;
@@ -45,7 +45,7 @@ impl Sheet {
         })
     }
 
-    /// What is appended; takes the events.
+    /// Prepares the write of an append; takes the events.
     pub(super) fn of_append(owner: &Owner, append: &mut Append) -> Result<Self, StoreError> {
         let rows = appended(&append.events)?;
         Self::of(owner, append, rows)
@@ -114,12 +114,12 @@ pub(super) fn lines(row: &[u8]) -> impl Iterator<Item = &[u8]> {
     row.split(|byte| *byte == b'\n')
 }
 
-/// How many events a row holds.
+/// Returns the number of events of a row.
 pub(super) fn count(row: &[u8]) -> u64 {
     lines(row).count() as u64
 }
 
-/// How many events stand in one row at most: whoever reads from the middle passes over the others.
+/// Maximum number of events in a row: a reader that begins in the middle passes over the others.
 const MOST: u64 = 16;
-/// How many bytes a row has more often than not.
+/// Initial capacity of a row in bytes; most need no more.
 const USUAL: usize = 768;

@@ -1,4 +1,4 @@
-//! Tasks in a SQLite file: what was acknowledged is on the disk.
+//! Tasks in a SQLite file: acknowledged writes are on the disk.
 
 mod check;
 mod columns;
@@ -42,16 +42,16 @@ use super::{
 
 /// Keeps tasks in a SQLite file, which any tool for SQLite can read.
 ///
-/// Whatever a method has resolved to survives the end of the process and of the power: the file is
-/// in WAL mode with `synchronous=FULL`. One thread writes and commits for many callers at once, a few
-/// connections read beside it. The file belongs to one process at a time.
+/// What a method has resolved to survives the end of the process and of the power: the file is in WAL mode
+/// with `synchronous=FULL`. One thread writes and commits for many callers at once, a few connections read
+/// beside it. The file belongs to one process at a time.
 ///
-/// A file `tasks.db` is whole with `tasks.db-wal` alone, if there is one: who copies or moves it takes both, and
-/// without the second what was written last is lost. [`SqliteStore::check`] finds damaged pages.
+/// A copy of `tasks.db` needs `tasks.db-wal` beside it, if there is one: without it the last writes are
+/// lost. [`SqliteStore::check`] finds damaged pages.
 #[derive(Debug)]
 pub struct SqliteStore {
-    // Dropped in this order: the writer, when it is the last who has the file open, takes all that is written
-    // from the `-wal` into the tables, and then the file is let go.
+    // Dropped in this order: the writer, as the last connection, takes all that is written from the `-wal`
+    // into the tables, and then the file is unlocked.
     readers: Readers,
     writer: Writer,
     shared: Arc<Shared>,
@@ -61,16 +61,16 @@ pub struct SqliteStore {
     _lock: File,
 }
 
-/// How a [`SqliteStore`] is opened. The options are made with [`Default`], and their fields are set.
+/// Options of a [`SqliteStore`]. They are made with [`Default`], and their fields are set.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct SqliteOptions {
-    /// How large the file may become, in bytes; 16 GiB by default.
+    /// Maximum size of the file in bytes; 16 GiB by default.
     pub bytes: u64,
-    /// How many tasks may be unfinished at once; 100,000 by default.
+    /// Maximum number of unfinished tasks; 100,000 by default.
     pub unfinished: usize,
-    /// How many received messages are remembered; 400,000 by default, of which the first to come is the first
-    /// to go. It goes, too, when the names and answers of all hold more than 256 MiB.
+    /// Maximum number of received messages that are remembered; 400,000 by default. The first to come is
+    /// the first to go, also when the names and answers of all hold more than 256 MiB.
     pub receipts: usize,
 }
 
@@ -154,7 +154,7 @@ impl SqliteStore {
     }
 }
 
-/// Two processes that write to one file would not know of each other's tasks.
+/// Locks the file: two processes that write to it would not know of each other's tasks.
 fn lock(path: &Path) -> Result<File, StoreError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
@@ -220,7 +220,7 @@ impl Store for SqliteStore {
                 Some(Bounded::Larger(bytes)) => bytes,
             };
             let share = self.loaded.take(large).await?;
-            // Others who waited may have brought it back.
+            // Another caller that waited may have brought it back.
             if let Some(snapshot) = self.shared.snapshot(&key(owner, task)) {
                 return Ok(Some(snapshot));
             }

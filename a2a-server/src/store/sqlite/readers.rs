@@ -17,7 +17,7 @@ use super::schema::{failed, open_reader};
 #[derive(Debug)]
 pub(super) struct Readers {
     path: PathBuf,
-    /// Who may wait.
+    /// Permits to wait.
     places: Arc<Semaphore>,
     queue: Arc<Queue>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -32,13 +32,13 @@ struct Queue {
 #[derive(Default)]
 struct Waiting {
     jobs: VecDeque<Job>,
-    /// How many threads there are, and how many of them have nothing to do.
+    /// Number of threads, and of those that have nothing to do.
     threads: usize,
     idle: usize,
     is_closed: bool,
 }
 
-/// Reads, and tells whoever waits; without a connection it tells why there is none.
+/// Reads, and answers the caller; without a connection it answers why there is none.
 type Job = Box<dyn FnOnce(Result<&Connection, StoreError>) + Send>;
 
 impl Readers {
@@ -60,7 +60,7 @@ impl Readers {
         let place = place.map_err(StoreError::failed)?;
         let (tell, told) = oneshot::channel();
         let job: Job = Box::new(move |connection: Result<&Connection, StoreError>| {
-            // Whoever asked may have gone.
+            // The caller may have gone.
             if !tell.is_closed() {
                 let outcome = connection.and_then(|connection| at_one_moment(connection, read));
                 let _ = tell.send(outcome);
@@ -99,12 +99,12 @@ impl Readers {
 }
 
 impl Drop for Readers {
-    /// Waits until nobody has the file open any more.
+    /// Waits until no reader has the file open any more.
     fn drop(&mut self) {
         self.queue.lock().is_closed = true;
         self.queue.came.notify_all();
         for thread in lock(&self.threads).drain(..) {
-            // What it was reading has told that it failed.
+            // Its caller has got an error.
             drop(thread.join());
         }
     }
@@ -183,7 +183,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many read at once: the tables are in the file system's cache, more would only take turns.
+/// Maximum number of threads: the tables are in the file system's cache, more would only take turns.
 const MOST: usize = 4;
-/// How many wait at once; more wait for a place.
+/// Maximum number of jobs at once; more wait for a place.
 const MOST_WAITING: usize = 1024;

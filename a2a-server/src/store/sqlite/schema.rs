@@ -1,4 +1,4 @@
-//! The tables, and how a database file is opened.
+//! The tables, and the opening of a database file.
 
 use std::path::Path;
 use std::time::Duration;
@@ -47,12 +47,12 @@ create index push_outbox_dead on push_outbox(dead) where dead is not null;
 
 /// `A2A!`: the file is ours.
 pub(super) const APPLICATION: i32 = 0x4132_4121;
-/// Which tables the file has.
+/// Version of the tables.
 const VERSION: i32 = 5;
 
-/// What has its shape since version 4. A task is listed by one index while somebody works on it and by
-/// the other from then on: each change of either is felt. Messages stand in the order in which they came;
-/// what finds them is in memory.
+/// Tables and indexes that are the same since version 4. A task is listed by one index while it is worked
+/// on and by the other from then on: each change of either is felt. Messages stand in the order in which
+/// they came; their index is in memory.
 const OF_4: &str = "
 create index task_active on task(owner, status_time desc, id) where active = 1 or lease_until > 0;
 create index task_list on task(owner, status_time desc, id) where active = 0;
@@ -61,13 +61,13 @@ create table send_dedupe(
   digest blob not null, task_id text, answer blob, expires integer not null);
 ";
 
-/// What came after the tables of version 1.
+/// Addition to the tables of version 1.
 const SINCE_1: &str = "alter table push_outbox add column taken integer not null default 0;";
-/// What came after the tables of version 2.
+/// Additions to the tables of version 2.
 const SINCE_2: &str = "
 alter table push_outbox add column traceparent text;
 alter table push_outbox add column tracestate text;";
-/// What goes before the tables of version 4 come, and what comes after.
+/// Changes before the tables of version 4 are made, and after.
 const BEFORE_4: &str = "
 drop index task_list;
 drop index task_lease;
@@ -78,8 +78,8 @@ insert into send_dedupe(owner, message_id, digest, task_id, answer, expires)
   select owner, message_id, digest, task_id, answer, expires from send_dedupe_3 order by expires;
 drop table send_dedupe_3;";
 
-/// What came after the tables of version 4. The log of an earlier version has the same columns, but no rows
-/// of its own: an event of more than 1,000 bytes takes a page of 4 KiB there. It stays as it is.
+/// Change to the tables of version 4. The log of an earlier version has the same columns, but no rows of
+/// its own: an event of more than 1,000 bytes takes a page of 4 KiB there. It stays as it is.
 const SINCE_4: &str = "drop index if exists send_dedupe_message;";
 
 /// Opens the file for the only writer, and makes the tables in a new one.
@@ -141,8 +141,8 @@ pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreEr
     Ok(connection)
 }
 
-/// The file is ours alone: whoever held a lease, or had taken a notification, is gone. An attempt of
-/// which nobody tells how it ended does not count.
+/// Frees leases and taken notifications: the file is ours alone, so their holders are gone. An attempt of
+/// unknown outcome does not count.
 const ABANDON: &str = "
 update task indexed by task_active set lease_until = 0
   where (active = 1 or lease_until > 0) and lease_until > 0;
@@ -175,16 +175,16 @@ fn keep_statements(connection: &Connection) -> Result<(), StoreError> {
 
 /// The bytes of a page.
 pub(super) const PAGE: u64 = 4096;
-/// How long the log of recent writes may stay after it was taken into the tables.
+/// Maximum bytes of the `-wal` file after a checkpoint.
 const WAL: u64 = 64 << 20;
-/// After how many pages of that they are taken into the tables: a page that was written many times is
-/// taken once.
+/// Number of pages in the `-wal` after which they are taken into the tables: a page that was written many
+/// times is taken once.
 const CHECKPOINT: u64 = 4096;
-/// How much of the tables the writer keeps in memory.
+/// KiB of the tables that the writer keeps in memory.
 const CACHE_KIB: u64 = 16 << 10;
-/// How many statements a connection keeps prepared: all of them.
+/// Number of statements that a connection keeps prepared: all of them.
 const STATEMENTS: usize = 64;
-/// How long a reader waits for the moment in which the file is recovered or checkpointed.
+/// Time that a reader waits while the file is recovered or checkpointed.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// An owner as it stands in the tables: unambiguous, and legible.
@@ -207,7 +207,7 @@ pub(super) fn read_owner(text: &str) -> Result<Owner, StoreError> {
     Ok(Owner::new(principal, tenant))
 }
 
-/// What SQLite says about why it did not do something.
+/// Converts an error of SQLite; a full disk or file is [`StoreError::Full`].
 pub(super) fn failed(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full,

@@ -22,7 +22,7 @@ struct Index {
     rows: HashTable<(u64, i64)>,
     /// The last number that a row was given.
     last: i64,
-    /// How much all of them hold.
+    /// Bytes that all of them hold.
     bytes: u64,
 }
 
@@ -67,7 +67,7 @@ impl Seen {
         self.row(seq, of, message.as_str(), answer)
     }
 
-    /// How a row is found that holds this.
+    /// Returns the index entry of a row that holds this.
     pub(super) fn row(&self, seq: i64, of: &str, message: &str, answer: usize) -> Row {
         Row {
             hash: self.lock().hasher.hash_one((of, message)),
@@ -91,7 +91,7 @@ impl Seen {
         }
     }
 
-    /// How many messages there are, and how many bytes their names and answers hold.
+    /// Returns the number of messages, and the bytes of their names and answers.
     pub(super) fn size(&self) -> (usize, u64) {
         let index = self.lock();
         (index.rows.len(), index.bytes)

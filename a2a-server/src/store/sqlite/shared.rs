@@ -1,4 +1,4 @@
-//! What the writer and the readers of a SQLite store have in common: recent tasks, and who waits.
+//! State shared by the writer and the readers of a SQLite store: recent tasks, and watches.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,9 +10,9 @@ use super::super::{Snapshot, Tail, limits};
 use super::folded::{Folded, Key};
 use super::seen::Seen;
 
-/// Tasks that were written not long ago, and who waits for tasks to be written.
+/// Tasks that were written not long ago, and the watches of tasks.
 ///
-/// What is in here is on the disk: the writer works on drafts, and puts them in when they are committed.
+/// All of it is on the disk: the writer works on drafts, and puts them in when they are committed.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) seen: Seen,
@@ -43,8 +43,8 @@ impl Shared {
         Some(lock(&self.recent).tasks.peek(key)?.draft())
     }
 
-    /// Puts tasks in as they were committed, and tells who waits for them; yields those that were not used
-    /// for long and make room.
+    /// Puts tasks in as they were committed, and wakes their watches; returns those that were not used for
+    /// long and make room.
     pub(super) fn publish(&self, written: impl Iterator<Item = (Key, Folded)>) -> Vec<Folded> {
         let mut recent = lock(&self.recent);
         let mut longer = Vec::new();
@@ -63,7 +63,7 @@ impl Shared {
 
     pub(super) fn snapshot(&self, key: &Key) -> Option<Snapshot> {
         let mut recent = lock(&self.recent);
-        // Folded when nobody is kept waiting by that.
+        // Folded after the lock is released.
         let draft = recent.tasks.get(key)?.draft();
         drop(recent);
         Some(draft.into())
@@ -77,7 +77,7 @@ impl Shared {
         Some(lock(&self.recent).tasks.peek(key)?.generation)
     }
 
-    /// Whoever waits for the task, from now on.
+    /// Returns a watch of the task.
     pub(super) fn subscribe(&self, key: &Key) -> watch::Receiver<u64> {
         let mut watched = lock(&self.watched);
         if watched.len() >= 1024 && watched.len().is_power_of_two() {
@@ -87,7 +87,7 @@ impl Shared {
         sender.or_insert_with(|| watch::Sender::new(0)).subscribe()
     }
 
-    /// Tells who waits that the log has so many entries.
+    /// Tells the watches of a task that the log has so many entries.
     pub(super) fn wake(&self, key: &Key, generation: u64) {
         let mut watched = lock(&self.watched);
         let Some(sender) = watched.get(key) else {
@@ -104,7 +104,7 @@ impl Shared {
         });
     }
 
-    /// Forgets a task that is gone; who waits for it is told.
+    /// Forgets a task that is gone, and closes its watches.
     pub(super) fn forget(&self, key: &Key) {
         let mut recent = lock(&self.recent);
         if let Some(gone) = recent.tasks.pop(key) {
@@ -140,12 +140,12 @@ impl Recent {
     }
 }
 
-/// Roughly how many bytes a task holds here.
+/// Estimates the bytes that a task holds here.
 fn size((owner, _): &Key, task: &Folded) -> usize {
     limits::size_of_owner(owner) + task.bytes
 }
 
-/// How many tasks are kept, and how much they hold together.
+/// Maximum number of tasks kept, and of their bytes.
 const MOST_TASKS: usize = 10_000;
 const MOST_BYTES: usize = 64 << 20;
 

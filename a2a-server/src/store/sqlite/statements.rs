@@ -2,13 +2,13 @@
 
 use rusqlite::{Connection, Statement};
 
-/// What the writer does all the time.
+/// Statements that the writer runs all the time.
 pub(super) struct Statements<'c> {
     pub(super) begin: Statement<'c>,
     pub(super) commit: Statement<'c>,
     /// A new task.
     pub(super) task: Statement<'c>,
-    /// What was appended to a log at once.
+    /// A row of appended events.
     pub(super) events: Statement<'c>,
     /// A log is longer, and nothing else of its task's row has changed.
     pub(super) grown: Statement<'c>,

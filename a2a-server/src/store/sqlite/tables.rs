@@ -1,4 +1,4 @@
-//! What is read from the tables, by the writer and by the readers.
+//! Queries of the writer and the readers.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::folded::{Folded, Key};
 use super::log;
 use super::schema::failed;
 
-/// What was read, unless it is larger than it may be.
+/// A value that was read, unless it is larger than it may be.
 pub(super) enum Bounded<T> {
     Whole(T),
     /// It has so many bytes, and was not read.
@@ -81,7 +81,7 @@ pub(super) fn load_bounded(
                 task.apply(&logged.event)?;
                 tail.push_back(logged);
             }
-            // A log that nobody has written down as a whole begins with the task itself.
+            // A log without a document begins with the task itself.
             None => match logged.event.into_event() {
                 Event::Task(task) => whole = Some((logged.generation, task)),
                 _ => return Err(StoreError::failed("a log does not begin with its task")),
@@ -232,11 +232,11 @@ pub(super) fn page(
     Ok(Bounded::Whole(Page::new(tasks?, total as usize, more)))
 }
 
-/// Which tasks a listing is about, of those that nobody works on.
+/// Filter of a listing, for tasks that nobody works on.
 const IDLE: &str = "from task indexed by task_list where active = 0 and owner = ?1
   and (?2 is null or context_id = ?2) and (?3 is null or state = ?3)
   and (?4 is null or status_time >= ?4)";
-/// And of those that somebody works on.
+/// The same for tasks that are worked on.
 const ACTIVE: &str = "from task indexed by task_active where active = 1
   and (active = 1 or lease_until > 0) and owner = ?1
   and (?2 is null or context_id = ?2) and (?3 is null or state = ?3)
@@ -261,7 +261,7 @@ pub(super) fn configs(
     Ok(configs)
 }
 
-/// What became of a message that stands in one of these rows, if in any.
+/// Returns the outcome of a message that stands in one of these rows, if in any.
 pub(super) fn received(
     connection: &Connection,
     of: &str,
@@ -295,7 +295,7 @@ pub(super) struct StoredReceipt {
     pub(super) owner: String,
     pub(super) message: String,
     pub(super) expires: i64,
-    /// How long the answer is.
+    /// Bytes of the answer.
     pub(super) answer: usize,
 }
 
@@ -380,7 +380,7 @@ pub(super) fn dead_letters(
         .collect())
 }
 
-/// How many notifications are neither delivered nor given up.
+/// Counts the notifications that are neither delivered nor given up.
 pub(super) fn undelivered(connection: &Connection) -> Result<usize, StoreError> {
     let sql = "select count(*) from push_outbox where dead is null";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;

@@ -13,8 +13,8 @@ use super::folded::Folded;
 use super::schema::failed;
 use super::shared::Shared;
 
-/// A handle to the thread that writes. Whatever was handed in while it committed is committed next,
-/// together: the disk is waited for once for all of it.
+/// A handle to the thread that writes. Jobs that were handed in while it committed are committed next,
+/// together: the disk is waited for once for all of them.
 #[derive(Debug)]
 pub(super) struct Writer {
     /// None once no more is written.
@@ -22,18 +22,18 @@ pub(super) struct Writer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A job, and the runtime of whoever waits for it.
+/// A job, and the runtime of the caller that waits for it.
 struct Asked {
     job: Box<dyn Job>,
     runtime: Option<Handle>,
 }
 
-/// What somebody waits for. It comes from whoever asks, and goes back there with all that it has: memory
-/// that one thread gives back for another costs both of them.
+/// A write that a caller waits for. It comes from the caller, and goes back there with all that it has:
+/// memory that one thread gives back for another costs both of them.
 trait Job: Send {
     /// Does it within the transaction.
     fn work(&mut self, desk: &mut Desk<'_>);
-    /// Tells whoever waits, once that is committed.
+    /// Answers the caller, once that is committed.
     fn tell(self: Box<Self>, committed: Result<(), &str>);
 }
 
@@ -56,16 +56,16 @@ where
         let Some(outcome) = self.outcome else { return };
         let outcome = match committed {
             Ok(()) => outcome,
-            // What was refused is refused, whatever became of the others.
+            // A refused job stays refused, whatever became of the others.
             Err(reason) => outcome.and(Err(StoreError::failed(reason))),
         };
-        // Whoever asked may have gone.
+        // The caller may have gone.
         let _ = self.tell.send(outcome);
     }
 }
 
 impl Writer {
-    /// Begins to write; of the messages that were received so many are remembered.
+    /// Starts the thread; at most `receipts` received messages are remembered.
     pub(super) fn start(
         connection: Connection,
         shared: Arc<Shared>,
@@ -78,7 +78,7 @@ impl Writer {
             .spawn(move || {
                 match Desk::new(&connection, &shared, counts, receipts) {
                     Ok(desk) => write(desk, inbox),
-                    // Whoever asks is told that the store is closed.
+                    // Callers get the error that the store is closed.
                     Err(error) => {
                         tracing::error!(error = &error as &dyn std::error::Error, "cannot write")
                     }
@@ -97,7 +97,7 @@ impl Writer {
         work: impl FnMut(&mut Desk<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> + Send {
         let (tell, told) = oneshot::channel();
-        // Whoever waits carries nothing but this.
+        // The caller's future holds nothing but this.
         let job: Box<dyn Job> = Box::new(Errand {
             work,
             outcome: None,
@@ -126,9 +126,9 @@ impl Drop for Writer {
     }
 }
 
-/// How many jobs may wait for the disk; more wait for a place.
+/// Maximum number of jobs that wait for the disk; more wait for a place.
 const MOST_WAITING: usize = 1024;
-/// How many jobs are committed at once.
+/// Maximum number of jobs committed at once.
 const MOST_AT_ONCE: usize = 512;
 
 fn write(mut desk: Desk<'_>, mut inbox: mpsc::Receiver<Asked>) {
@@ -140,7 +140,7 @@ fn write(mut desk: Desk<'_>, mut inbox: mpsc::Receiver<Asked>) {
             tracing::error!(reason, "could not commit");
             desk.roll_back();
         }
-        // Jobs that were not begun are dropped with their senders: their callers are told.
+        // Jobs that were not begun are dropped with their senders: their callers get an error.
         jobs.clear();
         for mut answers in answers {
             answers.committed.clone_from(&committed);
@@ -171,13 +171,13 @@ fn transaction(
     Ok(())
 }
 
-/// What those of one runtime are told after a commit. They are told there, by one of their own: they are
+/// Answers to the jobs of one runtime after a commit. They are sent there, by one task: their callers are
 /// woken together, not one by one from another thread.
 struct Answers {
     jobs: Vec<Box<dyn Job>>,
     committed: Result<(), String>,
     runtime: Option<Handle>,
-    /// What nobody needs any more.
+    /// Tasks evicted from memory, to be dropped.
     spent: Vec<Folded>,
 }
 
@@ -196,7 +196,7 @@ impl Answers {
     }
 
     fn send(mut self) {
-        // One is told at once from here, and so is everyone whose runtime is gone.
+        // A single answer is sent from here, and so are those to callers outside a runtime.
         if let Some(runtime) = self.runtime.take().filter(|_| self.jobs.len() > 1) {
             runtime.spawn(async move { drop(self) });
         }
@@ -204,7 +204,7 @@ impl Answers {
 }
 
 impl Drop for Answers {
-    /// Whatever becomes of the runtime, everyone is told.
+    /// Sends the answers, also if the runtime is gone.
     fn drop(&mut self) {
         let committed = self.committed.as_ref().copied().map_err(String::as_str);
         for job in self.jobs.drain(..) {

@@ -1,4 +1,4 @@
-//! How a log grows.
+//! Cases of appends to a log.
 
 use a2a_types::{Dialect, Event, IllegalEvent, TaskState};
 
@@ -294,7 +294,7 @@ async fn so_many_bytes(bench: Bench) -> Checked {
     writer.become_(TaskState::Failed).await
 }
 
-/// What the events of a case may do to a task.
+/// Applies an event of a case to a task; panics if the event is illegal.
 pub(super) fn apply(task: &mut a2a_types::Task, event: &Event) {
     task.apply(event).expect("the case's own events are legal");
 }

@@ -1,4 +1,4 @@
-//! Where a store is put to a case.
+//! Test bench: a fresh store, and operations that many cases need.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::sample;
 use super::saw::{Checked, Saw};
 use super::writer::Writer;
 
-/// A fresh store, and what is done with it again and again.
+/// A fresh store, with operations that many cases need.
 #[derive(Clone)]
 pub(super) struct Bench {
     pub(super) store: Arc<dyn Store>,
@@ -25,7 +25,7 @@ impl Bench {
         Self { store }
     }
 
-    /// A new task, and who writes to it.
+    /// Creates a task; returns its writer.
     pub(super) async fn create(&self, owner: &Owner, new: NewTask) -> Result<Writer, StoreError> {
         let task = new.task.id.clone();
         self.store.create(owner, new).await?;
@@ -43,7 +43,7 @@ impl Bench {
         Ok(self.create(&sample::ada(), sample::new(id)).await?)
     }
 
-    /// Who writes to a task that is there, with its first lease.
+    /// Returns a writer for a task that is there, with its first lease.
     pub(super) async fn find(&self, owner: &Owner, task: &TaskId) -> Checked<Writer> {
         let mut writer = Writer {
             store: Arc::clone(&self.store),
@@ -69,12 +69,12 @@ impl Bench {
         Ok(orphans.into_iter().map(name).collect())
     }
 
-    /// What is due now, which then is hidden for long.
+    /// Takes the notifications that are due now, and hides them for long.
     pub(super) async fn due(&self) -> Checked<Vec<Notification>> {
         Ok(self.store.notifications(1000, sample::LONG).await?)
     }
 
-    /// Takes and delivers until nothing is due: what each round brought.
+    /// Takes and delivers until nothing is due; returns the notifications of each round.
     pub(super) async fn deliver(&self) -> Checked<Vec<Vec<Notification>>> {
         let mut rounds = Vec::new();
         for _ in 0..1000 {
@@ -116,7 +116,7 @@ impl Bench {
     }
 }
 
-/// Looks again and again until there is something to see.
+/// Looks again and again until there is a value.
 #[track_caller]
 pub(super) fn eventually<T, F>(
     what: &str,
@@ -155,5 +155,5 @@ pub(super) fn soon<T>(
     }
 }
 
-/// How long a store may take to notice something.
+/// Time that a store may take to notice something.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -1,4 +1,4 @@
-//! How a task begins.
+//! Cases of new tasks.
 
 use std::sync::Arc;
 

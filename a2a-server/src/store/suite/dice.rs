@@ -1,10 +1,10 @@
-//! What looks random and is the same for everybody.
+//! Pseudo-random choices that are the same in every run.
 
 use a2a_types::{Event, Task, TaskState, Timestamp};
 
 use super::sample::{chunk, said, status_at, tells, time};
 
-/// Numbers that look random and are the same for everybody: splitmix64.
+/// Pseudo-random numbers that are the same in every run: splitmix64.
 pub(super) struct Dice(u64);
 
 impl Dice {

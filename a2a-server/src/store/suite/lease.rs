@@ -1,4 +1,4 @@
-//! Who may write.
+//! Cases of leases.
 
 use a2a_types::TaskState;
 

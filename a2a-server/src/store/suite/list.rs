@@ -1,4 +1,4 @@
-//! How tasks are listed.
+//! Cases of listings.
 
 use std::cmp::Reverse;
 use std::sync::Arc;

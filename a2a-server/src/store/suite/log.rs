@@ -1,4 +1,4 @@
-//! What is read of a log.
+//! Cases of reading a log.
 
 use a2a_types::{Event, Part, Task, TaskState};
 
@@ -46,7 +46,7 @@ fn turn(task: &Task, number: usize) -> Vec<Event> {
     events
 }
 
-/// A log of more than 200 events, written in pieces of different sizes; with it, what it should hold.
+/// A log of more than 200 events, written in pieces of different sizes, with the expected task and events.
 async fn long(bench: &Bench) -> Checked<(Writer, Task, Vec<Event>)> {
     let mut writer = bench.begin("t").await?;
     let mut task = writer.task().await?;

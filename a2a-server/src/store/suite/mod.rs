@@ -10,13 +10,13 @@
 //! # }
 //! ```
 //!
-//! Nothing here needs a test framework: a promise that is not kept is a value, a [`Violation`]. The
-//! cases want a runtime of tokio whose clock runs; one of several threads finds more races. They take
-//! the store's clock as it is, wait milliseconds for it, and a few seconds for what should have
-//! happened and did not.
+//! Nothing here needs a test framework: a broken promise is a value, a [`Violation`]. The cases want a
+//! runtime of tokio whose clock runs; one of several threads finds more races. They take the store's clock
+//! as it is, wait milliseconds for it, and a few seconds for an event that should have happened and did
+//! not.
 //!
-//! What is deliberately absent: whether a store for good survives a crash, which nobody can show from
-//! inside its process, and what a store does that is full.
+//! Deliberately absent: whether a durable store survives a crash, which nobody can show from inside its
+//! process, and the behaviour of a full store.
 
 mod append;
 mod bench;
@@ -49,7 +49,7 @@ use self::bench::Bench;
 use self::saw::Checked;
 use super::Store;
 
-/// Puts a store to every case, each time a fresh one; yields the promises that it does not keep.
+/// Puts a store to every case, each time a fresh one; returns the promises that it does not keep.
 pub async fn run<S: Store, F: Future<Output = S>>(open: impl Fn() -> F) -> Vec<Violation> {
     let mut violations = Vec::new();
     for case in cases() {
@@ -68,7 +68,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
 pub struct Case {
     /// Names the case; it stays what it is.
     pub name: &'static str,
-    /// What a store promises.
+    /// The promise of a store.
     pub promise: &'static str,
     run: fn(Bench) -> BoxFuture<'static, Checked>,
 }
@@ -97,13 +97,13 @@ impl Case {
 pub struct Violation {
     /// The name of the case.
     pub case: &'static str,
-    /// What the store promises.
+    /// The promise of the store.
     pub promise: &'static str,
-    /// What it did instead.
+    /// The observed behaviour.
     pub saw: String,
 }
 
-/// How long a case may take. Each takes milliseconds, or seconds where every write does.
+/// Time that a case may take. Each takes milliseconds, or seconds where every write does.
 const DEADLINE: Duration = Duration::from_secs(120);
 
 const CASES: &[&[Case]] = &[

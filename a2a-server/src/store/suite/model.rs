@@ -15,7 +15,7 @@ use super::super::{
 use super::saw::{Checked, Saw, holds, same, short};
 use super::writer::Look;
 
-/// What a store should hold. A term is over at once if it is zero, and never otherwise.
+/// Expected content of a store. A term is over at once if it is zero, and never otherwise.
 #[derive(Default)]
 pub(super) struct Model {
     pub(super) logs: BTreeMap<Key, Log>,
@@ -24,7 +24,7 @@ pub(super) struct Model {
 
 pub(super) type Key = (Owner, String);
 
-/// What a store should hold of one task.
+/// Expected content of a store for one task.
 #[derive(Clone)]
 pub(super) struct Log {
     pub(super) look: Look,
@@ -42,7 +42,7 @@ struct Row {
     hidden: bool,
 }
 
-/// Why an operation cannot succeed; of several reasons a store may tell any.
+/// Reason why an operation cannot succeed; of several reasons a store may give any.
 #[derive(Debug, PartialEq)]
 pub(super) enum Reason {
     NoTask,
@@ -226,7 +226,7 @@ impl Model {
         before - self.logs.len()
     }
 
-    /// What a store gave out must be due, no more than it may be, and all of it if there is room.
+    /// Checks that taken notifications are due, no more than the limit, and all of them if there is room.
     pub(super) fn take(&mut self, taken: &[Notification], limit: usize, term: Duration) -> Checked {
         let waiting = self.logs.values().flat_map(|log| log.outbox.values());
         let due = waiting.filter(|rows| rows.front().is_some_and(|row| !row.hidden));

@@ -1,4 +1,4 @@
-//! Who is found that nobody works on.
+//! Cases of orphans.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ async fn unfinished(bench: Bench) -> Checked {
                 expected.insert((owner.clone(), state.as_str().to_owned()));
             }
         }
-        // Whoever answers is worked for again, and whoever begins again too.
+        // A task that was answered, or has begun again, is worked on again.
         for (state, next) in [(InputRequired, Working), (Completed, Submitted)] {
             let id = format!("again {}", state.as_str());
             let mut writer = bench.create(&owner, begin(&id)).await?;

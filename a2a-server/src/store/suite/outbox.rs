@@ -1,4 +1,4 @@
-//! What webhooks are to be told.
+//! Cases of notifications.
 
 use a2a_transport::TraceContext;
 use a2a_types::{Dialect, TaskPushNotificationConfig, TaskState};
@@ -40,7 +40,7 @@ async fn watched(bench: &Bench, id: &str, webhooks: &[&str]) -> Checked<Writer> 
     Ok(writer)
 }
 
-/// Adds so many chunks that are to be told.
+/// Adds so many chunks of which webhooks are notified.
 async fn work(writer: &mut Writer, count: usize) -> Checked {
     let append = Append {
         notify: true,
@@ -49,7 +49,7 @@ async fn work(writer: &mut Writer, count: usize) -> Checked {
     writer.write(append).await
 }
 
-/// Which webhook is to be told of which generation, in order of the webhooks.
+/// Returns task, webhook and generation of each notification, sorted.
 fn told(due: &[Notification]) -> Vec<(String, String, u64)> {
     let mut told: Vec<_> = due
         .iter()
@@ -135,7 +135,7 @@ async fn taken(bench: Bench) -> Checked {
     .await?;
     same("what is due again", told(&again), vec![row("t", "c", 2)])?;
     same("what is due meanwhile", bench.due().await?, vec![])?;
-    // Whoever took it first may still tell what became of it, and nothing happens twice.
+    // The first to take it may still settle it, and nothing happens twice.
     for _ in 0..2 {
         bench.store.settle(&first[0], Settlement::Delivered).await?;
     }
@@ -367,7 +367,7 @@ async fn forgotten_with_the_webhook(bench: Bench) -> Checked {
     work(&mut writer, 2).await?;
     let due = bench.due().await?;
     writer.delete_config("c").await?;
-    // One who is just trying to tell it finds nothing to settle.
+    // A sender that is just delivering finds nothing to settle.
     for notification in due.iter().filter(|due| due.config.id.as_str() == "c") {
         let later = Settlement::Later(NONE);
         bench.store.settle(notification, later).await?;

@@ -1,4 +1,4 @@
-//! Whose a task is.
+//! Cases of owners.
 
 use a2a_transport::Principal;
 use a2a_types::{Dialect, Message, TaskState};
@@ -18,7 +18,7 @@ super::promises! {
     told_apart = "owners are told apart exactly: the anonymous, the unnamed, none, empty, large and small";
 }
 
-/// For somebody else nothing of a task can be read, changed or noticed.
+/// Checks that other owners can read, change or notice nothing of a task.
 async fn hidden_from(bench: &Bench, others: &[Owner]) -> Checked {
     let with_receipt = NewTask {
         receipt: Some(receipt("m")),
@@ -94,7 +94,7 @@ async fn same_task_id(bench: Bench) -> Checked {
         same("the length", look.generation, 3 + 2 * number as u64)?;
         looks.push(look);
     }
-    // What is done to one is done to none of the others.
+    // A change of one changes none of the others.
     writers[0].become_(TaskState::Completed).await?;
     same("how many are swept", bench.sweep_all().await?, 1)?;
     writers[1].delete_config("c").await?;

@@ -1,4 +1,4 @@
-//! What holds when many do something at once.
+//! Cases of concurrent operations.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ super::promises! {
     taken_once = "a notification is taken by one, and all are told in order";
 }
 
-/// Does something so many times at once; yields what came of each.
+/// Does something so many times at once; returns each result.
 async fn at_once<T, F>(count: usize, act: impl Fn(usize) -> F) -> Checked<Vec<T>>
 where
     T: Send + 'static,
@@ -136,7 +136,7 @@ async fn followers_agree(bench: Bench) -> Checked {
     Ok(())
 }
 
-/// How many succeeded; the others were refused as they should be.
+/// Returns the number of successes, if the others were refused as they should be.
 fn winners<T>(came: Vec<Result<T, StoreError>>, loses: fn(&StoreError) -> bool) -> Checked<usize> {
     let mut count = 0;
     for one in came {
@@ -352,7 +352,7 @@ async fn taken_once(bench: Bench) -> Checked {
         let store = bench.store.clone();
         async move {
             let mut told = Vec::new();
-            // Who finds nothing may only have come while the others have it.
+            // A sender that finds nothing may only have come while the others have it.
             for _ in 0..10 {
                 for due in store.notifications(2, LONG).await? {
                     let config = due.config.clone();

@@ -1,4 +1,4 @@
-//! Anything in any order, compared with a plain model.
+//! Case of random operations, compared with a plain model.
 
 use std::cmp::Reverse;
 
@@ -215,7 +215,7 @@ impl Round {
             let settlement = match self.dice.below(3) {
                 0 => self.dice.one_of(&later),
                 1 => Settlement::Delivered,
-                // Somebody else may have to tell it later.
+                // Another sender may have to deliver it later.
                 _ => {
                     self.given_out.push(notification);
                     continue;
@@ -269,7 +269,7 @@ impl Round {
         same("the tasks", page.tasks, tasks)
     }
 
-    /// Everything that can be read of a task.
+    /// Compares everything that can be read of a task.
     async fn look(&mut self, key: &Key) -> Checked {
         let writer = Writer {
             store: self.bench.store.clone(),
@@ -306,7 +306,7 @@ impl Round {
                 self.look(&(owner.clone(), task.to_owned())).await?;
             }
         }
-        // Nothing of what is to be told is lost; what is hidden stays so.
+        // No notification is lost; hidden ones stay hidden.
         self.given_out.clear();
         for _ in 0..10_000 {
             let due = self.bench.due().await?;

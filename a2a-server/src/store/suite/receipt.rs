@@ -1,4 +1,4 @@
-//! How a message that is sent twice is recognised.
+//! Cases of messages that are sent twice.
 
 use a2a_types::{Message, TaskState};
 
@@ -68,7 +68,7 @@ async fn of_an_append(bench: Bench) -> Checked {
         ..new("v")
     };
     refused!(bench.store.create(&ada(), task).await, StoreError::Received);
-    // Without a receipt nobody asks.
+    // Without a receipt the message is not recognised.
     writer.add(vec![said(&writer.task, "m")]).await?;
     let found = bench.store.received(&ada(), &"m".into()).await?;
     same("what became of it", found, became("m", "t"))

@@ -1,4 +1,4 @@
-//! How leases are prolonged.
+//! Cases of renewed leases.
 
 use std::time::Duration;
 

@@ -20,7 +20,7 @@ pub(super) const NONE: Duration = Duration::ZERO;
 /// Over before anybody gets tired.
 pub(super) const SHORT: Duration = Duration::from_millis(20);
 
-/// Who owns what nobody else does.
+/// Owner of the tasks of most cases.
 pub(super) fn ada() -> Owner {
     owner("ada")
 }
@@ -86,7 +86,7 @@ pub(super) fn step(task: &TaskId, id: &str) -> Event {
     })
 }
 
-/// What the agent's model thinks.
+/// A thought of the agent's model.
 pub(super) fn thought(task: &TaskId, text: &str) -> Event {
     Event::ArtifactUpdate(TaskArtifactUpdateEvent {
         task_id: task.clone(),

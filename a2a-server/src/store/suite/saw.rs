@@ -1,14 +1,14 @@
-//! What a store did instead of what it promised.
+//! Observations of a case that contradict a promise.
 
 use std::fmt::Debug;
 use std::panic::Location;
 
 use super::super::StoreError;
 
-/// What a case yields: what it was after, or what it saw instead.
+/// Result of a case or of one of its steps.
 pub(super) type Checked<T = ()> = Result<T, Saw>;
 
-/// What a store did instead of what it promised, and which line saw it.
+/// Behaviour of a store that contradicts its promise, and the line that saw it.
 #[derive(Debug)]
 pub(super) struct Saw(String);
 

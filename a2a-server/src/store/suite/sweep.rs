@@ -1,4 +1,4 @@
-//! What is forgotten.
+//! Cases of retention.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Who is told that a log has grown.
+//! Cases of watches on a log.
 
 use a2a_types::TaskState;
 

@@ -1,4 +1,4 @@
-//! Who writes to a task, and what it looks like.
+//! Writer of a task, and everything that can be read of the task.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::super::{Append, Appended, Lease, Logged, Owner, Snapshot, Store, Stor
 use super::sample;
 use super::saw::{Checked, Saw, same};
 
-/// Who writes to a task, at its end and with a lease.
+/// Writer of a task, at the end of its log and with a lease.
 #[derive(Clone)]
 pub(super) struct Writer {
     pub(super) store: Arc<dyn Store>,
@@ -19,12 +19,12 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// These events, by who holds the lease.
+    /// Returns the append of these events, by the holder of the lease.
     pub(super) fn held(&self, events: Vec<Event>) -> Append {
         Append::held(self.generation, self.epoch, events)
     }
 
-    /// These events, with another right to write.
+    /// Returns the append of these events, with another lease.
     pub(super) fn with(&self, lease: Lease, events: Vec<Event>) -> Append {
         Append {
             lease,
@@ -32,12 +32,12 @@ impl Writer {
         }
     }
 
-    /// Whatever comes of it.
+    /// Appends, and returns whatever the store answers.
     pub(super) async fn append(&self, append: Append) -> Result<Appended, StoreError> {
         self.store.append(&self.owner, &self.task, append).await
     }
 
-    /// What must be taken.
+    /// Appends; fails unless the store accepts it as expected.
     pub(super) async fn write(&mut self, append: Append) -> Checked {
         let generation = append.after + append.events.len() as u64;
         let epoch = match append.lease {
@@ -69,7 +69,7 @@ impl Writer {
         Ok(Arc::unwrap_or_clone(self.snapshot().await?.task))
     }
 
-    /// Whether the task is there.
+    /// Returns whether the task is there.
     pub(super) async fn exists(&self) -> Checked<bool> {
         let snapshot = self.store.snapshot(&self.owner, &self.task).await?;
         Ok(snapshot.is_some())

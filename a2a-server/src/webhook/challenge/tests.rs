@@ -1,4 +1,4 @@
-//! Who agrees to be called, and who does not.
+//! Receivers that pass the challenge, and receivers that fail it.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::webhook::guard::WebhookPolicy;
 use crate::webhook::stage::{Stage, read_request};
 
-/// A receiver that answers with this text, in which `#` stands for the token that it was given.
+/// A receiver that answers with this text, with the received token in place of `#`.
 fn receiver(answer: &'static str) -> Stage {
     Stage::new(move |mut wire| async move {
         let request = read_request(&mut wire).await;

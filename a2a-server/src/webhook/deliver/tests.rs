@@ -1,4 +1,4 @@
-//! What receivers do, and what comes of it.
+//! Behaviour of receivers, and the outcome of each.
 
 use std::future::pending;
 use std::sync::Mutex;
@@ -31,7 +31,7 @@ fn later(reason: Reason) -> Outcome {
     }
 }
 
-/// What becomes of a delivery to a receiver, and after how many seconds.
+/// Returns the outcome of a delivery to a receiver, and the seconds that it took.
 async fn deliver(stage: Stage) -> (Outcome, u64) {
     let courier = Arc::new(stage).courier(policy());
     let begin = Instant::now();
@@ -123,7 +123,7 @@ async fn a_request_is_what_was_asked_for() {
     assert_eq!(lines, expected);
 }
 
-/// Writes this again and again, each second if it should, until nobody reads.
+/// Writes this again and again, each second if `slowly`, until the reader is gone.
 async fn repeat(mut wire: tokio::io::DuplexStream, head: &str, more: &str, slowly: bool) {
     read_request(&mut wire).await;
     let mut second = tokio::time::interval(Duration::from_secs(1));
@@ -247,7 +247,7 @@ async fn a_host_that_never_answers_does_not_hold_up_others() {
     // From then on one at a time.
     assert_eq!(count((later(Reason::Timeout), 20)), 1);
     assert_eq!(count((later(Reason::Busy), 15)), 15);
-    // Who was not served was not dialled either.
+    // A request that got no slot was not dialled either.
     assert_eq!(stage.dialled().len(), 1005);
 }
 

@@ -1,4 +1,4 @@
-//! What is dialled, and by whom it may be answered.
+//! Addresses that are dialled, and certificates that are accepted.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,7 +10,7 @@ use crate::webhook::stage::{Authority, PUBLIC, Stage, answer_by_tls};
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
-/// How connecting to a URL goes, by a policy that allows some hosts.
+/// Connects to a URL, by a policy that allows some hosts.
 async fn connect(stage: &Arc<Stage>, url: &str) -> Result<(), Reason> {
     let policy = WebhookPolicy::default().allow_hosts(["*.test", "localhost", "127.0.0.1"]);
     let courier = stage.courier(policy);

@@ -1,4 +1,4 @@
-//! URLs that are accepted, and what makes others refused.
+//! URLs that are accepted, and reasons to refuse others.
 
 use super::*;
 
@@ -61,7 +61,7 @@ fn urls_are_judged_by_what_would_be_called() {
         ("mailto:someone@example.com", Some(Scheme)),
         ("blob:https://hooks.example.com/", Some(Scheme)),
         ("view-source:https://hooks.example.com/", Some(Scheme)),
-        // What is no URL, or only one after it was mended.
+        // Texts that are no URL, or only one after it was mended.
         ("", Some(Malformed)),
         ("hooks.example.com", Some(Malformed)),
         ("/path", Some(Malformed)),

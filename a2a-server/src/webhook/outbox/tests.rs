@@ -1,4 +1,4 @@
-//! Time is paused: pauses of hours take none.
+//! Tests of the outbox in paused time: delays of hours take none.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -14,14 +14,14 @@ use serde_json::Value;
 use super::*;
 use crate::store::{Append, MemoryStore, NewTask, Owner};
 
-/// Notes what it brings, and answers as it is told: by URL, and else that all is well.
+/// Records requests, and returns the outcomes planned for their URL, else success.
 #[derive(Default)]
 struct Notebook {
     parcels: Mutex<Vec<Parcel>>,
     answers: Mutex<HashMap<String, Vec<Outcome>>>,
 }
 
-/// What was brought.
+/// A recorded request.
 #[derive(Clone, Debug)]
 struct Parcel {
     url: String,
@@ -57,7 +57,7 @@ struct Scene {
     courier: Arc<Notebook>,
     filled: Arc<Notify>,
     generation: u64,
-    /// As long as it lives, the outbox works.
+    /// The outbox works until this is dropped.
     _server: Arc<()>,
 }
 
@@ -129,7 +129,7 @@ impl Scene {
         self.filled.notify_one();
     }
 
-    /// What one webhook has been brought, after so many hours.
+    /// Returns the requests to one webhook after so many hours.
     async fn brought(&self, id: &str, hours: u64) -> Vec<Parcel> {
         tokio::time::sleep(Duration::from_secs(hours * 3600 + 10)).await;
         let parcels = self.courier.parcels.lock().unwrap();
@@ -209,7 +209,7 @@ async fn every_webhook_is_told_everything_in_order_and_in_its_generation() {
             .all(|parcel| parcel.media_type == "application/a2a+json")
     );
 
-    // Tried three times, and then told only what is worth it.
+    // Tried three times, and then only notifications of worth.
     let old = scene.brought("old", 0).await;
     let states: Vec<_> = old
         .iter()
@@ -281,6 +281,19 @@ async fn a_webhook_says_when_it_wants_to_be_asked_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_webhook_that_wants_to_be_asked_at_once_keeps_its_attempts() {
+    let mut scene = Scene::set(Dialect::V1_0).await;
+    let at_once = Outcome::Later {
+        after: Some(Duration::ZERO),
+        reason: Reason::Status(503),
+    };
+    scene.watch("w", Dialect::V1_0, vec![at_once; 7]).await;
+    scene.happens(vec![status(TaskState::Working)]).await;
+    // At once, and after 5 s, 5 min and 30 min.
+    assert_eq!(scene.brought("w", 2).await.len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_was_not_tried_does_not_count_as_an_attempt() {
     let mut scene = Scene::set(Dialect::V1_0).await;
     let busy = Outcome::Later {
@@ -312,7 +325,7 @@ async fn a_webhook_that_is_gone_is_forgotten() {
     assert_eq!(left, []);
 }
 
-/// Of the two metrics of the outbox, how each has changed.
+/// Returns the changes of the two metrics of the outbox.
 fn counted(recorder: &DebuggingRecorder) -> Vec<String> {
     let told = recorder.snapshotter().snapshot().into_vec().into_iter();
     let line = |key: metrics_util::CompositeKey, value| {

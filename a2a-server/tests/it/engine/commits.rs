@@ -1,4 +1,4 @@
-//! What is written together, and who is told of it.
+//! Writes that are committed together, and their acknowledgement.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -12,8 +12,8 @@ use futures_util::future::{join, join_all};
 
 use crate::stores;
 
-/// Whoever is told that it is written finds it, and whoever is told otherwise does not: neither in what
-/// the store remembers nor in the file, and it takes nobody's place.
+/// An acknowledged write is found, and a refused one is not: neither in what the store remembers nor in the
+/// file, and it takes no place.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_fails_half_way_leaves_nothing() {
     let file = stores::new_file();
@@ -60,7 +60,7 @@ async fn what_fails_half_way_leaves_nothing() {
     assert_eq!(page.total, PLACES);
 }
 
-/// Those who were told something else than what is there.
+/// Returns the names whose answer contradicts the content of the store.
 async fn wrong(store: &SqliteStore, owner: &Owner, told: &[(String, bool)]) -> Vec<String> {
     let mut wrong = Vec::new();
     for (name, done) in told {
@@ -73,7 +73,7 @@ async fn wrong(store: &SqliteStore, owner: &Owner, told: &[(String, bool)]) -> V
     wrong
 }
 
-/// Their runtime is not there any more when it is written: it ends before they have heard of it.
+/// The runtime in which the callers asked ends before they get their answers.
 #[test]
 fn whoever_waits_is_told_though_the_runtime_in_which_it_asked_is_gone() {
     let store = SqliteStore::open(stores::new_file()).unwrap();

@@ -82,7 +82,7 @@ async fn who_would_wait_for_ever_can() {
     assert!(first.is_ok(), "{first:?}");
 }
 
-/// Who waits for room when the server closes is sent away: nobody would stop what they begin.
+/// A message that waits for room when the server closes is refused: nothing would stop its turn.
 #[tokio::test(start_paused = true)]
 async fn who_waits_when_the_server_closes_begins_nothing() {
     let worker = Worker::default();

@@ -25,7 +25,7 @@ async fn a_damaged_page_is_found() {
     );
     assert_eq!(report.damages, Vec::<String>::new());
     drop(client);
-    // Whoever had the file has written all of it when it can be opened again.
+    // The store that had the file has written all of it when it can be opened again.
     drop(crate::engine::leaving::reopened(&file).await);
 
     let mut pages = OpenOptions::new().write(true).open(&file).unwrap();

@@ -87,7 +87,7 @@ async fn a_task_that_began_half_way_is_completed() {
     }
 }
 
-/// Its only update is dropped half-way, and may be written all the same: nobody is told that it failed.
+/// Its only update is dropped half-way, and may be written all the same: no caller gets a failure.
 #[tokio::test]
 async fn a_task_that_ended_half_way_has_ended() {
     let agent = async |turn: Turn| -> Result<(), Failure> {
@@ -105,7 +105,7 @@ async fn a_task_that_ended_half_way_has_ended() {
     }
 }
 
-/// What is kept goes with a status that is dropped half-way: what is added to it then is not lost with it.
+/// Kept text goes with a status that is dropped half-way: text that is added then is not lost with it.
 #[tokio::test]
 async fn text_that_follows_what_was_dropped_half_way_is_kept() {
     let agent = async |turn: Turn| -> Result<(), Failure> {

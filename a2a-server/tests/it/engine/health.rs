@@ -1,4 +1,4 @@
-//! Whether a server says that it lives, and that it is ready.
+//! Liveness and readiness of a server.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn server() -> Server {
     builder.store(MemoryStore::default()).build().unwrap()
 }
 
-/// A service as `BoundServer` makes it, for callers of this machine who show who they are: nobody does.
+/// A service as `BoundServer` makes it, for authenticated callers of this machine: there are none.
 fn closed(server: &Server) -> HttpService<Server> {
     HttpService::new(server.clone())
         .readiness(server.clone())
@@ -40,7 +40,7 @@ impl Authenticator for Closed {
     }
 }
 
-/// Asks as whoever knows an address, and nothing else.
+/// Asks as a caller that knows an address, and nothing else.
 async fn ask(service: &HttpService<Server>, method: &str, path: &str) -> Response<Body> {
     let request = Request::builder().method(method).uri(path);
     let request = request.header("host", "10.1.2.3:8080");
@@ -48,7 +48,7 @@ async fn ask(service: &HttpService<Server>, method: &str, path: &str) -> Respons
     service.handle(request.body(body).unwrap()).await
 }
 
-/// What is answered, where nothing may keep it.
+/// Returns the answer, which no cache may keep.
 async fn said(service: &HttpService<Server>, path: &str) -> (u16, String) {
     let answer = ask(service, "GET", path).await;
     assert_eq!(answer.headers()[CACHE_CONTROL], "no-store", "{path}");
@@ -111,7 +111,7 @@ async fn a_server_whose_store_does_not_answer_is_not_ready_until_it_does() {
     let builder = builder.store(SqliteStore::open(&path).unwrap());
     let service = closed(&builder.build().unwrap());
     check(said(&service, "/readyz").await, 200, "ready");
-    // Whoever else writes keeps the store from writing.
+    // Another writer keeps the store from writing.
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("begin immediate").unwrap();
     check(until(&service, 503).await, 503, "store unavailable");

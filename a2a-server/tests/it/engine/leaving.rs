@@ -1,4 +1,4 @@
-//! What is forgotten.
+//! Retention of tasks and messages.
 
 use std::time::Duration;
 
@@ -29,8 +29,8 @@ async fn an_old_task_is_not_there_any_more() {
     assert_eq!(kept.status.state, TaskState::InputRequired);
 }
 
-/// A message begins nothing twice, though nobody knows any more what came of it; its sender is told so, and not
-/// that a task is missing that it does not name.
+/// A message begins nothing twice, though its outcome is not known any more; its sender gets that error,
+/// and not one about a missing task that it does not name.
 #[tokio::test]
 async fn a_message_whose_task_is_gone_is_not_taken_again() {
     let worker = Worker::default();

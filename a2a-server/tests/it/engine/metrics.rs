@@ -1,4 +1,4 @@
-//! What is counted, exactly.
+//! Metrics, counted exactly.
 
 use std::time::Duration;
 
@@ -271,7 +271,7 @@ fn every_store_is_timed_by_its_methods() {
     }
 }
 
-/// What was asked of the store, but for what is asked from time to time.
+/// Checks the writes to the store, but for periodic ones.
 #[track_caller]
 fn check_store(listener: &Listener, expected: &[&str]) {
     let told = listener.told().filter(|(name, _)| name == STORE);

@@ -1,4 +1,4 @@
-//! The engine of tasks: what is sent twice, what survives the process, who waits, what is forgotten.
+//! The engine of tasks: repeated messages, restarts, waiting callers, retention.
 
 mod commits;
 mod crowd;
@@ -30,7 +30,7 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::stores;
 
-/// Does what it is told, and counts how often.
+/// An agent that does what messages say, and counts its runs.
 #[derive(Clone, Default)]
 pub(crate) struct Worker {
     pub(crate) runs: Arc<AtomicUsize>,
@@ -38,7 +38,7 @@ pub(crate) struct Worker {
     pub(crate) go_on: Arc<Gate>,
 }
 
-/// Shut until somebody opens it, once for everyone who waits or will.
+/// Shut until it is opened, once for all present and later waiters.
 pub(crate) struct Gate(Semaphore);
 
 impl Default for Gate {
@@ -102,7 +102,7 @@ impl Agent for Worker {
     }
 }
 
-/// Resolves when the caller has said something else.
+/// Resolves when the caller has sent another message.
 async fn more_is_said(turn: &Turn) -> Result<(), UpdateError> {
     let is_other = |message: &Message| {
         message.role == Role::User && message.message_id != turn.message().message_id

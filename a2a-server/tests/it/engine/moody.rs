@@ -49,7 +49,7 @@ enum Refused {
 }
 
 impl Moody {
-    /// Whether it refuses this, now and not again.
+    /// Returns whether it refuses this, once.
     fn refuses(&self, what: Refused) -> bool {
         let mut refuses = self.refuses.lock().unwrap();
         let does = refuses.take_if(|it| *it == what).is_some();
@@ -152,13 +152,13 @@ fn server(store: &Moody) -> Server {
     server.build().unwrap()
 }
 
-/// What never comes fails the test.
+/// Waits for this, and fails the test if it never comes.
 async fn soon<F: Future>(what: F) -> F::Output {
     let limit = Duration::from_secs(60);
     tokio::time::timeout(limit, what).await.expect("in time")
 }
 
-/// Sends a message in a generation; the task that comes of it. In 0.1 its caller has named it.
+/// Sends a message in a protocol version; returns its task. In 0.1 its caller has named it.
 async fn send(server: &Server, dialect: Dialect, id: &str) -> Result<Task, Error> {
     let named = dialect.rules().caller_names_tasks;
     let message = Message {
@@ -226,7 +226,7 @@ async fn a_message_that_was_written_reaches_the_agent() {
     }
 }
 
-/// A task that was left in the middle belongs to whoever looks for such tasks.
+/// A task that was left in the middle is found as any abandoned task.
 #[tokio::test]
 async fn a_task_that_a_panic_has_left_is_abandoned() {
     let store = Moody::default();
@@ -253,8 +253,8 @@ async fn a_task_that_a_panic_has_left_is_abandoned() {
     soon(found).await;
 }
 
-/// Has an agent begin, which waits until it is told more, asks if it is to, and leaves the store in a mood;
-/// what it is to be told. Then it tells that it was.
+/// Begins an agent that waits for another message, then asks if `asks`, and has the store refuse once;
+/// returns the client and that message. The agent notifies `answered` when it gets the message.
 async fn begun(
     store: &Moody,
     answered: &Arc<Notify>,
@@ -289,7 +289,7 @@ async fn begun(
     (client, answer)
 }
 
-/// What waits for its turn has it, though the store is in trouble just then.
+/// A queued message has its turn, though the store is in trouble just then.
 #[tokio::test(start_paused = true)]
 async fn a_message_that_waits_is_answered_when_the_store_does_its_work_again() {
     for (asks, refused) in [
@@ -306,7 +306,7 @@ async fn a_message_that_waits_is_answered_when_the_store_does_its_work_again() {
     }
 }
 
-/// What cannot have its turn is not taken for answered.
+/// A message that cannot have its turn is not taken for answered.
 #[tokio::test(start_paused = true)]
 async fn a_task_that_cannot_have_its_next_turn_has_failed() {
     let (store, answered) = (Moody::default(), Arc::default());
@@ -315,7 +315,7 @@ async fn a_task_that_cannot_have_its_next_turn_has_failed() {
     assert_eq!(failed.status.state, TaskState::Failed);
 }
 
-/// A task that could not be ended yet goes on for what is said meanwhile.
+/// A task that could not be ended yet goes on for a message that comes meanwhile.
 #[tokio::test(start_paused = true)]
 async fn a_message_that_comes_while_a_task_cannot_be_ended_is_answered() {
     let store = Moody::default();
@@ -345,9 +345,9 @@ async fn a_message_that_comes_while_a_task_cannot_be_ended_is_answered() {
     assert_eq!(done.artifacts.len(), 1);
 }
 
-/// A store that cannot write in the middle of a turn: the sender and the follower are told at once, under one
-/// correlation id, and the server is not ready. When the store writes again the task ends, and the server is
-/// ready.
+/// A store that cannot write in the middle of a turn: the sender and the follower get an error at once,
+/// under one correlation id, and the server is not ready. When the store writes again the task ends, and
+/// the server is ready.
 #[tokio::test(start_paused = true)]
 async fn callers_are_told_at_once_that_the_store_cannot_write() {
     let (store, go_on) = (Moody::default(), Arc::new(Notify::new()));

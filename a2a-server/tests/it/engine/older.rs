@@ -36,7 +36,7 @@ async fn files_of_every_earlier_version_are_read_and_written() {
         assert_eq!(outcome(forgotten), None);
         due(&store, version).await;
 
-        // Whoever had a lease is gone, and the log goes on.
+        // The holder of the lease is gone, and the log goes on.
         let orphans = store.orphans(10).await.unwrap();
         let orphans: Vec<_> = orphans.iter().map(|orphan| orphan.task.as_str()).collect();
         assert_eq!(orphans, ["open"], "version {version}");
@@ -117,7 +117,7 @@ async fn receipts_with_the_digest_of_the_first_release_are_recognised() {
     }
 }
 
-/// What an ended task looks like whose log stands an event a row, beside a document.
+/// Checks an ended task whose log stands an event a row, beside a document; returns its state.
 async fn ended(store: &SqliteStore, owner: &Owner) -> TaskState {
     let done = store
         .snapshot(owner, &"done".into())
@@ -223,7 +223,7 @@ fn begin(file: &Path, version: u8) {
     };
     let sql = "insert into push_config values(2, 0, 'w', '1.0', ?1)";
     tables.execute(sql, [json(&config)]).unwrap();
-    // Taken by whoever is gone.
+    // Taken by a process that is gone.
     let sql = "insert into push_outbox values(2, 'w', 2, 1, ?1, null, 1, ?2, 'a=1')";
     tables.execute(sql, params![FAR, PARENT]).unwrap();
     let without: &[&str] = match version {

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::engine::{Worker, builders};
 
-/// Who asks: a name, and a tenant.
+/// A caller: a name, and a tenant.
 type Who = (Option<&'static str>, Option<&'static str>);
 
 const OWNER: Who = (Some("alice"), Some("a"));
@@ -30,13 +30,13 @@ const STRANGERS: [Who; 5] = [
     (None, None),
 ];
 
-/// What owners ask, and how it answers.
+/// A transport for owners, and its protocol version.
 struct Front {
     transport: Arc<dyn Transport>,
     name: String,
     /// The version spoken to the server.
     dialect: Dialect,
-    /// Whether messages can refer to tasks on the way to the server: not in 0.1, nor in the HTTP+JSON of 0.3.
+    /// `true` if messages can refer to tasks on the way to the server: not in 0.1, nor in HTTP+JSON of 0.3.
     refers: bool,
 }
 
@@ -343,7 +343,7 @@ async fn message_ids_belong_to_owners() {
     }
 }
 
-/// A conversation is its owner's, whoever named it: of somebody else it is another conversation.
+/// A conversation is its owner's, even if the caller named it: another owner has another conversation.
 #[tokio::test]
 async fn conversations_belong_to_owners() {
     for front in listing_fronts().await {

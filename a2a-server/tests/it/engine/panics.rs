@@ -31,7 +31,7 @@ async fn fragile(turn: Turn) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What never comes fails the test.
+/// Waits for this, and fails the test if it never comes.
 async fn soon<F: Future>(what: F) -> F::Output {
     let limit = Duration::from_secs(60);
     tokio::time::timeout(limit, what).await.expect("in time")

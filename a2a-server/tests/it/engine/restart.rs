@@ -1,4 +1,4 @@
-//! What becomes of tasks when their process ends.
+//! Recovery of tasks whose process has ended.
 
 use std::path::Path;
 use std::time::Duration;
@@ -172,8 +172,8 @@ fn a_follower_goes_on_where_it_was_cut_off() {
     });
 }
 
-/// Whoever had taken it is gone, and an attempt of which nobody knows the end does not count. What
-/// was put off stays so, and all of it part of its trace.
+/// The process that had taken it is gone, and an attempt of unknown outcome does not count. Notifications
+/// that were put off stay so, and all of them part of their trace.
 #[tokio::test]
 async fn a_notification_that_a_process_has_taken_with_it_is_due_again() {
     let file = stores::new_file();
@@ -270,7 +270,7 @@ async fn a_server_that_closes_takes_no_more_and_ends_streams() {
         let mut updates = client.stream("wait").await.unwrap();
         let first = updates.next().await.unwrap().unwrap();
         server.shutdown(Duration::from_millis(10)).await;
-        // It ends without an error, and without a last word that nobody has said.
+        // It ends without an error, and without a last state that no agent has set.
         let mut states = Vec::new();
         while let Some(event) = updates.next().await {
             states.extend(event.unwrap().status().map(|status| status.state));

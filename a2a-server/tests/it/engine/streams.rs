@@ -1,4 +1,4 @@
-//! How a log is followed: from any place, in whatever steps it was written.
+//! Followers of a log: from any place, in whatever steps it was written.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ async fn an_unknown_place_begins_with_the_task() {
     }
 }
 
-/// Whoever missed nothing is told nothing again.
+/// A follower that missed nothing gets nothing again.
 #[tokio::test]
 async fn the_last_place_begins_with_what_comes_next() {
     for builder in builders(&Worker::default()) {
@@ -47,7 +47,7 @@ async fn the_last_place_begins_with_what_comes_next() {
     }
 }
 
-/// Whoever was cut off before the last word hears it, although the task has ended: in 1.0, too.
+/// A follower that was cut off before the last event gets it, although the task has ended: in 1.0, too.
 #[tokio::test]
 async fn the_rest_of_an_ended_task_is_told() {
     for builder in builders(&Worker::default()) {
@@ -101,7 +101,7 @@ async fn answer(client: &Client) -> Message {
     }
 }
 
-/// The last state that is told.
+/// Returns the last state of a stream.
 async fn last_state(mut updates: Updates) -> Option<TaskState> {
     let mut last = None;
     while let Some(event) = updates.next().await {
@@ -110,7 +110,7 @@ async fn last_state(mut updates: Updates) -> Option<TaskState> {
     last
 }
 
-/// Whoever answers a question is told what comes of it, though the agent that asked has not returned.
+/// The sender of an answer follows it to its end, though the agent that asked has not returned.
 #[tokio::test]
 async fn an_answer_that_comes_at_once_is_followed_to_its_end() {
     for second in [false, true] {
@@ -127,7 +127,7 @@ async fn an_answer_that_comes_at_once_is_followed_to_its_end() {
     }
 }
 
-/// However long the agent takes to return: then the answer waits for its turn, and is no question.
+/// If the agent takes long to return, the answer waits for its turn, and is no question.
 #[tokio::test]
 async fn an_answer_that_waits_for_its_turn_is_followed_to_its_end() {
     for second in [false, true] {
@@ -192,7 +192,7 @@ async fn syllables_are_told_together() {
     }
 }
 
-/// A chunk is told as soon as the agent waits for its next one: time is paused, and does not pass meanwhile.
+/// A chunk is streamed as soon as the agent waits for its next one: time is paused, and does not pass.
 #[tokio::test(start_paused = true)]
 async fn a_chunk_waits_for_no_timer() {
     let agents = Arc::new(Notify::new());
@@ -239,7 +239,7 @@ async fn text_after_the_end_is_dropped() {
     assert_eq!(done.artifacts[0].parts, [Part::text("0")]);
 }
 
-/// A task that has reached the limit of its log ends, and everyone who waits for it is told.
+/// A task that has reached the limit of its log ends, and its waiting callers get that.
 #[tokio::test]
 async fn a_task_whose_text_does_not_fit_has_failed() {
     let agent = async |turn: Turn| {

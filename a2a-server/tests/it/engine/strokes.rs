@@ -1,4 +1,4 @@
-//! What is written together, and what is told before an agent goes on.
+//! Events that are written together, and updates that are streamed before an agent goes on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -93,7 +93,7 @@ async fn an_artifact_that_was_sent_completes_its_task() {
     }
 }
 
-/// How many updates an agent that never waits has given when its stream begins.
+/// Returns the number of updates that an agent that never waits has given when its stream begins.
 async fn given_before_the_first_is_told<A, F>(agent: A) -> usize
 where
     A: Fn(Turn, Arc<AtomicUsize>) -> F + Send + Sync + 'static,
@@ -130,7 +130,7 @@ async fn a_stream_begins_before_an_agent_in_a_hurry_is_far() {
         Ok(())
     });
     assert!(words.await <= 3);
-    // Whoever says so means to take a while.
+    // An agent that sends a status means to take a while.
     let status = given_before_the_first_is_told(async |turn: Turn, given: Arc<AtomicUsize>| {
         turn.working("a moment").await?;
         given.fetch_add(1, Ordering::Relaxed);

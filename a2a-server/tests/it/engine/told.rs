@@ -1,4 +1,4 @@
-//! What a recorder of metrics is told.
+//! Recorder of metrics for tests.
 
 use a2a_server::{Server, ServerBuilder};
 use a2a_transport::http::{Body, HttpService};
@@ -8,11 +8,11 @@ use http_body_util::{BodyExt, Full};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use serde_json::{Value, json};
 
-/// Hears what is told by everything that happens on its thread.
+/// Records the metrics of everything that happens on its thread.
 pub(crate) struct Listener(Snapshotter);
 
 impl Listener {
-    /// Runs a test on this thread, and has it heard.
+    /// Runs a test on this thread, and records its metrics.
     pub(crate) fn hears(test: impl AsyncFnOnce(Self)) {
         let recorder = DebuggingRecorder::new();
         let listener = Self(recorder.snapshotter());
@@ -23,8 +23,8 @@ impl Listener {
         metrics::with_local_recorder(&recorder, || runtime.block_on(test(listener)));
     }
 
-    /// What was told since the last look: of each metric the values of its labels, and by how much it
-    /// has grown, or how many values were collected; without what has not changed.
+    /// Checks the metrics since the last look: of each the values of its labels, and by how much it has
+    /// grown, or how many values were collected; without what has not changed.
     #[track_caller]
     pub(crate) fn check(&self, expected: &[(&str, &[&str])]) {
         let mut told: Vec<_> = self.told().collect();
@@ -36,7 +36,7 @@ impl Listener {
         }
     }
 
-    /// The names of metrics, and what was told of each.
+    /// Returns the names of metrics, and the change of each.
     pub(crate) fn told(&self) -> impl Iterator<Item = (String, String)> {
         let changed = self.0.snapshot().into_vec().into_iter();
         changed.filter_map(|(key, _, _, value)| {
@@ -87,7 +87,7 @@ pub(crate) fn question(method: &str, params: Value) -> String {
     json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string()
 }
 
-/// What a message is sent with.
+/// Params of a message.
 pub(crate) fn message(text: &str) -> Value {
     let id = format!("message {text}");
     json!({"message": {"messageId": id, "role": "ROLE_USER", "parts": [{"text": text}]}})

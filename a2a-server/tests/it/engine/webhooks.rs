@@ -1,4 +1,4 @@
-//! What webhooks are told, over real sockets.
+//! Notifications of webhooks, over real sockets.
 
 use std::time::Duration;
 
@@ -111,7 +111,7 @@ async fn a_webhook_that_comes_with_the_message_is_told_from_the_first_event_on()
     }
 }
 
-/// One that says it is gone is forgotten, but not its successor, which is told what it would not hear.
+/// A webhook that says it is gone is deleted, but not its successor, which gets the notification instead.
 #[tokio::test]
 async fn who_is_gone_takes_nobody_along() {
     for server in at_a_desk(&Worker::default()) {
@@ -152,7 +152,7 @@ async fn who_is_gone_takes_nobody_along() {
     }
 }
 
-/// Whoever looks for what is due finds no more than one notification of each webhook.
+/// A search for due notifications finds no more than one of each webhook.
 #[tokio::test]
 async fn what_waits_behind_another_is_due_once_that_is_told() {
     let file = crate::stores::new_file();
@@ -245,8 +245,8 @@ async fn a_webhook_may_have_to_repeat_what_it_is_told() {
     }
 }
 
-/// What is signed is verified by the published keys, and credentials of the webhook's own stand before
-/// a token of ours.
+/// Signatures are verified by the published keys, and credentials of the webhook's own stand before a token
+/// of ours.
 #[tokio::test]
 async fn what_webhooks_are_told_is_signed() {
     let keys = WebhookKeys::new(SigningKey::generate(Algorithm::Es256).unwrap());

@@ -1,4 +1,4 @@
-//! What callers may and may not do.
+//! Access of callers to operations and tasks.
 
 use std::sync::Arc;
 

@@ -64,7 +64,7 @@ async fn a_message_that_is_streamed_again_tells_all_of_its_ended_task() {
         let message = first(dialect, "echo x");
         let mut updates = client.stream(message.clone()).await.unwrap();
         while updates.next().await.is_some() {}
-        // Its sender may have heard nothing of that: it is told the task as it stands, or all again.
+        // Its sender may have missed all of that: it gets the task as it stands, or all again.
         let mut again = client.stream(message).await.unwrap();
         let (mut artifacts, mut last) = (0, None);
         while let Some(event) = again.next().await {
@@ -231,7 +231,7 @@ async fn a_task_that_waits_for_its_caller_is_followed_to_there_and_in_1_0_to_its
     }
 }
 
-/// Who catches up reads on through a question that was answered since.
+/// A follower that catches up reads on through a question that was answered since.
 #[tokio::test]
 async fn a_replay_goes_through_questions_to_the_end() {
     let client = Client::new(

@@ -1,4 +1,4 @@
-//! What every operation does, asked in each generation over a socket and in process.
+//! Every operation, in each protocol version over a socket and in process.
 
 mod access;
 mod follow;
@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 
 use crate::stores;
 
-/// Does what it is told.
+/// An agent that does what messages say.
 #[derive(Clone, Default)]
 pub(crate) struct Obedient {
     pub(crate) go_on: Arc<Notify>,
@@ -66,7 +66,7 @@ pub(crate) fn card() -> AgentCard {
     card
 }
 
-/// A client of each generation, over a socket, by every binding it has; each to a server of its own
+/// A client of each protocol version, over a socket, by every binding it has; each to a server of its own
 /// with its tasks in memory, and to one with its tasks in a file.
 pub(crate) async fn clients(agent: Obedient, dialects: &[Dialect]) -> Vec<(Dialect, Client)> {
     let mut clients = Vec::new();
@@ -95,7 +95,7 @@ pub(crate) fn builders(agent: &Obedient) -> [ServerBuilder; 2] {
     [in_memory, in_a_file]
 }
 
-/// Every generation in every binding.
+/// Every protocol version in every binding.
 pub(crate) const WAYS: &[(Dialect, Binding)] = &[
     (Dialect::V0_1, Binding::JsonRpc),
     (Dialect::V0_2, Binding::JsonRpc),

@@ -1,4 +1,4 @@
-//! What becomes of a message.
+//! Outcomes of messages.
 
 use std::sync::Arc;
 
@@ -141,7 +141,7 @@ async fn an_agent_lets_waiting_callers_go() {
         let working = task(client.send(message.clone()).await.unwrap());
         assert_eq!(working.status.state, TaskState::Working, "{dialect}");
         if dialect == Dialect::V0_2 {
-            // Whoever sends it again is let go, too.
+            // A sender that repeats it is let go, too.
             let again = task(client.send(message).await.unwrap());
             assert_eq!(
                 (again.id, again.status),

@@ -1,4 +1,4 @@
-//! What a caller says of itself reaches the agent, and proves nothing.
+//! Claims of a caller, which reach the agent and prove nothing.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -20,7 +20,7 @@ fn request(id: &str, metadata: Value) -> Value {
 
 type Heard = Arc<Mutex<Vec<String>>>;
 
-/// A server that writes down who calls.
+/// A server that records its callers.
 fn server(heard: &Heard) -> Server {
     let heard = Arc::clone(heard);
     let agent = move |turn: Turn| {
@@ -63,8 +63,8 @@ async fn a_claimed_user_reaches_the_agent_and_is_nobody() {
     assert_eq!(*heard.lock().unwrap(), expected);
 }
 
-/// Whoever shows no credentials is refused, whatever it says; and nobody's claim opens the tasks of
-/// another.
+/// A caller without credentials is refused, whatever it claims; and no claim opens the tasks of another
+/// caller.
 #[tokio::test]
 async fn a_claim_is_no_authentication() {
     struct Tokens;
@@ -118,7 +118,7 @@ async fn a_claim_is_no_authentication() {
     assert!(server.call(call).await.is_err());
 }
 
-/// An agent may believe its gateway whom it claims to act for: no caller's claim goes through.
+/// An agent may trust its gateway about the user: the gateway passes no caller's claim on.
 #[tokio::test]
 async fn a_gateway_passes_no_claim_on() {
     let heard = Heard::default();

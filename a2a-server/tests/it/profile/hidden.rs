@@ -1,4 +1,4 @@
-//! Whoever did not declare the profile sees no step, in whatever way it looks.
+//! Hidden steps: a caller that did not declare the profile sees none, in whatever way it looks.
 
 use a2a_client::{Binding, Client, HttpTransport, Retries, SendMessageResponse, StreamExt};
 use a2a_server::{Server, ServerBuilder, SqliteStore, WebhookPolicy};
@@ -138,8 +138,8 @@ async fn no_webhook_is_told_a_step() {
     }
 }
 
-/// The task of somebody who declared the profile shows its steps to whoever may read it; one whose
-/// steps were hidden has none in its log, so that they are not there when they are shown again.
+/// The task of a caller that declared the profile shows its steps to all its readers; one whose steps were
+/// hidden has none in its log, so that they are not there when they are shown again.
 #[test]
 fn who_declared_the_profile_finds_the_steps_in_its_task_unless_they_are_hidden() {
     for hides in [false, true] {
@@ -175,7 +175,7 @@ fn steps(task: &Task) -> usize {
         .count()
 }
 
-/// What a process does that has a server with its tasks in a file: it ends with it.
+/// Runs a process that has a server with its tasks in a file, and ends with it.
 fn process<T>(file: &Path, hides: bool, does: impl AsyncFnOnce(Client) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

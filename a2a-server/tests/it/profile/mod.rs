@@ -1,6 +1,6 @@
-//! The profile of trpc-agent-go at the agent's end: who declared it gets steps as its document shows
-//! them, who only shows to be a client of the framework gets the form that it keeps whole, and
-//! everybody else gets plain A2A.
+//! The profile of trpc-agent-go at the agent's end: callers that declared it get steps as its document
+//! shows them, other clients of the framework get the form that it keeps whole, and all other callers get
+//! plain A2A.
 //!
 //! `golden/*.txt` hold what goes over the wire; `A2A_REWRITE=1` writes them anew.
 

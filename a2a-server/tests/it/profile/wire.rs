@@ -28,7 +28,7 @@ impl Caller {
         Self(address)
     }
 
-    /// What is answered: one thing, or the events of a stream.
+    /// Returns the answer: one response, or the events of a stream.
     pub(crate) async fn ask(&self, request: &Value, user_agent: &str) -> Vec<Value> {
         self.ask_with(request, &[(USER_AGENT.as_str(), user_agent)])
             .await

@@ -82,7 +82,7 @@ async fn read(stream: &mut BufReader<tokio::net::TcpStream>) -> Got {
     }
 }
 
-/// What comes next.
+/// Waits for the next request.
 pub(crate) async fn next(told: &mut mpsc::UnboundedReceiver<Got>) -> Got {
     let patience = Duration::from_secs(20);
     let got = tokio::time::timeout(patience, told.recv()).await;

@@ -1,21 +1,21 @@
-//! Whether every rule is accounted for.
+//! The account of every rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Deserialize;
 
-/// How many rules each section has.
+/// Number of rules of each section.
 const SECTIONS: [(&str, usize); 4] = [("5.1", 27), ("5.2", 20), ("5.3", 12), ("5.4", 47)];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    /// What the rule says, and where the specification says so.
+    /// Text of the rule, and its place in the specification.
     rule: String,
     /// The test that shows it.
     test: Option<OneOrMore>,
-    /// Why there is none.
+    /// Reason why there is none.
     unseen: Option<String>,
 }
 
@@ -65,7 +65,7 @@ fn every_rule_is_accounted_for() {
     assert_eq!(named, tests_in(&directory));
 }
 
-/// How the name of a rule's test begins.
+/// Returns the beginning of the name of a rule's test.
 fn prefix(number: &str) -> String {
     let mut parts = number.split('.');
     let mut next = || parts.next().unwrap().parse::<u32>().unwrap();

@@ -81,8 +81,8 @@ impl Agent for Puppet {
     }
 }
 
-/// What `assemble` publishes: two chunks of one artifact, another artifact, the first one anew, and
-/// what is added to one that never began.
+/// Chunks that `assemble` publishes: two of one artifact, another artifact, the first one anew, and an
+/// addition to one that never began.
 const CHUNKS: [(&str, &str, bool); 5] = [
     ("a", "1", false),
     ("a", "2", true),
@@ -180,7 +180,7 @@ pub(crate) async fn serve_card(card: AgentCard) -> Served {
     serve_with(card, |builder| builder, |bound| bound).await
 }
 
-/// Serves the puppet to callers who say who they are.
+/// Serves the puppet to callers that name themselves.
 pub(crate) async fn serve_to_names(card: AgentCard) -> Served {
     serve_with(card, |builder| builder, |bound| bound.authenticator(Names)).await
 }

@@ -115,7 +115,7 @@ impl Recorder {
         format!("http://{}/", self.address)
     }
 
-    /// What was asked so far, but for cards.
+    /// Returns the requests so far, but for cards.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         let asked = self.asked.lock().unwrap();
         let others = asked

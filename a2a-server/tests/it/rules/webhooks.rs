@@ -1,4 +1,4 @@
-//! Webhooks, in every generation: what they are told, and which there may be.
+//! Webhooks, in every protocol version: their notifications, and the URLs that are allowed.
 
 use a2a_server::{Challenge, ServerBuilder, WebhookPolicy};
 use serde_json::{Value, json};

@@ -115,7 +115,7 @@ impl Served {
         self.http("POST", "/", headers, Some(body)).await
     }
 
-    /// Asks by JSON-RPC in a generation before 1.0, and yields the result or the error.
+    /// Asks by JSON-RPC in a version before 1.0, and returns the result or the error.
     pub(crate) async fn rpc(&self, method: &str, params: Value) -> Result<Value, Value> {
         let got = self.post(&[], &request(method, params)).await;
         assert_eq!(
@@ -181,7 +181,7 @@ pub(crate) fn request(method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": "q", "method": method, "params": params})
 }
 
-/// What an answer of JSON-RPC says.
+/// Returns the result or the error of an answer of JSON-RPC.
 pub(crate) fn outcome(mut answer: Value) -> Result<Value, Value> {
     assert_eq!(answer["jsonrpc"], "2.0", "{answer}");
     match answer["error"].take() {

@@ -1,5 +1,5 @@
-//! The exchange that the documentation of 0.2 prints in §9.5, and the same in 0.1, where a webhook has
-//! to agree first: registered by the documented request, told by the documented POST.
+//! The exchange that the documentation of 0.2 prints in §9.5, and the same in 0.1, where a webhook has to
+//! agree first: registered by the documented request, notified by the documented POST.
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ fn documented(url: &str) -> Value {
     serde_json::from_str(&request.replace("https://client.example.com", url)).unwrap()
 }
 
-/// An agent that writes reports, and asks for which quarter unless it is told.
+/// An agent that writes reports, and asks for which quarter unless the message names it.
 async fn reporter(keys: WebhookKeys) -> String {
     let agent = |turn: Turn| async move {
         if !turn.text().contains("Q1") {
@@ -119,7 +119,7 @@ async fn next(hook: &mut Hook) -> Notification {
         .unwrap()
 }
 
-/// What comes until the task has ended, with the requests that brought it.
+/// Returns the notifications until the task has ended, with their requests.
 async fn all(hook: &mut Hook) -> Vec<Notification> {
     let mut all = Vec::new();
     loop {
@@ -276,7 +276,7 @@ async fn webhooks_of_0_1_and_1_0_on_one_task() {
     }
     let is_artifact = |told: &Notification| matches!(told.event, Some(Event::ArtifactUpdate(_)));
     assert_eq!(to_new.iter().filter(|told| is_artifact(told)).count(), 1);
-    // Only who has registered in 0.1 is asked whether it agrees.
+    // Only a webhook that was registered in 0.1 is asked whether it agrees.
     let challenges = |hook: &Hook| {
         let requests = hook.requests();
         requests

@@ -19,7 +19,7 @@ pub(crate) struct Hook {
     pub(crate) url: String,
     /// The requests, in the order in which they were answered.
     pub(crate) requests: Arc<Mutex<Vec<Got>>>,
-    /// What the receiver took.
+    /// Notifications that the receiver took.
     pub(crate) told: mpsc::UnboundedReceiver<Notification>,
 }
 

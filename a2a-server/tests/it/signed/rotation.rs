@@ -23,15 +23,15 @@ use tokio::time::Instant;
 
 use crate::signed::hook::Hook;
 
-/// So many callers have a task each, with a webhook, and begin another when all was told of it.
+/// So many callers have a task each, with a webhook, and begin another after its last notification.
 const CALLERS: usize = 4;
-/// How time passes: less than an attempt may take, so that one in flight lives on.
+/// Step of time: less than an attempt may take, so that one in flight lives on.
 const STEP: Duration = Duration::from_secs(5);
 /// In each step at least so many deliveries come through.
 const PER_STEP: usize = 2 * CALLERS;
 
-/// When another key comes, in seconds. The second and third are so close that a receiver may not
-/// ask again for the third: it must have seen it before it signs.
+/// Times of the next keys, in seconds. The second and third are so close that a receiver may not ask again
+/// for the third: it must have seen it before it signs.
 const ROTATIONS: [u64; 3] = [60, 80, 500];
 /// The first key signs no more, and is published: until ten minutes after its successor signs.
 const STILL_PUBLISHED: u64 = 900;
@@ -65,7 +65,7 @@ fn key() -> SigningKey {
     SigningKey::generate(Algorithm::Es256).unwrap()
 }
 
-/// Sends messages, and waits each time until the webhook was told the last of it.
+/// Sends messages, and waits each time until the webhook got the last event.
 async fn call(agent: String, url: String, mut told: mpsc::UnboundedReceiver<Event>) {
     let client = Client::at(&agent, Dialect::V1_0).unwrap();
     loop {
@@ -203,7 +203,7 @@ async fn no_delivery_fails_while_keys_rotate() {
     let fetched = fetches.load(Ordering::Relaxed);
     assert!((4..=10).contains(&fetched), "fetched {fetched} times");
 
-    // Whoever still has an old key can do nothing with it any more.
+    // A holder of an old key can do nothing with it any more.
     for (key, id) in [(first, "first"), (second, "second"), (&key(), "unknown")] {
         assert_eq!(post(&hook.url, key, id, clock()).await, 401, "{id}");
     }

@@ -1,4 +1,4 @@
-//! What a store can do wrong, and which cases must notice.
+//! Faults of a store, each with the cases that must notice it.
 
 macro_rules! faults {
     ($($(#[$doc:meta])* $name:ident: $($case:literal),+;)*) => {
@@ -16,9 +16,9 @@ macro_rules! faults {
 }
 
 faults! {
-    /// A new task loses what was said before it began.
+    /// A new task loses the messages from before it began.
     LosesHistory: "create.begins_the_log", "random.like_a_model";
-    /// Every task was created in the latest generation of the protocol.
+    /// Every task was created in the latest protocol version.
     LosesDialect: "create.keeps_the_dialect", "random.like_a_model";
     /// The webhook that came with a task is not kept.
     LosesFirstWebhook: "create.keeps_the_webhook", "random.like_a_model";
@@ -29,7 +29,7 @@ faults! {
     /// Ids that differ in case are the same.
     FoldsCase: "create.any_name";
 
-    /// What has happened to a new task already is dropped.
+    /// Events that have happened to a new task already are dropped.
     LosesFirstEvents: "create.with_what_has_happened";
     /// A task to which something illegal has happened begins without that.
     BeginsHalf: "create.or_not_at_all";
@@ -46,11 +46,11 @@ faults! {
     IgnoresGeneration: "append.at_the_known_end", "append.without_events", "random.like_a_model";
     /// The end of the log is looked at before, not while, the events are appended.
     ChecksGenerationFirst: "race.one_writer_wins";
-    /// What cannot happen is said to have happened.
+    /// An impossible event is acknowledged.
     HidesIllegalEvents: "append.nothing_after_the_end", "append.of_this_task", "random.like_a_model";
-    /// What happens to no task is said to have happened.
+    /// An event of no task is acknowledged.
     HidesMissingTask: "append.no_task", "owner.not_there_for_others", "sweep.all_of_it";
-    /// What is too much is said to have been taken.
+    /// An append beyond a limit is acknowledged.
     HidesLimits: "append.so_many_messages", "append.so_many_bytes", "append.so_many_artifacts";
     /// An append without events makes the log longer.
     CountsAppends: "append.without_events";
@@ -59,7 +59,7 @@ faults! {
     IgnoresEpoch: "create.leases", "lease.fenced", "lease.taken_again", "race.fenced_at_once", "random.like_a_model";
     /// The epoch is looked at before, not while, the events are appended.
     ChecksEpochFirst: "race.fenced_at_once";
-    /// A lease is taken whoever has it.
+    /// A lease is taken even if another holder has it.
     IgnoresLeases: "create.leases", "lease.respected", "race.one_lease", "random.like_a_model";
     /// A lease is looked at before, not while, it is taken.
     ChecksLeaseFirst: "race.one_lease";
@@ -71,25 +71,25 @@ faults! {
     LeasesForNothing: "lease.counted", "lease.handed_back";
     /// A holder cannot take its own lease.
     MistakesHolders: "lease.taken_again";
-    /// Who has a lease and takes it again has the same epoch.
+    /// A holder that takes its lease again has the same epoch.
     KeepsEpoch: "lease.counted", "lease.taken_again";
     /// A lease is not handed back.
     KeepsLease: "lease.handed_back", "orphan.without_a_lease", "random.like_a_model";
     /// A lease that lasts cannot be seized.
     SeizesNothing: "lease.seized_always";
 
-    /// Every webhook was asked for in the latest generation of the protocol.
+    /// Every webhook was asked for in the latest protocol version.
     LosesWebhooksGeneration: "outbox.in_its_generation";
-    /// Nobody knows what a notification is part of.
+    /// A notification has no trace.
     LosesTraces: "outbox.in_its_trace";
-    /// Whatever a webhook is told is part of what it was told first.
+    /// Every notification has the trace of the first one.
     KeepsFirstTrace: "outbox.in_its_trace";
-    /// What is given up is put off.
+    /// A notification that is given up is put off.
     GivesUpNothing: "outbox.given_up";
     CountsWhatWasNotTried: "outbox.untried";
-    /// Nobody finds what was given up.
+    /// No notification that was given up is found.
     HidesDeadLetters: "outbox.given_up";
-    /// What was given up is still to be delivered.
+    /// A notification that was given up is still to be delivered.
     CountsDeadLetters: "outbox.undelivered";
     /// A task may wait for its caller as long as it likes.
     WaitsForEver: "sweep.by_patience";
@@ -105,11 +105,11 @@ faults! {
     /// Leases are prolonged without end.
     RenewsForLong: "renew.for_the_term";
 
-    /// Who waits for its caller is an orphan.
+    /// A task that waits for its caller is an orphan.
     OrphansInterrupted: "orphan.unfinished", "random.like_a_model";
-    /// Who is worked on is an orphan.
+    /// A task that is worked on is an orphan.
     OrphansLeased: "orphan.without_a_lease", "random.like_a_model";
-    /// All orphans are told at once.
+    /// All orphans are returned at once.
     OrphansUnlimited: "orphan.so_many";
 
     /// A long log's task lacks what it made last.
@@ -118,7 +118,7 @@ faults! {
     SkipsEvent: "log.read_once_in_order", "append.adds_at_the_end";
     /// A reader gets two events in each other's place.
     SwapsEvents: "log.read_once_in_order", "race.followers_agree";
-    /// A reader who goes on gets the last event again.
+    /// A reader that goes on gets the last event again.
     RepeatsEvent: "log.read_once_in_order", "log.known_places", "race.followers_agree";
     /// A reader gets nothing although there is something.
     ReadsNothing: "log.read_once_in_order";
@@ -131,15 +131,15 @@ faults! {
     /// The first event of a task that has ended is another than it was.
     RewritesLog: "log.keeps_what_is_shared";
 
-    /// Who begins to watch is told of the beginning.
+    /// A new watch has the beginning of the log.
     WatchesFromStart: "watch.begins_at_the_end", "random.like_a_model";
-    /// Who watches is told of nothing.
+    /// A watch is never woken.
     WakesNobody: "watch.tells_of_growth", "watch.closed", "race.followers_agree";
-    /// Who watches is told of an event before it is stored.
+    /// A watch is woken before the event is stored.
     WakesFirst: "watch.stored_first", "race.followers_agree";
-    /// Who watches is sometimes told of what was before.
+    /// A watch sometimes goes back.
     WakesBackwards: "watch.never_back";
-    /// What is not there can be watched.
+    /// A task that is not there can be watched.
     WatchesAnything: "watch.no_task", "owner.not_there_for_others";
 
     /// The oldest tasks are listed first.
@@ -167,33 +167,33 @@ faults! {
     ForgetsPrincipal: "owner.not_there_for_others", "owner.same_task_id", "list.own", "random.like_a_model";
     /// Every tenant is the same.
     ForgetsTenant: "owner.not_there_in_other_tenants", "owner.same_task_id", "list.own", "random.like_a_model";
-    /// The anonymous are who has an empty name.
+    /// The anonymous caller is the one with an empty name.
     NamesAnonymous: "owner.told_apart";
     /// A webhook is deleted from all tasks of the same id.
     DeletesForAll: "owner.same_task_id";
-    /// A message that somebody sent was sent by everybody.
+    /// A message of one owner is known for all owners.
     SharesReceipts: "owner.same_message_id", "random.like_a_model";
 
-    /// Webhooks are told by their ids.
+    /// Webhooks are listed by their ids.
     SortsWebhooks: "config.in_order";
-    /// How to authenticate to a webhook is not kept.
+    /// Credentials of a webhook are not kept.
     LosesCredentials: "config.in_order", "create.keeps_the_webhook";
     /// A webhook is kept beside the one that it should replace.
     AddsWebhooks: "config.replaced", "random.like_a_model";
     /// A webhook that is deleted stays.
     DeletesNothing: "config.deleted", "random.like_a_model";
-    /// What is too much is said to be kept.
+    /// A webhook too many is acknowledged.
     HidesConfigLimit: "config.so_many";
-    /// A webhook that holds too much is said to be kept.
+    /// A webhook that holds too much is acknowledged.
     HidesConfigSize: "config.so_large";
-    /// A webhook of no task is said to be kept.
+    /// A webhook of no task is acknowledged.
     KeepsWebhookOfNothing: "config.of_a_task", "owner.not_there_for_others";
 
     /// No message is remembered.
     LosesReceipts: "receipt.of_a_task", "receipt.of_an_append", "random.like_a_model";
     /// A message is remembered and taken twice.
     IgnoresReceipts: "create.once_a_message", "receipt.of_an_append", "race.one_message_one_task", "random.like_a_model";
-    /// Whether a message is known is looked at before, not while, it is taken.
+    /// A message is looked up before, not while, it is taken.
     ChecksReceiptFirst: "race.one_message_one_task", "race.one_answer";
     /// A message is answered twice.
     AnswersTwice: "receipt.of_an_answer", "race.one_answer", "random.like_a_model";
@@ -203,34 +203,34 @@ faults! {
     RemembersMessages: "receipt.runs_out";
     /// A message is forgotten with its task.
     ForgetsReceiptsOfSwept: "receipt.outlives_its_task";
-    /// What was never received is known because it is in a task.
+    /// A message that was never received is known because it is in a task.
     KnowsEveryMessage: "receipt.unknown";
 
-    /// Of several events webhooks are told nothing.
+    /// Of several events webhooks are notified of none.
     TellsLess: "outbox.every_event_once", "random.like_a_model";
-    /// Webhooks are told what the caller says.
+    /// Webhooks are notified of the caller's messages.
     TellsMessages: "outbox.every_event_once", "random.like_a_model";
-    /// Webhooks are told twice.
+    /// Webhooks are notified twice.
     TellsTwice: "outbox.every_event_once";
-    /// Webhooks are told of everything at once.
+    /// Webhooks are notified of everything at once.
     TellsAtOnce: "outbox.one_at_a_time", "random.like_a_model";
-    /// Webhooks are told of the latest event first.
+    /// Webhooks are notified of the latest event first.
     TellsBackwards: "outbox.every_event_once", "random.like_a_model";
-    /// Two may tell the same.
+    /// Two senders may take the same notification.
     TakesForNothing: "outbox.taken", "race.taken_once", "random.like_a_model";
-    /// Who takes a notification and dies has it for long.
+    /// A sender that takes a notification and dies has it for long.
     TakesForLong: "outbox.taken", "random.like_a_model";
     /// Every attempt is the first.
     CountsNoAttempts: "outbox.counted", "random.like_a_model";
-    /// What is put off is dropped.
+    /// A notification that is put off is dropped.
     DropsWhatIsLater: "outbox.put_off", "random.like_a_model";
-    /// What is put off is due at once.
+    /// A notification that is put off is due at once.
     PutsNothingOff: "outbox.put_off", "random.like_a_model";
     /// All that is due is taken.
     TakesEverything: "outbox.so_many", "random.like_a_model";
-    /// A new webhook is told what happened before.
+    /// A new webhook is notified of earlier events.
     TellsThePast: "outbox.only_later_events", "outbox.forgotten_with_the_webhook";
-    /// A webhook is told of as it was at first.
+    /// A webhook is notified as it was at first.
     TellsOldWebhook: "outbox.as_the_webhook_is_now";
 
     /// Tasks are swept that have not ended.

@@ -1,4 +1,4 @@
-//! How much a store holds, and that what is gone makes room.
+//! Limits of a store, and room that removed tasks make.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Every error in every generation and binding: code, HTTP status, shape.
+//! Every error in every protocol version and binding: code, HTTP status, shape.
 
 use a2a_server::Transport;
 use a2a_transport::http::{Body, HttpService};
@@ -8,10 +8,10 @@ use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 
-/// What one kind of error is in each generation, as the tables of the specifications have it.
+/// One kind of error in each protocol version, as the tables of the specifications have it.
 struct Row {
     kind: ErrorKind,
-    /// In 0.1, 0.2, 0.3 and 1.0. What a generation has no code for is said by another of its own.
+    /// In 0.1, 0.2, 0.3 and 1.0. A version without a code for it uses another of its own.
     codes: [i64; 4],
     /// By HTTP+JSON in 0.3 and 1.0.
     statuses: [u16; 2],
@@ -115,7 +115,7 @@ async fn every_error_in_every_generation_and_binding() {
     }
 }
 
-/// By JSON-RPC the body says everything, but for what HTTP has to do with: who is let in.
+/// By JSON-RPC the body has everything, but for what HTTP has to do with: access.
 fn by_json_rpc_status(kind: ErrorKind) -> u16 {
     match kind {
         ErrorKind::Unauthenticated => 401,
@@ -124,7 +124,7 @@ fn by_json_rpc_status(kind: ErrorKind) -> u16 {
     }
 }
 
-/// What an error tells programs: whatever it brings, until 1.0 made a list of typed objects of it.
+/// Data of an error for programs: as it was given, until 1.0 made a list of typed objects of it.
 fn data(dialect: Dialect, row: &Row) -> Value {
     if dialect != Dialect::V1_0 {
         return json!({"path": "$.x", "problem": "p"});

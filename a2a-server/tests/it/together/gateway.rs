@@ -1,4 +1,4 @@
-//! Every caller through a gateway to an agent of every generation.
+//! Every caller through a gateway to an agent of every protocol version.
 
 use a2a_client::{Binding, Error, HttpTransport, StreamExt};
 use a2a_transport::Gateway;
@@ -38,7 +38,7 @@ async fn every_caller_reaches_every_agent() {
     }
 }
 
-/// Everything that a caller may expect of its own generation.
+/// Checks everything that a caller may expect of its own protocol version.
 async fn check(url: &str, dialect: Dialect, binding: Binding, pair: &str) {
     let client = client(url, dialect, binding);
 

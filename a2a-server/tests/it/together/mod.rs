@@ -1,4 +1,4 @@
-//! Callers of every generation in every binding, at one server at once, and through a gateway.
+//! Callers of every protocol version in every binding, at one server at once, and through a gateway.
 
 mod errors;
 mod gateway;
@@ -14,7 +14,7 @@ use a2a_types::{AgentCard, Dialect, Message, SendMessageResponse, Task, TaskId};
 use http::{HeaderName, HeaderValue};
 use tokio::sync::Notify;
 
-/// Every generation in every binding it has.
+/// Every protocol version in every binding it has.
 pub(crate) const WAYS: [(Dialect, Binding); 6] = [
     (Dialect::V0_1, Binding::JsonRpc),
     (Dialect::V0_2, Binding::JsonRpc),
@@ -58,7 +58,7 @@ pub(crate) async fn reciter(agent: Reciter) -> BoundServer {
     server.bind("127.0.0.1:0").await.unwrap()
 }
 
-/// A client that takes nothing but the spelling of its own generation, and says which that is.
+/// A client that takes nothing but the spelling of its own protocol version, and names that.
 pub(crate) fn client(url: &str, dialect: Dialect, binding: Binding) -> Client {
     let version = HeaderValue::from_static(dialect.version());
     let transport = HttpTransport::new(url, dialect)
@@ -98,7 +98,7 @@ pub(crate) fn recited(task: &Task) -> String {
     parts.filter_map(a2a_types::Part::as_text).collect()
 }
 
-/// What a stream tells: the pieces of the poem in their order, and whether the task was completed.
+/// Content of a stream: the pieces of the poem in their order, and whether the task was completed.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Heard {
     pub(crate) pieces: Vec<String>,

@@ -42,7 +42,7 @@ async fn everyone_gets_the_same_text_in_the_same_order() {
     callers.join_all().await;
 }
 
-/// Whoever begins a task, callers of all other generations follow it and read it in their own.
+/// Callers of all protocol versions follow a task of any other and read it in their own.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_task_is_seen_by_everyone() {
     let agent = Reciter::default();

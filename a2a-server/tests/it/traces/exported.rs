@@ -1,4 +1,4 @@
-//! Where OpenTelemetry listens, every hop is a span of the trace, and has the right parent.
+//! Spans exported by OpenTelemetry: every hop is a span of the trace, and has the right parent.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -81,7 +81,7 @@ fn paths(spans: &[SpanData]) -> BTreeMap<String, usize> {
     paths
 }
 
-/// What one request is made of, within `above`.
+/// Expected spans of one request, within `above`.
 fn expected(above: &str) -> BTreeMap<String, usize> {
     let hop = "client.call > server.request";
     let near = format!("{above}{hop} > {hop} > agent.turn");
@@ -134,7 +134,7 @@ async fn one_request_is_one_trace_with_the_right_parents() {
     }
 }
 
-/// A span says what the table of [`a2a_transport::spans`] promises, and nothing that was said.
+/// Checks that a span has what the table of [`a2a_transport::spans`] promises, and no content.
 fn check(span: &SpanData, (dialect, binding): (Dialect, Binding), stream: bool) {
     let attributes: BTreeMap<_, _> = span
         .attributes
@@ -178,7 +178,7 @@ fn check(span: &SpanData, (dialect, binding): (Dialect, Binding), stream: bool) 
                 }
                 SpanKind::Server => {
                     assert!(!attributes["a2a.task"].is_empty());
-                    // A stream is told all of it: the span lasts until its end.
+                    // A stream gets all of it: the span lasts until its end.
                     if stream && asked == "SendStreamingMessage" {
                         has("a2a.generation", "4");
                     }
@@ -246,7 +246,7 @@ async fn a_card_is_fetched_in_the_current_span() {
     assert_eq!(TraceContext::read(&sent[0]), own);
 }
 
-/// What went wrong is said by its name, and whose fault it was.
+/// A span has the name of the failure, and whose fault it was.
 #[tokio::test]
 async fn what_fails_says_why() {
     let mut exported = Exported::listen();

@@ -1,4 +1,4 @@
-//! Where nobody listens to spans, a trace goes on as it came.
+//! Traces that go on as they came, without a listener to spans.
 
 use a2a_client::{Client, Error};
 use a2a_server::TraceContext;
@@ -72,6 +72,6 @@ async fn ask(client: &Client, task: a2a_types::TaskId) -> usize {
         client.extended_card().await.err(),
     ];
     let sent = |error: &Option<Error>| !matches!(error, Some(Error::NotSupported { .. }));
-    // What the agent's generation does not know is not asked.
+    // Operations that the agent's protocol version lacks are not asked.
     answered.iter().filter(|error| sent(error)).count() - 1
 }

@@ -15,7 +15,7 @@ use http::{HeaderMap, request, response};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-/// Every generation that matters, in every binding it has.
+/// Every protocol version that matters, in every binding it has.
 pub(crate) const WAYS: [(Dialect, Binding); 5] = [
     (Dialect::V0_2, Binding::JsonRpc),
     (Dialect::V0_3, Binding::JsonRpc),
@@ -24,7 +24,7 @@ pub(crate) const WAYS: [(Dialect, Binding); 5] = [
     (Dialect::V1_0, Binding::HttpJson),
 ];
 
-/// How many notifications a task of the near agent is worth.
+/// Number of notifications of a task of the near agent.
 pub(crate) const NOTIFICATIONS: usize = 3;
 
 pub(crate) struct Scene {
@@ -32,12 +32,12 @@ pub(crate) struct Scene {
     pub(crate) client: Client,
     /// The traces that the turns of both agents belong to.
     pub(crate) turns: Turns,
-    /// Where the near agent is.
+    /// URL of the near agent.
     #[cfg(feature = "opentelemetry")]
     pub(crate) near: String,
     #[cfg(feature = "opentelemetry")]
     pub(crate) http: HttpClient,
-    /// What is sent by the client and by the gateway.
+    /// Requests of the client and of the gateway.
     pub(crate) sent: Sent,
     told: mpsc::UnboundedReceiver<Notification>,
     webhook: String,
@@ -45,7 +45,7 @@ pub(crate) struct Scene {
 
 type Turns = Arc<Mutex<Vec<Option<TraceContext>>>>;
 
-/// Says what it was asked; the near one has the far one do that.
+/// Answers with its message; the near one has the far one do that.
 struct Relay {
     far: Option<Client>,
     turns: Turns,
@@ -99,7 +99,7 @@ impl Scene {
         }
     }
 
-    /// A message that has the webhook told.
+    /// A message of which the webhook is notified.
     pub(crate) fn send(&self, text: &str) -> Sending {
         self.client.send(text).webhook(TaskPushNotificationConfig {
             id: "w".into(),

@@ -1,4 +1,4 @@
-//! Rules 23 to 26: what an agent offers, and to whom.
+//! Rules 23 to 26: offers of an agent, and access to them.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ async fn rule_5_1_23_a_task_has_one_webhook() {
     for url in ["https://a.example/", "https://b.example/"] {
         let authentication = json!({"schemes": ["Bearer"], "credentials": "secret"});
         let config = json!({"url": url, "token": "t", "authentication": authentication});
-        // The secret is for the webhook, not for whoever reads about it.
+        // The secret is for the webhook, not for readers of its config.
         let shown = json!({"url": url, "token": "t", "authentication": {"schemes": ["Bearer"]}});
         let kept = json!({"id": "t", "pushNotificationConfig": shown});
         assert_eq!(set(config).await, Ok(kept.clone()));

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::rules::puppet::{Served, card, serve_with};
 use crate::rules::wire::unique;
 
-/// Serves the puppet to callers of 0.2, who say nothing that those of 0.3 do not say.
+/// Serves the puppet to callers of 0.2, whose requests look like those of 0.3.
 async fn serve() -> Served {
     serve_card(card()).await
 }

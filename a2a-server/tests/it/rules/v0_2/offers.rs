@@ -1,4 +1,4 @@
-//! Rules 15 to 19: what an agent offers, and to whom.
+//! Rules 15 to 19: offers of an agent, and access to them.
 
 use a2a_client::Client;
 use a2a_server::BoundServer;

@@ -40,7 +40,7 @@ async fn rule_5_2_11_events_tell_their_kind_and_the_last_is_final() {
             );
         }
     }
-    // Who waits for credentials waits on the open stream.
+    // A task that waits for credentials waits on the open stream.
     let mut stream = served.rpc_stream("message/stream", say("login it")).await;
     loop {
         let event = stream.next().await.unwrap();

@@ -42,7 +42,7 @@ async fn rule_5_3_01_the_transports_do_the_same() {
     assert_eq!(got.body["code"], -32001);
 }
 
-/// What a task, message or event is beneath the name of its kind, which ProtoJSON puts around it.
+/// Returns a task, message or event without the name of its kind, which ProtoJSON puts around it.
 fn unwrapped(answer: &Value) -> &Value {
     let names = ["task", "message", "statusUpdate", "artifactUpdate"];
     let inner = names
@@ -51,7 +51,7 @@ fn unwrapped(answer: &Value) -> &Value {
     inner.unwrap_or(answer)
 }
 
-/// What is said and where it stands, in words that both bindings have.
+/// Returns state and texts, in words that both bindings have.
 fn said(of: &Value) -> (String, Vec<&str>) {
     let state = state(of)
         .trim_start_matches("TASK_STATE_")
@@ -116,7 +116,7 @@ async fn rule_5_3_08_the_extended_card_is_for_callers_who_are_known() {
     let build = |builder: a2a_server::ServerBuilder| builder.extended_card(longer.clone());
     let names = |bound: a2a_server::BoundServer| bound.authenticator(crate::rules::puppet::Names);
     let there = serve_with(promising.clone(), build, names).await;
-    // Nobody finds out who calls here, so that nobody is known.
+    // Without an authenticator no caller is known.
     let open = serve_with(promising, build, |bound| bound).await;
     let asked = request(METHOD, json!({}));
     for (served, who, status, description, code) in [

@@ -1,4 +1,4 @@
-//! Rules 40, 42 and 43: who may do what.
+//! Rules 40, 42 and 43: tenants and access.
 
 use a2a_server::ServerBuilder;
 use serde_json::{Value, json};

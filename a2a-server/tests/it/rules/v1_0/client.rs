@@ -106,7 +106,7 @@ async fn rule_5_4_37_a_client_does_not_fall_back() {
     assert_eq!(asked[0].path, "/");
 }
 
-/// Where a request says which tenant it is for.
+/// Returns the tenant that a request names.
 fn tenant(asked: &Asked) -> Option<String> {
     let body = [&asked.body["tenant"], &asked.body["params"]["tenant"]];
     let in_body = body.into_iter().find_map(|tenant| tenant.as_str());

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::rules::puppet::Served;
 use crate::rules::wire::{Events, Headers, outcome, request, unique};
 
-/// How a request is put into HTTP.
+/// Form of a request in HTTP.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Way {
     JsonRpc,

@@ -14,7 +14,7 @@ fn headers<'a>(version: &'a [&'a str]) -> Vec<(&'a str, &'a str)> {
         .collect()
 }
 
-/// Whether an answer is one of 1.0.
+/// Returns whether an answer is one of 1.0.
 fn is_of_1_0(way: Way, got: &Got) -> bool {
     let result = if way == Way::JsonRpc {
         &got.body["result"]
@@ -141,7 +141,7 @@ async fn rule_5_4_36_the_card_names_the_latest_minor_of_a_major() {
     }
 }
 
-/// Who asks for 1.0 gets the card of 1.0, without what older generations need.
+/// A request for 1.0 gets the card of 1.0, without what older versions need.
 #[tokio::test]
 async fn rule_5_4_34_the_card_is_of_the_requested_version() {
     let served = serve().await;

@@ -25,14 +25,14 @@ pub(crate) struct Broken {
     notes: Mutex<Notes>,
 }
 
-/// What a fault has to know.
+/// Notes that a fault needs.
 #[derive(Default)]
 struct Notes {
     /// Every task, with all who ever held its lease.
     tasks: BTreeMap<Key, BTreeSet<String>>,
-    /// Who has handed a lease back.
+    /// Holders that have handed a lease back.
     given_back: BTreeSet<(Key, String)>,
-    /// What is not there although it should be.
+    /// Tasks that are missing although they should be there.
     gone: BTreeSet<Key>,
     channels: BTreeMap<Key, watch::Sender<u64>>,
     messages: BTreeSet<MessageId>,
@@ -41,7 +41,7 @@ struct Notes {
     more: Vec<Notification>,
     /// The trace of the first notification that was given out.
     trace: Option<Option<TraceContext>>,
-    /// Where each task stood when it was listed.
+    /// Index of each task when it was listed.
     listed: BTreeMap<Place, usize>,
     /// Every end of a task.
     ends: Vec<Key>,
@@ -65,7 +65,7 @@ impl Broken {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whose it is, as far as this store can tell.
+    /// Returns the owner, as far as this store can tell.
     fn owner(&self, owner: &Owner) -> Owner {
         let mut owner = owner.clone();
         match self.fault {
@@ -85,7 +85,7 @@ impl Broken {
         Ok(snapshot.ok_or(StoreError::NoTask)?.generation)
     }
 
-    /// The epoch of whoever has the lease.
+    /// Finds the epoch of the present lease.
     async fn epoch(&self, owner: &Owner, task: &TaskId) -> Answer<u64> {
         for epoch in 1..1000 {
             let after = self.generation(owner, task).await?;

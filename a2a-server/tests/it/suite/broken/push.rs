@@ -1,4 +1,4 @@
-//! What goes wrong with webhooks and answers.
+//! Faults of webhooks and answers.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::suite::fault::Fault;
 const LONG: Duration = Duration::from_secs(3600);
 
 impl Broken {
-    /// How many letters there are, dead ones too.
+    /// Counts all notifications, dead letters too.
     pub(super) async fn all_letters(&self) -> Answer<usize> {
         let dead = self.inner.dead_letters(usize::MAX).await?.len();
         Ok(self.inner.undelivered().await? + dead)
@@ -113,7 +113,7 @@ impl Broken {
         }
     }
 
-    /// Has webhooks told of messages too.
+    /// Notifies webhooks of messages, too.
     pub(super) async fn tell_messages(
         &self,
         owner: &Owner,

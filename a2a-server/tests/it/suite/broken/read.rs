@@ -1,4 +1,4 @@
-//! What goes wrong when something is read.
+//! Faults of reading.
 
 use std::sync::Arc;
 
@@ -101,7 +101,7 @@ impl Broken {
         }
     }
 
-    /// Tells those who watch by a channel of this store's own.
+    /// Wakes watches by a channel of this store's own.
     pub(super) fn announce(&self, owner: &Owner, task: &TaskId, generation: u64) {
         let notes = self.notes();
         if let Some(channel) = notes.channels.get(&(owner.clone(), task.clone())) {

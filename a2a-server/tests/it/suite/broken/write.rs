@@ -1,4 +1,4 @@
-//! What goes wrong when something is written.
+//! Faults of writing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +54,7 @@ impl Broken {
         }
     }
 
-    /// What is left of a receipt.
+    /// Returns what this fault leaves of a receipt.
     async fn receipt(&self, owner: &Owner, receipt: Option<Receipt>) -> Answer<Option<Receipt>> {
         let Some(mut receipt) = receipt else {
             return Ok(None);
@@ -71,7 +71,7 @@ impl Broken {
                     return Err(StoreError::Received);
                 }
                 tokio::task::yield_now().await;
-                // The first of those who looked at the same time has it remembered.
+                // Of concurrent checks only the first has the message remembered.
                 let late = self.inner.received(owner, &receipt.message).await?;
                 return Ok(late.is_none().then_some(receipt));
             }
@@ -80,7 +80,7 @@ impl Broken {
         Ok(Some(receipt))
     }
 
-    /// Whether a message is taken although it is known.
+    /// Returns whether a message is taken although it is known.
     async fn takes_again(&self, owner: &Owner, receipt: Option<&Receipt>) -> Answer<bool> {
         let Some(receipt) = receipt else {
             return Ok(false);
@@ -157,7 +157,7 @@ impl Broken {
         Ok(Appended::new(generation, appended.epoch))
     }
 
-    /// What is done of something that is refused.
+    /// Applies this fault to a refused append; returns the answer.
     async fn after_refusal(
         &self,
         owner: &Owner,
@@ -231,7 +231,7 @@ impl Broken {
         }
     }
 
-    /// What is made of the right to write.
+    /// Returns the lease that this fault makes of one.
     async fn lease(&self, owner: &Owner, task: &TaskId, lease: Lease) -> Answer<Lease> {
         let named = |holder: &Arc<str>| holder.clone();
         Ok(match (self.fault, lease) {
