@@ -218,9 +218,9 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the delays after which a notification that a webhook did not take is sent again, unless the
-    /// webhook names one; by default 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h. Each is varied by up to a
-    /// fifth. After the last the notification is a dead letter, and the webhook's next one goes.
+    /// Sets the delays after which a notification that a webhook did not take is sent again; by default 5 s,
+    /// 5 min, 30 min, 2 h, 5 h, 10 h and 10 h. Each is varied by up to a fifth, and longer if the webhook's
+    /// `Retry-After` says so. After the last the notification is a dead letter, and the webhook's next one goes.
     #[cfg(feature = "push")]
     pub fn retry_webhooks(mut self, pauses: impl IntoIterator<Item = Duration>) -> Self {
         self.pauses = Some(pauses.into_iter().collect());
