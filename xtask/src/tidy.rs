@@ -6,6 +6,7 @@ mod imports;
 mod links;
 mod manifests;
 mod metadata;
+mod prose;
 mod sources;
 mod words;
 
@@ -54,6 +55,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "links between documents lead somewhere", run: links::relative },
     Check { rule: "what one place knows is not known elsewhere", run: confined::words },
     Check { rule: "old spellings live in one place", run: words::old_spellings },
+    Check { rule: "headers and doc comments name what they are about", run: prose::openings },
     Check { rule: "no word that does not belong in the source", run: words::forbidden },
 ];
 
