@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 
 use crate::cli::{coverage, explain, lint, list, replay, verify_card};
 
-/// Shows whether agents and clients keep the A2A protocol, in each of its generations.
+/// Shows whether agents and clients keep the A2A protocol, in each of its versions.
 #[derive(Parser)]
 #[command(
     version,
@@ -48,17 +48,17 @@ enum Command {
     SelfTest(cli::self_test::Arguments),
     /// Reads every example, sends it to our server, plays it to our client.
     Replay(replay::Args),
-    /// What is required, and which checks there are.
+    /// Lists the requirements and the checks.
     List(list::Args),
-    /// What a requirement or a check is.
+    /// Explains a requirement or a check.
     Explain(explain::Args),
-    /// How much of the specification has checks.
+    /// Shows how much of the specification has checks.
     Coverage(coverage::Args),
-    /// Whether documents are legal A2A: requests, answers, streams, cards, tasks, messages.
+    /// Checks whether documents are legal A2A: requests, answers, streams, cards, tasks, messages.
     Lint(lint::Args),
     Report(cli::report::Report),
     Diff(cli::diff::Diff),
-    /// Whether a card is legal, and signed by whom it says.
+    /// Checks whether a card is legal and, with --jwks, signed by a trusted key.
     VerifyCard(verify_card::Args),
 }
 

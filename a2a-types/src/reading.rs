@@ -218,7 +218,7 @@ quirks! {
     FileData = "FILEDATA";
     /// ProtoJSON's `fileWithBytes` or `fileWithUri` inside `file`.
     ProtoFile = "PROTOFILE";
-    /// What the plain JSON of 0.3 says, where its ProtoJSON says it otherwise.
+    /// A form of the plain JSON of 0.3 where its ProtoJSON differs.
     OtherFlavour = "FLAVOUR";
     /// One string where a list of authentication schemes belongs.
     SchemesString = "SCHEMES";

@@ -19,7 +19,7 @@ use crate::files::expand;
 use crate::secret::Secret;
 use crate::wire::Wire;
 
-/// Which agent, and how it is reached.
+/// Agent to call, and how it is reached.
 #[derive(Args)]
 pub(crate) struct Agent {
     /// The agent: its URL (origin, base or card), or its name in the configuration file.
@@ -32,7 +32,7 @@ pub(crate) struct Agent {
 #[derive(Args)]
 #[command(next_help_heading = "How the agent is reached")]
 struct Reach {
-    /// Speak only this generation.
+    /// Speak only this protocol version.
     #[arg(long, value_enum, value_name = "VERSION")]
     dialect: Option<Generation>,
     /// Speak only by this binding.
@@ -72,7 +72,7 @@ struct Reach {
     /// Fetch tokens for a user, who enters a code on a page, as this client of OAuth 2.0.
     #[arg(long, value_name = "ID", conflicts_with = "oauth_client")]
     oauth_device: Option<String>,
-    /// Where tokens are fetched, if the card does not say so or names somebody else's place.
+    /// URL that issues tokens, if the card names none or one of another origin.
     #[arg(long, value_name = "URL")]
     token_url: Option<String>,
     /// Ask for this scope.
@@ -93,7 +93,7 @@ struct Reach {
     /// The private key of the certificate (PEM).
     #[arg(long, value_name = "FILE", requires = "cert")]
     key: Option<PathBuf>,
-    /// How long the whole command may take; in a chat, the answer to each line.
+    /// Seconds that the whole command may take; in a chat, each answer.
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
     /// Refuse answers that are not what the specification says, instead of mending them.
@@ -107,7 +107,7 @@ struct Reach {
     verbose: bool,
 }
 
-/// A generation of the protocol.
+/// A protocol version.
 #[derive(Clone, Copy, ValueEnum)]
 enum Generation {
     #[value(name = "0.1")]
@@ -131,7 +131,7 @@ impl From<Generation> for Dialect {
     }
 }
 
-/// How operations look in HTTP.
+/// A binding of the protocol.
 #[derive(Clone, Copy, ValueEnum)]
 enum Way {
     Jsonrpc,

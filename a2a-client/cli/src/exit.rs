@@ -113,12 +113,12 @@ impl Failure {
                 "show who you are by --bearer, --basic, --api-key or --oauth-client; `a2a card` tells what the agent wants"
             }
             Error::NotA2a { status: 404, .. } => {
-                "is that the agent's URL? Without a card, name its generation: --no-card --dialect 0.3"
+                "is that the agent's URL? Without a card, name its version: --no-card --dialect 0.3"
             }
             Error::NotA2a { .. } | Error::Malformed(_) => "--verbose shows what came back",
             Error::Redirected { .. } => "use that URL if you trust it",
             Error::Timeout { .. } => "--timeout SECONDS waits longer",
-            Error::NotSupported { .. } => "`a2a card` tells which generations the agent speaks",
+            Error::NotSupported { .. } => "`a2a card` tells which versions the agent speaks",
             _ => return None,
         })
     }

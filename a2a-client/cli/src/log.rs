@@ -8,7 +8,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, fmt};
 
-/// How much the server logs.
+/// Levels of the server's log.
 #[derive(Args)]
 pub(crate) struct LogOptions {
     /// Log this much to standard error: error, warn, info, debug, trace or off; or levels by module, like

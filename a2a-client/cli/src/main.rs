@@ -25,7 +25,7 @@ use self::show::Screen;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Calls agents by the Agent2Agent (A2A) protocol, whichever generation they speak.
+/// Calls agents by the Agent2Agent (A2A) protocol, in every version of it.
 #[derive(Parser)]
 #[command(version, propagate_version = true, after_help = AFTER_HELP)]
 struct Arguments {

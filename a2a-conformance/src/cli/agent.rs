@@ -24,7 +24,7 @@ use super::values::{
     bindings, dialects, levels, read_factor, read_header, read_pattern, read_seconds, read_url,
 };
 
-/// Which agent, and what is checked.
+/// Agent to test, and the checks to make.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -44,16 +44,16 @@ pub(crate) struct Arguments {
     /// The agent: its origin, base or card.
     #[arg(value_name = "URL", value_parser = read_url)]
     url: Option<String>,
-    /// Start the agent by this command, in which `{port}` is where it has to listen, and end it afterwards.
+    /// Start the agent by this command, with `{port}` replaced by the port to listen on, and end it afterwards.
     #[arg(long, value_name = "COMMAND", conflicts_with = "url")]
     exec: Option<String>,
     /// The agent keeps no contract: only what every agent must do.
     #[arg(long)]
     black_box: bool,
-    /// What is said to an agent that keeps no contract.
+    /// Message that is sent to an agent that keeps no contract.
     #[arg(long, default_value = "hello")]
     prompt: String,
-    /// Only this generation.
+    /// Only this protocol version.
     #[arg(long, value_name = "VERSION", value_parser = dialects())]
     dialect: Vec<Dialect>,
     /// Only this binding.
@@ -74,7 +74,7 @@ pub(crate) struct Arguments {
     /// A header of every request of a second caller, who must not see what the first one has.
     #[arg(long = "second-header", value_name = "NAME: VALUE", value_parser = read_header)]
     second_headers: Vec<(HeaderName, HeaderValue)>,
-    /// A header of a caller who is known, and may do nothing: who has to be told so.
+    /// A header of every request of a known caller without any permission, which the agent must refuse.
     #[arg(long = "forbidden-header", value_name = "NAME: VALUE", value_parser = read_header)]
     forbidden_headers: Vec<(HeaderName, HeaderValue)>,
     /// The keys that are trusted to sign the card, as a JSON Web Key Set.
@@ -83,22 +83,22 @@ pub(crate) struct Arguments {
     /// The authority of the agent's certificate, or the certificate itself, as PEM.
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// How long the agent may take to answer.
+    /// Seconds that the agent may take to answer.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = read_seconds)]
     timeout: Duration,
-    /// How long the agent may take to tell a webhook.
+    /// Seconds that the agent may take to notify a webhook.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = read_seconds)]
     patience: Duration,
-    /// What all deadlines are multiplied by.
+    /// Factor by which all deadlines are multiplied.
     #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = read_factor)]
     timeout_scale: f64,
     /// The host by which the agent reaches webhooks of this machine.
     #[arg(long, value_name = "HOST")]
     webhook_host: Option<String>,
-    /// How many checks are made at once.
+    /// Number of checks made at once.
     #[arg(long, value_name = "N", default_value_t = 8)]
     jobs: usize,
-    /// Make every check so often: one that is not always met is flaky.
+    /// Number of times each check is made: one that is not always met is flaky.
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeat: u32,
     #[command(flatten)]

@@ -19,7 +19,7 @@ use super::print::{failed, failed_by, refused};
 use super::report_options::ReportOptions;
 use super::values::{bindings, dialects, levels, read_factor, read_pattern};
 
-/// Which client to test, and by which cases.
+/// Client to test, and the cases to run.
 #[derive(Args)]
 #[command(group = ArgGroup::new("client"), after_help = "\
 Examples:
@@ -34,10 +34,10 @@ suite sees what the client has read.
 Exit codes: 0 all that is required is met, 1 something is not, 2 usage or nothing was checked, 4 the suite itself is
 broken, 5 only waivers are out of date, 130 interrupted (the reports are written).")]
 pub(crate) struct Arguments {
-    /// Starts this command for each case, `{url}` in it replaced by where the agent is.
+    /// Starts this command for each case, with `{url}` replaced by the URL of the agent.
     #[arg(long, value_name = "COMMAND", group = "client")]
     exec: Option<String>,
-    /// Starts this command, and tells it what to do line by line.
+    /// Starts this command, and sends it instructions line by line.
     #[arg(long, value_name = "COMMAND", group = "client")]
     stdio: Option<String>,
     /// Listens there, like 127.0.0.1:9900, for a client that goes through the cases by itself.
@@ -46,10 +46,10 @@ pub(crate) struct Arguments {
     /// Tests the client of this project.
     #[arg(long, group = "client", hide = true)]
     ours: bool,
-    /// Is the client of this project, told what to do line by line.
+    /// Is the client of this project, which reads instructions line by line.
     #[arg(long, group = "client", hide = true)]
     be_ours: bool,
-    /// Where the agent is, for the client of this project.
+    /// URL of the agent, for the client of this project.
     #[arg(value_name = "URL", hide = true, requires = "be_ours")]
     url: Option<String>,
     /// Only checks like this, in which `*` is anything.
@@ -61,16 +61,16 @@ pub(crate) struct Arguments {
     /// Only checks of this level, or of a stricter one.
     #[arg(long, value_name = "LEVEL", default_value = "may", value_parser = levels())]
     level: Level,
-    /// Only this generation.
+    /// Only this protocol version.
     #[arg(long, value_name = "VERSION", value_parser = dialects())]
     dialect: Vec<Dialect>,
     /// Only this binding.
     #[arg(long, value_name = "BINDING", value_parser = bindings())]
     binding: Vec<Binding>,
-    /// How many cases at once.
+    /// Number of cases run at once.
     #[arg(long, value_name = "N", default_value_t = 8)]
     jobs: usize,
-    /// How much longer than usual the client may take.
+    /// Factor by which the time that the client may take is multiplied.
     #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = read_factor)]
     timeout_scale: f64,
     #[command(flatten)]

@@ -12,7 +12,7 @@ use anstyle::Style;
 use super::print::{BAD, BOLD, DIM, FAIR, GOOD, ended, print_json};
 use super::values::dialects;
 
-/// Of which generation.
+/// Protocol version whose coverage is shown.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,7 +22,7 @@ Examples:
 Of each section, party and level it tells how many requirements have checks, how many are excluded with a reason, and
 how many are missing.")]
 pub(crate) struct Args {
-    /// Only of this generation.
+    /// Only of this protocol version.
     #[arg(long, value_name = "VERSION", value_parser = dialects())]
     dialect: Option<Dialect>,
     /// Prints JSON.

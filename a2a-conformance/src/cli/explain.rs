@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::print::{BOLD, DIM, ended, print_json, refused};
 
-/// Which.
+/// Requirement or check to explain.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::print::{BAD, BOLD, DIM, FAIR, GOOD, ended, print_json, refused};
 use super::values::{dialects, kinds};
 
-/// What is judged.
+/// Documents to check.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,10 +26,10 @@ pub(crate) struct Args {
     /// Files with a JSON document or with Server-Sent Events; `-` is the standard input.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// The generation; else the one that each document looks like.
+    /// Protocol version of the documents; else the one that each looks like.
     #[arg(long, value_name = "VERSION", value_parser = dialects())]
     dialect: Option<Dialect>,
-    /// What the documents are; else what each looks like.
+    /// Kind of the documents; else the one that each looks like.
     #[arg(long = "as", value_name = "KIND", value_parser = kinds(), ignore_case = true)]
     kind: Option<&'static DocumentKind>,
     /// The JSON-RPC request that the documents answer.

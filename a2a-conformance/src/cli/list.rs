@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::print::{BOLD, DIM, ended, print_json, refused};
 use super::values::{dialects, levels, roles};
 
-/// Which requirements, and which checks.
+/// Requirements and checks to list.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,7 +21,7 @@ Examples:
 
 Exit codes: 0, or 2 if nothing is like that.")]
 pub(crate) struct Args {
-    /// Only of this generation.
+    /// Only of this protocol version.
     #[arg(long, value_name = "VERSION", value_parser = dialects())]
     dialect: Option<Dialect>,
     /// Only what binds this party.

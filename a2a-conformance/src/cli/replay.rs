@@ -11,7 +11,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use super::print::{failed, refused};
 use super::recordings;
 
-/// What is replayed.
+/// Examples or recordings to replay.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

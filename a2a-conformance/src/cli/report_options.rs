@@ -17,7 +17,7 @@ pub(crate) struct ReportOptions {
     /// Reports to write.
     #[arg(long, value_name = "FORM,…", value_enum, value_delimiter = ',')]
     report: Vec<Form>,
-    /// Where to write them.
+    /// Directory to write them to.
     #[arg(short, long = "output", value_name = "DIR", default_value = ".")]
     output: PathBuf,
     /// A YAML file that says what need not be met: a list of {check, dialect, binding, reason,

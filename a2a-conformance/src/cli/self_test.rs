@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::print::{BAD, BOLD, DIM, GOOD, ended, print_json};
 
-/// Which mutants.
+/// Mutants to test.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -25,7 +25,7 @@ Examples:
   a2a-conformance self-test --generated 200 --seed 7
 
 A mutant has to be caught by the checks that are named for it, wherever its bug shows, and by no others but those
-that its bug may break in passing. A control is odd, but right: no check may be red, in any generation and binding. A
+that its bug may break in passing. A control is odd, but right: no check may be red, in any version and binding. A
 generated mutant is the reference agent with one place of one kind of answer left out, of another type, or with
 another value: those that no check notices are listed.
 
@@ -37,13 +37,13 @@ pub(crate) struct Arguments {
     /// Try out so many generated mutants instead.
     #[arg(long, value_name = "N", conflicts_with = "mutant")]
     generated: Option<usize>,
-    /// Which ones: the same seed chooses the same.
+    /// Seed of the choice: the same seed chooses the same mutants.
     #[arg(long, value_name = "N", default_value_t = 0, requires = "generated")]
     seed: u64,
-    /// How many are tested at once.
+    /// Number of mutants tested at once.
     #[arg(long, value_name = "N", default_value_t = 6)]
     jobs: usize,
-    /// Print what came of it as JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }

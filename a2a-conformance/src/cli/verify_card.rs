@@ -12,7 +12,7 @@ use serde_json::json;
 use super::document::{Failed, fetch, is_url, read_file, read_keys};
 use super::print::{BAD, BOLD, DIM, FAIR, GOOD, USAGE, ended, failed, print_json};
 
-/// Which card, and whose keys.
+/// Card to check, and the trusted keys.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

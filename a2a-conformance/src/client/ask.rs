@@ -4,31 +4,31 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What the client is told to do.
+/// An instruction to the client.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ask {
     /// The operation.
     pub op: Op,
-    /// Whether a client that cannot do this has nothing worse to expect than not to be asked.
+    /// `true` if a client that cannot do this is judged by the rest of the case.
     #[serde(default, skip_serializing)]
     pub optional: bool,
-    /// What to say.
+    /// Text of the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What to say in place of `text`: parts in the words of 1.0.
+    /// Parts of the message in place of `text`, in the words of 1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<Value>,
-    /// Whether to tell parts as they are, in the words of 1.0, besides their text.
+    /// `true` if the client is to report parts in the words of 1.0, besides their text.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub detail: bool,
-    /// What to say along with a message.
+    /// Metadata of the message.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
     /// The media types that the answer may have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<String>,
-    /// Whether to be answered at once.
+    /// `true` if the agent is to answer at once, before the task ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub immediately: bool,
     /// The task that it is about.
@@ -43,34 +43,34 @@ pub struct Ask {
     /// The push notification config, in the words of 1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<Value>,
-    /// Where the client is to be told; the rest of the config is for itself to make.
+    /// URL of the push notification config, of which the client makes up the rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook: Option<String>,
-    /// Which tasks to list, in the words of 1.0.
+    /// Parameters of `ListTasks`, in the words of 1.0.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub list: Map<String, Value>,
-    /// How much of the history is wanted.
+    /// Number of messages of the history that are wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<u32>,
     /// The URI of an extension that is to be active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extension: Option<String>,
-    /// What to show the agent: `bearer`, `api_key`, `user` and `password`.
+    /// Credentials to show the agent: `bearer`, `api_key`, `user` and `password`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub credentials: Map<String, Value>,
-    /// How many milliseconds the agent may be silent.
+    /// Milliseconds that the agent may be silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience_ms: Option<u64>,
-    /// Whether only cards may be used that one of the trusted keys has signed.
+    /// `true` if the client may use only a card that one of the trusted keys has signed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verify: bool,
-    /// What a sender of push notifications has to show: `token`, `jwt`; and the `tasks` that they may
-    /// be about.
+    /// Credentials that a sender of push notifications has to show: `token`, `jwt`; and the `tasks` that they
+    /// may be about.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub require: Map<String, Value>,
 }
 
-/// What a client can be told to do.
+/// Operation of an instruction.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Op {
@@ -79,11 +79,11 @@ pub enum Op {
     /// Send a message, and wait for the answer.
     #[default]
     SendMessage,
-    /// Send a message, and follow what comes of it.
+    /// Send a message, and follow its task.
     Stream,
     /// Send a message without waiting for its end, and then wait for it.
     SendAndWait,
-    /// Send a message, follow what comes of it, and tell the task that the events make.
+    /// Send a message, follow its task, and report the task that the events make.
     Assemble,
     /// Read a task.
     GetTask,
@@ -103,11 +103,11 @@ pub enum Op {
     DeletePushConfig,
     /// Fetch the card for callers who authenticate.
     ExtendedCard,
-    /// Receive push notifications until told to stop.
+    /// Receive push notifications until asked to stop.
     Receive,
 }
 
-/// What a client may lack.
+/// Feature that a client may lack.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Feature {

@@ -14,47 +14,47 @@ use crate::requirement::Level;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// Names the check for ever, like `client.redirect-drops-credentials`.
+    /// Permanent name of the check, like `client.redirect-drops-credentials`.
     pub id: String,
-    /// What it checks, in a line.
+    /// Title of one line.
     pub title: String,
-    /// What it counts as in generations of which no requirement names it.
+    /// Level of the check in protocol versions of which no requirement names it.
     #[schemars(with = "LevelName")]
     pub level: Level,
-    /// Why it is so, and where that is said.
+    /// Reason for the check, and the sections that state it.
     pub why: String,
     /// The text that asks for it, like `RFC 9112 §8`, where none of A2A does.
     #[serde(default)]
     pub source: Option<String>,
-    /// The generations it applies to; all if none is named.
+    /// The protocol versions it applies to; all if none is named.
     #[serde(default)]
     pub dialects: Vec<DialectName>,
-    /// The bindings it applies to; all that the generation has if none is named.
+    /// The bindings it applies to; all that the protocol version has if none is named.
     #[serde(default)]
     pub bindings: Vec<BindingName>,
-    /// What a client may lack altogether: then this does not apply to it.
+    /// Feature without which the check does not apply to a client.
     #[serde(default)]
     pub feature: Option<Feature>,
     /// An odd but legal agent, with which a correct client gets along.
     #[serde(default)]
     pub control: bool,
-    /// Where the agent is, and how its card differs from a plain one.
+    /// Card, signature and TLS of the agent, where they differ from those of a plain one.
     #[serde(default)]
     pub agent: Agent,
-    /// What the client is told to do, one after another.
+    /// Instructions to the client, in order.
     pub ask: Vec<Ask>,
-    /// What is answered otherwise than a plain agent would.
+    /// Answers that differ from those of a plain agent.
     #[serde(default)]
     pub serve: Vec<Answer>,
-    /// What is sent to the client's webhook.
+    /// Notifications sent to the client's webhook.
     #[serde(default)]
     pub notify: Vec<super::notify::Notify>,
-    /// What must have been seen: a pattern of everything that was seen.
+    /// Pattern that everything seen by the suite must match.
     pub expect: Map<String, Value>,
-    /// How many milliseconds the client may take for everything; 20000 by default.
+    /// Milliseconds that the client may take for everything; 20000 by default.
     #[serde(default = "usual_time")]
     pub within: u64,
-    /// Whether the client need not be done by then: what was seen until then counts.
+    /// `true` if the client need not be done by then: what was seen until then counts.
     #[serde(default)]
     pub endless: bool,
 }
@@ -63,21 +63,21 @@ fn usual_time() -> u64 {
     20_000
 }
 
-/// Where the agent is, and how its card differs from a plain one.
+/// Card, signature and TLS of the agent, where they differ from those of a plain one.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Agent {
-    /// Merged into the card in the words of 1.0, before it is written in the generation (RFC 7396).
+    /// Merged into the card in the words of 1.0, before it is written in the protocol version (RFC 7396).
     pub card: Map<String, Value>,
     /// Merged into the card as it is written.
     pub written: Map<String, Value>,
     /// Puts the agent behind TLS.
     pub tls: Option<Tls>,
-    /// How the card is signed.
+    /// Signature of the card.
     pub signed: Option<Signed>,
 }
 
-/// Whose certificate an agent behind TLS shows.
+/// Certificate of an agent behind TLS.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tls {
@@ -91,7 +91,7 @@ pub enum Tls {
     Expired,
 }
 
-/// How a card is signed.
+/// Signature of a card.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Signed {
@@ -111,7 +111,7 @@ pub enum Signed {
     Twice,
 }
 
-/// How the suite answers some requests.
+/// Answer of the suite to some requests.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Answer {
@@ -131,13 +131,13 @@ pub struct Answer {
     pub status: Option<u16>,
     /// Headers, in place of those of the same name. An empty value leaves one out.
     pub headers: Map<String, Value>,
-    /// Changes of the JSON that is written, be it an answer or the card.
+    /// Changes of the JSON of an answer or of the card.
     pub edit: Edit,
-    /// How events are written as Server-Sent Events.
+    /// Format of events as Server-Sent Events.
     pub frame: Frame,
     /// In what pieces, and when.
     pub wire: Wire,
-    /// How the answer ends.
+    /// End of the answer.
     pub close: Close,
 }
 
@@ -157,11 +157,11 @@ pub struct Edit {
     pub shuffled: bool,
 }
 
-/// How events are written as Server-Sent Events.
+/// Format of events as Server-Sent Events.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Frame {
-    /// What ends a line.
+    /// Line terminator.
     pub line_end: String,
     /// Begins with a byte order mark.
     pub mark: bool,
@@ -236,13 +236,13 @@ pub struct Hold {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flood {
-    /// What it begins with.
+    /// Text at its beginning.
     pub start: String,
-    /// How many bytes follow, all of them `x`.
+    /// Number of bytes that follow, all of them `x`.
     pub bytes: u64,
 }
 
-/// How an answer ends.
+/// End of an answer.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Close {

@@ -25,7 +25,7 @@ use crate::case::Names;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Notify {
-    /// What is told, in the words of 1.0: until 0.3 a task.
+    /// Event of the notification, in the words of 1.0; up to 0.3 a task.
     pub event: Value,
     /// The token that is shown.
     pub token: Option<String>,
@@ -41,7 +41,7 @@ pub struct Notify {
     pub again: Option<usize>,
 }
 
-/// How a JSON Web Token is made.
+/// Kind of a JSON Web Token.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Jwt {

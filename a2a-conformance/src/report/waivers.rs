@@ -25,32 +25,32 @@ pub struct Waivers {
 pub struct Waiver {
     /// The id of the check, or a pattern of ids, like `push.*`.
     pub check: String,
-    /// The generation; all if none is given.
+    /// The protocol version; all if none is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
     /// The binding; all if none is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binding: Option<String>,
-    /// Why it is not met.
+    /// Reason why it is not met.
     pub reason: String,
     /// The last day on which that is accepted, like `2026-12-31`.
     pub expires: String,
 }
 
-/// A waiver, and what became of it.
+/// A waiver and its state after the run.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaiverUse {
     /// As given.
     #[serde(flatten)]
     pub waiver: Waiver,
-    /// What became of it.
+    /// Its state after the run.
     pub state: WaiverState,
-    /// How many checks it waived.
+    /// Number of checks that it waived.
     pub waived: usize,
 }
 
-/// What became of a waiver.
+/// State of a waiver after the run.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WaiverState {

@@ -6,7 +6,7 @@ use crate::agent::Agent;
 use crate::exit::{Code, Failure};
 use crate::show::Screen;
 
-/// Which card.
+/// Agent whose card is shown.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -16,7 +16,7 @@ Examples:
 pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) agent: Agent,
-    /// The card for callers who show who they are.
+    /// The card for callers who authenticate.
     #[arg(long)]
     extended: bool,
 }

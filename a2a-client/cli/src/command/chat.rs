@@ -11,7 +11,7 @@ use crate::agent::Agent;
 use crate::exit::{Code, Failure};
 use crate::show::{Events, Screen};
 
-/// With whom, and about what.
+/// Agent to talk with, and the task or conversation to continue.
 #[derive(Args)]
 #[command(after_help = "\
 Every line is a message. As long as the agent waits for an answer, the next line is the answer; else a new task

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::exit::{Code, Failure};
 use crate::show::Screen;
 
-/// Which file.
+/// File to check.
 #[derive(Args)]
 #[command(after_help = "\
 It reads all of the file, and changes nothing; a server may be using it meanwhile.

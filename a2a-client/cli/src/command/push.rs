@@ -8,20 +8,20 @@ use crate::exit::{Code, Failure};
 use crate::secret::Secret;
 use crate::show::Screen;
 
-/// What to do with webhooks.
+/// Commands on the webhooks of a task.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Have a URL told what happens to a task.
+    /// Send notifications about a task to a URL.
     Set(Set),
     /// Show a webhook.
     Get(One),
     /// List the webhooks of a task.
     List(Task),
-    /// Tell a webhook nothing more.
+    /// Delete a webhook.
     Delete(One),
 }
 
-/// Of which task.
+/// A task of an agent.
 #[derive(Args)]
 pub(crate) struct Task {
     #[command(flatten)]
@@ -30,7 +30,7 @@ pub(crate) struct Task {
     task: String,
 }
 
-/// Which webhook.
+/// A webhook of a task.
 #[derive(Args)]
 pub(crate) struct One {
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub(crate) struct One {
     id: Option<String>,
 }
 
-/// Which webhook, and how it knows the agent.
+/// Webhook to set, and the credentials that the agent shows it.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -48,18 +48,18 @@ Examples:
 pub(crate) struct Set {
     #[command(flatten)]
     of: Task,
-    /// Where the agent is to tell it.
+    /// URL that the agent notifies.
     url: String,
     /// A name for the webhook.
     #[arg(long)]
     id: Option<String>,
-    /// A token that comes with everything that is told: as it is, `@FILE` or `$NAME`.
+    /// A token that comes with every notification: as it is, `@FILE` or `$NAME`.
     #[arg(long)]
     token: Option<Secret>,
-    /// How the agent is to show who it is, like `Bearer`.
+    /// Authentication scheme that the agent uses at the webhook, like `Bearer`.
     #[arg(long)]
     scheme: Option<String>,
-    /// By what: as it is, `@FILE` or `$NAME`.
+    /// Credentials of that scheme: as they are, `@FILE` or `$NAME`.
     #[arg(long, requires = "scheme")]
     credentials: Option<Secret>,
 }

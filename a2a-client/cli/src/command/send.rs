@@ -14,7 +14,7 @@ use crate::files;
 use crate::secret::Secret;
 use crate::show::{Events, Screen, text};
 
-/// What to send, and how.
+/// Message to send, and options of the answer.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -49,7 +49,7 @@ pub(crate) struct Options {
     /// Do not wait until the agent is done.
     #[arg(long)]
     no_wait: bool,
-    /// Have this URL told what happens.
+    /// Have the agent notify this URL.
     #[arg(long, value_name = "URL")]
     webhook: Option<String>,
     /// The token by which the webhook knows the agent.

@@ -17,10 +17,10 @@ use crate::log::LogOptions;
 use crate::metrics::Metrics;
 use crate::show::Screen;
 
-/// Which agent, and where.
+/// Agent to serve, and its address.
 #[derive(Args)]
 #[command(after_help = "\
-It speaks every generation at once: 0.1, 0.2, 0.3 and 1.0, by JSON-RPC and HTTP+JSON.
+It speaks every version at once: 0.1, 0.2, 0.3 and 1.0, by JSON-RPC and HTTP+JSON.
 
 Examples:
   a2a serve joke
@@ -31,20 +31,20 @@ pub(crate) struct Options {
     /// The agent.
     #[arg(value_enum)]
     agent: Demo,
-    /// Where to listen; port 0 is any that is free.
+    /// Address to listen on; port 0 takes any free port.
     #[arg(long, default_value = "127.0.0.1:8080")]
     address: SocketAddr,
     /// Keep tasks in this SQLite file, and go on with them after a restart.
     #[arg(long, value_name = "FILE")]
     db: Option<PathBuf>,
-    /// Tell metrics to Prometheus at this address; port 0 is any that is free.
+    /// Serve metrics for Prometheus at this address; port 0 takes any free port.
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
     /// Send spans to this collector of OpenTelemetry, like http://localhost:4318.
     #[cfg(feature = "opentelemetry")]
     #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     otlp: Option<String>,
-    /// Tell webhooks on this machine, too.
+    /// Notify webhooks on this machine, too.
     #[arg(long)]
     local_webhooks: bool,
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub(crate) struct Options {
 /// An agent to try things with.
 #[derive(Clone, Copy, ValueEnum)]
 enum Demo {
-    /// Says back what it is told.
+    /// Repeats each message.
     Echo,
     /// Tells jokes, word by word, and asks what about.
     Joke,

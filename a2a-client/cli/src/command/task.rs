@@ -11,7 +11,7 @@ use crate::exit::{Code, Failure};
 use crate::files;
 use crate::show::Screen;
 
-/// Which task, and how much of it.
+/// Task to show, and how much of its history.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -47,7 +47,7 @@ pub(crate) async fn get(options: Get, screen: &Screen) -> Result<Code, Failure> 
     Ok(Code::Done)
 }
 
-/// Which tasks.
+/// Tasks to list.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -66,7 +66,7 @@ pub(crate) struct List {
     /// Only those whose status is of this time or later (RFC 3339).
     #[arg(long, value_name = "TIME")]
     since: Option<Timestamp>,
-    /// How many, 1 to 100.
+    /// Number of tasks, 1 to 100; with --all, of each page.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     limit: Option<u32>,
     /// All of them, page by page.
@@ -120,7 +120,7 @@ fn read_state(text: &str) -> Result<TaskState, String> {
     })
 }
 
-/// Which task.
+/// Task to cancel.
 #[derive(Args)]
 pub(crate) struct Cancel {
     #[command(flatten)]
@@ -136,7 +136,7 @@ pub(crate) async fn cancel(options: Cancel, screen: &Screen) -> Result<Code, Fai
     Ok(Code::Done)
 }
 
-/// Which task, and from where on.
+/// Task to follow.
 #[derive(Args)]
 pub(crate) struct Subscribe {
     #[command(flatten)]

@@ -14,24 +14,24 @@ use crate::exit::{Code, Failure};
 use crate::secret::Secret;
 use crate::show::{Events, Screen, text};
 
-/// What to do with what webhooks are told.
+/// Commands that receive notifications.
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Receive notifications, verify them, and show them.
     Listen(Options),
 }
 
-/// Where, and what is believed.
+/// Address of the receiver, and checks of the notifications.
 #[derive(Args)]
 #[command(after_help = "\
-Checks that are asked for must all hold; without any, whoever knows the URL is believed.
+Requested checks must all pass; without any, every sender who knows the URL is accepted.
 
 Examples:
   a2a webhook listen 127.0.0.1:9000 --token '$HOOK_TOKEN'
   a2a webhook listen --jwks https://agent.example/.well-known/jwks.json --json
   a2a webhook listen --count 1 --json | jq .event.task.status")]
 pub(crate) struct Options {
-    /// Where to listen.
+    /// Address to listen on; port 0 takes any free port.
     #[arg(default_value = "127.0.0.1:9000")]
     address: SocketAddr,
     /// The token of the webhook: as it is, `@FILE` or `$NAME`.
@@ -40,7 +40,7 @@ pub(crate) struct Options {
     /// The value that `Authorization` must have: as it is, `@FILE` or `$NAME`.
     #[arg(long, value_name = "VALUE")]
     authorization: Option<Secret>,
-    /// Where the agent publishes the keys that it signs with.
+    /// URL of the keys that the agent signs with, a JSON Web Key Set.
     #[arg(long, value_name = "URL")]
     jwks: Option<String>,
     /// Take the keys without TLS, too: anybody on the way can replace them.
