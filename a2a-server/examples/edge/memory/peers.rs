@@ -197,7 +197,7 @@ fn body(method: &str, params: &Value) -> Vec<u8> {
     request.to_string().into_bytes()
 }
 
-/// Whether an answer has a result, or is a stream of events.
+/// Returns whether an answer has a result, or is a stream of events.
 fn is_accepted(answer: &[u8]) -> bool {
     let head = &answer[..answer.len().min(100)];
     let has = |text: &[u8]| head.windows(text.len()).any(|part| part == text);
