@@ -1,4 +1,4 @@
-//! What a target says does nothing on a terminal, in XML, or in Markdown.
+//! Escaping of the target's texts on a terminal, in XML, and in Markdown.
 
 use a2a_conformance::report::{Form, print};
 use a2a_conformance::run::{Run, Verdict};
