@@ -40,7 +40,7 @@ const JOBS: &[(&str, &str)] = &[
 /// Replaced by a build with the `rust-version` of the workspace.
 const MSRV: &str = "cargo check --workspace --all-features with the oldest compiler";
 
-/// Which jobs run, and whether their figures are kept.
+/// Selection of jobs, and what to do with their figures.
 #[derive(Args)]
 pub(crate) struct NightlyArgs {
     /// Only the jobs with one of these words in their names.
