@@ -1,7 +1,7 @@
 //! `cargo xtask nightly`: the exhaustive checks and the experiments, for the night or before a release.
 //!
-//! Each is tried, whatever became of the others. Their figures are written to `xtask/nightly.md` with the
-//! date, the machine and the commit.
+//! Each runs, also if others failed. Their figures are written to `xtask/nightly.md` with the date,
+//! the machine and the commit.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -5,7 +5,7 @@
 use a2a_conformance::mutant::agent::{PLACES, mutations, try_out};
 use a2a_conformance::mutant::{Extent, Subject, prove_all};
 
-/// Of how many mutants and controls one is tested.
+/// One mutant or control in this many is tested.
 const ONE_OF: usize = 3;
 
 /// Number tested at once: much of the time passes in waiting.

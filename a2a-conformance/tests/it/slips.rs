@@ -34,7 +34,7 @@ async fn try_out(number: usize, slip: Slip, everywhere: bool) -> Result<BTreeSet
     }
 }
 
-/// Of how many slips one is tried out, unless all are wanted.
+/// One slip in this many is tried, unless all are wanted.
 const ONE_OF: usize = 9;
 
 /// Number of slips tried at once.

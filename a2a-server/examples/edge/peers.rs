@@ -57,8 +57,8 @@ impl Good {
     }
 }
 
-/// So many peers that send this, then a byte a second, until each is closed; how long the last one
-/// was open.
+/// Opens `count` connections that each send `begin`, then a byte a second, until the server closes
+/// them. Returns the time that the longest was open.
 pub(crate) async fn drip(
     address: SocketAddr,
     count: usize,
@@ -111,7 +111,7 @@ pub(crate) async fn follow(socket: TcpSocket, address: SocketAddr, id: &str) -> 
 
 pub(crate) type Followed = Result<TcpStream, Failure>;
 
-/// The same with little room, so that what is not read waits at the server.
+/// The same with a small receive buffer, so that unread bytes wait at the server.
 pub(crate) async fn follow_narrowly(address: SocketAddr, id: &str) -> Followed {
     let socket = TcpSocket::new_v4()?;
     socket.set_recv_buffer_size(4096)?;

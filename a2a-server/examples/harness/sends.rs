@@ -178,7 +178,7 @@ fn disk(directory: &Path) -> Result<Duration, Failure> {
     Ok(times[times.len() / 2])
 }
 
-/// Sends for so long, and yields the answered messages.
+/// Sends for this long, and returns the answered messages.
 async fn send_for(
     period: Duration,
     address: &str,

@@ -25,7 +25,7 @@ fn run() -> Run {
     run
 }
 
-/// That there is nothing in a text that changes what is around it.
+/// Checks that nothing in a text changes what is around it.
 #[track_caller]
 fn is_visible(text: &str) {
     let acts =

@@ -1,4 +1,4 @@
-//! Peers that fill the memory of a server: requests in number, answers that nobody reads, bodies that do not
+//! Peers that fill the memory of a server: many requests, answers left unread, bodies that do not
 //! end.
 
 use std::convert::Infallible;

@@ -93,11 +93,11 @@ fn tell(report: &mut Report, connections: usize, rounds: &[Round], most_cpu: f64
 struct Measured {
     /// Calls each second.
     rate: f64,
-    /// Of this thread, in microseconds for each call.
+    /// CPU time of this thread, in microseconds per call.
     cpu: f64,
-    /// The time of a call, in microseconds.
+    /// Median time of a call, in microseconds.
     median: f64,
-    /// That of one in a hundred.
+    /// 99th percentile of the time of a call, in microseconds.
     late: f64,
 }
 

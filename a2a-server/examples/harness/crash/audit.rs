@@ -258,5 +258,5 @@ fn by_id(kept: Vec<Kept>) -> HashMap<TaskId, Kept> {
 
 /// Number of requests at once.
 const AT_ONCE: usize = 16;
-/// Of so many messages that were answered one is sent again to the next server.
+/// One answered message in this many is sent again to the next server.
 const ONE_OF: usize = 4;

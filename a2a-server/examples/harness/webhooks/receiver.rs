@@ -162,7 +162,7 @@ impl Failing {
         }
     }
 
-    /// Reads and writes down a notification, as a receiver does that remembers nothing; yields its id.
+    /// Reads and records a notification, as a receiver without memory does; returns its id.
     async fn read(&self, request: Request<Bytes>) -> Option<String> {
         let (path, body) = (request.uri().path().to_owned(), request.body().clone());
         let (tell, told) = oneshot::channel::<(String, Event)>();
