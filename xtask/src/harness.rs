@@ -14,7 +14,7 @@ pub(crate) enum Experiment {
     /// Measure how fast the server is, beside one of hyper alone.
     #[command(disable_help_flag = true)]
     Bench(Arguments),
-    /// Measure what our client costs beside one that knows only bytes.
+    /// Measure the cost of our client compared with one that only reads bytes.
     #[command(disable_help_flag = true)]
     Client(Arguments),
     /// Kill a server 200 times under load: what it had acknowledged is still there.
@@ -35,12 +35,12 @@ pub(crate) enum Experiment {
     /// Send each message 100 times at once: the agent gets it once.
     #[command(disable_help_flag = true)]
     Twins(Arguments),
-    /// Kill a server 60 times that tells webhooks, and have one of 100 never answer.
+    /// Kill a server 60 times that notifies webhooks, and let one of 100 never answer.
     #[command(disable_help_flag = true)]
     Webhooks(Arguments),
 }
 
-/// What is passed on; `--help` tells what there is.
+/// Arguments passed on to the experiment.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Arguments of the experiment: see its own --help.

@@ -33,7 +33,7 @@ enum Task {
     Tidy,
     /// Run every check there is.
     Test(test::TestArgs),
-    /// What the continuous integration runs: the same as `test`.
+    /// Run what continuous integration runs: the same as `test`.
     Ci(test::TestArgs),
     /// Write what each library has in public to its api.txt.
     Api(ApiArgs),

@@ -1,7 +1,7 @@
 //! `cargo xtask nightly`: the exhaustive checks and the experiments, for the night or before a release.
 //!
-//! Each is tried, whatever became of the others. Their figures are written to `xtask/nightly.md` with the
-//! date, the machine and the commit.
+//! Each runs, also if others failed. Their figures are written to `xtask/nightly.md` with the date,
+//! the machine and the commit.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -40,7 +40,7 @@ const JOBS: &[(&str, &str)] = &[
 /// Replaced by a build with the `rust-version` of the workspace.
 const MSRV: &str = "cargo check --workspace --all-features with the oldest compiler";
 
-/// Which jobs run, and whether their figures are kept.
+/// Selection of jobs, and what to do with their figures.
 #[derive(Args)]
 pub(crate) struct NightlyArgs {
     /// Only the jobs with one of these words in their names.

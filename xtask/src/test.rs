@@ -20,7 +20,7 @@ use clap::Args;
 use crate::{Failure, api, console, schema, tidy, workspace};
 use tally::Tally;
 
-/// Which tests run.
+/// Selection of tests.
 #[derive(Args)]
 pub(crate) struct TestArgs {
     /// Also run the tests of packages that passed since they, and what they depend on, last changed.

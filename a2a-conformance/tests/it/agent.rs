@@ -153,7 +153,7 @@ async fn our_server_passes_everything() {
     }
 }
 
-/// What came of a check in the last lane in which it was made.
+/// Returns the verdict of the last result of a check.
 fn verdict(run: &Run, id: &str) -> Option<Verdict> {
     let mut results = run.checks.iter().rev();
     results
@@ -185,7 +185,7 @@ async fn a_card_counts_as_signed_by_keys_that_are_trusted_only() {
     ours.serving.abort();
 }
 
-/// What a server that offers nothing must say is asked of it, too.
+/// The suite also checks the errors that a server must return for features it does not offer.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_offers_little_passes() {
     let mut card = Reference::card();
@@ -218,7 +218,7 @@ async fn a_server_that_offers_little_passes() {
     }
 }
 
-/// What came of checks of a server with that card, in that generation by JSON-RPC.
+/// Runs the checks on a server with that card, over JSON-RPC in that protocol version.
 async fn checked(card: AgentCard, checks: &[&str], dialect: Dialect) -> Run {
     let bound = Server::builder(card.clone(), Reference).build().unwrap();
     let bound = bound.bind("127.0.0.1:0").await.unwrap();
@@ -266,7 +266,7 @@ async fn what_the_card_promises_is_there_and_what_is_there_is_on_the_card() {
     assert_eq!(verdict(&run, CHECKS[0]), Some(Verdict::Pass), "{run:#?}");
 }
 
-/// Whoever asks for what is required is served.
+/// The server answers a caller that requests the required extension.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_requires_an_extension_passes() {
     let mut card = Reference::card();

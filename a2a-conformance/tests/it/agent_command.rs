@@ -1,4 +1,4 @@
-//! The command `agent`, as somebody uses it for the first time: what it says where things go wrong.
+//! Messages of the command `agent` where a first use goes wrong.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -32,8 +32,8 @@ fn check(arguments: &[&str], code: i32, expected: &[&str]) {
     assert!(!told.contains('\u{1b}'), "no terminal, no colors: {told}");
 }
 
-/// Answers every request by what `answer` makes of where it is and of the first line, and never if that
-/// is nothing.
+/// Starts a server that answers by `answer`, called with its URL and the request line, or never if
+/// that is `None`; returns its URL.
 fn server(answer: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -64,7 +64,7 @@ fn serve(stream: TcpStream, answer: &dyn Fn(&str) -> Option<String>) {
         std::io::copy(&mut asked.by_ref().take(length), &mut std::io::sink()).unwrap();
         match answer(&first) {
             Some(answer) => asked.get_mut().write_all(answer.as_bytes()).unwrap(),
-            // Whoever waits closes the connection.
+            // The client closes the connection.
             None => drop(asked.read(&mut [0])),
         }
     }
@@ -77,7 +77,8 @@ fn http(status: &str, kind: &str, body: &str) -> Option<String> {
     ))
 }
 
-/// An agent that has a card, and says nothing else; it tells when it was asked.
+/// Starts an agent that serves its card and answers nothing else; it sends on `asked` for each
+/// POST.
 fn silent(asked: Sender<()>) -> String {
     server(move |url, first| {
         let is_card = first.starts_with("GET /.well-known/agent-card.json");

@@ -23,20 +23,20 @@ use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 
-/// In what a server is wrong.
+/// Fault of a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Break {
     /// It refuses everything.
     Refuses,
-    /// It says yes to everything, with the same task.
+    /// It answers every request with the same task.
     Agrees,
-    /// It says yes to everything, with a new task each time.
+    /// It answers every request with a new task.
     Varies,
     /// Its answers are pages.
     Pages,
-    /// Its card says what it should not.
+    /// Its card is wrong.
     Card,
-    /// Everybody is let in as one.
+    /// It admits every caller, as the same principal.
     LetsIn,
 }
 
@@ -63,7 +63,7 @@ fn bearer(token: &str) -> HeaderMap {
     HeaderMap::from_iter([(AUTHORIZATION, value)])
 }
 
-/// What the card of a server says that it has.
+/// Features that the card of a server declares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Offer {
     /// Everything that most agents may have.
@@ -94,7 +94,7 @@ fn card(everything: bool) -> AgentCard {
     card
 }
 
-/// What the card says that offers something particular.
+/// Reduces a card to JSON-RPC in 1.0, for one tenant, with a required extension.
 fn particular(mut card: Value) -> Value {
     let required = json!([{"uri": "https://extensions.example/mood/v1", "required": true}]);
     card["capabilities"]["extensions"] = required;
@@ -113,7 +113,7 @@ fn particular(mut card: Value) -> Value {
     card
 }
 
-/// What a card says that is wrong in everything, and can be read.
+/// Makes a card wrong in everything that leaves it readable.
 fn spoiled(mut card: Value) -> Value {
     let skill = card["skills"][0].clone();
     card["skills"].as_array_mut().unwrap().push(skill);
@@ -203,7 +203,7 @@ fn broken(is: Break, head: &Parts, asked: &Value) -> String {
     };
     let error = json!({"code": -32603, "message": "no"});
     let by_rpc = asked.get("jsonrpc").is_some() || !head.uri.path().contains("/rest");
-    // HTTP+JSON is spoken beside JSON-RPC, whatever the card says.
+    // The server has HTTP+JSON beside JSON-RPC, also if the card does not say so.
     let details = json!([{"reason": "TASK_NOT_FOUND"}]);
     let whole = match (is, by_rpc) {
         (Break::Refuses, _) if head.uri.path().starts_with("/tasks/") => {
@@ -243,7 +243,7 @@ async fn unmet(is: Break, offer: Offer) -> BTreeSet<String> {
                     async move { Ok::<_, Infallible>(answer(service, is, offer, request).await) }
                 });
                 let http = hyper::server::conn::http1::Builder::new();
-                // Whoever has seen enough goes.
+                // The suite may close the connection early.
                 let _ = http
                     .serve_connection(TokioIo::new(connection), broken)
                     .await;

@@ -6,16 +6,17 @@ use std::collections::BTreeSet;
 use a2a_conformance::client::{Driver, Selection, cases};
 use a2a_conformance::mutant::client::Bug;
 
-/// Says of everything that it is done.
+/// Answer that reports success of every request, and no result.
 const SILENT: &str = r#"{\"id\":$id,\"done\":true,\"result\":{}}"#;
 
-/// Says of everything that it went wrong.
+/// Answer that reports failure of every request.
 const FAILING: &str = r#"{\"id\":$id,\"error\":{\"kind\":\"BROKEN\",\"message\":\"no\"}}"#;
 
-/// How many are made at once: nearly all of the time is waiting for what such clients never do.
+/// Number of checks at once: most of the time passes in waiting for requests that such clients
+/// never make.
 const AT_ONCE: usize = 48;
 
-/// The checks that a client does not pass which does nothing, and says always the same.
+/// Returns the checks that a client fails which makes no request and always gives the same answer.
 async fn unmet(says: &str) -> BTreeSet<String> {
     let id = r#"id=${line##*\"id\":}; id=${id%%[,\}]*}"#;
     let client = format!("while read -r line; do {id}; echo \"{says}\"; done");

@@ -6,7 +6,7 @@ use a2a_conformance::run::{CheckResult, Verdict};
 /// Deadlines are for a machine that has other things to do, too.
 const SCALE: f64 = 3.0;
 
-/// What was not met, as text.
+/// Formats results as text.
 fn told(results: &[CheckResult]) -> String {
     let mut text = String::new();
     for result in results {

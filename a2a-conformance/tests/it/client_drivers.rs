@@ -1,4 +1,4 @@
-//! A client can be told what to do in three ways, and in any language.
+//! Three ways to drive a client, written in any language.
 
 use std::process::{Command, Output};
 
@@ -230,7 +230,7 @@ async fn a_client_that_comes_by_itself() {
     assert_eq!(results.len(), 4);
 }
 
-/// Does what a context says by our client.
+/// Follows the instructions of a context with our client.
 async fn use_agent(context: &Value) -> Value {
     let dialect = Dialect::from_version(context["ask"][0]["dialect"].as_str().unwrap()).unwrap();
     let binding = match context["ask"][0]["binding"].as_str() {

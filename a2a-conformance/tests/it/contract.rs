@@ -1,4 +1,4 @@
-//! The behaviour contract: the page says what the reference agent does, and it does what the page says.
+//! The behaviour contract: the page and the reference agent agree.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -24,7 +24,7 @@ async fn answer(client: &Client, message: Message) -> Value {
     serde_json::to_value(client.send(message).await.unwrap()).unwrap()
 }
 
-/// What comes of a message, and what is then said if the agent asks for something.
+/// Message, further message to its task if not empty, and the expected last answer.
 const KEPT: &[(&str, &str, &str)] = &[
     (
         "echo a b",

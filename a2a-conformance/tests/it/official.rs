@@ -14,7 +14,7 @@ use a2a_types::Dialect;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What differs from the rule, and why.
+/// Exception to the rule, and the reason for it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Exception {
@@ -22,9 +22,9 @@ struct Exception {
     at: String,
     /// The version that the example is of, if not that of the text.
     dialect: Option<String>,
-    /// What it is refused by, though the official schema allows it.
+    /// Section that refuses the example although the official schema allows it.
     refused: Option<String>,
-    /// Whether it is no document of the protocol.
+    /// `true` if it is no document of the protocol.
     #[serde(default)]
     foreign: bool,
     because: String,
@@ -143,7 +143,7 @@ fn dedented(lines: &[&str]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What follows the head of an HTTP message.
+/// Returns an HTTP message from its first line of JSON or `data:`, without its head.
 fn content(message: &str) -> String {
     let is_content = |line: &&str| line.starts_with(['{', '[']) || line.starts_with("data:");
     let lines: Vec<_> = message
@@ -237,7 +237,7 @@ impl Judged {
                 "legal: {legal}, accepted: {is_accepted}, exception: {refused:?}"
             )),
         }?;
-        // Who tells nothing gets no worse a verdict.
+        // Without context the verdict must not be worse.
         let alone = lint(text, &Context::default());
         let is_fine = alone.iter().all(|one| one.verdict == Strict::Accept);
         match is_accepted && !is_fine {
@@ -268,7 +268,7 @@ impl Official {
         Self(files.map(|(dialect, name)| (dialect, read(name))).into())
     }
 
-    /// Whether a document of a kind is legal by the schema.
+    /// Returns whether the schema allows a document of this kind.
     fn allows(&self, value: &Value, dialect: Dialect, kind: &str) -> Result<bool, String> {
         let is = |names: &[&str], value: &Value| {
             let mut valid = names.iter().map(|name| self.is_valid(dialect, name, value));

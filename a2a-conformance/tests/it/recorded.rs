@@ -1,5 +1,5 @@
-//! What our client records of our server is green, in every generation and binding; and what is not
-//! A2A is not.
+//! Recordings of our client with our server: green in every protocol version and binding, while a
+//! file that is not A2A fails.
 
 use std::process::Command;
 use std::sync::Arc;

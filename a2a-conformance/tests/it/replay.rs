@@ -52,7 +52,7 @@ async fn every_fault_is_noticed() {
     }
 }
 
-/// What is said of a fault: of one document, if that is enough to notice it, else of all.
+/// Returns the problems found for a fault: with one document if that shows it, else with all.
 async fn notice(fault: Fault) -> Vec<String> {
     let mut problems = Vec::new();
     for only in [Some("001"), Some("000"), None] {
@@ -72,14 +72,14 @@ async fn notice(fault: Fault) -> Vec<String> {
     problems
 }
 
-/// Whether a complaint names an example, and the path or header.
+/// Returns whether a problem names an example, and the path or header.
 fn is_named(problem: &str) -> bool {
     let example = problem.split(':').next().unwrap_or_default();
     let names_example = example.len() == 6 && example.as_bytes()[3] == b'-';
     names_example && (problem.contains(": $") || problem.contains(": content-type"))
 }
 
-/// Where the documents are at hand, the printed texts are theirs, byte for byte.
+/// The printed texts equal those of the documents in `A2A_DOCUMENTS`, if set, byte for byte.
 #[test]
 fn printed_texts_are_those_of_the_documents() {
     let Ok(folder) = std::env::var("A2A_DOCUMENTS") else {

@@ -1,13 +1,14 @@
-//! The suite finds what it has to find, and nothing else. `a2a-conformance self-test` proves it in every
-//! generation and binding, for every mutant; here it is a sample, for a mutant or control in three.
+//! Self-test of the suite: mutants are caught and controls are green. `a2a-conformance self-test`
+//! proves it in every protocol version and binding, for every mutant; here one mutant or control in
+//! three is tested.
 
 use a2a_conformance::mutant::agent::{PLACES, mutations, try_out};
 use a2a_conformance::mutant::{Extent, Subject, prove_all};
 
-/// Of how many mutants and controls one is tested.
+/// One mutant or control in this many is tested.
 const ONE_OF: usize = 3;
 
-/// How many are tested at once: much of the time is waiting.
+/// Number tested at once: much of the time passes in waiting.
 const AT_ONCE: usize = 6;
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! What people get wrong by hand is seen.
+//! Detection of slips, the mistakes that people make by hand.
 //!
 //! All slips, wherever they show, take minutes: `A2A_ALL_SLIPS=1 cargo test -p a2a-conformance --test it -- slips`
 //! tries them all.
@@ -11,8 +11,8 @@ use futures_util::stream::{self, StreamExt};
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 
-/// Tries a slip out everywhere, or in one place, which differs from slip to slip: the first in which it
-/// shows. The checks that see it.
+/// Tries a slip out everywhere, or only in the first place where it shows, from a start that
+/// differs from slip to slip. Returns the checks that see it.
 async fn try_out(number: usize, slip: Slip, everywhere: bool) -> Result<BTreeSet<String>, String> {
     let (later, first) = PLACES.split_at(number % PLACES.len());
     let (mut seen, mut missed) = (BTreeSet::new(), Vec::new());
@@ -34,10 +34,10 @@ async fn try_out(number: usize, slip: Slip, everywhere: bool) -> Result<BTreeSet
     }
 }
 
-/// Of how many slips one is tried out, unless all are wanted.
+/// One slip in this many is tried, unless all are wanted.
 const ONE_OF: usize = 9;
 
-/// How many are tried out at once.
+/// Number of slips tried at once.
 const AT_ONCE: usize = 6;
 
 #[tokio::test(flavor = "multi_thread")]

@@ -14,10 +14,10 @@ use tokio::sync::Semaphore;
 
 use crate::Failure;
 
-/// How many events `talk` tells of.
+/// Number of chunks that `talk` sends, each an event.
 pub(crate) const EVENTS: usize = 10_000;
 
-/// Where the server keeps its tasks.
+/// Store of the server.
 #[derive(Clone, Copy)]
 pub(crate) enum StoreKind {
     Memory,
@@ -35,8 +35,8 @@ impl StoreKind {
     }
 }
 
-/// Serves until standard input ends. `talk` waits for `go`, and then says much; `go` says so. `hold` does not
-/// end, and `grow` makes an artifact of 57 MiB.
+/// Serves until standard input ends. The turn `talk` waits for a turn `go`, then sends `EVENTS`
+/// events. `hold` does not end, and `grow` makes an artifact of 57 MiB.
 pub(crate) async fn serve(db: Option<&Path>) -> Result<(), Failure> {
     let gate = Arc::new(Semaphore::new(0));
     let agent = move |turn: Turn| {
@@ -162,7 +162,7 @@ impl Running {
         Ok(kilobytes.parse::<f64>()? / 1024.0)
     }
 
-    /// How many file descriptors it has open.
+    /// Returns the number of open file descriptors.
     pub(crate) fn descriptors(&self) -> Result<usize, Failure> {
         Ok(std::fs::read_dir(format!("/proc/{}/fd", self.id()?))?.count())
     }

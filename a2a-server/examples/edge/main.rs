@@ -50,7 +50,7 @@ enum Trial {
     Memory,
 }
 
-/// What was measured, and what it should be at most.
+/// A measured value and its upper limit.
 struct Figure {
     trial: &'static str,
     what: String,
@@ -158,7 +158,7 @@ fn row(figure: &Figure) -> serde_json::Value {
     })
 }
 
-/// Says what goes on, beside the results.
+/// Prints progress to standard error, apart from the results.
 fn progress(text: impl std::fmt::Display) {
     eprintln!("  {text}");
 }

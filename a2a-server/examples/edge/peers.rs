@@ -1,4 +1,4 @@
-//! Who talks to the server: good peers, and bad ones.
+//! Peers of the server: well-behaved, and slow ones.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::Failure;
 
-/// How long a good request takes, on a connection of its own.
+/// Sends a good request on its own connection; returns the time until the answer is complete.
 pub(crate) async fn ask(address: SocketAddr) -> Result<Duration, Failure> {
     let begun = Instant::now();
     let mut stream = TcpStream::connect(address).await?;
@@ -57,8 +57,8 @@ impl Good {
     }
 }
 
-/// So many peers that send this, then a byte a second, until each is closed; how long the last one
-/// was open.
+/// Opens `count` connections that each send `begin`, then a byte a second, until the server closes
+/// them. Returns the time that the longest was open.
 pub(crate) async fn drip(
     address: SocketAddr,
     count: usize,
@@ -111,19 +111,19 @@ pub(crate) async fn follow(socket: TcpSocket, address: SocketAddr, id: &str) -> 
 
 pub(crate) type Followed = Result<TcpStream, Failure>;
 
-/// The same with little room, so that what is not read waits at the server.
+/// The same with a small receive buffer, so that unread bytes wait at the server.
 pub(crate) async fn follow_narrowly(address: SocketAddr, id: &str) -> Followed {
     let socket = TcpSocket::new_v4()?;
     socket.set_recv_buffer_size(4096)?;
     follow(socket, address, id).await
 }
 
-/// Listens to the end: how many events there were.
+/// Reads to the end of the stream; returns the number of events.
 pub(crate) async fn listen(mut stream: TcpStream) -> Result<usize, Failure> {
     let (mut events, mut heard) = (0, Vec::with_capacity(1 << 16));
     while stream.read_buf(&mut heard).await? > 0 {
         events += heard.windows(6).filter(|part| part == b"data: ").count();
-        // The end of what was heard may be the beginning of the next event.
+        // The last bytes read may be the beginning of the next event.
         heard.drain(..heard.len().saturating_sub(5));
     }
     Ok(events)

@@ -1,16 +1,16 @@
-//! The agent of the experiments: it does what the first word of a message says.
+//! The agent of the experiments, controlled by the first word of a message.
 
 use std::time::Duration;
 
 use a2a_server::{Agent, ArtifactUpdate, Failure, Turn};
 use a2a_types::{Artifact, Message, Object, Part};
 
-/// Does what it is told:
+/// Agent that obeys the first word of a message:
 ///
-/// - `echo …` says it back in an artifact;
-/// - `reply …` says it back in a message, without a task;
-/// - `steps N MS …` takes so many steps with so many milliseconds in between. Of each step a chunk of
-///   an artifact is told and a checkpoint kept, so that the agent goes on after a crash where it was;
+/// - `echo …` returns the message in an artifact;
+/// - `reply …` returns the message as a message, without a task;
+/// - `steps N MS …` takes so many steps with so many milliseconds in between. Each sends a chunk of an
+///   artifact and keeps a checkpoint, so that the agent resumes after a crash where it was;
 /// - `ask …` asks for more, and completes the task with the answer.
 pub(crate) struct Obedient;
 
@@ -33,12 +33,12 @@ impl Agent for Obedient {
     }
 }
 
-/// What the chunk of a step says.
+/// Returns the text of the chunk of a step.
 fn step(number: u64) -> String {
     format!("step {number};")
 }
 
-/// What is told of a turn that goes on after a crash.
+/// Beginning of the message of a turn that resumes after a crash.
 pub(crate) const RESUMED: &str = "resumed after step";
 
 async fn take_steps(turn: &Turn, steps: u64, pause: Duration) -> Result<(), Failure> {
@@ -61,7 +61,7 @@ async fn take_steps(turn: &Turn, steps: u64, pause: Duration) -> Result<(), Fail
     Ok(())
 }
 
-/// An artifact of its own, so that it may be told twice and is there once.
+/// Returns a whole artifact: sent twice, it is there once.
 fn whole(id: &str, text: String) -> ArtifactUpdate {
     let mut update = ArtifactUpdate::new(Artifact {
         artifact_id: id.into(),

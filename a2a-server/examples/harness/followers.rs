@@ -17,20 +17,20 @@ use crate::Failure;
 use crate::report::Report;
 use crate::serve::card;
 
-/// How many read how much.
+/// Options of the experiment.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// How many follow a task.
+    /// Number of followers of a task.
     #[arg(long, value_name = "N", default_value_t = 64)]
     followers: usize,
-    /// How many events its agent tells.
+    /// Number of events of a task.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     events: u64,
-    /// How many times, each with paces of its own.
+    /// Number of rounds, each with other paces.
     #[arg(long, value_name = "N", default_value_t = 20)]
     rounds: u64,
-    /// The directory of the database; by default one in memory if there is: the disk's pace is not
-    /// what this is about.
+    /// Directory of the database; by default one in memory, if there is one, because the speed of
+    /// the disk does not matter here.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -81,7 +81,7 @@ pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failu
     Ok(report)
 }
 
-/// Tells so many events as the message says, each with its number.
+/// Agent that sends as many events as the message says, each with its number.
 struct Teller;
 
 impl Agent for Teller {
@@ -100,7 +100,7 @@ impl Agent for Teller {
     }
 }
 
-/// What followers have found.
+/// Results of the followers.
 #[derive(Default)]
 struct Found {
     ended: usize,
@@ -109,7 +109,7 @@ struct Found {
     gaps: usize,
     disorder: usize,
     restarts: usize,
-    /// They had missed nothing, and were told the whole task as they knew it.
+    /// The follower had missed nothing, and the server sent the whole task again.
     repeats: usize,
     others: usize,
     remarks: Vec<String>,
@@ -171,7 +171,7 @@ fn count_to(events: u64) -> SendMessageRequest {
     }
 }
 
-/// Who follows a task, and how far.
+/// A follower of a task, and its position.
 struct Follower {
     client: Client,
     task: TaskId,
@@ -181,7 +181,7 @@ struct Follower {
 }
 
 impl Follower {
-    /// Comes at some time, begins at some place, and reads to the end.
+    /// Begins at a random time and position, and reads to the end.
     async fn follow(
         mut self,
         events: u64,
@@ -219,7 +219,7 @@ impl Follower {
 
     fn read(&mut self, event: &Event, generation: Option<u64>) {
         let generation = generation.unwrap_or(0);
-        // Who comes back and has missed nothing is told the task as it stands.
+        // A follower that has missed nothing receives the current task when it comes back.
         if matches!(event, Event::Task(_)) && generation == self.seen {
             self.found.repeats += 1;
             return;

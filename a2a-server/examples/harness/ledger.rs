@@ -17,14 +17,14 @@ pub(crate) struct Ledger {
 pub(crate) struct Kept {
     pub(crate) dialect: Dialect,
     pub(crate) generation: u64,
-    /// Somebody should work on it.
+    /// `true` if an agent still has to work on the task.
     pub(crate) active: bool,
     /// The last step that the agent has written down.
     pub(crate) step: u64,
     /// The fold of its log.
     pub(crate) task: Task,
     pub(crate) events: BTreeMap<u64, Event>,
-    /// What is wrong with its log.
+    /// Fault of its log.
     pub(crate) flaw: Option<String>,
 }
 
@@ -34,13 +34,13 @@ impl Ledger {
         Ok(Self { connection })
     }
 
-    /// How many tasks there ever were.
+    /// Returns the number of the newest task (`seq`), or 0.
     pub(crate) fn last(&self) -> Result<i64, Failure> {
         let last = "select coalesce(max(seq), 0) from task";
         Ok(self.connection.query_row(last, [], |row| row.get(0))?)
     }
 
-    /// The tasks that came after so many, and those that are unfinished.
+    /// Returns the tasks after this number, and those that are unfinished.
     pub(crate) fn later_than(&self, seq: i64) -> Result<Vec<Kept>, Failure> {
         self.tasks("where seq > ?1 or active = 1", [seq])
     }
@@ -51,14 +51,15 @@ impl Ledger {
         Ok(self.tasks(one, [task.as_str()])?.pop())
     }
 
-    /// Of how many things webhooks are still to be told, and of how many nobody will tell them.
+    /// Returns the number of notifications in the outbox: those still to be delivered, and those
+    /// given up.
     pub(crate) fn outbox(&self) -> Result<(i64, i64), Failure> {
         let counts = "select count(*) filter (where dead is null), count(dead) from push_outbox";
         let count = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         Ok(self.connection.query_row(counts, [], count)?)
     }
 
-    /// How many tasks somebody should work on.
+    /// Returns the number of unfinished tasks.
     pub(crate) fn unfinished(&self) -> Result<i64, Failure> {
         let count = "select count(*) from task where active = 1";
         Ok(self.connection.query_row(count, [], |row| row.get(0))?)
@@ -121,7 +122,7 @@ impl Ledger {
         let mut rows = statement.query([seq])?;
         let mut events = BTreeMap::new();
         while let Some(row) = rows.next()? {
-            // What was appended at once: a line each, the last of this generation.
+            // Events appended at once: a line each, the last with this sequence number.
             let (last, lines): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
             let lines = lines.split(|byte| *byte == b'\n').rev();
             for (generation, line) in (0..=last).rev().zip(lines) {
@@ -133,8 +134,8 @@ impl Ledger {
 }
 
 impl Kept {
-    /// Brings the task from the generation at which it was written down to its last; yields what the
-    /// log lacks.
+    /// Applies the events after the one at which the task was stored; returns the fault of the log,
+    /// if any.
     fn fold(&mut self, written: u64, state: &str) -> Option<String> {
         if !self.events.keys().copied().eq(2..=self.generation) {
             let there: Vec<_> = self.events.keys().collect();

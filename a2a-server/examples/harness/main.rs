@@ -24,7 +24,7 @@ use self::report::Report;
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask")]
 struct Arguments {
-    /// Where randomness begins; another number each time by default.
+    /// Seed of the random numbers; another one each time by default.
     #[arg(long, global = true, value_name = "N")]
     seed: Option<u64>,
     /// Print one JSON object at the end, instead of a table.
@@ -36,7 +36,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Experiment {
-    /// What our client costs beside one that knows only bytes.
+    /// Measure the cost of our client compared with one that only reads bytes.
     #[command(after_help = client::EXAMPLES)]
     Client(client::Options),
     /// Kill a server under load: what it had acknowledged is still there.
@@ -48,13 +48,14 @@ enum Experiment {
     /// Let many followers read the same events, each at its own pace.
     #[command(after_help = followers::EXAMPLES)]
     Followers(followers::Options),
-    /// How many messages a server takes each second.
+    /// Measure how many messages a server takes each second.
     #[command(after_help = sends::EXAMPLES)]
     Sends(sends::Options),
     /// Send each message many times at once: the agent gets it once.
     #[command(after_help = twins::EXAMPLES)]
     Twins(twins::Options),
-    /// Kill a server that tells webhooks, and tell one that never answers: the others hear all, in time.
+    /// Kill a server that notifies webhooks, and let one never answer: the others receive all, in
+    /// time.
     #[command(after_help = webhooks::EXAMPLES)]
     Webhooks(webhooks::Options),
     /// Be the server that an experiment needs.
@@ -62,7 +63,7 @@ enum Experiment {
     Serve(serve::Options),
 }
 
-/// Why an experiment came to no result.
+/// Error of an experiment without a result.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! What an experiment has found, beside what it was to find.
+//! Report of an experiment: measured figures beside their targets.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 pub(crate) struct Report {
     experiment: &'static str,
     figures: Vec<Figure>,
-    /// What went wrong, the first few.
+    /// The first failures, as text.
     remarks: Vec<String>,
 }
 
@@ -61,13 +61,13 @@ impl Report {
         });
     }
 
-    /// Says what went wrong, each where it did.
+    /// Adds remarks on failures, up to `MOST_REMARKS` in all.
     pub(crate) fn remark(&mut self, remarks: impl IntoIterator<Item = String>) {
         let room = MOST_REMARKS.saturating_sub(self.remarks.len());
         self.remarks.extend(remarks.into_iter().take(room));
     }
 
-    /// Whether every figure is what it was to be.
+    /// Returns whether every figure meets its target.
     pub(crate) fn is_met(&self) -> bool {
         self.figures.iter().all(Figure::is_met)
     }
@@ -132,7 +132,7 @@ impl Figure {
     }
 }
 
-/// How many remarks are kept: the first tell enough.
+/// Number of remarks kept: the first are enough.
 const MOST_REMARKS: usize = 20;
 
 /// Whole numbers with their digits grouped, others with two decimals.

@@ -1,4 +1,4 @@
-//! How many messages a server takes each second: every one of them is on the disk when it is answered.
+//! Rate of messages that a server takes: each is on the disk when it is answered.
 
 use std::fs::File;
 use std::io::Write;
@@ -16,26 +16,26 @@ use crate::Failure;
 use crate::report::Report;
 use crate::serve::{self, Process, cpu_of, directory};
 
-/// How to measure.
+/// Options of the measurement.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// How long to send.
+    /// Seconds to send.
     #[arg(long, value_name = "N", default_value_t = 10)]
     seconds: u64,
-    /// How many callers send at once, each over a connection of its own.
+    /// Number of callers at once, each over its own connection.
     #[arg(long, value_name = "N", default_value_t = 64)]
     connections: usize,
-    /// Where tasks are kept.
+    /// Store of the tasks.
     #[arg(long, value_enum, default_value = "sqlite")]
     store: Kept,
-    /// The directory of the database; the one of this program by default, for directories of
-    /// temporary files are often in memory.
+    /// Directory of the database; by default that of this program, because directories of temporary
+    /// files are often in memory.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// How many it should be each second.
+    /// Messages per second required.
     #[arg(long, value_name = "N", default_value_t = 5000.0)]
     target: f64,
-    /// Rate of the last tenth of the time ÷ rate of the first, at least.
+    /// Lower limit of the rate in the last tenth of the time ÷ the rate in the first.
     #[arg(long, default_value_t = 0.9)]
     sustained: f64,
     /// Ask an agent that answers by a message, without a task.
@@ -49,7 +49,7 @@ Examples:
   cargo xtask sends --dir /var/tmp                      the disk that counts
   cargo xtask sends --store memory --connections 16     without a disk";
 
-/// Where tasks are kept.
+/// Store of the tasks.
 #[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Kept {
     Memory,
@@ -132,7 +132,7 @@ pub(crate) async fn run(options: Options, _dice: Rng) -> Result<Report, Failure>
     Ok(report)
 }
 
-/// Tells the size of a database file, and how many rows of which kind it holds.
+/// Reports the size of a database file, and its number of rows of each kind.
 fn tell_file(report: &mut Report, db: &Path) -> Result<(), Failure> {
     let connection = Connection::open(db)?;
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
@@ -164,7 +164,7 @@ struct Sent {
     took: Duration,
 }
 
-/// How long the disk takes to have a page for good, in the median: what else uses it shows here.
+/// Returns the median time of a synced write of one page: other load on the disk shows here.
 fn disk(directory: &Path) -> Result<Duration, Failure> {
     let mut file = File::create(directory.join("probe"))?;
     let mut write = || {
@@ -178,7 +178,7 @@ fn disk(directory: &Path) -> Result<Duration, Failure> {
     Ok(times[times.len() / 2])
 }
 
-/// Sends for so long, and yields the answered messages.
+/// Sends for this long, and returns the answered messages.
 async fn send_for(
     period: Duration,
     address: &str,
@@ -253,7 +253,8 @@ async fn read_answer(stream: &mut TcpStream, answer: &mut Vec<u8>) -> Result<(),
     }
 }
 
-/// How long an answer is, once its head is there.
+/// Returns the length of an answer with its head, or `None` until the head with its length has
+/// come.
 fn length(answer: &[u8]) -> Option<usize> {
     let text = std::str::from_utf8(answer).ok()?;
     let (head, _) = text.split_once("\r\n\r\n")?;

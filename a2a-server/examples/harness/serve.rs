@@ -16,24 +16,24 @@ use tokio::process::{Child, ChildStdin, Command};
 use crate::Failure;
 use crate::agent::Obedient;
 
-/// What the server is to be.
+/// Options of the server.
 #[derive(Args, Clone, Default)]
 pub(crate) struct Options {
-    /// The file that tasks are kept in; without one they are in memory.
+    /// File of the tasks; without one they are in memory.
     #[arg(long, value_name = "FILE")]
     pub(crate) db: Option<PathBuf>,
-    /// Go on with tasks that another process has left.
+    /// Resume tasks that another process has left.
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Call webhooks of this machine, and sign what they are told by this secret of Standard Webhooks.
+    /// Call webhooks of this machine, and sign notifications with this secret of Standard Webhooks.
     #[arg(long, value_name = "SECRET")]
     pub(crate) webhooks: Option<String>,
-    /// Tell a webhook again so soon, and not as seldom as servers do.
+    /// Milliseconds between attempts of a notification, instead of the default backoff.
     #[arg(long, value_name = "MS")]
     pub(crate) retry: Option<u64>,
 }
 
-/// Serves until the standard input ends; says at which URL.
+/// Serves until the standard input ends; prints the URL.
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let mut card = card();
     card.capabilities.push_notifications = Some(options.webhooks.is_some());
@@ -56,13 +56,13 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     }
     let bound = builder.build()?.bind("127.0.0.1:0").await?;
     println!("{}", bound.url());
-    // Whoever began this process has ended, or wants it to end.
+    // The parent process has ended, or wants this one to end.
     let stop = async { drop(tokio::io::stdin().read_to_end(&mut Vec::new()).await) };
     Ok(bound.run(stop).await?)
 }
 
-/// How often a webhook is told again that is told again soon: nobody is given up while three in ten
-/// attempts fail.
+/// Number of retries of a notification with `--retry`: none is given up while three in ten attempts
+/// fail.
 const ATTEMPTS: usize = 60;
 
 /// The card of every agent in the experiments.
@@ -84,7 +84,7 @@ pub(crate) fn directory(given: Option<&Path>) -> Result<TempDir, Failure> {
 pub(crate) struct Process {
     child: Child,
     url: String,
-    /// The server ends when this does, whatever becomes of this process.
+    /// The server ends when this is closed, also if this process dies.
     input: Option<ChildStdin>,
 }
 
@@ -122,7 +122,7 @@ impl Process {
         }
     }
 
-    /// Where it listens.
+    /// Returns the URL of the server.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
@@ -149,14 +149,14 @@ impl Process {
         }
     }
 
-    /// How many seconds of processors it has used.
+    /// Returns the CPU time of the server, in seconds.
     pub(crate) fn cpu(&self) -> f64 {
         let id = self.child.id();
         id.map_or(0.0, |id| cpu_of(&id.to_string()))
     }
 }
 
-/// How many seconds of processors a process has used; where that cannot be told, none.
+/// Returns the CPU time of a process in seconds, or 0 where it cannot be read.
 pub(crate) fn cpu_of(process: &str) -> f64 {
     let seconds = || {
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
@@ -168,5 +168,5 @@ pub(crate) fn cpu_of(process: &str) -> f64 {
     seconds().unwrap_or(0.0)
 }
 
-/// How many ticks Linux shows for a second.
+/// Ticks that Linux reports per second.
 const TICKS: f64 = 100.0;

@@ -19,13 +19,13 @@ use crate::Failure;
 use crate::report::Report;
 use crate::serve::{card, directory};
 
-/// How many messages, and how often each.
+/// Options of the experiment.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// How many messages there are; of each store and kind of answer.
+    /// Number of messages for each store and kind of answer.
     #[arg(long, value_name = "N", default_value_t = 100)]
     groups: usize,
-    /// How often each is sent, all at once.
+    /// Number of times that each is sent, all at once.
     #[arg(long, value_name = "N", default_value_t = 100)]
     twins: usize,
 }
@@ -93,7 +93,7 @@ impl Agent for Counting {
     }
 }
 
-/// What was found.
+/// Results of the experiment.
 #[derive(Default)]
 struct Found {
     answers: usize,

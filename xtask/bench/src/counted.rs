@@ -8,7 +8,7 @@ use crate::load::Connection;
 use crate::order::{Ask, Order};
 use crate::serve::ours;
 
-/// What to ask, and how often.
+/// Request to make, and number of times.
 #[derive(Args)]
 pub(crate) struct Options {
     #[arg(long, value_enum)]

@@ -52,13 +52,13 @@ struct Options {
     /// Only these; all of them if none is named.
     #[arg(value_enum)]
     scenarios: Vec<Scenario>,
-    /// How many times to measure each; the median counts.
+    /// Number of measurements of each server; the median counts.
     #[arg(long, value_name = "N", default_value_t = 5)]
     rounds: usize,
-    /// How long each time.
+    /// Seconds of each measurement.
     #[arg(long, value_name = "S", default_value_t = 2.0)]
     seconds: f64,
-    /// How many callers at once, each over a connection of its own.
+    /// Number of callers at once, each over its own connection.
     #[arg(
         long,
         value_name = "N",
@@ -66,27 +66,27 @@ struct Options {
         default_value = "1,16,64"
     )]
     connections: Vec<usize>,
-    /// How many messages to send where memory is what counts.
+    /// Number of messages to send where memory is measured.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     sends: usize,
-    /// Measure published servers of others, too, where sends, streams and gets are: they are built
-    /// first, from crates.io.
+    /// Also measure published servers of others, for sends, streams and gets; they are built first,
+    /// from crates.io.
     #[arg(long)]
     peers: bool,
-    /// A look: three rounds of half a second, and 250,000 sends where memory counts.
+    /// A quick look: three rounds of half a second, and 250,000 sends where memory is measured.
     #[arg(long, conflicts_with_all = ["rounds", "seconds", "sends"])]
     quick: bool,
-    /// Where databases are made; beside this program by default, for directories of temporary files
-    /// are often in memory.
+    /// Directory of the databases; by default that of this program, because directories of
+    /// temporary files are often in memory.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Write every figure of every round to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Draw the figures on a page that needs nothing else.
+    /// Draw the figures on a self-contained page.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Fail if a figure is not what it was to be.
+    /// Fail if a figure misses its target.
     #[arg(long)]
     check: bool,
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::ValueEnum;
 
-/// What is asked, in which generation.
+/// Kind of request, and its protocol version.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Ask {
     Send,

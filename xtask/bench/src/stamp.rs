@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use memchr::memmem;
 
-/// A text that says when it was made.
+/// A text with the time at which it was made.
 pub(crate) fn stamp() -> String {
     format!("{MARK}{:0DIGITS$} ", now())
 }

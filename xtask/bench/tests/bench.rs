@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Measures, and yields what was written; how fast a build for tests is says nothing.
+/// Measures, and returns what was written; the speed of a test build means nothing.
 #[track_caller]
 fn check(scenarios: &str, expected: &[&str]) {
     let directory = tempfile::tempdir().expect("there is room for a directory");

@@ -1,5 +1,5 @@
-//! What the sample run looks like in every form, as files: a change shows in a diff. They are written
-//! anew by `A2A_REWRITE=1 cargo test -p a2a-conformance --test it report`.
+//! Golden files of the sample run in every report form. They are written anew by `A2A_REWRITE=1
+//! cargo test -p a2a-conformance --test it report`.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a target says does nothing on a terminal, in XML, or in Markdown.
+//! Escaping of the target's texts on a terminal, in XML, and in Markdown.
 
 use a2a_conformance::report::{Form, print};
 use a2a_conformance::run::{Run, Verdict};
@@ -25,7 +25,7 @@ fn run() -> Run {
     run
 }
 
-/// That there is nothing in a text that changes what is around it.
+/// Checks that nothing in a text changes what is around it.
 #[track_caller]
 fn is_visible(text: &str) {
     let acts =

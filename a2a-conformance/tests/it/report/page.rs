@@ -1,4 +1,4 @@
-//! The page: that it says everything, needs nothing, and is not taken over by what it tells.
+//! The HTML page: it is complete and self-contained, and texts of the target cannot take it over.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ fn says(page: &str, expected: &str) {
     assert!(page.contains(expected), "the page does not say {expected}");
 }
 
-/// What is between the first of a mark and the next end.
+/// Returns the text between the first `begin` and the next `end`.
 fn between<'a>(page: &'a str, begin: &str, end: &str) -> &'a str {
     let (_, rest) = page
         .split_once(begin)
@@ -119,7 +119,7 @@ fn the_page_needs_nothing_else() {
     says(&page, &format!("&#39;sha256-{}&#39;", hash));
 }
 
-/// What a target may answer to take over the page, or to look like something else.
+/// Text of a target that tries to take over the page, or to look like something else.
 const HOSTILE: &str = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'`{{7*7}}&amp;\u{202e}evil\u{0}\u{1b}[31m";
 
 #[test]

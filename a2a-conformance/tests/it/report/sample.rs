@@ -7,7 +7,7 @@ use a2a_conformance::run::{
 };
 use serde_json::{Value, json};
 
-/// The generations and bindings that the agent speaks.
+/// Protocol versions and bindings of the agent.
 const SPOKEN: &[(&str, &str)] = &[
     ("1.0", "JSONRPC"),
     ("1.0", "HTTP+JSON"),
@@ -18,7 +18,7 @@ const SPOKEN: &[(&str, &str)] = &[
 
 const SPECIFICATION: &str = "https://github.com/a2aproject/A2A/blob/v1.0.1/docs/specification.md";
 
-/// What is checked everywhere: id, level, requirement, title.
+/// Checks made everywhere: id, level, requirement, title.
 #[rustfmt::skip]
 const CHECKS: &[(&str, Level, &str, &str)] = &[
     ("send.answer-is-task-or-message", Level::Must, "3.1.1-M1", "An answer is a task or a message"),
@@ -186,7 +186,8 @@ fn card_check(id: &str, verdict: Verdict) -> CheckResult {
     }
 }
 
-/// What this agent does not do, by the place of the generation and binding in the list.
+/// Applies this agent's failures; `index` is the place of the protocol version and binding in the
+/// list.
 fn depart(result: &mut CheckResult, index: usize) {
     let reason = |text: &str| Some(text.to_owned());
     match (&*result.id, index) {

@@ -1,4 +1,4 @@
-//! What is secret is in no report, wherever in an exchange it stood.
+//! Redaction of secrets: none is in a report, wherever in an exchange it was.
 
 use a2a_conformance::report::{Changes, Form, Redaction, print};
 use a2a_conformance::run::{CheckResult, Evidence, Half, Mismatch, Run, Verdict};

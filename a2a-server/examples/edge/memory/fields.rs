@@ -133,7 +133,7 @@ impl Field {
 /// The bodies of requests that are alike but for a number in their names.
 pub(super) struct Bodies {
     first: Vec<u8>,
-    /// Where the number stands.
+    /// Offsets of the number in `first`.
     places: Vec<usize>,
 }
 

@@ -88,9 +88,9 @@ async fn fill(server: &Running, field: &Field, count: usize) -> Result<String, F
     Ok(format!("{accepted} of {sent} accepted"))
 }
 
-/// How many requests show whether a field is refused each time.
+/// Number of requests sent first: if all are refused, no more follow.
 const FIRST: usize = 100;
-/// How many MiB a server may hold, whatever its peers do.
+/// Limit on the resident memory of a server, in MiB.
 const MAX_RESIDENT: f64 = 600.0;
-/// How many bytes of a field fit into a body of 4 MiB.
+/// Bytes of a field that fit into a body of 4 MiB.
 const LARGEST: usize = (4 << 20) - (64 << 10);

@@ -1,4 +1,4 @@
-//! Peers that fill the memory of a server: requests in number, answers that nobody reads, bodies that do not
+//! Peers that fill the memory of a server: many requests, answers left unread, bodies that do not
 //! end.
 
 use std::convert::Infallible;
@@ -197,7 +197,7 @@ fn body(method: &str, params: &Value) -> Vec<u8> {
     request.to_string().into_bytes()
 }
 
-/// Whether an answer has a result, or is a stream of events.
+/// Returns whether an answer has a result, or is a stream of events.
 fn is_accepted(answer: &[u8]) -> bool {
     let head = &answer[..answer.len().min(100)];
     let has = |text: &[u8]| head.windows(text.len()).any(|part| part == text);

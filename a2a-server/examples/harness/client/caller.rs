@@ -14,7 +14,7 @@ use crate::Failure;
 use crate::agent::Obedient;
 use crate::serve::card;
 
-/// Who asks.
+/// Way of calling the server.
 #[derive(Clone, Copy)]
 pub(super) enum Way {
     /// A client of HTTP that reads bytes, and looks at none.
@@ -30,7 +30,7 @@ impl Way {
     pub(super) const ALL: [Self; 3] = [Self::Bare, Self::Client, Self::InProcess];
 }
 
-/// Somebody who asks; clones share connections.
+/// A caller of the server; clones share connections.
 #[derive(Clone)]
 pub(super) enum Caller {
     Bare(Arc<Bare>),
@@ -92,5 +92,5 @@ impl Bare {
     }
 }
 
-/// What the agent is told: it says it back, without a task.
+/// Message sent to the agent, which answers with the same text and no task.
 const ORDER: &str = "reply say this back to me";

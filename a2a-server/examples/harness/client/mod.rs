@@ -1,4 +1,5 @@
-//! What our client costs beside one that knows only bytes: the same questions to the same server.
+//! Cost of our client compared with one that only reads bytes: the same requests to the same
+//! server.
 
 mod caller;
 
@@ -13,19 +14,19 @@ use crate::Failure;
 use crate::report::Report;
 use crate::serve::{self, Process};
 
-/// How to measure.
+/// Options of the measurement.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// How many times to measure each way; the median counts.
+    /// Number of measurements of each kind of caller; the median counts.
     #[arg(long, value_name = "N", default_value_t = 7)]
     rounds: usize,
-    /// How long each measurement takes, in milliseconds.
+    /// Milliseconds of each measurement.
     #[arg(long, value_name = "MS", default_value_t = 1000)]
     millis: u64,
-    /// How many callers ask at once, each way in turn.
+    /// Number of callers at once; each number is measured in turn.
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,16")]
     connections: Vec<usize>,
-    /// How much CPU a call by our client may take, as a multiple of the other's.
+    /// Upper limit on the CPU time of a call by our client, as a multiple of the other's.
     #[arg(long, value_name = "RATIO", default_value_t = 2.0)]
     most_cpu: f64,
 }
@@ -87,16 +88,16 @@ fn tell(report: &mut Report, connections: usize, rounds: &[Round], most_cpu: f64
     }
 }
 
-/// What calls have taken.
+/// Rate and times of calls.
 #[derive(Clone, Copy, Debug, Default)]
 struct Measured {
     /// Calls each second.
     rate: f64,
-    /// Of this thread, in microseconds for each call.
+    /// CPU time of this thread, in microseconds per call.
     cpu: f64,
-    /// The time of a call, in microseconds.
+    /// Median time of a call, in microseconds.
     median: f64,
-    /// That of one in a hundred.
+    /// 99th percentile of the time of a call, in microseconds.
     late: f64,
 }
 
@@ -136,7 +137,7 @@ async fn measure(
     })
 }
 
-/// How many microseconds of a processor this thread has used, which does all that a caller does.
+/// Returns the CPU time of this thread, which does all the work of the callers, in microseconds.
 fn cpu() -> Result<f64, Failure> {
     let used = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     let nanos = used.split(' ').next().unwrap_or_default();

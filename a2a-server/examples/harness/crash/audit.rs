@@ -1,4 +1,4 @@
-//! What a journal says is compared with what a dead server has left, and what the next one knows.
+//! Comparison of a journal with the database that a killed server left, and with the next server.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -18,13 +18,13 @@ pub(crate) struct Audit {
     journal: Arc<Journal>,
     /// The task whose history a message is in.
     places: HashMap<MessageId, TaskId>,
-    /// How many tasks have been looked at.
+    /// Number of the newest task that was checked (`seq`).
     seen: i64,
     /// The messages that a task is known to hold.
     heard: HashMap<TaskId, HashSet<MessageId>>,
     /// Tasks that the last server had not finished.
     unfinished: Vec<Kept>,
-    /// Tasks of which the last server has said something.
+    /// Tasks that the last server reported.
     promised: Vec<(TaskId, Dialect)>,
     /// Messages that are sent again to the next server.
     again: Vec<(SendMessageRequest, Dialect)>,
@@ -99,7 +99,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Compares all that was ever said with all that there is.
+    /// Compares the whole journal with the whole database.
     pub(crate) fn read_all(&mut self, ledger: &Ledger) -> Result<(), Failure> {
         let journal = Arc::clone(&self.journal);
         let pages = journal.pages();
@@ -175,8 +175,8 @@ impl Audit {
         }
     }
 
-    /// Asks the next server for what was said to the last one, sends again what that did not answer,
-    /// and waits until it has taken care of what that had not finished.
+    /// Reads reported tasks from the next server, sends unanswered messages and some answered ones
+    /// again, and waits until unfinished tasks have settled.
     pub(crate) async fn ask(&mut self, url: &str, resumes: bool) -> Result<(), Failure> {
         let clients = Clients::of(url)?;
         let unfinished = std::mem::take(&mut self.unfinished);
@@ -220,7 +220,7 @@ impl Audit {
         Ok(())
     }
 
-    /// A message that is known to be in a task, and is not told with it once.
+    /// Returns an error text if a known message of the task is not in its history exactly once.
     fn misheard(&self, told: &Task) -> Option<String> {
         let known = self.heard.get(&told.id)?;
         let count = |id: &MessageId| {
@@ -256,7 +256,7 @@ fn by_id(kept: Vec<Kept>) -> HashMap<TaskId, Kept> {
         .collect()
 }
 
-/// How much is asked at once.
+/// Number of requests at once.
 const AT_ONCE: usize = 16;
-/// Of so many messages that were answered one is sent again to the next server.
+/// One answered message in this many is sent again to the next server.
 const ONE_OF: usize = 4;

@@ -1,4 +1,4 @@
-//! What a server has been asked, and what it has said.
+//! Journal of the messages sent to a server, and of its answers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use a2a_types::{
     TaskId, TaskState,
 };
 
-/// What a server has been asked and what it has said, written down by all callers.
+/// Record of all callers: the messages they sent and what the server answered.
 #[derive(Default)]
 pub(crate) struct Journal {
     pages: Mutex<Pages>,
@@ -19,18 +19,18 @@ pub(crate) struct Journal {
 pub(crate) struct Pages {
     pub(crate) letters: HashMap<MessageId, Letter>,
     pub(crate) promises: HashMap<TaskId, Promise>,
-    /// What was asked or said since the last time that anybody looked.
+    /// Messages recorded since the last audit.
     pub(crate) fresh_letters: BTreeSet<MessageId>,
     pub(crate) fresh_promises: BTreeSet<TaskId>,
     /// Tasks that wait for an answer of their caller.
     pub(crate) waiting: Vec<(TaskId, Dialect)>,
-    /// How many things were acknowledged: answers and events.
+    /// Number of answers and events received.
     pub(crate) acknowledged: usize,
-    /// What two answers contradict each other in.
+    /// Contradictions between two answers.
     pub(crate) contradictions: Vec<String>,
 }
 
-/// A message, and what became of it as far as its sender knows.
+/// A message, and its outcome as far as the sender knows.
 pub(crate) struct Letter {
     pub(crate) request: SendMessageRequest,
     pub(crate) dialect: Dialect,
@@ -39,10 +39,10 @@ pub(crate) struct Letter {
     pub(crate) repeated: bool,
 }
 
-/// What became of a message.
+/// Outcome of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fate {
-    /// The connection broke before anything was said.
+    /// The connection broke before an answer came.
     Unknown,
     /// It is in the history of this task.
     Task(TaskId),
@@ -52,10 +52,10 @@ pub(crate) enum Fate {
     Refused,
 }
 
-/// What was said about a task.
+/// Reported state of a task.
 pub(crate) struct Promise {
     pub(crate) dialect: Dialect,
-    /// Events by their generation, in short.
+    /// Events by sequence number (`generation`), in short.
     pub(crate) events: BTreeMap<u64, String>,
     /// Artifacts, in short.
     pub(crate) artifacts: BTreeMap<ArtifactId, String>,
@@ -97,7 +97,7 @@ impl Pages {
         }
     }
 
-    /// A task was told as it stands.
+    /// Records a task that the server sent as a whole.
     pub(crate) fn task(&mut self, task: &Task, dialect: Dialect) {
         let promise = self.promise(&task.id, dialect);
         for artifact in &task.artifacts {
@@ -108,7 +108,7 @@ impl Pages {
         promise.ends(task.status.state);
     }
 
-    /// An event of a stream was told.
+    /// Records an event of a stream.
     pub(crate) fn event(&mut self, event: &Event, generation: Option<u64>, dialect: Dialect) {
         self.acknowledged += 1;
         if let Event::Task(task) = event {
@@ -144,7 +144,7 @@ impl Promise {
         }
     }
 
-    /// What of this a task does not keep.
+    /// Returns the first difference of a task from this promise, or `None`.
     pub(crate) fn broken_by(&self, task: &Task) -> Option<String> {
         let state = task.status.state;
         if let Some(ended) = self.ended.filter(|ended| *ended != state) {
@@ -162,7 +162,7 @@ impl Promise {
     }
 }
 
-/// An event as every generation tells it.
+/// An event in a form that every protocol version reports alike.
 pub(crate) fn in_short(event: &Event) -> String {
     match event {
         Event::ArtifactUpdate(update) => {

@@ -159,7 +159,7 @@ impl Caller {
         Ok(())
     }
 
-    /// Says more to a task that is being worked on, or cancels it.
+    /// Sends another message to an active task, or cancels it.
     async fn interrupt(&mut self) -> Result<(), Gone> {
         let Some(task) = self.send(message("steps 10 3"), true).await? else {
             return Ok(());

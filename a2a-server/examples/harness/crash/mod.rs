@@ -1,5 +1,5 @@
-//! A server is killed under load, again and again, at moments that nobody chose: whatever it had
-//! acknowledged is still there afterwards, once, and nothing is left unfinished.
+//! Kills of a server under load at random moments: everything that it had acknowledged is still
+//! there afterwards, once, and no task is left unfinished.
 
 mod audit;
 mod journal;
@@ -20,16 +20,16 @@ use crate::ledger::Ledger;
 use crate::report::Report;
 use crate::serve::{self, Process, directory};
 
-/// How often to kill.
+/// Options of the experiment.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// How many times the server is killed; in the second half it is to go on with unfinished tasks.
+    /// Number of kills; in the second half the server resumes unfinished tasks.
     #[arg(long, value_name = "N", default_value_t = 200)]
     rounds: usize,
-    /// How many callers there are at once.
+    /// Number of callers at once.
     #[arg(long, value_name = "N", default_value_t = 12)]
     callers: usize,
-    /// The directory of the database; the one of this program by default.
+    /// Directory of the database; by default that of this program.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! What the next server makes of tasks that were left unfinished.
+//! Recovery of unfinished tasks by the next server.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use a2a_types::{Dialect, ErrorKind, Message, Role, Task, TaskId, TaskState};
 use crate::agent::RESUMED;
 use crate::ledger::Kept;
 
-/// Connections to one server, in the two generations that are spoken here.
+/// Clients of one server, for the two protocol versions of this experiment.
 pub(crate) struct Clients {
     new: Client,
     old: Client,
@@ -29,7 +29,7 @@ impl Clients {
         }
     }
 
-    /// Waits until a task that was left unfinished is taken care of; tells what is wrong with how.
+    /// Waits until an unfinished task has settled; returns an error text if its recovery was wrong.
     pub(crate) async fn resolve(&self, left: Kept, resumes: bool) -> Option<String> {
         let id = &left.task.id;
         let settled = settled(self.speaking(left.dialect), id);
@@ -43,12 +43,12 @@ impl Clients {
     }
 }
 
-/// The task, once nobody works on it any more.
+/// Follows the task until it has settled, and returns it.
 async fn settled(client: &Client, id: &TaskId) -> Result<Task, Error> {
     loop {
         match client.subscribe(id.clone()).await {
             Ok(mut updates) => while updates.next().await.transpose()?.is_some() {},
-            // It has ended, says 1.0.
+            // 1.0 reports a task that has ended this way.
             Err(Error::Agent(error)) if error.kind == ErrorKind::UnsupportedOperation => {}
             Err(error) => return Err(error),
         }
@@ -92,5 +92,5 @@ fn badly_resumed(left: &Kept, task: &Task) -> Option<String> {
     (!well).then(|| format!("its agent said {resumed:?}, not {due:?}"))
 }
 
-/// How long a task may be left unfinished.
+/// Time in which an unfinished task must settle.
 const PATIENCE: Duration = Duration::from_secs(10);

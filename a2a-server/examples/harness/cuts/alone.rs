@@ -18,11 +18,11 @@ pub(super) struct Trial {
     pub(super) target: std::net::SocketAddr,
     pub(super) dialect: Dialect,
     pub(super) ids: Ids,
-    /// How many connections are cut before the task ends.
+    /// Number of connections cut before the task ends.
     pub(super) cuts: usize,
 }
 
-/// What the callers of clients have found.
+/// Results of the listeners.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) events: usize,
@@ -53,7 +53,7 @@ impl Found {
 #[derive(Clone, Default)]
 pub(super) struct Counter(Arc<Mutex<HashMap<String, watch::Receiver<Heard>>>>);
 
-/// How far a listener is.
+/// Progress of a listener.
 #[derive(Clone, Copy, Default)]
 struct Heard {
     numbers: u64,
@@ -61,7 +61,7 @@ struct Heard {
 }
 
 impl Counter {
-    /// How a listener tells a turn that begins with `text` how far it is.
+    /// Registers the listener of the turn with this text; it reports its progress to the sender.
     fn expect(&self, text: &str) -> watch::Sender<Heard> {
         let (sender, receiver) = watch::channel(Heard::default());
         let mut listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,7 +93,7 @@ impl Agent for Counter {
     }
 }
 
-/// How far the agent runs ahead.
+/// Numbers that the agent may be ahead of its listener.
 const AHEAD: u64 = 6;
 
 /// Follows one task to its end by a client, through a proxy that cuts its connections.
@@ -115,7 +115,7 @@ pub(super) async fn follow(
     let progress = agent.expect(&name);
     let mut message = Message::user(name.clone());
     if trial.dialect == Dialect::V0_1 {
-        // Its messages have no ids: nobody could tell one that is sent again.
+        // Its messages have no ids: the server cannot recognise one that is sent again.
         message.task_id = Some(name.into());
         proxy.spare(true);
     }
@@ -148,7 +148,7 @@ pub(super) async fn follow(
     Ok(listener.found)
 }
 
-/// How long it may take to follow a task to its end.
+/// Time limit for following a task to its end.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The caller of a client.
@@ -157,13 +157,13 @@ struct Listener {
     progress: watch::Sender<Heard>,
     /// The number that comes next.
     next: u64,
-    /// What the agent said beside.
+    /// Texts of the agent's messages.
     words: Vec<String>,
     found: Found,
 }
 
 impl Listener {
-    /// Reads to the end; tells the task as the client makes it out.
+    /// Reads to the end; returns the task as the client folded it.
     async fn listen(&mut self, mut updates: Updates, proxy: &Proxy) -> Result<Task, Failure> {
         while let Some(event) = updates.next().await {
             let event = event.map_err(|error: Error| match std::error::Error::source(&error) {
@@ -230,7 +230,8 @@ impl Listener {
         }
     }
 
-    /// Compares what was heard, and what the client made of it, with the agent's own task.
+    /// Compares the events, and the task that the client folded from them, with the agent's own
+    /// task.
     fn judge(&mut self, task: &Task, own: &Task) {
         let texts = |task: &Task| -> Vec<String> {
             let parts = task.artifacts.iter().flat_map(|artifact| &artifact.parts);
@@ -251,7 +252,7 @@ impl Listener {
             ));
         }
         self.found.missing += texts(own).len().saturating_sub(self.next as usize);
-        // 0.1 tells what was said only to who asks for so many messages.
+        // 0.1 returns messages only to a caller that asks for a length of the history.
         if self.trial.dialect == Dialect::V0_1 {
             return;
         }

@@ -1,5 +1,5 @@
-//! Followers whose connections are cut all the time go on where they were: no event is missing, none
-//! is told twice, and none comes before its time.
+//! Followers whose connections are cut again and again resume where they were: no event is missing,
+//! none comes twice, and all come in order.
 
 mod alone;
 mod proxy;
@@ -22,20 +22,20 @@ use crate::Failure;
 use crate::report::Report;
 use crate::serve::{card, directory};
 
-/// How much to cut.
+/// Options of the experiment.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// How many tasks are followed, in turn in each generation and from each store.
+    /// Number of tasks, in turn in each protocol version and from each store.
     #[arg(long, value_name = "N", default_value_t = 200)]
     tasks: usize,
-    /// How many tasks are followed at once.
+    /// Number of tasks followed at once.
     #[arg(long, value_name = "N", default_value_t = 12)]
     at_once: usize,
-    /// Let the client go through the cuts alone, in each of the four generations, with the ids of
+    /// Let the client resume by itself, in each of the four protocol versions, with the ids of
     /// events and without.
     #[arg(long)]
     client: bool,
-    /// How many connections of each task are cut then.
+    /// Number of connections cut for each task with `--client`.
     #[arg(long, value_name = "N", default_value_t = 500)]
     cuts: usize,
 }
@@ -156,7 +156,7 @@ impl Agent for Counter {
         let mut numbers = turn.artifact("numbers");
         for number in 0..turn.text().parse::<u64>()? {
             numbers = numbers.text(number.to_string()).send().await?;
-            // Some events are told as they happen, others are waiting already.
+            // Some events are sent as they happen, others are waiting already.
             if number % 16 == 0 {
                 drop(tokio::time::timeout(Duration::from_millis(1), turn.canceled()).await);
             }
@@ -165,7 +165,7 @@ impl Agent for Counter {
     }
 }
 
-/// What followers have found.
+/// Results of the followers.
 #[derive(Default)]
 struct Found {
     events: usize,
@@ -174,11 +174,11 @@ struct Found {
     missing: usize,
     twice: usize,
     disorder: usize,
-    /// They were told the whole task although they knew where they were.
+    /// The server sent the whole task although the follower had a position.
     restarts: usize,
-    /// They had missed nothing, and were told the whole task as they knew it.
+    /// The follower had missed nothing, and the server sent the whole task again.
     repeats: usize,
-    /// They were told that the task has ended, and not what they had missed.
+    /// The server reported the end of the task, and not the events missed.
     refused: usize,
     remarks: Vec<String>,
 }
@@ -198,7 +198,7 @@ impl Found {
     }
 }
 
-/// Follows one task to its end, whatever happens to the connection.
+/// Follows one task to its end, through all cuts.
 async fn follow(
     target: SocketAddr,
     dialect: Dialect,
@@ -206,7 +206,7 @@ async fn follow(
     dice: Rng,
 ) -> Result<Found, Failure> {
     let proxy = Proxy::begin(target, Ids::Kept, dice).await?;
-    // Each cut is to be seen, and what is told right after it.
+    // Without retries, so that each cut is seen, and the first event after it.
     let client = Client::at(&proxy.url(), dialect)?.retries(Retries::none());
     let request = SendMessageRequest {
         message: Message::user(numbers.to_string()),
@@ -251,14 +251,14 @@ async fn follow(
     Ok(follower.found)
 }
 
-/// How long it may take to follow a task to its end.
+/// Time limit for following a task to its end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Who follows a task, and how far.
+/// A follower of a task, and its position.
 #[derive(Default)]
 struct Follower {
     task: Option<TaskId>,
-    /// The generation of the last event.
+    /// Sequence number (`generation`) of the last event.
     generation: Option<u64>,
     /// The number that comes next.
     next: u64,
@@ -288,7 +288,7 @@ impl Follower {
     ) -> Result<(), Failure> {
         self.found.events += 1;
         let generation = generation.ok_or("an event without an id")?;
-        // Who comes back and has missed nothing is told the task as it stands.
+        // A follower that has missed nothing receives the current task when it comes back.
         if matches!(event, Event::Task(_)) && self.generation == Some(generation) {
             self.found.repeats += 1;
             return Ok(());

@@ -19,7 +19,7 @@ pub(crate) struct Proxy {
     listening: AbortHandle,
 }
 
-/// What becomes of the ids of Server-Sent Events.
+/// Treatment of the ids of Server-Sent Events.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Ids {
     /// They go through.
@@ -28,7 +28,7 @@ pub(crate) enum Ids {
     Hidden,
 }
 
-/// What becomes of a connection.
+/// Fate of a connection.
 #[derive(Clone, Copy)]
 enum Fate {
     /// It is closed as soon as it is there.
@@ -74,7 +74,7 @@ impl Proxy {
         })
     }
 
-    /// Where it listens.
+    /// Returns the URL of the proxy.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/", self.address)
     }
@@ -84,7 +84,7 @@ impl Proxy {
         self.spares.store(spare, Ordering::Relaxed);
     }
 
-    /// How many connections it has cut.
+    /// Returns the number of connections that it has cut.
     pub(crate) fn cuts(&self) -> usize {
         self.cuts.load(Ordering::Relaxed)
     }
@@ -116,8 +116,8 @@ impl Fate {
     }
 }
 
-/// Carries bytes back and forth for as long as the fate of the connection allows; tells whether that
-/// was the end of it.
+/// Carries bytes both ways for as long as the fate of the connection allows; returns whether that
+/// cut it.
 async fn carry(mut near: TcpStream, target: SocketAddr, fate: Fate, ids: Ids) -> io::Result<bool> {
     let all = (u64::MAX, 0);
     let (most, lines, silence) = match fate {
@@ -134,7 +134,7 @@ async fn carry(mut near: TcpStream, target: SocketAddr, fate: Fate, ids: Ids) ->
     let mut answers = answers.take(most);
     let down = async {
         if most == 0 {
-            // The question goes through: there is nothing to hear of it.
+            // The request goes through, and nothing of the answer does.
             answers.get_mut().readable().await?;
         }
         match ids {
@@ -148,7 +148,7 @@ async fn carry(mut near: TcpStream, target: SocketAddr, fate: Fate, ids: Ids) ->
         carried = up => return carried.map(|_| false),
     };
     let is_cut = in_line || answers.limit() == 0;
-    // Half open: whoever waits cannot tell that nothing will come.
+    // Half open: the caller cannot know that nothing will come.
     pause(silence).await;
     Ok(is_cut)
 }

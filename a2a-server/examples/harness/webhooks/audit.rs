@@ -1,4 +1,4 @@
-//! What webhooks were told is compared with the logs of their tasks.
+//! Comparison of the notifications received with the logs of their tasks.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use super::load::DIALECTS;
 use crate::ledger::Kept;
 use crate::report::Report;
 
-/// What is wrong with what webhooks were told.
+/// Faults of the notifications received.
 #[derive(Default)]
 pub(crate) struct Audit {
-    /// How many webhooks were looked at, of each generation.
+    /// Number of webhooks checked, by protocol version.
     webhooks: [usize; DIALECTS.len()],
-    /// How many things they were to be told.
+    /// Number of notifications due.
     due: usize,
     undelivered: Vec<String>,
     disorder: Vec<String>,
@@ -23,7 +23,7 @@ pub(crate) struct Audit {
 }
 
 impl Audit {
-    /// Compares all that webhooks were told with all that has happened.
+    /// Compares all notifications received with the logs of all tasks.
     pub(crate) fn of(pages: &Pages, kept: &HashMap<TaskId, Kept>) -> Self {
         let mut audit = Self::default();
         for (path, promise) in &pages.promises {
@@ -34,7 +34,7 @@ impl Audit {
                 None => audit.undelivered.push(format!("{path}: its task is gone")),
             }
         }
-        // Nobody has acknowledged these, and yet they are told: not of half a task.
+        // These webhooks were not acknowledged, and yet called: they must receive a whole task.
         let unknown = pages
             .told
             .iter()
@@ -67,7 +67,7 @@ impl Audit {
         let told_of = |event: &&Event| !matches!(event, Event::Message(_));
         let log: Vec<_> = kept.events.values().filter(told_of).collect();
         let due_from = promise.map_or(log.len(), |promise| promise.from(kept));
-        // What happened between the webhook's arrival and its acknowledgement may be told, too.
+        // Events between the webhook's arrival and its acknowledgement may be sent, too.
         let from = log.len().saturating_sub(told.len()).min(due_from);
         self.due += log.len() - from;
         for told in told {
@@ -90,7 +90,7 @@ impl Audit {
         }
     }
 
-    /// Says what is wrong, where something is; what comes first in the log need not be told.
+    /// Records what is wrong; events before `from` need not be sent.
     fn explain(&mut self, path: &str, log: &[&Event], from: usize, told: &[Told]) {
         let mut heard = vec![false; log.len()];
         let mut last = None;
@@ -144,7 +144,8 @@ impl Audit {
 }
 
 impl Promise {
-    /// How many of the events that webhooks are told this one need not be told.
+    /// Returns the number of events at the beginning of the log that need not be sent to this
+    /// webhook.
     fn from(&self, kept: &Kept) -> usize {
         let last = |wanted: &dyn Fn(&Event) -> bool| {
             let mut found = kept.events.iter().filter(|(_, event)| wanted(event));
@@ -169,7 +170,7 @@ impl Promise {
     }
 }
 
-/// Whether a notification tells an event: as it is, or by the whole task.
+/// Returns whether a notification reports an event: as it is, or by the whole task.
 fn tells(told: &Event, event: &Event) -> bool {
     let Event::Task(task) = told else {
         return told == event;

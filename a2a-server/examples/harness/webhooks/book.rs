@@ -1,4 +1,4 @@
-//! What webhooks were promised, and what they have been told.
+//! Record of acknowledged webhooks, and of the notifications received.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use a2a_types::{Dialect, Event, MessageId, TaskId, TaskState, Timestamp};
 use bytes::Bytes;
 
-/// What callers and receivers write down.
+/// Record written by callers and receivers.
 #[derive(Default)]
 pub(crate) struct Book {
     pages: Mutex<Pages>,
@@ -17,17 +17,17 @@ pub(crate) struct Book {
 pub(crate) struct Pages {
     /// The webhooks that a server has acknowledged, by their paths.
     pub(crate) promises: HashMap<String, Promise>,
-    /// What webhooks were told, by their paths, each the first time that it came.
+    /// Notifications by the path of their webhook, each the first time that it came.
     pub(crate) told: HashMap<String, Vec<Told>>,
-    /// How many requests have come.
+    /// Number of requests received.
     pub(crate) requests: usize,
-    /// How many of them were not answered well, on purpose.
+    /// Number of requests that failed on purpose.
     pub(crate) faults: usize,
-    /// How many told what had been told before.
+    /// Number of duplicate notifications.
     pub(crate) repeats: usize,
-    /// What was wrong with requests.
+    /// Faults of requests.
     pub(crate) strange: Vec<String>,
-    /// How long it took until a webhook was told of an end, in milliseconds.
+    /// Milliseconds from the end of a task to its notification, for each end.
     pub(crate) delays: Vec<f64>,
     ids: HashSet<String>,
 }
@@ -39,14 +39,15 @@ pub(crate) struct Promise {
     pub(crate) since: Since,
 }
 
-/// What a webhook has to be told at least.
+/// Events that a webhook must at least receive.
 #[derive(Clone, Debug)]
 pub(crate) enum Since {
-    /// Everything: it came with the task.
+    /// All events: it came with the task.
     Beginning,
-    /// What came after a message.
+    /// Events after a message.
     Message(MessageId),
-    /// What came after a step of the agent, the last that was seen when the webhook was there.
+    /// Events after a step of the agent: the last that a caller saw once the webhook was
+    /// registered.
     Step(u64),
 }
 
@@ -55,9 +56,9 @@ pub(crate) struct Told {
     pub(crate) id: String,
     pub(crate) event: Event,
     pub(crate) body: Bytes,
-    /// Its sender was answered that it was received.
+    /// The receiver acknowledged it.
     pub(crate) taken: bool,
-    /// It came before an earlier one of the same webhook was taken.
+    /// It came before the receiver had acknowledged an earlier one of the same webhook.
     pub(crate) early: bool,
 }
 
@@ -68,7 +69,7 @@ impl Book {
 }
 
 impl Pages {
-    /// A webhook is acknowledged.
+    /// Records that a server has acknowledged a webhook.
     pub(crate) fn promise(&mut self, path: &str, task: &TaskId, dialect: Dialect, since: Since) {
         let promise = Promise {
             task: task.clone(),
@@ -78,12 +79,12 @@ impl Pages {
         self.promises.insert(path.to_owned(), promise);
     }
 
-    /// Something has come that its receiver could make sense of.
+    /// Records a notification that its receiver could read.
     pub(crate) fn came(&mut self, path: &str, id: &str, event: Event, body: &Bytes) {
         let told = self.told.entry(path.to_owned()).or_default();
         if let Some(before) = told.iter().find(|before| before.id == id) {
             self.repeats += 1;
-            // 1.0 tells what happened, and the others the task as it stands.
+            // 1.0 sends the event, and earlier versions the current task.
             if before.body != body && !matches!(event, Event::Task(_)) {
                 let text = format!("{path} was told {id} in two ways");
                 self.strange.push(text);
@@ -104,7 +105,7 @@ impl Pages {
         }
     }
 
-    /// Its sender is answered that it was received.
+    /// Records that the receiver acknowledges a notification.
     pub(crate) fn takes(&mut self, path: &str, id: &str) {
         let told = self.told.get_mut(path).into_iter().flatten();
         for told in told.filter(|told| told.id == id) {
@@ -113,7 +114,7 @@ impl Pages {
     }
 }
 
-/// How many milliseconds ago a task has ended.
+/// Returns the milliseconds since the task completed, or `None` if the event does not say so.
 fn delay(event: &Event) -> Option<f64> {
     let status = event.status()?;
     let ended = status

@@ -1,4 +1,4 @@
-//! One of many receivers accepts connections and never answers: what do the others notice?
+//! Delay of notifications to other receivers while one accepts connections and never answers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,22 +19,23 @@ use crate::Failure;
 use crate::report::Report;
 use crate::serve::{self, Process};
 
-/// Who is told how much.
+/// Options of the experiment with a silent receiver.
 #[derive(Args)]
 pub(crate) struct Crowd {
-    /// How many receivers there are, each at an address of its own; one of them is to be silent.
+    /// Number of receivers, each at its own address; one of them is silent at times.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u8).range(2..=255))]
     endpoints: u8,
-    /// How often to compare a time in which all answer with one in which one is silent.
+    /// Number of comparisons of a period in which all answer with one in which one is silent.
     #[arg(long, value_name = "N", default_value_t = 3)]
     rounds: usize,
-    /// How many seconds each of these times lasts.
+    /// Seconds of each period.
     #[arg(long, value_name = "N", default_value_t = 30)]
     seconds: u64,
-    /// How many tasks are begun each second, each with a webhook that is told two things.
+    /// Tasks begun per second, each with a webhook that receives two notifications.
     #[arg(long, value_name = "N", default_value_t = 200)]
     rate: u64,
-    /// How many times slower the others may be told, in the 99th percentile.
+    /// Upper limit on the 99th percentile of the others' delays, as a multiple of that without a
+    /// silent receiver.
     #[arg(long, value_name = "FACTOR", default_value_t = 2.0)]
     slowdown: f64,
 }
@@ -88,7 +89,7 @@ pub(crate) async fn run(
     Ok(())
 }
 
-/// How long it took until receivers knew of an end, in milliseconds: of each leg all, sorted.
+/// Delays from the end of a task to its notification, in milliseconds, sorted for each leg.
 #[derive(Default)]
 struct Delays {
     legs: Vec<Vec<f64>>,
@@ -100,8 +101,8 @@ impl Delays {
         self.legs.iter().map(Vec::len).sum::<usize>() as f64
     }
 
-    /// So many were told no later than this, in the median leg: what else the machine does at times
-    /// is not the server's.
+    /// Returns this quantile of the delays, in the median leg: other load of the machine is not the
+    /// server's.
     fn part(&self, part: f64) -> f64 {
         let of_legs = self.legs.iter().map(|leg| quantile(leg, part));
         let mut of_legs: Vec<_> = of_legs.collect();
@@ -155,7 +156,7 @@ impl Leg<'_> {
         Ok(())
     }
 
-    /// Begins tasks at a steady rate; yields how many of them are to be told to who listens.
+    /// Begins tasks at a steady rate; returns the number of those whose receiver answers.
     async fn load(&self, client: &Client, place: &Arc<Place>) -> Result<usize, Failure> {
         let count = self.crowd.rate * self.crowd.seconds;
         let mut beat =
@@ -184,5 +185,5 @@ impl Leg<'_> {
     }
 }
 
-/// How long notifications may take that are still on their way.
+/// Time limit for the notifications still on their way.
 const PATIENCE: Duration = Duration::from_secs(30);

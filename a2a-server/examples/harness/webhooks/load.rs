@@ -1,4 +1,4 @@
-//! Callers who want their webhooks to be told, until the server is gone.
+//! Callers that register webhooks until the server is gone.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,11 +16,11 @@ use super::book::{Book, Since};
 use super::receiver::{Listener, TOKEN};
 use crate::Failure;
 
-/// Where webhooks are, and what is known of them.
+/// Receivers of webhooks, and the record about them.
 pub(crate) struct Place {
     pub(crate) book: Arc<Book>,
     pub(crate) receivers: Vec<Listener>,
-    /// How many webhooks there are.
+    /// Number of webhooks.
     count: AtomicUsize,
 }
 
@@ -77,7 +77,7 @@ pub(crate) async fn end(mut callers: JoinSet<()>) -> Result<(), Failure> {
     in_time.map_err(|_| "a caller did not notice that the server is gone".into())
 }
 
-/// The generations that are spoken here.
+/// Protocol versions of this experiment.
 pub(crate) const DIALECTS: [Dialect; 3] = [Dialect::V0_2, Dialect::V0_3, Dialect::V1_0];
 
 /// The server is gone.
@@ -115,7 +115,7 @@ impl Caller {
         Ok(task)
     }
 
-    /// One that comes with a message, and another, perhaps of another generation.
+    /// A webhook that comes with a message, and another, perhaps of another protocol version.
     async fn watch_twice(&mut self, spoken: usize) -> Result<(), Gone> {
         if let Some(task) = self.watch(spoken, "steps 15 4", true).await? {
             self.watch_from_now(&task.id).await?;
@@ -123,7 +123,7 @@ impl Caller {
         Ok(())
     }
 
-    /// One that is there before the second message of a task.
+    /// A webhook registered before the second message of a task.
     async fn watch_the_rest(&mut self, spoken: usize) -> Result<(), Gone> {
         let asked = request(Message::user("ask me"), None, false);
         let Some(task) = self.send(spoken, asked).await? else {
@@ -141,7 +141,7 @@ impl Caller {
         Ok(())
     }
 
-    /// One that comes while the agent is at work.
+    /// A webhook registered while the agent is at work.
     async fn watch_half(&mut self, spoken: usize) -> Result<(), Gone> {
         let working = request(Message::user("steps 15 4"), None, true);
         if let Some(task) = self.send(spoken, working).await? {
@@ -150,7 +150,7 @@ impl Caller {
         Ok(())
     }
 
-    /// A webhook for a task that is at work: it is told of what has not happened by now.
+    /// Registers a webhook of an active task: it receives the events from now on.
     async fn watch_from_now(&mut self, task: &TaskId) -> Result<(), Gone> {
         let Some((path, spoken)) = self.create(task).await? else {
             return Ok(());
@@ -174,7 +174,8 @@ impl Caller {
         Ok(())
     }
 
-    /// Has a webhook kept, in any generation; yields its path and that generation.
+    /// Registers a webhook in a random protocol version; returns its path and the index of the
+    /// version.
     async fn create(&mut self, task: &TaskId) -> Result<Option<(String, usize)>, Gone> {
         let spoken = self.dice.usize(..DIALECTS.len());
         let (config, path) = self.place.webhook();

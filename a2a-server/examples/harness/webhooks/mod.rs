@@ -1,5 +1,5 @@
-//! Webhooks are told everything, in order and under one name, however often the server dies and
-//! however badly they answer; and one that never answers costs the others nothing.
+//! Delivery of all notifications, in order and under one id each, although the server is killed and
+//! receivers fail; and the cost to others of a receiver that never answers.
 
 mod audit;
 mod book;
@@ -24,21 +24,21 @@ use crate::ledger::Ledger;
 use crate::report::Report;
 use crate::serve::{self, Process, directory};
 
-/// How much to do.
+/// Options of the experiment.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// How many times the server is killed; in the second half it is to go on with unfinished tasks.
+    /// Number of kills; in the second half the server resumes unfinished tasks.
     #[arg(long, value_name = "N", default_value_t = 60)]
     kills: usize,
-    /// How many callers there are at once while the server is killed.
+    /// Number of callers at once during the kills.
     #[arg(long, value_name = "N", default_value_t = 8)]
     callers: usize,
-    /// How many of 100 requests receivers fail at while the server is killed.
+    /// Percentage of requests that receivers fail during the kills.
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u8).range(..=90))]
     faults: u8,
     #[command(flatten)]
     crowd: hole::Crowd,
-    /// The directory of the databases; the one of this program by default.
+    /// Directory of the databases; by default that of this program.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -71,7 +71,7 @@ pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failu
     Ok(report)
 }
 
-/// Kills a server under load, again and again, and has the last one tell what is left.
+/// Kills a server under load, again and again, and lets the last one deliver the rest.
 async fn kills(
     options: &Options,
     db: &Path,
@@ -126,7 +126,8 @@ async fn kills(
     Ok(())
 }
 
-/// Waits until nobody works on a task, and every webhook has been told all; how long that took.
+/// Waits until no task is unfinished and the outbox is empty, or for `PATIENCE`; returns the time
+/// taken.
 async fn drained(server: &mut Process, db: &Path, told: &mut Instant) -> Result<Duration, Failure> {
     let begun = Instant::now();
     let ledger = Ledger::open(db)?;
@@ -144,9 +145,9 @@ async fn drained(server: &mut Process, db: &Path, told: &mut Instant) -> Result<
     Ok(begun.elapsed())
 }
 
-/// At how many addresses receivers are while the server is killed.
+/// Number of addresses of receivers during the kills.
 const HOSTS: u8 = 12;
-/// How soon a webhook is told again, in milliseconds.
+/// Milliseconds until a notification is retried.
 const RETRY: u64 = 50;
-/// How long the last server may take to tell what is left.
+/// Time limit for the last server to deliver the rest.
 const PATIENCE: Duration = Duration::from_secs(300);

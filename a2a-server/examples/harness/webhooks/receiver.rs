@@ -22,7 +22,7 @@ use tokio::task::JoinSet;
 use super::book::Book;
 use crate::Failure;
 
-/// What every config of these experiments has as its token.
+/// Token of every webhook config of the experiments.
 pub(crate) const TOKEN: &str = "token-of-the-experiments";
 
 /// Receives in this process, until it is dropped.
@@ -64,7 +64,7 @@ impl Listener {
         .await
     }
 
-    /// Accepts whatever comes, and never answers.
+    /// Accepts connections, and never answers.
     pub(crate) async fn hole(host: u8) -> Result<Self, Failure> {
         Self::accept(host, |stream| async move {
             std::future::pending::<()>().await;
@@ -109,7 +109,7 @@ struct Failing {
     dice: Mutex<Rng>,
 }
 
-/// How a receiver fails.
+/// Fault of a receiver.
 #[derive(Clone, Copy)]
 enum Fault {
     /// It answers so at once.
@@ -162,7 +162,7 @@ impl Failing {
         }
     }
 
-    /// Reads and writes down a notification, as a receiver does that remembers nothing; yields its id.
+    /// Reads and records a notification, as a receiver without memory does; returns its id.
     async fn read(&self, request: Request<Bytes>) -> Option<String> {
         let (path, body) = (request.uri().path().to_owned(), request.body().clone());
         let (tell, told) = oneshot::channel::<(String, Event)>();

@@ -26,7 +26,7 @@ pub(crate) enum Scenario {
     Get,
     /// Sends to a server that has both processors.
     Cores,
-    /// Sends in each generation.
+    /// Sends in each protocol version.
     Dialects,
     /// Sends with tasks in memory and in SQLite.
     Stores,
@@ -42,7 +42,7 @@ pub(crate) enum Scenario {
     Idle,
     /// 100 streams of one task.
     Crowd,
-    /// What a million sends leave in memory.
+    /// Memory left by a million sends.
     Memory,
 }
 

@@ -107,7 +107,7 @@ impl Said {
             let (piece, count) = (self.piece.clone(), self.count);
             tokio::spawn(async move {
                 for _ in 0..count {
-                    // Nobody listens any more.
+                    // The client is gone.
                     if sender.send(piece.clone()).await.is_err() {
                         break;
                     }

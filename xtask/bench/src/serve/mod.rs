@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 pub(crate) use self::agent::{CHUNK, TOKENS_PER_SECOND};
 use crate::{Failure, machine};
 
-/// Which server to be, and what it is to say.
+/// Server to run, and its answers.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Settings {
     #[arg(long, value_enum)]
@@ -20,41 +20,41 @@ pub(crate) struct Settings {
     /// The processors to run on.
     #[arg(long, value_delimiter = ',')]
     pub(crate) cores: Vec<usize>,
-    /// The directory of the file that ours keeps tasks in; without one they are in memory.
+    /// Directory of the task file of our server; without one tasks are in memory.
     #[arg(long)]
     pub(crate) directory: Option<PathBuf>,
-    /// How many bytes hyper alone answers.
+    /// Bytes in an answer of hyper alone.
     #[arg(long, default_value_t = 0)]
     pub(crate) bytes: usize,
-    /// In how many events of a stream; in none it answers JSON.
+    /// Number of events in a stream of hyper alone; with 0 it answers JSON.
     #[arg(long, default_value_t = 0)]
     pub(crate) events: usize,
-    /// How hyper alone comes by its events.
+    /// Way in which hyper alone produces its events.
     #[arg(long, value_enum, default_value = "ready")]
     pub(crate) pace: Pace,
-    /// How many ended tasks ours keeps, if not as many as servers do.
+    /// Number of ended tasks that our server keeps, instead of the default.
     #[arg(long)]
     pub(crate) kept: Option<usize>,
-    /// Whether ours merges chunks.
+    /// Merge chunks in our server.
     #[arg(long)]
     pub(crate) merges: bool,
-    /// The other version of HTTP.
+    /// Use HTTP/2.
     #[arg(long)]
     pub(crate) http2: bool,
 }
 
-/// Who answers.
+/// Server that answers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Who {
-    /// Hyper alone, which answers the same whatever it is asked.
+    /// Hyper alone, with the same answer to every request.
     Ceiling,
-    /// A server that somebody has made by hand, for sends and gets alone.
+    /// A server made by hand, for sends and gets only.
     ByHand,
-    /// Our server, with an agent that says back what it is told.
+    /// Our server, with an agent that echoes the message.
     Ours,
 }
 
-/// How hyper alone comes by its events.
+/// Way in which hyper alone produces its events.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Pace {
     /// All of them are there, and are written together.
@@ -118,7 +118,7 @@ pub(crate) fn cores_argument(cores: &[usize]) -> String {
     format!("--cores={}", cores.join(","))
 }
 
-/// Serves until the process is killed; tells its address first.
+/// Serves until the process is killed; prints its address first.
 pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
     machine::pin(&settings.cores)?;
     // As `tokio::main` does it: one worker for each processor that the process may use.
