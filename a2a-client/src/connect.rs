@@ -193,7 +193,7 @@ impl ClientBuilder {
             return Ok(None);
         }
         // Token requests are hidden from the taps on the agent's traffic.
-        let http = self.http.clone().without_taps().limit(MOST_OF_TOKENS);
+        let http = self.http.clone().without_taps().limit(MAX_OF_TOKENS);
         self.keyring
             .for_card(card, &Origin::of(&self.url)?, &http.build())
     }
@@ -257,7 +257,7 @@ struct Access {
 }
 
 /// Bytes of an answer of an authorization server.
-const MOST_OF_TOKENS: usize = 256 << 10;
+const MAX_OF_TOKENS: usize = 256 << 10;
 
 impl Access {
     async fn find(&self, url: &str) -> Result<Arc<AgentCard>, Error> {

@@ -15,7 +15,7 @@ use crate::store::{Listing, Owner, Page, Place, StoreError, TaskBudget};
 /// Tasks of a page, unless the caller sets another number. Specification 1.0 §3.1.4.
 const USUAL_PAGE: u32 = 50;
 /// Maximum number of tasks of a page. Specification 1.0 §3.1.4.
-const LARGEST_PAGE: u32 = 100;
+const MAX_PAGE: u32 = 100;
 
 impl Inner {
     pub(crate) async fn list(
@@ -24,10 +24,10 @@ impl Inner {
         context: Context,
     ) -> Result<Reply, A2aError> {
         let page_size = params.page_size.unwrap_or(USUAL_PAGE);
-        if !(1..=LARGEST_PAGE).contains(&page_size) {
+        if !(1..=MAX_PAGE).contains(&page_size) {
             return Err(invalid(
                 "pageSize",
-                format!("expected 1 to {LARGEST_PAGE}, found {page_size}"),
+                format!("expected 1 to {MAX_PAGE}, found {page_size}"),
             ));
         }
         let after = match params.page_token.as_str() {

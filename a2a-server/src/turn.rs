@@ -199,7 +199,7 @@ impl Turn {
     pub async fn references(&self) -> Result<Vec<Task>, UpdateError> {
         let mut tasks: Vec<Task> = Vec::new();
         for id in &self.message().reference_task_ids {
-            if tasks.len() < MOST_REFERENCES && !tasks.iter().any(|task| task.id == *id) {
+            if tasks.len() < MAX_REFERENCES && !tasks.iter().any(|task| task.id == *id) {
                 tasks.extend(self.writer.other(id).await?);
             }
         }
@@ -305,4 +305,4 @@ impl<'t> ArtifactDraft<'t> {
 }
 
 /// Maximum number of referenced tasks that are read: each may be large.
-const MOST_REFERENCES: usize = 100;
+const MAX_REFERENCES: usize = 100;

@@ -168,7 +168,7 @@ impl Sends for Sender {
         let http = self.http.clone();
         let answer = async move {
             let (head, body) = http.fetch(request.map(Full::new)).await?.into_parts();
-            let body = Limited::new(body, MOST_ANSWERED).collect().await?;
+            let body = Limited::new(body, MAX_ANSWERED).collect().await?;
             Ok::<_, HttpError>(Response::from_parts(head, body.to_bytes()))
         };
         let sent = async move { timeout(PATIENCE, answer).await? };
@@ -186,4 +186,4 @@ const TRACES: &str = "/v1/traces";
 /// Timeout of a collector.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum answer of a collector in bytes.
-const MOST_ANSWERED: usize = 64 << 10;
+const MAX_ANSWERED: usize = 64 << 10;

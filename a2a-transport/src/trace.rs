@@ -136,7 +136,7 @@ fn joined(headers: &HeaderMap) -> Option<String> {
     let mut whole = String::new();
     for line in headers.get_all(&TRACESTATE) {
         let line = line.to_str().ok()?.trim_matches(WHITE);
-        if whole.len() + line.len() > MOST_STATE {
+        if whole.len() + line.len() > MAX_STATE {
             return None;
         }
         if !whole.is_empty() {
@@ -150,14 +150,14 @@ fn joined(headers: &HeaderMap) -> Option<String> {
 /// §3.3: a list of members, some of which may be empty. As it came, without those and the spaces
 /// around members.
 fn read_state(text: &str) -> Option<Arc<str>> {
-    if text.len() > MOST_STATE {
+    if text.len() > MAX_STATE {
         return None;
     }
     let mut kept = String::with_capacity(text.len());
     let members = text.split(',').map(|member| member.trim_matches(WHITE));
     for (count, member) in members.filter(|member| !member.is_empty()).enumerate() {
         let (key, value) = member.split_once('=')?;
-        if count >= MOST_MEMBERS || !is_key(key) || !is_value(value) {
+        if count >= MAX_MEMBERS || !is_key(key) || !is_value(value) {
             return None;
         }
         if count > 0 {
@@ -201,9 +201,9 @@ const WHITE: [char; 2] = [' ', '\t'];
 const SAMPLED: u8 = 1;
 
 /// Maximum number of members of a `tracestate`.
-const MOST_MEMBERS: usize = 32;
+const MAX_MEMBERS: usize = 32;
 /// Maximum number of characters of a `tracestate`: as many as everybody passes on (§3.3.1.5).
-const MOST_STATE: usize = 512;
+const MAX_STATE: usize = 512;
 /// Maximum length of a key or a value.
 const LONGEST: usize = 256;
 

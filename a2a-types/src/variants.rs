@@ -41,7 +41,7 @@ impl Variants {
 
     fn ways(&self, requirement: SecurityRequirement) -> Vec<SecurityRequirement> {
         let mut ways = vec![SecurityRequirement::default()];
-        let most = MOST_WAYS.min(MOST_MORE - self.more.get() + 1);
+        let most = MAX_WAYS.min(MAX_MORE - self.more.get() + 1);
         for (name, scopes) in requirement.schemes {
             let names = self.names.get(&name).cloned();
             let names = names.unwrap_or_else(|| vec![name]);
@@ -61,10 +61,10 @@ impl Variants {
 }
 
 /// Limit on the alternatives of one requirement: schemes of several flows multiply.
-const MOST_WAYS: usize = 64;
+const MAX_WAYS: usize = 64;
 
 /// Limit on the alternatives of a card with its skills beyond its requirements: few bytes could fill memory.
-const MOST_MORE: usize = 1024;
+const MAX_MORE: usize = 1024;
 
 /// Splits a scheme. The first flow keeps the name, each other appends its own, and a suffix if another
 /// scheme of the card has that name.

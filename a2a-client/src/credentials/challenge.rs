@@ -38,7 +38,7 @@ impl Challenge {
                 }
                 continue;
             }
-            if challenges.len() == MOST_CHALLENGES {
+            if challenges.len() == MAX_CHALLENGES {
                 break;
             }
             challenges.push(Self {
@@ -62,7 +62,7 @@ impl Challenge {
     }
 
     fn add(&mut self, name: &str, value: String) {
-        if self.parameters.len() < MOST_PARAMETERS {
+        if self.parameters.len() < MAX_PARAMETERS {
             self.parameters.push((name.to_owned(), value));
         }
     }
@@ -120,8 +120,8 @@ impl Challenge {
     }
 }
 
-const MOST_CHALLENGES: usize = 16;
-const MOST_PARAMETERS: usize = 32;
+const MAX_CHALLENGES: usize = 16;
+const MAX_PARAMETERS: usize = 32;
 
 #[cfg(test)]
 mod tests {
@@ -175,9 +175,9 @@ mod tests {
 
     #[test]
     fn there_is_an_end() {
-        assert_eq!(Challenge::parse(&"a,".repeat(100)).len(), MOST_CHALLENGES);
+        assert_eq!(Challenge::parse(&"a,".repeat(100)).len(), MAX_CHALLENGES);
         let many = format!("Bearer {}", "a=1,".repeat(100));
-        assert_eq!(Challenge::parse(&many)[0].parameters.len(), MOST_PARAMETERS);
+        assert_eq!(Challenge::parse(&many)[0].parameters.len(), MAX_PARAMETERS);
         let long = format!("Bearer realm=\"{}", "x".repeat(1 << 20));
         let read = Challenge::parse(&long);
         assert!(read[0].realm().is_some_and(|realm| realm.len() < 8192));

@@ -270,7 +270,7 @@ impl Choice<'_> {
             false => has.join(", "),
         };
         reasons.dedup();
-        reasons.truncate(MOST_REASONS);
+        reasons.truncate(MAX_REASONS);
         let why: String = reasons.iter().map(|reason| format!("; {reason}")).collect();
         let wanted = wanted::describe(self.card);
         format!("the agent wants {wanted}; there is {has}{why}")
@@ -280,7 +280,7 @@ impl Choice<'_> {
 const NOWHERE: &str = "the card does not say where this OAuth client has its tokens: expected a flow \
                        or metadata for it, or to be told by `token_url` or `device_url`";
 
-const MOST_REASONS: usize = 8;
+const MAX_REASONS: usize = 8;
 
 /// Returns whether a requirement allows anonymous calls. Agents of 0.1 write that as a scheme `public`
 /// or `none`.

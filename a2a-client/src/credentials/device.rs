@@ -62,7 +62,7 @@ pub(super) async fn authorize(
     let Some(expires_in) = codes.expires_in.duration() else {
         return Err(blame(url, &unfit("`expires_in`")));
     };
-    let expires_in = expires_in.min(LONGEST_CODE);
+    let expires_in = expires_in.min(MAX_CODE);
     let interval = codes.interval.and_then(Seconds::duration);
     let interval = interval.unwrap_or(INTERVAL);
     let deadline = Instant::now() + expires_in;
@@ -94,7 +94,7 @@ async fn poll(
         ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
         ("device_code", device_code.expose()),
     ];
-    interval = interval.clamp(SHORTEST_INTERVAL, LONGEST_CODE);
+    interval = interval.clamp(SHORTEST_INTERVAL, MAX_CODE);
     loop {
         interval_at(Instant::now() + interval, interval)
             .tick()
@@ -104,7 +104,7 @@ async fn poll(
             Err(hasty) if hasty.is("slow_down") => interval += MORE,
             Err(NoToken::Unreachable(problem)) => {
                 tracing::debug!(problem, "cannot ask whether the code was entered");
-                interval = (interval * 2).min(LONGEST_CODE);
+                interval = (interval * 2).min(MAX_CODE);
             }
             Err(denied) if denied.is("access_denied") => {
                 return Err("the user denied access".to_owned());
@@ -130,7 +130,7 @@ fn page(url: &str, cleartext: bool) -> Option<String> {
 
 fn visible(text: String) -> Option<String> {
     let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-    (is_plain && !text.is_empty() && text.len() <= LONGEST_TEXT).then_some(text)
+    (is_plain && !text.is_empty() && text.len() <= MAX_TEXT).then_some(text)
 }
 
 /// Polling interval if the server names none.
@@ -139,5 +139,5 @@ const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 /// Added to the interval on `slow_down`.
 const MORE: Duration = Duration::from_secs(5);
 /// Longest time to wait for the user, and longest polling interval.
-const LONGEST_CODE: Duration = Duration::from_secs(30 * 60);
-const LONGEST_TEXT: usize = 2048;
+const MAX_CODE: Duration = Duration::from_secs(30 * 60);
+const MAX_TEXT: usize = 2048;

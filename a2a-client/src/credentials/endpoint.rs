@@ -174,7 +174,7 @@ async fn within(
     fetching: impl Future<Output = Result<Fetched, a2a_transport::Error>>,
 ) -> Result<Fetched, NoToken> {
     use a2a_transport::Error;
-    match tokio::time::timeout(LONGEST_WAIT, fetching).await {
+    match tokio::time::timeout(MAX_WAIT, fetching).await {
         Ok(Ok(fetched)) => Ok(fetched),
         Ok(Err(error @ (Error::Unreachable(_) | Error::Connection(_) | Error::Timeout { .. }))) => {
             Err(NoToken::Unreachable(causes(&error)))
@@ -184,10 +184,10 @@ async fn within(
         ))),
         Ok(Err(error)) => Err(NoToken::Broken(causes(&error))),
         Err(_) => Err(NoToken::Unreachable(format!(
-            "did not answer within {LONGEST_WAIT:?}"
+            "did not answer within {MAX_WAIT:?}"
         ))),
     }
 }
 
 /// Deadline of one answer.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_secs(30);

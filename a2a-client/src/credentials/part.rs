@@ -68,9 +68,9 @@ impl Part {
             Err(_) => return Err(format!("`{}` is no name of a header", printable(name))),
         };
         let is_plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-        if !is_plain || value.trim() != value || value.is_empty() || value.len() > LONGEST_VALUE {
+        if !is_plain || value.trim() != value || value.is_empty() || value.len() > MAX_VALUE {
             return Err(format!(
-                "the value for the header `{name}` cannot be sent: expected 1 to {LONGEST_VALUE} \
+                "the value for the header `{name}` cannot be sent: expected 1 to {MAX_VALUE} \
                  visible ASCII characters"
             ));
         }
@@ -194,7 +194,7 @@ fn too_long() -> Error {
 }
 
 /// Bytes of a header value.
-const LONGEST_VALUE: usize = 16 << 10;
+const MAX_VALUE: usize = 16 << 10;
 
 /// Returns whether a header controls how a message is read or routed, or what is requested: a card
 /// cannot ask for a key there. `Cookie` is placed separately.

@@ -67,7 +67,7 @@ impl Token {
         match Part::bearer(value)? {
             Part::Header(_, header) => Ok(Self {
                 header,
-                life: life.map(|life| life.min(LONGEST_LIFE)),
+                life: life.map(|life| life.min(MAX_LIFE)),
                 refresh: None,
             }),
             _ => Err("it is no header".to_owned()),
@@ -84,7 +84,7 @@ impl TryFrom<AccessToken> for Token {
 }
 
 /// Longest lifetime: a token is renewed after this even if it would live longer.
-const LONGEST_LIFE: Duration = Duration::from_secs(30 * 24 * 3600);
+const MAX_LIFE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Failure of a token endpoint.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -164,9 +164,9 @@ pub(super) fn answer<T: for<'de> Deserialize<'de>>(fetched: &Fetched) -> Result<
         error_description: Option<String>,
     }
     let status = fetched.status;
-    if fetched.body.len() > LONGEST_ANSWER {
+    if fetched.body.len() > MAX_ANSWER {
         return Err(NoToken::Broken(format!(
-            "answered more than {LONGEST_ANSWER} bytes"
+            "answered more than {MAX_ANSWER} bytes"
         )));
     }
     // Some servers refuse with status 200.
@@ -187,7 +187,7 @@ pub(super) fn answer<T: for<'de> Deserialize<'de>>(fetched: &Fetched) -> Result<
     }
 }
 
-const LONGEST_ANSWER: usize = 256 << 10;
+const MAX_ANSWER: usize = 256 << 10;
 
 /// A number of seconds, which some servers write as a string.
 #[derive(Deserialize)]
@@ -206,7 +206,7 @@ impl Seconds {
             Self::Text(text) => text.trim().parse().ok()?,
             Self::Other(_) => return None,
         };
-        let seconds = seconds.min(LONGEST_LIFE.as_secs_f64());
+        let seconds = seconds.min(MAX_LIFE.as_secs_f64());
         Duration::try_from_secs_f64(seconds)
             .ok()
             .filter(|life| !life.is_zero())

@@ -62,7 +62,7 @@ impl Follower {
         let Question::Look(Some(mut stream)) = question else {
             return self.ask(question);
         };
-        for _ in 0..MOST_READY {
+        for _ in 0..MAX_READY {
             match stream.updates.as_mut().poll_next(cx) {
                 Poll::Ready(Some(Ok(update))) => self.keep_message(update.event.into_event()),
                 Poll::Ready(Some(Err(_)) | None) => return self.ask(Question::Look(None)),
@@ -423,7 +423,7 @@ impl Follower {
 const LASTED: Duration = Duration::from_secs(10);
 
 /// Number of buffered events read from a stream before the task is read.
-const MOST_READY: usize = 1000;
+const MAX_READY: usize = 1000;
 
 /// Pause before a task is read again to resolve an event that may be in it already; doubled each time,
 /// up to sixteenfold.

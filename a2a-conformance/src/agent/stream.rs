@@ -174,10 +174,7 @@ impl Streaming {
     ) -> (Vec<Value>, Option<String>) {
         let before = self.events.len();
         let began = tokio::time::Instant::now();
-        let (mut deadline, last) = (
-            began + lane.patience,
-            began + lane.patience * MOST_PATIENCES,
-        );
+        let (mut deadline, last) = (began + lane.patience, began + lane.patience * MAX_PATIENCES);
         let enough = |stream: &Self| match until {
             Until::Events(count) => stream.events.len() - before >= *count,
             Until::Status(state) => {
@@ -243,10 +240,10 @@ impl Streaming {
     pub(super) fn show(&mut self, text: &str) {
         let after = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let Some(half) = &mut self.evidence.response
-            && half.events.len() < MOST_EVENTS
+            && half.events.len() < MAX_EVENTS
         {
             half.events
-                .push((after, text.chars().take(LONGEST_EVENT).collect()));
+                .push((after, text.chars().take(MAX_EVENT).collect()));
         }
     }
 
@@ -287,8 +284,8 @@ impl Streaming {
 }
 
 /// Limit on reading a whole stream, in times of the limit for one event.
-const MOST_PATIENCES: u32 = 20;
+const MAX_PATIENCES: u32 = 20;
 /// Number of events that the evidence keeps.
-const MOST_EVENTS: usize = 200;
+const MAX_EVENTS: usize = 200;
 /// Characters of an event that the evidence keeps.
-const LONGEST_EVENT: usize = 4000;
+const MAX_EVENT: usize = 4000;

@@ -95,7 +95,7 @@ pub(super) fn of_silence(result: &mut CheckResult) {
 /// Quotes the reports of the client: where a result was expected, its error explains why there was none.
 fn in_few_words(reports: &[Value]) -> String {
     let text = Value::from(reports).to_string();
-    let clipped: String = text.chars().take(MOST_TOLD).collect();
+    let clipped: String = text.chars().take(MAX_TOLD).collect();
     let dots = if clipped.len() < text.len() {
         "…"
     } else {
@@ -105,7 +105,7 @@ fn in_few_words(reports: &[Value]) -> String {
 }
 
 /// Characters of the client's reports that are quoted.
-const MOST_TOLD: usize = 600;
+const MAX_TOLD: usize = 600;
 
 /// Returns the mismatches with the patterns of the case, and the number of patterns compared.
 fn compare(stage: &Stage, told: &Told) -> Result<(Vec<Mismatch>, usize), String> {

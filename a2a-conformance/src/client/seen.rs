@@ -139,13 +139,13 @@ pub(super) fn evidence(stage: &Stage) -> Vec<Evidence> {
             format!("the client did not take all of it (asked after {ms} ms)")
         }),
     });
-    all.take(MOST_EVIDENCE).collect()
+    all.take(MAX_EVIDENCE).collect()
 }
 
 fn clipped(text: &str) -> String {
-    text.chars().take(LONGEST_BODY).collect()
+    text.chars().take(MAX_BODY).collect()
 }
 
 /// Number of exchanges that are kept: a client that reconnects in a loop repeats itself.
-const MOST_EVIDENCE: usize = 32;
-const LONGEST_BODY: usize = 16 << 10;
+const MAX_EVIDENCE: usize = 32;
+const MAX_BODY: usize = 16 << 10;

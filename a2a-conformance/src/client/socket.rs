@@ -67,7 +67,7 @@ impl Socket {
             if let Some(end) = find(&self.ahead, b"\r\n\r\n") {
                 break end;
             }
-            if self.ahead.len() > LONGEST_HEAD {
+            if self.ahead.len() > MAX_HEAD {
                 return Err(bad("the head of the request is too long"));
             }
             if self.more().await? == 0 {
@@ -107,7 +107,7 @@ impl Socket {
             let line = self.line().await?;
             let size = line.split(';').next().unwrap_or_default().trim();
             let size = usize::from_str_radix(size, 16).map_err(|_| bad("a chunk has no size"))?;
-            if size > LONGEST_BODY - body.len() {
+            if size > MAX_BODY - body.len() {
                 return Err(bad("the body is too large"));
             }
             if size == 0 {
@@ -125,7 +125,7 @@ impl Socket {
         let end = loop {
             match find(&self.ahead, b"\r\n") {
                 Some(end) => break end,
-                None if self.ahead.len() > LONGEST_BODY => return Err(bad("a line is too long")),
+                None if self.ahead.len() > MAX_BODY => return Err(bad("a line is too long")),
                 None if self.more().await? == 0 => return Err(bad("the body is cut")),
                 None => {}
             }
@@ -135,7 +135,7 @@ impl Socket {
     }
 
     async fn take(&mut self, length: usize) -> io::Result<Bytes> {
-        if length > LONGEST_BODY {
+        if length > MAX_BODY {
             return Err(bad("the body is too large"));
         }
         while self.ahead.len() < length {
@@ -154,7 +154,7 @@ impl Socket {
     /// Waits until the peer has closed the connection, or broken it.
     pub(super) async fn closed(&mut self) {
         while let Ok(1..) = self.more().await {
-            if self.ahead.len() > LONGEST_BODY {
+            if self.ahead.len() > MAX_BODY {
                 return;
             }
         }
@@ -229,5 +229,5 @@ fn bad(problem: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, problem)
 }
 
-const LONGEST_HEAD: usize = 64 << 10;
-const LONGEST_BODY: usize = 16 << 20;
+const MAX_HEAD: usize = 64 << 10;
+const MAX_BODY: usize = 16 << 20;

@@ -137,8 +137,8 @@ impl Written {
                 Piece::Flood(count) => all.extend_from_slice(format!("… {count} bytes").as_bytes()),
                 Piece::Hold(_) => {}
             }
-            if all.len() > MOST_TEXT {
-                all.truncate(MOST_TEXT);
+            if all.len() > MAX_TEXT {
+                all.truncate(MAX_TEXT);
                 break;
             }
         }
@@ -157,7 +157,7 @@ impl Written {
 }
 
 /// Bytes of a body that are kept as evidence.
-const MOST_TEXT: usize = 64 << 10;
+const MAX_TEXT: usize = 64 << 10;
 
 fn content_type(value: &str) -> (String, String) {
     ("content-type".to_owned(), value.to_owned())

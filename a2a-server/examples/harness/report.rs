@@ -61,9 +61,9 @@ impl Report {
         });
     }
 
-    /// Adds remarks on failures, up to `MOST_REMARKS` in all.
+    /// Adds remarks on failures, up to `MAX_REMARKS` in all.
     pub(crate) fn remark(&mut self, remarks: impl IntoIterator<Item = String>) {
-        let room = MOST_REMARKS.saturating_sub(self.remarks.len());
+        let room = MAX_REMARKS.saturating_sub(self.remarks.len());
         self.remarks.extend(remarks.into_iter().take(room));
     }
 
@@ -133,7 +133,7 @@ impl Figure {
 }
 
 /// Number of remarks kept: the first are enough.
-const MOST_REMARKS: usize = 20;
+const MAX_REMARKS: usize = 20;
 
 /// Whole numbers with their digits grouped, others with two decimals.
 fn number(value: f64) -> String {

@@ -52,7 +52,7 @@ impl ActiveTasks {
     ) -> Result<Ticket, NoPlace> {
         let mut running = self.lock();
         let busy = running.of(writer).ok_or(NoPlace::RunIsOver)?;
-        if busy.waiting.len() >= MOST_WAITING {
+        if busy.waiting.len() >= MAX_WAITING {
             return Err(NoPlace::Crowded);
         }
         let (confirmed, ticket) = oneshot::channel();
@@ -128,7 +128,7 @@ pub(crate) enum NoPlace {
 }
 
 /// Maximum number of messages that wait for a task's next turn.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 
 /// The runs in progress, by owner and task id.
 #[derive(Default)]

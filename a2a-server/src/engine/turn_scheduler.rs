@@ -264,7 +264,7 @@ where
         tracing::error!(correlation_id = %failure, task = %writer.task_id(), error = &error as &dyn std::error::Error, "could not end a turn yet");
         writer.tell_stuck(failure);
         tokio::select! {
-            () = tokio::time::sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
+            () = tokio::time::sleep(pause) => pause = (pause * 2).min(MAX_PAUSE),
             () = writer.lost() => return Err(error.into()),
         }
     }
@@ -272,7 +272,7 @@ where
 
 /// Delay before that is tried again, the first and the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+const MAX_PAUSE: Duration = Duration::from_secs(10);
 
 /// Gives a task its last status, with this text, unless it has one, or the turn ended by waiting for the
 /// caller.

@@ -91,7 +91,7 @@ impl Courier {
         // The head of the answer counts, however the body goes on.
         let _ = timeout_at(
             deadline.min(Instant::now() + PATIENCE),
-            answer.drain(MOST_BODY),
+            answer.drain(MAX_BODY),
         )
         .await;
         Ok(outcome)
@@ -120,7 +120,7 @@ pub(super) const WAIT: Duration = Duration::from_secs(15);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Bytes of the answer's body that are read.
-const MOST_BODY: usize = 64 << 10;
+const MAX_BODY: usize = 64 << 10;
 
 /// Maximum numbers of requests at once.
 const ROOM: Room = Room {

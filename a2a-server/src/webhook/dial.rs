@@ -101,7 +101,7 @@ impl Dialer {
     /// The first of a target's addresses that answers.
     async fn reach(&self, target: &Target) -> Result<Box<dyn Wire>, Reason> {
         let addresses = self.addresses(target).await?;
-        let tried = addresses.len().min(MOST_ADDRESSES);
+        let tried = addresses.len().min(MAX_ADDRESSES);
         let mut reason = Reason::Connect;
         for address in &addresses[..tried] {
             let address = SocketAddr::new(*address, target.port);
@@ -175,7 +175,7 @@ impl Network for Machine {
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// Maximum number of a target's addresses that are tried.
-const MOST_ADDRESSES: usize = 3;
+const MAX_ADDRESSES: usize = 3;
 
 #[cfg(test)]
 mod tests;

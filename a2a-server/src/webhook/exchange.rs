@@ -39,7 +39,7 @@ impl Dialer {
 
         let wire = TokioIo::new(self.connect(target).await?);
         let (mut sender, connection) = http1::Builder::new()
-            .max_buf_size(MOST_AT_ONCE)
+            .max_buf_size(MAX_AT_ONCE)
             .handshake(wire)
             .await
             .map_err(|_| Reason::Http)?;
@@ -114,4 +114,4 @@ pub(super) fn post(body: Bytes) -> Request<Full<Bytes>> {
 const AGENT: &str = concat!("a2a-server/", env!("CARGO_PKG_VERSION"));
 
 /// Bytes of an answer that are buffered before they are read, its head included.
-const MOST_AT_ONCE: usize = 64 << 10;
+const MAX_AT_ONCE: usize = 64 << 10;

@@ -63,7 +63,7 @@ impl Outbox {
         let mut deliveries = JoinSet::new();
         let mut counted: Option<Instant> = None;
         while server.strong_count() > 0 && !self.closed.is_cancelled() {
-            let room = MOST_AT_ONCE - deliveries.len();
+            let room = MAX_AT_ONCE - deliveries.len();
             let taken = match room {
                 0 => Ok(Vec::new()),
                 _ => self.store.notifications(room, TERM).await,
@@ -80,7 +80,7 @@ impl Outbox {
             tokio::select! {
                 // The next one of that webhook may go.
                 Some(_) = deliveries.join_next(), if !deliveries.is_empty() => {}
-                () = self.filled.notified(), if deliveries.len() < MOST_AT_ONCE => {}
+                () = self.filled.notified(), if deliveries.len() < MAX_AT_ONCE => {}
                 // Notifications that were put off, and those that other processes have left.
                 () = tokio::time::sleep(LOOK_EVERY) => {}
                 () = self.closed.cancelled() => {}
@@ -310,7 +310,7 @@ impl Carry for Courier {
 }
 
 /// Maximum number of deliveries at once.
-const MOST_AT_ONCE: usize = 1024;
+const MAX_AT_ONCE: usize = 1024;
 /// Time for which a notification is ours; an attempt takes less.
 const TERM: Duration = Duration::from_secs(60);
 /// Interval at which notifications that were put off are looked for.

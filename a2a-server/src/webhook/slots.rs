@@ -117,7 +117,7 @@ impl Slot<'_> {
         let silent = &mut self.slots.hosts().silent;
         match answered {
             true => drop(silent.remove(&self.host)),
-            false if silent.len() < MOST_SILENT => drop(silent.insert(self.host.clone())),
+            false if silent.len() < MAX_SILENT => drop(silent.insert(self.host.clone())),
             false => {}
         }
     }
@@ -137,7 +137,7 @@ impl Drop for Slot<'_> {
 }
 
 /// Maximum number of hosts remembered that do not answer.
-const MOST_SILENT: usize = 10_000;
+const MAX_SILENT: usize = 10_000;
 
 #[cfg(test)]
 mod tests {

@@ -81,7 +81,7 @@ pub fn verify(card: &Value, keys: &Jwks) -> Result<Verified, NotVerified> {
     let known = known.and_then(|card| canonical(&card).ok());
     forms.extend(known.map(|bytes| (Form::KnownMembers, bytes)));
     let mut reasons = Vec::new();
-    for signature in signatures.iter().take(MOST_SIGNATURES) {
+    for signature in signatures.iter().take(MAX_SIGNATURES) {
         match verify_one(signature, &forms, keys) {
             Ok(verified) => return Ok(verified),
             Err(reason) => reasons.push(reason),
@@ -135,7 +135,7 @@ fn signing_input(protected: &str, payload: &[u8]) -> Vec<u8> {
 }
 
 /// More signatures than this are not tried.
-const MOST_SIGNATURES: usize = 16;
+const MAX_SIGNATURES: usize = 16;
 
 /// The protected header of a signature.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]

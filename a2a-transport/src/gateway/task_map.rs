@@ -75,7 +75,7 @@ struct Share {
 }
 
 /// Bound of the map: about 100,000 tasks with conversations of their own.
-const MOST_BYTES: usize = 128 << 20;
+const MAX_BYTES: usize = 128 << 20;
 /// Part of the bound that no other principal can take away.
 const FAIR_SHARE: usize = 8;
 /// Bytes of an entry and its places in the indexes, names apart.
@@ -83,7 +83,7 @@ const ENTRY_BYTES: usize = 512;
 
 impl Default for TaskMap {
     fn default() -> Self {
-        Self::new(MOST_BYTES)
+        Self::new(MAX_BYTES)
     }
 }
 

@@ -148,9 +148,9 @@ impl HttpClientBuilder {
         let pool = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .timer(TokioTimer::new())
-            .http1_max_buf_size(LONGEST_HEAD)
+            .http1_max_buf_size(MAX_HEAD)
             .http2_only(self.http2_only)
-            .http2_max_header_list_size(LONGEST_HEAD as u32)
+            .http2_max_header_list_size(MAX_HEAD as u32)
             .http2_keep_alive_interval(Some(self.timeouts.idle / 4))
             .http2_keep_alive_timeout(self.timeouts.idle / 4)
             .build(reach);
@@ -164,7 +164,7 @@ impl HttpClientBuilder {
 }
 
 /// Maximum head of an answer in bytes; it may have 100 headers.
-const LONGEST_HEAD: usize = 64 << 10;
+const MAX_HEAD: usize = 64 << 10;
 
 /// A document as fetched.
 #[derive(Clone, Debug)]
@@ -329,7 +329,7 @@ impl HttpClient {
             Ok(Err(error)) if error.is_connect() => Err(Error::Unreachable(error.into())),
             Ok(Err(error)) if is_too_large(&error) => Err(Error::TooLarge {
                 what: "head",
-                limit: LONGEST_HEAD,
+                limit: MAX_HEAD,
             }),
             Ok(Err(error)) => Err(Error::Connection(error.into())),
             Ok(Ok(response)) => Ok(response),

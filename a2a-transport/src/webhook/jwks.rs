@@ -30,7 +30,7 @@ impl Jwks {
             keys: Vec<serde_json::Value>,
         }
         let any: Any = serde_json::from_slice(json)?;
-        let keys = any.keys.into_iter().take(MOST_KEYS);
+        let keys = any.keys.into_iter().take(MAX_KEYS);
         let keys = keys.filter_map(|key| serde_json::from_value(key).ok());
         Ok(Self {
             keys: keys.filter(|key: &Jwk| key.verifier().is_some()).collect(),
@@ -54,7 +54,7 @@ impl Jwks {
 }
 
 /// Maximum number of keys that are read from a set.
-const MOST_KEYS: usize = 64;
+const MAX_KEYS: usize = 64;
 
 /// One public key.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]

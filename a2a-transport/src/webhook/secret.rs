@@ -137,7 +137,7 @@ impl Secret {
                 .then(|| EXACT.decode(encoded).ok())
                 .flatten()
         });
-        ours.take(MOST_SIGNATURES)
+        ours.take(MAX_SIGNATURES)
             .any(|signature| self.made(&content, &signature))
     }
 
@@ -174,7 +174,7 @@ const SHARED: &str = "v1";
 const PAIR: &str = "v1a";
 
 /// Maximum number of signatures of one kind that are tried.
-const MOST_SIGNATURES: usize = 8;
+const MAX_SIGNATURES: usize = 8;
 
 /// Shows the kind of key, never the key.
 impl fmt::Debug for Secret {

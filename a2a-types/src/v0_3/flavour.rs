@@ -23,9 +23,7 @@ impl Flavour {
     /// The first sign decides, from the outside in. Only places where the protocol has such signs are
     /// searched, and of each list only the first few items.
     pub fn of(json: &str) -> Option<Self> {
-        let mut search = Search {
-            places: MOST_PLACES,
-        };
+        let mut search = Search { places: MAX_PLACES };
         search.look(json, DEEPEST)
     }
 }
@@ -44,7 +42,7 @@ impl Search {
         self.places -= 1;
         if json.trim_start().starts_with('[') {
             let items: Vec<&RawValue> = serde_json::from_str(json).ok()?;
-            let mut first = items.into_iter().take(MOST_ITEMS);
+            let mut first = items.into_iter().take(MAX_ITEMS);
             return first.find_map(|item| self.look(item.get(), depth - 1));
         }
         let members: Members<'_> = serde_json::from_str(json).ok()?;
@@ -125,11 +123,11 @@ fn told_by_security(members: &Members<'_>) -> Option<Flavour> {
 }
 
 /// Limit on the objects and lists searched: the first of a page of tasks decide.
-const MOST_PLACES: usize = 32;
+const MAX_PLACES: usize = 32;
 /// Limit on the depth: a sign may be in a file of a part of a message of a status of a task in a list.
 const DEEPEST: usize = 10;
 /// Limit on the items searched of a list.
-const MOST_ITEMS: usize = 4;
+const MAX_ITEMS: usize = 4;
 
 /// Members that may contain a sign.
 const INNER: &[&str] = &[

@@ -60,7 +60,7 @@ impl Inbox {
     }
 
     pub(super) fn note(&mut self, owner: &Owner, receipt: Receipt, outcome: Outcome) {
-        while self.entries.len() >= MOST || self.bytes > MOST_BYTES {
+        while self.entries.len() >= MOST || self.bytes > MAX_BYTES {
             self.forget_first();
         }
         let hash = self.hasher.hash_one((owner, &receipt.message));
@@ -200,7 +200,7 @@ fn is_written(uuid: Uuid, text: &str) -> bool {
 const MOST: usize = 100_000;
 
 /// Maximum of the bytes of their answers and names.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -281,10 +281,7 @@ mod tests {
         assert_eq!(found(&inbox, "0"), None);
         assert_eq!(found(&inbox, "39"), Some(Outcome::Message(answer)));
         let held = inbox.entries.len() << 22;
-        assert!(
-            (MOST_BYTES..MOST_BYTES + (8 << 20)).contains(&held),
-            "{held}"
-        );
+        assert!((MAX_BYTES..MAX_BYTES + (8 << 20)).contains(&held), "{held}");
         while !inbox.entries.is_empty() {
             inbox.forget_first();
         }

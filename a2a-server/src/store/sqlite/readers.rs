@@ -45,7 +45,7 @@ impl Readers {
     pub(super) fn new(path: PathBuf) -> Self {
         Self {
             path,
-            places: Arc::new(Semaphore::new(MOST_WAITING)),
+            places: Arc::new(Semaphore::new(MAX_WAITING)),
             queue: Arc::default(),
             threads: Mutex::default(),
         }
@@ -186,4 +186,4 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Maximum number of threads: the tables are in the file system's cache, more would only take turns.
 const MOST: usize = 4;
 /// Maximum number of jobs at once; more wait for a place.
-const MOST_WAITING: usize = 1024;
+const MAX_WAITING: usize = 1024;

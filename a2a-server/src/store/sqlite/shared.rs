@@ -129,7 +129,7 @@ impl Recent {
 
     fn make_room(&mut self) -> Vec<Folded> {
         let mut spent = Vec::new();
-        while self.bytes > MOST_BYTES || self.tasks.len() > MOST_TASKS {
+        while self.bytes > MAX_BYTES || self.tasks.len() > MAX_TASKS {
             let Some((key, oldest)) = self.tasks.pop_lru() else {
                 break;
             };
@@ -146,8 +146,8 @@ fn size((owner, _): &Key, task: &Folded) -> usize {
 }
 
 /// Maximum number of tasks kept, and of their bytes.
-const MOST_TASKS: usize = 10_000;
-const MOST_BYTES: usize = 64 << 20;
+const MAX_TASKS: usize = 10_000;
+const MAX_BYTES: usize = 64 << 20;
 
 /// Nothing that is done under these locks can panic half-way.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -71,7 +71,7 @@ impl Writer {
         shared: Arc<Shared>,
         receipts: usize,
     ) -> Result<Self, StoreError> {
-        let (jobs, inbox) = mpsc::channel(MOST_WAITING);
+        let (jobs, inbox) = mpsc::channel(MAX_WAITING);
         let counts = count(&connection)?;
         let thread = std::thread::Builder::new().name("a2a-sqlite".to_owned());
         let thread = thread
@@ -127,13 +127,13 @@ impl Drop for Writer {
 }
 
 /// Maximum number of jobs that wait for the disk; more wait for a place.
-const MOST_WAITING: usize = 1024;
+const MAX_WAITING: usize = 1024;
 /// Maximum number of jobs committed at once.
-const MOST_AT_ONCE: usize = 512;
+const MAX_AT_ONCE: usize = 512;
 
 fn write(mut desk: Desk<'_>, mut inbox: mpsc::Receiver<Asked>) {
     let mut jobs = Vec::new();
-    while inbox.blocking_recv_many(&mut jobs, MOST_AT_ONCE) > 0 {
+    while inbox.blocking_recv_many(&mut jobs, MAX_AT_ONCE) > 0 {
         let mut answers = Vec::new();
         let committed = transaction(&mut desk, &mut jobs, &mut answers);
         if let Err(reason) = &committed {
