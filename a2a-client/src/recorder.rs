@@ -126,10 +126,10 @@ impl Hearer for Recording {
     }
 
     fn data(&mut self, data: &bytes::Bytes) {
-        let room = MOST - self.body.len();
+        let room = MAX_RECORDED_BYTES - self.body.len();
         self.body.extend_from_slice(&data[..data.len().min(room)]);
         if data.len() > room {
-            let problem = format!("only the first {MOST} bytes were recorded");
+            let problem = format!("only the first {MAX_RECORDED_BYTES} bytes were recorded");
             self.exchange.failure.get_or_insert(problem);
         }
     }
@@ -189,4 +189,4 @@ fn legible(headers: &HeaderMap) -> BTreeMap<String, String> {
 }
 
 /// Bytes of a response that are recorded.
-const MOST: usize = 32 << 20;
+const MAX_RECORDED_BYTES: usize = 32 << 20;

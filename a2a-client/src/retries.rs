@@ -98,7 +98,7 @@ impl Retries {
     /// Returns the pause before the next attempt after `failed` failures, or `None` if there is to be
     /// none. Spends from the budget.
     pub(crate) fn again(&self, failed: u32, told: Option<Duration>) -> Option<Duration> {
-        let patient = told.is_none_or(|told| told <= LONGEST);
+        let patient = told.is_none_or(|told| told <= MAX_RETRY_AFTER);
         (failed < self.attempts && patient && self.budget.spend()).then(|| self.pause(failed, told))
     }
 
@@ -107,13 +107,13 @@ impl Retries {
         let doublings = failed.saturating_sub(1).min(30);
         let bound = self.base.saturating_mul(1 << doublings).min(self.most);
         let jitter = bound.mul_f64(fastrand::f64());
-        told.map_or(jitter, |told| told.min(LONGEST) + jitter)
+        told.map_or(jitter, |told| told.min(MAX_RETRY_AFTER) + jitter)
     }
 }
 
 /// Longest `Retry-After` that is waited for: calls are not retried after a longer one, followers wait
 /// this long.
-const LONGEST: Duration = Duration::from_secs(60);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// Retry budget: every call earns a part of a retry, and every retry costs one.
 #[derive(Debug)]

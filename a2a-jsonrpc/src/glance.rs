@@ -148,7 +148,7 @@ impl<'a> Glance<'a> {
         let zero = self.next()? == b'0';
         match self.digits() {
             1 => {}
-            2..=LONGEST if !zero => {}
+            2..=MAX_DIGITS if !zero => {}
             _ => return None,
         }
         // An exponent is left unread, and no caller accepts it.
@@ -234,7 +234,7 @@ fn marks(word: u64) -> u64 {
 /// Members of an object whose keys are compared one by one.
 const FEW: usize = 16;
 /// Digits before the point.
-const LONGEST: usize = 18;
+const MAX_DIGITS: usize = 18;
 
 #[cfg(test)]
 mod tests {

@@ -24,14 +24,14 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// Returns a peer's text in a form fit for a message: escaped, on one line, at most `LONGEST` characters.
+/// Returns a peer's text in a form fit for a message: escaped, on one line, at most `MAX_TEXT` characters.
 pub(crate) fn clip(text: &str) -> String {
     let mut clipped: String = text
         .chars()
-        .take(LONGEST)
+        .take(MAX_TEXT)
         .flat_map(char::escape_debug)
         .collect();
-    if text.chars().nth(LONGEST).is_some() {
+    if text.chars().nth(MAX_TEXT).is_some() {
         clipped.push('…');
     }
     clipped
@@ -40,11 +40,11 @@ pub(crate) fn clip(text: &str) -> String {
 /// Returns whether a key needs no quotes: an identifier short enough to print whole.
 fn is_plain(key: &str) -> bool {
     let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$';
-    key.len() <= LONGEST && key.starts_with(|c: char| !c.is_ascii_digit()) && key.bytes().all(word)
+    key.len() <= MAX_TEXT && key.starts_with(|c: char| !c.is_ascii_digit()) && key.bytes().all(word)
 }
 
 /// Longest text that is printed whole, in characters.
-const LONGEST: usize = 40;
+const MAX_TEXT: usize = 40;
 
 #[cfg(test)]
 mod tests {

@@ -123,14 +123,14 @@ impl ServerBuilder {
     /// Limits how long a caller waits for a task to end before it gets the task as it stands; 4 minutes by
     /// default.
     pub fn max_wait(mut self, limit: Duration) -> Self {
-        self.max_wait = limit.min(LONGEST);
+        self.max_wait = limit.min(MAX_DURATION);
         self
     }
 
     /// Limits how long a stream, or a caller that wants an immediate answer, waits for the agent's first
     /// update before it gets the submitted task; 1 s by default.
     pub fn first_event(mut self, limit: Duration) -> Self {
-        self.first_event = limit.min(LONGEST);
+        self.first_event = limit.min(MAX_DURATION);
         self
     }
 
@@ -143,7 +143,7 @@ impl ServerBuilder {
     /// Sets the time after which another process that shares the store takes over the tasks of one that
     /// died; 15 s by default.
     pub fn lease(mut self, term: Duration) -> Self {
-        self.lease = term.min(LONGEST);
+        self.lease = term.min(MAX_DURATION);
         self
     }
 
@@ -166,7 +166,7 @@ impl ServerBuilder {
     /// the first, and is refused if the same id has other content. 24 hours by default, and for as long as
     /// it is being answered; zero takes every message for a new one, for callers that use ids twice.
     pub fn remember_messages(mut self, period: Duration) -> Self {
-        self.remember = period.min(LONGEST);
+        self.remember = period.min(MAX_DURATION);
         self
     }
 
@@ -339,4 +339,4 @@ impl ServerBuilder {
 }
 
 /// Practically unlimited, and still a time that can be added to the present.
-const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+const MAX_DURATION: Duration = Duration::from_secs(100 * 365 * 24 * 3600);

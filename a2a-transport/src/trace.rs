@@ -173,7 +173,7 @@ fn is_key(key: &str) -> bool {
     let first = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let later = |byte: &u8| first(byte) || b"_-*/@".contains(byte);
     match key.as_bytes() {
-        [begin, rest @ ..] => first(begin) && rest.len() < LONGEST && rest.iter().all(later),
+        [begin, rest @ ..] => first(begin) && rest.len() < MAX_LENGTH && rest.iter().all(later),
         [] => false,
     }
 }
@@ -181,7 +181,7 @@ fn is_key(key: &str) -> bool {
 /// §3.3.1.3.2; it ends with something that can be seen, since the spaces around it are gone.
 fn is_value(value: &str) -> bool {
     let allowed = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'=';
-    (1..=LONGEST).contains(&value.len()) && value.bytes().all(allowed)
+    (1..=MAX_LENGTH).contains(&value.len()) && value.bytes().all(allowed)
 }
 
 /// The number of so many lower-case hexadecimal digits.
@@ -205,7 +205,7 @@ const MAX_MEMBERS: usize = 32;
 /// Maximum number of characters of a `tracestate`: as many as everybody passes on (§3.3.1.5).
 const MAX_STATE: usize = 512;
 /// Maximum length of a key or a value.
-const LONGEST: usize = 256;
+const MAX_LENGTH: usize = 256;
 
 #[cfg(test)]
 mod tests;

@@ -58,7 +58,7 @@ fn write_headers(text: &mut String, headers: &HeaderMap) {
 }
 
 fn write_body(text: &mut String, body: &[u8]) {
-    let shown = &body[..body.len().min(MOST)];
+    let shown = &body[..body.len().min(MAX_SHOWN_BYTES)];
     text.push_str(&String::from_utf8_lossy(shown));
     if shown.len() < body.len() {
         let _ = write!(text, "… ({} bytes)", body.len());
@@ -66,7 +66,7 @@ fn write_body(text: &mut String, body: &[u8]) {
 }
 
 /// Bytes shown of each chunk.
-const MOST: usize = 16 << 10;
+const MAX_SHOWN_BYTES: usize = 16 << 10;
 
 fn show(direction: char, color: AnsiColor, text: &str) {
     let style = color.on_default();

@@ -2,12 +2,12 @@
 
 /// Returns a peer's text cut to one line, with `?` for everything but printable ASCII.
 pub(super) fn printable(text: &str) -> String {
-    let shown = text.chars().take(MOST).map(|char| match char {
+    let shown = text.chars().take(MAX_SHOWN).map(|char| match char {
         ' '..='~' => char,
         _ => '?',
     });
     let mut shown: String = shown.collect();
-    if text.chars().nth(MOST).is_some() {
+    if text.chars().nth(MAX_SHOWN).is_some() {
         shown.push('…');
     }
     shown
@@ -21,7 +21,7 @@ pub(super) fn causes(error: &dyn std::error::Error) -> String {
 }
 
 /// Number of characters shown.
-const MOST: usize = 200;
+const MAX_SHOWN: usize = 200;
 
 #[cfg(test)]
 mod tests {
@@ -31,7 +31,7 @@ mod tests {
     fn what_is_shown_is_short_and_obeys_no_one() {
         assert_eq!(printable("a b\u{1b}[2J\r\né"), "a b?[2J???");
         let long = printable(&"x".repeat(10_000));
-        assert_eq!(long.chars().count(), MOST + 1);
-        assert_eq!(printable(&"x".repeat(MOST)), "x".repeat(MOST));
+        assert_eq!(long.chars().count(), MAX_SHOWN + 1);
+        assert_eq!(printable(&"x".repeat(MAX_SHOWN)), "x".repeat(MAX_SHOWN));
     }
 }

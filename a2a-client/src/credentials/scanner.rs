@@ -8,7 +8,7 @@ pub(super) struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     /// Starts at the beginning of a header and ignores what follows the first 8 KiB.
     pub(super) fn new(header: &'a str) -> Self {
-        let mut end = header.len().min(LONGEST);
+        let mut end = header.len().min(MAX_BYTES);
         while !header.is_char_boundary(end) {
             end -= 1;
         }
@@ -84,7 +84,7 @@ impl<'a> Scanner<'a> {
 }
 
 /// Number of bytes read.
-const LONGEST: usize = 8 << 10;
+const MAX_BYTES: usize = 8 << 10;
 
 const BLANKS: &[char] = &[' ', '\t'];
 

@@ -9,10 +9,10 @@ pub(super) fn describe(card: &AgentCard) -> String {
     let alternatives = &card.security_requirements;
     let mut texts: Vec<_> = alternatives
         .iter()
-        .take(MOST)
+        .take(MAX_LISTED)
         .map(|requirement| all(card, requirement))
         .collect();
-    if alternatives.len() > MOST {
+    if alternatives.len() > MAX_LISTED {
         texts.push("…".to_owned());
     }
     match texts.len() {
@@ -22,7 +22,7 @@ pub(super) fn describe(card: &AgentCard) -> String {
 }
 
 fn all(card: &AgentCard, requirement: &SecurityRequirement) -> String {
-    let names = requirement.schemes.keys().take(MOST);
+    let names = requirement.schemes.keys().take(MAX_LISTED);
     let texts: Vec<_> = names
         .map(|name| one(name, card.security_schemes.get(name)))
         .collect();
@@ -49,4 +49,4 @@ fn one(name: &str, scheme: Option<&SecurityScheme>) -> String {
 }
 
 /// Number of alternatives, and of schemes in each, that are listed.
-const MOST: usize = 8;
+const MAX_LISTED: usize = 8;

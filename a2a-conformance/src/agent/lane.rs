@@ -212,7 +212,7 @@ impl Lane {
                 let (head, incoming) = response.into_parts();
                 answered.status = head.status.as_u16();
                 answered.headers = headers_as_json(&head.headers);
-                let limited = http_body_util::Limited::new(incoming, LONGEST);
+                let limited = http_body_util::Limited::new(incoming, MAX_BODY);
                 let collected = tokio::time::timeout(self.patience, limited.collect()).await;
                 match collected {
                     Ok(Ok(whole)) => body = whole.to_bytes(),
@@ -430,8 +430,8 @@ fn headers_as_pairs(headers: &HeaderMap) -> Vec<(String, String)> {
 
 /// Returns the first 64 KiB of a body as text, for the evidence.
 pub(crate) fn shown(body: &[u8]) -> String {
-    const MOST: usize = 64 << 10;
-    String::from_utf8_lossy(&body[..body.len().min(MOST)]).into_owned()
+    const MAX_SHOWN_BYTES: usize = 64 << 10;
+    String::from_utf8_lossy(&body[..body.len().min(MAX_SHOWN_BYTES)]).into_owned()
 }
 
 /// Formats an error with its causes.
@@ -442,4 +442,4 @@ pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
 }
 
 /// Maximum bytes of an answer.
-const LONGEST: usize = 32 << 20;
+const MAX_BODY: usize = 32 << 20;

@@ -308,7 +308,7 @@ impl Observed {
         let seen = seen.entry(id).or_default();
         seen.times += 1;
         if let Some(mismatch) = found
-            && seen.mismatches.len() < MOST
+            && seen.mismatches.len() < MAX_MISMATCHES
         {
             seen.mismatches.push(Mismatch {
                 evidence: Some(seen.evidence.len()),
@@ -347,4 +347,4 @@ fn short(text: &str) -> String {
 }
 
 /// Number of mismatches of an invariant that are kept.
-const MOST: usize = 5;
+const MAX_MISMATCHES: usize = 5;

@@ -131,7 +131,7 @@ async fn answer(
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let (head, body) = request.into_parts();
-    let body = Limited::new(body, LONGEST).collect().await;
+    let body = Limited::new(body, MAX_BODY).collect().await;
     let body = body.map(http_body_util::Collected::to_bytes);
     let body = body.unwrap_or_default();
     let path = head.uri.path().trim_start_matches('/');
@@ -171,7 +171,7 @@ async fn answer(
         let is_first = deliveries.iter().all(|earlier| earlier["path"] != rest);
         let slow = (segment("slow").is_some() && is_first).then_some(deliveries.len());
         delivery["taken"] = (!fails && slow.is_none()).into();
-        if deliveries.len() < MOST {
+        if deliveries.len() < MAX_NOTIFICATIONS {
             deliveries.push(delivery);
         }
         (fails, slow)
@@ -207,8 +207,8 @@ fn validation_token(query: &str) -> Option<&str> {
 }
 
 /// Maximum bytes of a notification.
-const LONGEST: usize = 8 << 20;
+const MAX_BODY: usize = 8 << 20;
 /// Delay of a slow webhook: shorter than senders must wait, longer than hasty senders do.
 const SLOW: Duration = Duration::from_secs(2);
 /// Number of notifications of a case that are kept.
-const MOST: usize = 1000;
+const MAX_NOTIFICATIONS: usize = 1000;

@@ -330,9 +330,9 @@ fn length(found: &Value) -> Option<usize> {
 
 /// Formats a value, shortened.
 fn told(value: &Value) -> String {
-    const LONGEST: usize = 300;
+    const MAX_TEXT: usize = 300;
     let text = value.to_string();
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

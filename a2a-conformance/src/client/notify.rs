@@ -185,7 +185,7 @@ impl Sender {
         let answer = async {
             let response = self.http.request(request).await?;
             let status = response.status().as_u16();
-            let body = Limited::new(response.into_body(), LONGEST)
+            let body = Limited::new(response.into_body(), MAX_ANSWER)
                 .collect()
                 .await?
                 .to_bytes();
@@ -201,7 +201,7 @@ impl Sender {
 }
 
 /// Maximum bytes of a webhook's answer.
-const LONGEST: usize = 64 << 10;
+const MAX_ANSWER: usize = 64 << 10;
 
 /// Time within which a webhook must answer.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -230,9 +230,9 @@ fn says_nothing(name: &str, value: &Value) -> bool {
 
 /// A value as a message shows it, not too long.
 fn shown(value: &Value) -> String {
-    const MOST: usize = 120;
+    const MAX_TEXT: usize = 120;
     let text = value.to_string();
-    match text.char_indices().nth(MOST) {
+    match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

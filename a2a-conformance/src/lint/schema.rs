@@ -97,7 +97,7 @@ pub(crate) fn held_against(validator: &Validator, value: &Value) -> Vec<Misfit> 
     if validator.is_valid(value) {
         return Vec::new();
     }
-    let errors = validator.iter_errors(value).take(MOST);
+    let errors = validator.iter_errors(value).take(MAX_MISFITS);
     errors.flat_map(|error| told(&error)).collect()
 }
 
@@ -145,7 +145,7 @@ impl Misfit {
 }
 
 /// Maximum number of misfits of a document: more helps nobody.
-const MOST: usize = 50;
+const MAX_MISFITS: usize = 50;
 
 fn validator(bundle: Bundle, definition: &'static str) -> Result<Arc<Validator>, String> {
     type Validators = BTreeMap<(Bundle, &'static str), Arc<Validator>>;
@@ -234,11 +234,11 @@ fn found(error: &ValidationError<'_>) -> String {
 }
 
 fn short(text: &str) -> String {
-    text.chars().take(LONGEST).collect()
+    text.chars().take(MAX_TEXT).collect()
 }
 
 /// Errors repeat what they are about.
-const LONGEST: usize = 160;
+const MAX_TEXT: usize = 160;
 
 /// Returns whether the alternative is meant for something else: a constant or a type differs.
 fn is_of_another_kind(error: &ValidationError<'_>) -> bool {

@@ -125,7 +125,7 @@ fn told(run: &Run, result: &CheckResult) -> String {
             evidence.step,
             line(&evidence.request.start)
         );
-        if let Some(line) = curl(evidence).filter(|line| line.len() <= LONGEST) {
+        if let Some(line) = curl(evidence).filter(|line| line.len() <= MAX_COMMAND) {
             text += &format!(
                 "
 {line}"
@@ -136,7 +136,7 @@ fn told(run: &Run, result: &CheckResult) -> String {
 }
 
 /// Bytes of the longest shell command that is included; `report.json` has the whole exchange.
-const LONGEST: usize = 8 * 1024;
+const MAX_COMMAND: usize = 8 * 1024;
 
 fn out_of_date(problem: &str) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);

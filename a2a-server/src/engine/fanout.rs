@@ -154,7 +154,7 @@ impl Recent {
         let bytes = size_of_event(&logged.event);
         self.bytes += bytes;
         self.events.push_back((logged.clone(), bytes));
-        while self.events.len() > MOST || self.bytes > MAX_BYTES {
+        while self.events.len() > MAX_EVENTS || self.bytes > MAX_BYTES {
             let Some((_, bytes)) = self.events.pop_front() else {
                 break;
             };
@@ -166,7 +166,7 @@ impl Recent {
 
 /// Maximum number of events kept for the followers of a task, and of their bytes, roughly: twice what a
 /// reader gets at once.
-const MOST: usize = 64;
+const MAX_EVENTS: usize = 64;
 const MAX_BYTES: usize = 128 << 10;
 
 /// Nothing that is done under these locks can panic half-way.
@@ -232,8 +232,8 @@ mod tests {
         let (all, (_sender, changes)) = (Arc::default(), watch::channel(1));
         let (one, other) = (join(&all, &changes), join(&all, &changes));
         one.tell(read(2..=1000));
-        assert!(other.after(1000 - MOST as u64 - 1).is_empty());
-        assert_eq!(other.after(1000 - MOST as u64).len(), MOST);
+        assert!(other.after(1000 - MAX_EVENTS as u64 - 1).is_empty());
+        assert_eq!(other.after(1000 - MAX_EVENTS as u64).len(), MAX_EVENTS);
         let large = Logged::new(1001, Event::Message(Message::agent("x".repeat(MAX_BYTES))));
         one.tell(vec![large]);
         assert!(other.after(1000).is_empty());

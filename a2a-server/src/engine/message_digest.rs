@@ -30,7 +30,7 @@ fn digest_by(scheme: Scheme, request: &SendMessageRequest) -> [u8; 32] {
         message, metadata, ..
     } = request;
     let mut said = DigestInput {
-        bytes: Vec::with_capacity(USUAL),
+        bytes: Vec::with_capacity(INITIAL_CAPACITY),
         scheme,
     };
     said.message(message);
@@ -48,7 +48,7 @@ enum Scheme {
 }
 
 /// Initial capacity in bytes; most messages need no more.
-const USUAL: usize = 512;
+const INITIAL_CAPACITY: usize = 512;
 
 /// Bytes to hash, each piece with its length: none can be taken for its neighbour.
 struct DigestInput {

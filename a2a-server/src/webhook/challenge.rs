@@ -33,7 +33,7 @@ impl Courier {
             let mut answer = self.dialer.ask(&target, get()).await?;
             let repeated = is_text(&answer)
                 && answer
-                    .body(LONGEST)
+                    .body(MAX_ANSWER)
                     .await
                     .is_some_and(|body| body.trim_ascii() == token.as_bytes());
             Ok(repeated)
@@ -52,7 +52,7 @@ fn is_text(answer: &Answer) -> bool {
 }
 
 /// Maximum bytes of an answer that should contain nothing but the token.
-const LONGEST: usize = 4096;
+const MAX_ANSWER: usize = 4096;
 
 #[cfg(test)]
 mod tests;

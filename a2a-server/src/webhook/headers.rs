@@ -15,7 +15,7 @@ pub(crate) fn headers_for(config: &TaskPushNotificationConfig) -> Result<HeaderM
     if let Some(authentication) = &config.authentication {
         let scheme = authentication.scheme.as_str();
         let credentials = authentication.credentials.as_deref().unwrap_or_default();
-        if !scheme.bytes().all(is_token) || scheme.len() > LONGEST {
+        if !scheme.bytes().all(is_token) || scheme.len() > MAX_VALUE {
             return Err(Refusal::Header("authentication.scheme"));
         }
         let credentials = visible(credentials, "authentication.credentials")?;
@@ -39,10 +39,10 @@ pub(crate) fn headers_for(config: &TaskPushNotificationConfig) -> Result<HeaderM
 }
 
 /// The longest value of a member.
-const LONGEST: usize = 4096;
+const MAX_VALUE: usize = 4096;
 
 fn visible<'a>(text: &'a str, member: &'static str) -> Result<&'a str, Refusal> {
-    match text.len() <= LONGEST && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+    match text.len() <= MAX_VALUE && text.bytes().all(|byte| byte.is_ascii_graphic()) {
         true => Ok(text),
         false => Err(Refusal::Header(member)),
     }
@@ -106,9 +106,9 @@ mod tests {
 
     #[test]
     fn nothing_but_a_value_becomes_one() {
-        let long = "a".repeat(LONGEST);
+        let long = "a".repeat(MAX_VALUE);
         assert!(headers_for(&config("Bearer", &long, &long)).is_ok());
-        let too_long = "a".repeat(LONGEST + 1);
+        let too_long = "a".repeat(MAX_VALUE + 1);
         for bad in [
             "a\r\nX-Injected: b",
             "a\nb",

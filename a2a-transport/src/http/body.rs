@@ -187,7 +187,7 @@ impl Told {
         let lines = self.writer.write(&update.event);
         let last = lines.len().saturating_sub(1);
         // Not piece by piece while it is written.
-        self.ready.reserve(USUAL);
+        self.ready.reserve(INITIAL_CAPACITY);
         for (index, line) in lines.iter().enumerate() {
             // An event that became several is only seen when its last line is.
             let id = update.generation.filter(|_| numbered && index == last);
@@ -208,7 +208,7 @@ pub(super) fn crowded() -> a2a_types::Error {
 const PIECE: usize = 16 * 1024;
 
 /// Bytes reserved for an event, enough for most: to grow piece by piece takes 3 % of a stream.
-const USUAL: usize = 512;
+const INITIAL_CAPACITY: usize = 512;
 
 impl http_body::Body for Body {
     type Data = Bytes;

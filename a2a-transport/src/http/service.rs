@@ -195,7 +195,9 @@ impl<T: Transport> HttpService<T> {
 
     /// Sets the silence after which a stream gets a comment; 15 s by default.
     pub fn keep_alive(self, period: Duration) -> Self {
-        self.with(|settings| settings.keep_alive = period.clamp(Duration::from_millis(1), LONGEST))
+        self.with(|settings| {
+            settings.keep_alive = period.clamp(Duration::from_millis(1), MAX_DURATION)
+        })
     }
 
     fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
@@ -406,7 +408,7 @@ const RECEIVE_BUDGET: usize = 128 << 20;
 const ANSWER_BUDGET: usize = 256 << 20;
 
 /// Practically unlimited, and still a time that can be added to the present.
-const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+const MAX_DURATION: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// Path of the keys that verify push notifications.
 const KEYS: &str = "/.well-known/jwks.json";

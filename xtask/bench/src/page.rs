@@ -61,7 +61,7 @@ fn bars(page: &mut String, medians: &[(&str, f64)]) {
     let height = medians.len() * LINE;
     let _ = write!(page, r#"<svg viewBox="0 0 {WIDTH} {height}" role="img">"#);
     for (index, (server, median)) in medians.iter().enumerate() {
-        let (top, length) = (index * LINE, median / longest * LONGEST);
+        let (top, length) = (index * LINE, median / longest * MAX_BAR);
         let (base, server) = (top + LINE / 2 + 5, escaped(server));
         let class = match server.as_str() {
             ceiling if ceiling.starts_with("hyper") => "ceiling",
@@ -102,7 +102,7 @@ fn escaped(text: &str) -> String {
 /// Of a drawing, how wide all of it is, its names, and its longest bar; and how high a line is.
 const WIDTH: usize = 560;
 const NAMES: usize = 170;
-const LONGEST: f64 = 300.0;
+const MAX_BAR: f64 = 300.0;
 const LINE: usize = 26;
 
 const HEAD: &str = r#"<!doctype html>

@@ -85,7 +85,7 @@ fn collect(directory: &Path, prefix: &str, sources: &mut Vec<Source>) -> Result<
 const EXTENSIONS: &[&str] = &[".rs", ".toml", ".md"];
 
 /// Past this, a file has a second noun in it.
-const LONGEST: usize = 500;
+const MAX_LINES: usize = 500;
 
 /// No source file is longer than people read.
 pub(super) fn lengths(workspace: &Workspace) -> Vec<Violation> {
@@ -94,8 +94,8 @@ pub(super) fn lengths(workspace: &Workspace) -> Vec<Violation> {
     sources
         .filter_map(|source| {
             let count = source.text.lines().count();
-            let problem = format!("{count} lines, more than {LONGEST}");
-            (count > LONGEST).then(|| Violation::new(&source.path, problem))
+            let problem = format!("{count} lines, more than {MAX_LINES}");
+            (count > MAX_LINES).then(|| Violation::new(&source.path, problem))
         })
         .collect()
 }

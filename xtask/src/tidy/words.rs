@@ -46,6 +46,7 @@ const FORBIDDEN: &[Forbidden] = &[
     Forbidden { word: "todo!", is_in: |source, line| code(source, line, "todo!("), reason: "unfinished" },
     Forbidden { word: "unimplemented!", is_in: |source, line| code(source, line, "unimplemented!("), reason: "unfinished" },
     Forbidden { word: "#[ignore]", is_in: |source, line| code(source, line, "#[ignore"), reason: "a test that does not run tests nothing" },
+    Forbidden { word: "const MOST", is_in: names_no_limit, reason: "a limit is MAX_, MIN_ or DEFAULT_ and what it limits" },
     Forbidden { word: "sleep", is_in: sleeps, reason: "wait for what happens, or pause the clock" },
 ];
 
@@ -236,6 +237,18 @@ fn judge(sources: &[Source], exceptions: &[Exception]) -> Vec<Violation> {
 
 fn code(source: &Source, line: &str, word: &str) -> bool {
     source.is_rust() && !line.trim_start().starts_with("//") && line.contains(word)
+}
+
+/// A constant that is named by a superlative.
+fn names_no_limit(source: &Source, line: &str) -> bool {
+    let names = [
+        "const MOST",
+        "const LEAST",
+        "const LONGEST",
+        "const LARGEST",
+        "const USUAL",
+    ];
+    names.iter().any(|name| code(source, line, name))
 }
 
 /// A call or an import of the sleep of a thread or of tokio.

@@ -76,10 +76,10 @@ pub(crate) fn json(value: &impl Serialize) -> serde_json::Result<String> {
 
 /// Returns text on one line, shortened.
 fn line(text: &str) -> String {
-    const LONGEST: usize = 200;
+    const MAX_LINE: usize = 200;
     let words: Vec<_> = text.split_whitespace().collect();
     let line: String = words.join(" ").chars().map(visible).collect();
-    match line.char_indices().nth(LONGEST) {
+    match line.char_indices().nth(MAX_LINE) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }

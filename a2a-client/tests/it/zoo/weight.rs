@@ -34,8 +34,8 @@ async fn weighed() {
     let most = most.await.unwrap().saturating_sub(before) >> 20;
     println!("{most} MiB at most");
     assert!(
-        most <= MOST,
-        "the client has taken {most} MiB, expected {MOST} at most"
+        most <= MAX_MIB,
+        "the client has taken {most} MiB, expected {MAX_MIB} at most"
     );
 }
 
@@ -68,4 +68,4 @@ const WEIGHED: &str = "A2A_ZOO_IS_WEIGHED";
 const PAGE: usize = 4096;
 
 /// In MiB, those of the servers included.
-const MOST: usize = 40;
+const MAX_MIB: usize = 40;

@@ -137,7 +137,7 @@ impl Conversation {
     async fn hear(&mut self) -> Option<Value> {
         loop {
             let mut line = Vec::new();
-            let mut bounded = (&mut self.says).take(LONGEST);
+            let mut bounded = (&mut self.says).take(MAX_LINE);
             match bounded.read_until(b'\n', &mut line).await {
                 Ok(1..) if line.ends_with(b"\n") => {}
                 _ => return None,
@@ -156,4 +156,4 @@ fn is_over(report: &Value) -> bool {
 }
 
 /// Maximum bytes of a line of a client.
-const LONGEST: u64 = 64 << 20;
+const MAX_LINE: u64 = 64 << 20;

@@ -250,7 +250,7 @@ async fn ask(method: &str, url: &str, headers: &str, body: &[u8]) -> io::Result<
     stream.write_all(head.as_bytes()).await?;
     stream.write_all(body).await?;
     let mut answer = Vec::new();
-    stream.take(LONGEST).read_to_end(&mut answer).await?;
+    stream.take(MAX_ANSWER).read_to_end(&mut answer).await?;
     let answer = String::from_utf8_lossy(&answer);
     let status = answer
         .split(' ')
@@ -276,4 +276,4 @@ async fn ask(method: &str, url: &str, headers: &str, body: &[u8]) -> io::Result<
 const HASTY: Duration = Duration::from_secs(1);
 
 /// Maximum number of bytes read of an answer.
-const LONGEST: u64 = 64 << 10;
+const MAX_ANSWER: u64 = 64 << 10;

@@ -118,7 +118,7 @@ impl<T: Transport> Wired<T> {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (mut head, body) = request.into_parts();
-        let Ok(body) = Limited::new(body, LONGEST).collect().await else {
+        let Ok(body) = Limited::new(body, MAX_BODY).collect().await else {
             let mut refusal = Response::new(Full::default().boxed_unsync());
             *refusal.status_mut() = http::StatusCode::PAYLOAD_TOO_LARGE;
             return refusal;
@@ -241,4 +241,4 @@ const EVENTS: &str = "text/event-stream";
 const LONG: usize = 300;
 
 /// Maximum bytes of a request body.
-const LONGEST: usize = 128 << 20;
+const MAX_BODY: usize = 128 << 20;

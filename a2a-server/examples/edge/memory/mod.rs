@@ -73,7 +73,7 @@ impl Attack {
 /// Sends requests with a full field, several at a time; returns how many of them were accepted.
 async fn fill(server: &Running, field: &Field, count: usize) -> Result<String, Failure> {
     let task = peers::begun(server.address).await?;
-    let bodies = Arc::new(field.bodies(LARGEST, &task));
+    let bodies = Arc::new(field.bodies(MAX_FIELD, &task));
     let (mut sent, mut accepted) = (0, 0);
     // Of a field that is refused each time nothing is kept: more requests show no more.
     for number in [count.min(FIRST), count.saturating_sub(FIRST)] {
@@ -93,4 +93,4 @@ const FIRST: usize = 100;
 /// Limit on the resident memory of a server, in MiB.
 const MAX_RESIDENT: f64 = 600.0;
 /// Bytes of a field that fit into a body of 4 MiB.
-const LARGEST: usize = (4 << 20) - (64 << 10);
+const MAX_FIELD: usize = (4 << 20) - (64 << 10);

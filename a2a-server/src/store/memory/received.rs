@@ -60,7 +60,7 @@ impl Inbox {
     }
 
     pub(super) fn note(&mut self, owner: &Owner, receipt: Receipt, outcome: Outcome) {
-        while self.entries.len() >= MOST || self.bytes > MAX_BYTES {
+        while self.entries.len() >= MAX_MESSAGES || self.bytes > MAX_BYTES {
             self.forget_first();
         }
         let hash = self.hasher.hash_one((owner, &receipt.message));
@@ -197,7 +197,7 @@ fn is_written(uuid: Uuid, text: &str) -> bool {
 }
 
 /// Maximum number of received messages that are remembered.
-const MOST: usize = 100_000;
+const MAX_MESSAGES: usize = 100_000;
 
 /// Maximum of the bytes of their answers and names.
 const MAX_BYTES: usize = 64 << 20;
@@ -255,7 +255,7 @@ mod tests {
         );
         assert_eq!(found(&inbox, "0"), None);
         let long = Duration::from_secs(1 << 30);
-        for number in 0..MOST {
+        for number in 0..MAX_MESSAGES {
             let outcome = Outcome::Task("b".into());
             inbox.note(&owner, receipt(&number.to_string(), long), outcome);
         }
@@ -265,7 +265,10 @@ mod tests {
         inbox.note(&owner, receipt("100000", long), Outcome::Task("b".into()));
         assert_eq!(found(&inbox, "0"), None);
         assert_eq!(found(&inbox, "1"), kept);
-        assert_eq!((inbox.entries.len(), inbox.numbers.len()), (MOST, MOST));
+        assert_eq!(
+            (inbox.entries.len(), inbox.numbers.len()),
+            (MAX_MESSAGES, MAX_MESSAGES)
+        );
     }
 
     #[tokio::test]

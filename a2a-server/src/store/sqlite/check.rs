@@ -40,7 +40,7 @@ fn read(connection: &Connection, report: &mut SqliteReport) -> Result<(), Error>
         report.damages.push(text);
         return Ok(());
     }
-    let sql = format!("pragma quick_check({MOST})");
+    let sql = format!("pragma quick_check({MAX_DAMAGES})");
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -70,4 +70,4 @@ fn is_damage(error: &Error) -> bool {
 }
 
 /// Maximum number of damages reported.
-const MOST: u32 = 100;
+const MAX_DAMAGES: u32 = 100;

@@ -98,12 +98,12 @@ fn appended(events: &[Event]) -> Result<Rows, StoreError> {
 
 /// Adds a line.
 fn add(rows: &mut Rows, event: &impl Serialize) -> Result<(), StoreError> {
-    if let Some((count, row)) = rows.last_mut().filter(|(count, _)| *count < MOST) {
+    if let Some((count, row)) = rows.last_mut().filter(|(count, _)| *count < MAX_ROW_EVENTS) {
         *count += 1;
         row.push(b'\n');
         return serde_json::to_writer(row, event).map_err(StoreError::failed);
     }
-    let mut row = Vec::with_capacity(USUAL);
+    let mut row = Vec::with_capacity(INITIAL_CAPACITY);
     serde_json::to_writer(&mut row, event).map_err(StoreError::failed)?;
     rows.push((1, row));
     Ok(())
@@ -120,6 +120,6 @@ pub(super) fn count(row: &[u8]) -> u64 {
 }
 
 /// Maximum number of events in a row: a reader that begins in the middle passes over the others.
-const MOST: u64 = 16;
+const MAX_ROW_EVENTS: u64 = 16;
 /// Initial capacity of a row in bytes; most need no more.
-const USUAL: usize = 768;
+const INITIAL_CAPACITY: usize = 768;

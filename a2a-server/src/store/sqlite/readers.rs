@@ -78,7 +78,7 @@ impl Readers {
         if waiting.idle > 0 {
             self.queue.came.notify_one();
         }
-        if waiting.jobs.len() > waiting.idle && waiting.threads < MOST {
+        if waiting.jobs.len() > waiting.idle && waiting.threads < MAX_THREADS {
             let (queue, path) = (Arc::clone(&self.queue), self.path.clone());
             let thread = std::thread::Builder::new().name("a2a-sqlite-read".to_owned());
             let begun = thread.spawn(move || queue.work(&path));
@@ -184,6 +184,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Maximum number of threads: the tables are in the file system's cache, more would only take turns.
-const MOST: usize = 4;
+const MAX_THREADS: usize = 4;
 /// Maximum number of jobs at once; more wait for a place.
 const MAX_WAITING: usize = 1024;

@@ -54,13 +54,13 @@ pub(super) fn holds(what: impl AsRef<str>, it_does: bool) -> Checked {
 /// A value as people can still read it.
 pub(super) fn short(value: &impl Debug) -> String {
     let text = format!("{value:?}");
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
 }
 
-const LONGEST: usize = 800;
+const MAX_TEXT: usize = 800;
 
 /// An answer that must be an error like this.
 macro_rules! refused {

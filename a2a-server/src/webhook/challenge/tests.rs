@@ -57,7 +57,7 @@ async fn only_who_repeats_the_token_agrees() {
     }
     let long = format!(
         "HTTP/1.1 200 X\r\ncontent-type: text/plain\r\n\r\n#{}",
-        " ".repeat(LONGEST)
+        " ".repeat(MAX_ANSWER)
     );
     let stage = receiver(long.leak());
     check(

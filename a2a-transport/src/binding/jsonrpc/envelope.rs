@@ -12,7 +12,7 @@ use crate::{Envelope, Error};
 /// Closes the envelope of an answer.
 pub(super) fn seal(id: Id, dialect: Dialect, result: Result<impl Serialize, A2aError>) -> Vec<u8> {
     let outcome = result.map_err(|error| write_error(error, dialect));
-    let mut text = Vec::with_capacity(USUAL);
+    let mut text = Vec::with_capacity(INITIAL_CAPACITY);
     match serde_json::to_writer(&mut text, &Response { id, outcome }) {
         Ok(()) => text,
         // Everything in it is our own type with string keys, so it always serialises.
@@ -22,7 +22,7 @@ pub(super) fn seal(id: Id, dialect: Dialect, result: Result<impl Serialize, A2aE
 
 /// Initial capacity of an answer in bytes, enough for most: growing by copies would be 3 % of a send and 5 %
 /// of a get.
-const USUAL: usize = 1024;
+const INITIAL_CAPACITY: usize = 1024;
 
 /// Returns the envelope of an answer up to its result.
 pub(super) fn before_result(id: &Id) -> Vec<u8> {

@@ -28,7 +28,7 @@ pub(super) fn lines(portion: Vec<Part>) -> Vec<Vec<Part>> {
     for part in portion.into_iter().flat_map(pieces) {
         let length = part.as_text().map_or(0, str::len);
         match lines.last_mut() {
-            Some((sum, line)) if *sum + length <= LONGEST => {
+            Some((sum, line)) if *sum + length <= MAX_LINE_BYTES => {
                 *sum += length;
                 line.push(part);
             }
@@ -40,7 +40,7 @@ pub(super) fn lines(portion: Vec<Part>) -> Vec<Vec<Part>> {
 
 /// Splits a part of long text into several.
 fn pieces(part: Part) -> Vec<Part> {
-    let Some(text) = part.as_text().filter(|text| text.len() > LONGEST) else {
+    let Some(text) = part.as_text().filter(|text| text.len() > MAX_LINE_BYTES) else {
         return vec![part];
     };
     let mut rest = text;
@@ -58,13 +58,13 @@ fn pieces(part: Part) -> Vec<Part> {
 
 /// Returns the end of the first piece of a text, at a character boundary.
 fn boundary(text: &str) -> usize {
-    let most = LONGEST.min(text.len());
+    let most = MAX_LINE_BYTES.min(text.len());
     let ends = (0..=most).rev().find(|end| text.is_char_boundary(*end));
     ends.unwrap_or(most)
 }
 
 /// Maximum bytes of text in one line: JSON may make six of each.
-pub(super) const LONGEST: usize = 64 << 10;
+pub(super) const MAX_LINE_BYTES: usize = 64 << 10;
 
 /// Group of parts that may share a portion.
 #[derive(Clone, Copy, PartialEq)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::heard::Heard;
-use super::portion::{LONGEST, lines, portions};
+use super::portion::{MAX_LINE_BYTES, lines, portions};
 use super::stored::{is_step_message, unmark};
 use super::{ObjectType, ResponseMetadata, Step, reasoning_id};
 use crate::{
@@ -331,7 +331,7 @@ pub(super) fn as_reasoning(parts: Vec<Part>) -> Vec<Part> {
 /// Returns whether a message is too long for one line of a stream.
 fn is_long(message: &Message) -> bool {
     let texts = message.parts.iter().filter_map(Part::as_text);
-    texts.map(str::len).sum::<usize>() > LONGEST
+    texts.map(str::len).sum::<usize>() > MAX_LINE_BYTES
 }
 
 /// Returns whether clients of the framework make an error of a state and keep the status' message.

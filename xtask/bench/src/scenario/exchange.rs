@@ -104,7 +104,13 @@ pub(super) async fn cores(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     both.callers = plan.cores.to_vec();
     let ceiling = both.ceiling().await?;
     let contenders = [ceiling, one, both];
-    let mut cores = requests(plan, "send, on both processors", &contenders, MOST).await?;
+    let mut cores = requests(
+        plan,
+        "send, on both processors",
+        &contenders,
+        MAX_CONNECTIONS,
+    )
+    .await?;
     let gain = cores.ratio("ours, both", "ours, one processor", "rate");
     cores.claim("rate, both ÷ one", gain, Bound::AtLeast(1.0));
     Ok(vec![cores])
@@ -133,7 +139,7 @@ pub(super) async fn stores(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     let mut sqlite = memory.clone().named("SQLite");
     sqlite.settings.directory = Some(directory.path().to_owned());
     let contenders = [memory.ceiling().await?, memory, sqlite];
-    let mut stores = requests(plan, "send, by store", &contenders, MOST).await?;
+    let mut stores = requests(plan, "send, by store", &contenders, MAX_CONNECTIONS).await?;
     let rate = stores.ratio("SQLite", CEILING, "rate");
     stores.claim("rate, SQLite ÷ hyper alone", rate, Bound::AtLeast(0.15));
     Ok(vec![stores])
@@ -156,7 +162,7 @@ pub(super) async fn http2(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     let mut ours = Contender::ours(plan, Ask::Send, TEXT);
     ours.settings.http2 = true;
     let contenders = [ours.ceiling().await?, ours];
-    let load = format!("send over HTTP/2, 4 connections, {MOST} at once");
+    let load = format!("send over HTTP/2, 4 connections, {MAX_CONNECTIONS} at once");
     let measured = hold(
         plan,
         load,
@@ -164,7 +170,7 @@ pub(super) async fn http2(plan: &Plan) -> Result<Vec<Measured>, Failure> {
         &contenders,
         async |contender, process| {
             let address = process.address();
-            let callers = || multiplexed::callers(address, 4, MOST, &contender.text);
+            let callers = || multiplexed::callers(address, 4, MAX_CONNECTIONS, &contender.text);
             measured(plan, process, callers).await
         },
     );
@@ -257,7 +263,7 @@ fn best(plan: &Plan, measured: &mut Measured, least: f64) {
 }
 
 fn late(measured: &mut Measured, connections: usize) {
-    if connections == MOST {
+    if connections == MAX_CONNECTIONS {
         let late = measured.ratio(OURS, CEILING, "p99");
         measured.claim("p99, ours ÷ hyper alone", late, Bound::AtMost(3.0));
     }
@@ -273,7 +279,7 @@ const CACHED: f64 = 12_000.0;
 const MANY: usize = 16;
 
 /// Maximum number of connections.
-const MOST: usize = 64;
+const MAX_CONNECTIONS: usize = 64;
 
 /// Text of each message.
 const TEXT: &str = "say this back to me";

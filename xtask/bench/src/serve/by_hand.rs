@@ -138,7 +138,7 @@ impl Shelf {
         let mut held = lock(&self.0);
         held.tasks.insert(id.clone(), Arc::clone(&task));
         held.order.push_back(id);
-        if held.order.len() > MOST
+        if held.order.len() > MAX_TASKS
             && let Some(first) = held.order.pop_front()
         {
             held.tasks.remove(&first);
@@ -159,7 +159,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Maximum number of tasks: as many as ours keeps.
-const MOST: usize = 10_000;
+const MAX_TASKS: usize = 10_000;
 
 /// Number of events that an agent may be ahead.
 const AHEAD: usize = 16;
