@@ -106,14 +106,14 @@ fn http1(options: &ServeOptions) -> http1::Builder {
     let mut builder = http1::Builder::new();
     // We count them ourselves. hyper has room for that many anyway, and makes room for any other number
     // with every request.
-    if options.headers > USUAL_HEADERS {
+    if options.headers > DEFAULT_HEADERS {
         builder.max_headers(options.headers);
     }
     builder
         // How long a head may take is our affair: hyper counts the time between requests in.
         .header_read_timeout(None)
         // A head that does not fit gets 431; what is written waits in a buffer of the same size.
-        .max_buf_size(options.header_bytes.max(SMALLEST_BUFFER));
+        .max_buf_size(options.header_bytes.max(MIN_BUFFER));
     builder
 }
 
@@ -134,9 +134,9 @@ fn http2(options: &ServeOptions) -> http2::Builder<Streams> {
 }
 
 /// Number of headers that hyper reads by default.
-const USUAL_HEADERS: usize = 100;
+const DEFAULT_HEADERS: usize = 100;
 /// Smallest buffer that hyper accepts, in bytes.
-const SMALLEST_BUFFER: usize = 8 * 1024;
+const MIN_BUFFER: usize = 8 * 1024;
 /// Bytes of an answer that may wait in memory, for each stream of HTTP/2.
 const SEND_BUFFER: usize = 64 * 1024;
 /// Bytes of its body that a request of HTTP/2 may send ahead of our reading.
