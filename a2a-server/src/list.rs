@@ -13,7 +13,7 @@ use crate::store::limits::size_of_task;
 use crate::store::{Listing, Owner, Page, Place, StoreError, TaskBudget};
 
 /// Tasks of a page, unless the caller sets another number. Specification 1.0 §3.1.4.
-const USUAL_PAGE: u32 = 50;
+const DEFAULT_PAGE: u32 = 50;
 /// Maximum number of tasks of a page. Specification 1.0 §3.1.4.
 const MAX_PAGE: u32 = 100;
 
@@ -23,7 +23,7 @@ impl Inner {
         params: ListTasksRequest,
         context: Context,
     ) -> Result<Reply, A2aError> {
-        let page_size = params.page_size.unwrap_or(USUAL_PAGE);
+        let page_size = params.page_size.unwrap_or(DEFAULT_PAGE);
         if !(1..=MAX_PAGE).contains(&page_size) {
             return Err(invalid(
                 "pageSize",
