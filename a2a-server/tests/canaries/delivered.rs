@@ -71,13 +71,14 @@ async fn nobody_is_there() {
     check(&format!("https://{no_tls}/"), "by TLS").await;
 }
 
-/// A receiver that wants to be asked again at once, until it is given up.
+/// A receiver that refuses every notification, until it is given up.
 #[tokio::test]
 async fn what_could_not_be_told() {
     log();
-    let answer = format!("HTTP/1.1 503 {ANSWER}\r\nretry-after: 0\r\ncontent-length: 0\r\n\r\n");
+    let answer = format!("HTTP/1.1 503 {ANSWER}\r\ncontent-length: 0\r\n\r\n");
     let (hook, _told) = hook(answer).await;
-    let server = builder().build().unwrap();
+    let at_once = builder().retry_webhooks([std::time::Duration::ZERO]);
+    let server = at_once.build().unwrap();
     let address = serve(&server).await;
     let [(method, params), ..] = messages("echo", &format!("http://{hook}/"), Scheme::Bearer);
     let sent = as_owner(address, &rpc(method, &params)).await;
