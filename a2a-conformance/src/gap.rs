@@ -18,7 +18,7 @@ pub enum Gap {
         /// The check that it names.
         check: &'static str,
     },
-    /// A requirement names a check that is not made in its generation.
+    /// A requirement names a check that is not made in its version.
     OtherGeneration {
         /// The requirement.
         requirement: &'static str,
@@ -43,7 +43,7 @@ impl fmt::Display for Gap {
             Self::OtherGeneration { requirement, check } => {
                 write!(
                     f,
-                    "{requirement} names {check}, which is not made in its generation"
+                    "{requirement} names {check}, which is not made in its version"
                 )
             }
             Self::NoRequirement { check, dialect } => {

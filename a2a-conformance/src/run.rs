@@ -304,7 +304,7 @@ impl fmt::Display for Column {
         match (&self.dialect, &self.binding) {
             (Some(dialect), Some(binding)) => write!(out, "{dialect} {binding}"),
             (Some(only), None) | (None, Some(only)) => out.write_str(only),
-            (None, None) => out.write_str("every generation"),
+            (None, None) => out.write_str("every version"),
         }
     }
 }

@@ -29,7 +29,7 @@ pub enum Error {
         challenge: Option<String>,
     },
     /// The agent's protocol version has no such operation; nothing was sent.
-    #[error("{} does not exist in generation {dialect}", operation.name())]
+    #[error("{} does not exist in version {dialect}", operation.name())]
     NotSupported {
         /// Operation of the call.
         operation: Operation,

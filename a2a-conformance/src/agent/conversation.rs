@@ -229,7 +229,7 @@ impl<'t> Conversation<'t> {
         let mut lanes = self.target.all_lanes();
         let lane = lanes
             .find(|lane| lane.dialect == self.lane.dialect && lane.binding.to_string() == binding);
-        lane.ok_or_else(|| Stop::Nonsense(format!("there is no {binding} in this generation")))
+        lane.ok_or_else(|| Stop::Nonsense(format!("there is no {binding} in this version")))
     }
 
     /// Returns the mismatches with a step's expectation; none if the lenient one is met, which is noted.

@@ -43,7 +43,7 @@ impl Streaming {
                     .push(json!({"error": format!("{:?}", error.kind)}));
             }
             Err(error) => {
-                let found = unless(false, &place, "an event of this generation", &error);
+                let found = unless(false, &place, "an event of this version", &error);
                 see("stream.event-shapes", found);
                 self.events.push(json!({"unreadable": text}));
             }

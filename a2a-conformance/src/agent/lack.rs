@@ -86,17 +86,17 @@ impl Target {
             }
             Need::CardKeys => (true, ""),
             Need::Authentication => (has_authentication, "that callers show who they are"),
-            Need::BothBindings => (both(), "JSON-RPC and HTTP+JSON in this generation"),
-            Need::OneBinding => (!both(), "only one binding in this generation"),
+            Need::BothBindings => (both(), "JSON-RPC and HTTP+JSON in this version"),
+            Need::OneBinding => (!both(), "only one binding in this version"),
             Need::Extension => (!capabilities.extensions.is_empty(), "an extension"),
             Need::RequiredExtension => (required, "a required extension"),
             Need::NoRequiredExtension => (!required, "no required extension"),
             Need::Tenant => (lane.tenant.is_some(), "a tenant"),
             Need::Signatures => (!card.signatures.is_empty(), "signatures"),
             Need::OldGeneration => (old_there(), "0.2 or 0.3 by JSON-RPC at this URL"),
-            Need::NoOldGeneration => (!old(), "no generation before 1.0"),
+            Need::NoOldGeneration => (!old(), "no version before 1.0"),
             Need::Here if !self.is_here => {
-                return not_applicable("the agent runs elsewhere: whom it calls there is not seen");
+                return not_applicable("the agent runs elsewhere, where its calls cannot be seen");
             }
             Need::Here => (true, ""),
             Need::Https => (self.place.starts_with("https:"), "a place at `https`"),

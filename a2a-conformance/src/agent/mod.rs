@@ -279,7 +279,7 @@ async fn check_once(options: &Options, target: &Target, lane: &Lane, case: &Case
     (result.verdict, result.reason) = match held {
         _ if is_unmet => (unmet(level), None),
         Err(Stop::NotSpoken) => {
-            let told = "this generation has no such operation";
+            let told = "this version has no such operation";
             (Verdict::NotApplicable, reason(told))
         }
         Err(Stop::NotApplicable(told)) => (Verdict::NotApplicable, Some(told)),

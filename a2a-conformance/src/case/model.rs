@@ -253,7 +253,7 @@ impl Case {
         let mut problems = Vec::new();
         for dialect in &self.dialects {
             if Dialect::ALL.iter().all(|known| known.version() != dialect) {
-                problems.push(format!("`{dialect}` is no generation"));
+                problems.push(format!("`{dialect}` is no version"));
             }
         }
         for binding in &self.bindings {

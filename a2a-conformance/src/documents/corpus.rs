@@ -388,5 +388,5 @@ fn parse<T: de::DeserializeOwned>(file: &str, data: &[u8]) -> Result<T, CorpusEr
 fn dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Dialect, D::Error> {
     let version = String::deserialize(deserializer)?;
     Dialect::from_version(&version)
-        .ok_or_else(|| de::Error::custom(format!("no generation {version}")))
+        .ok_or_else(|| de::Error::custom(format!("no version {version}")))
 }

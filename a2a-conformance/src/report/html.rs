@@ -214,7 +214,7 @@ fn cards(run: &Run) -> Vec<Card> {
                     Some("GRPC") => "gRPC",
                     Some(_) => "another binding",
                     None if column.dialect.is_some() => "any binding",
-                    None => "generations",
+                    None => "versions",
                 },
                 percent: (must.met * 100).checked_div(must.scored).unwrap_or(0),
                 state: match () {
@@ -261,7 +261,7 @@ fn choices(run: &Run) -> Vec<Choice> {
         ("level", "Level", levels.collect()),
         (
             "generation",
-            "Generation",
+            "Version",
             distinct(
                 columns
                     .iter()

@@ -232,7 +232,7 @@ fn every_outcome_has_its_code() {
     check(
         &["list", url, "--dialect", "0.2"],
         3,
-        &["does not exist in generation 0.2", "hint"],
+        &["does not exist in version 0.2", "hint"],
     );
     check(
         &["card", "http://127.0.0.1:1"],

@@ -166,7 +166,7 @@ bugs! {
         ];
     S40: "the card is signed over its signatures, too",
         NEWEST, ["card.signature-verifies"];
-    S41: "webhooks are told states in the letters of another generation",
+    S41: "webhooks are told states in the letters of another version",
         PLACES, ["push.body"];
     S42: "files are fetched from wherever they are said to be",
         PLACES, ["send.private-files-not-fetched"];

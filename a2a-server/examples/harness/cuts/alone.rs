@@ -108,7 +108,7 @@ pub(super) async fn follow(
         .attempts(1000)
         .reconnections(1000)
         .base(Duration::from_millis(1))
-        .most(Duration::from_millis(50))
+        .most(Duration::from_millis(5))
         .budget(100, 1000)
         .resend_messages(true);
     let client = Client::at(&proxy.url(), trial.dialect)?.retries(retries);

@@ -53,7 +53,7 @@ pub fn read_call(
     };
 
     let Some(mut method) = Dialect::of_method(&request.method) else {
-        let text = format!("$.method: no generation knows `{}`", clip(&request.method));
+        let text = format!("$.method: no version knows `{}`", clip(&request.method));
         return Err(refuse(
             latest,
             A2aError::new(ErrorKind::MethodNotFound, text),
