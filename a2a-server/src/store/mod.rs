@@ -38,8 +38,8 @@ pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement
 /// Keeps the logs of tasks.
 ///
 /// Every method about one task takes its owner: a task of another owner is not found. A log is only ever
-/// appended to; its length is the task's *generation*. What a method has resolved to stays true: a durable
-/// store has written it by then.
+/// appended to; its length is the task's *generation*. A durable store has written an
+/// effect before its method returns.
 ///
 /// Calls about one task take effect in the order in which they are made: a call whose future is dropped may
 /// take effect or not, but not after later calls. A task holds at most 1,000 messages of its caller, 64 MiB

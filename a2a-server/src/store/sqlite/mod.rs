@@ -42,7 +42,7 @@ use super::{
 
 /// Keeps tasks in a SQLite file, which any tool for SQLite can read.
 ///
-/// What a method has resolved to survives the end of the process and of the power: the file is in WAL mode
+/// A write survives the end of the process and a power failure once its method returns: the file is in WAL mode
 /// with `synchronous=FULL`. One thread writes and commits for many callers at once, a few connections read
 /// beside it. The file belongs to one process at a time.
 ///
