@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::Operation;
-
 /// A published version of the protocol.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
@@ -85,43 +83,6 @@ impl Dialect {
     /// Path of the extended card in 0.2, below or beside the endpoint (0.2 §7.8).
     pub const EXTENDED_CARD_PATH: &str = "/agent/authenticatedExtendedCard";
 
-    /// Returns the path of a parameter of the canonical model as this version spells it in JSON-RPC.
-    pub fn path_of_param(self, operation: Operation, path: &str) -> String {
-        use Operation::{
-            CreateTaskPushNotificationConfig as Create, DeleteTaskPushNotificationConfig as Delete,
-            GetTaskPushNotificationConfig as Get, ListTaskPushNotificationConfigs as List,
-            SendMessage, SendStreamingMessage,
-        };
-        let renamed: &[(&str, &str)] = match (self, operation) {
-            (Self::V1_0, _) => &[],
-            (Self::V0_1, SendMessage | SendStreamingMessage) => &[
-                ("message.taskId", "id"),
-                ("message.contextId", "sessionId"),
-                ("configuration.acceptedOutputModes", "acceptedOutputModes"),
-                (
-                    "configuration.taskPushNotificationConfig.",
-                    "pushNotification.",
-                ),
-            ],
-            (_, SendMessage | SendStreamingMessage) => &[(
-                "configuration.taskPushNotificationConfig.",
-                "configuration.pushNotificationConfig.",
-            )],
-            (Self::V0_1, Create | Get) => &[("taskId", "id"), ("", "pushNotificationConfig.")],
-            (_, Create) => &[("taskId", "taskId"), ("", "pushNotificationConfig.")],
-            (_, Get | List | Delete) => &[("taskId", "id"), ("id", "pushNotificationConfigId")],
-            _ => &[],
-        };
-        let theirs = |(ours, theirs): &(&str, &str)| {
-            let rest = path.strip_prefix(ours)?;
-            Some(format!("{theirs}{rest}"))
-        };
-        renamed
-            .iter()
-            .find_map(theirs)
-            .unwrap_or_else(|| path.to_owned())
-    }
-
     /// Returns the behaviour of tasks in this version.
     pub fn rules(self) -> Rules {
         Rules {
@@ -136,64 +97,11 @@ impl Dialect {
             names_messages: self != Self::V0_1,
         }
     }
-
-    /// Returns the name of an operation on JSON-RPC, or `None` if this version lacks the operation.
-    pub fn method(self, operation: Operation) -> Option<&'static str> {
-        if self == Self::V1_0 {
-            return Some(operation.name());
-        }
-        let (_, names) = METHODS.iter().find(|(row, _)| *row == operation)?;
-        names[self as usize]
-    }
-
-    /// Returns the operation of a JSON-RPC method and the versions that use this name for it.
-    pub fn of_method(method: &str) -> Option<Method> {
-        let names = |dialect: Self, operation| dialect.method(operation) == Some(method);
-        let called = |operation: &Operation| {
-            let dialects: Vec<_> = Self::ALL
-                .iter()
-                .copied()
-                .filter(|d| names(*d, *operation))
-                .collect();
-            (!dialects.is_empty()).then_some(Method {
-                operation: *operation,
-                dialects,
-            })
-        };
-        let alias = ALIASES.iter().find(|(name, ..)| *name == method);
-        if let Some(&(_, operation, dialect)) = alias {
-            return Some(Method {
-                operation,
-                dialects: vec![dialect],
-            });
-        }
-        Operation::ALL.iter().find_map(called)
-    }
 }
 
 impl fmt::Display for Dialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.version())
-    }
-}
-
-/// Meaning of a JSON-RPC method name.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Method {
-    /// The operation.
-    pub operation: Operation,
-    /// The versions that use the name for it, the oldest first; never empty.
-    pub dialects: Vec<Dialect>,
-}
-
-impl Method {
-    /// Returns the version to answer in: `preferred` if it uses the name, else the latest that does.
-    /// Specification 1.0 §3.6.2 treats a caller that names no version as one of 0.3.
-    pub fn dialect(&self, preferred: Option<Dialect>) -> Dialect {
-        let latest = self.dialects.last().copied().unwrap_or(Dialect::V0_3);
-        preferred
-            .filter(|dialect| self.dialects.contains(dialect))
-            .unwrap_or(latest)
     }
 }
 
@@ -221,59 +129,9 @@ pub struct Rules {
     pub names_messages: bool,
 }
 
-/// The names of the operations on JSON-RPC in 0.1, 0.2 and 0.3; in 1.0 it is the operation's own.
-#[rustfmt::skip]
-const METHODS: &[(Operation, [Option<&str>; 3])] = &[
-    (Operation::SendMessage, [Some("tasks/send"), Some("message/send"), Some("message/send")]),
-    (Operation::SendStreamingMessage, [Some("tasks/sendSubscribe"), Some("message/stream"), Some("message/stream")]),
-    (Operation::GetTask, [Some("tasks/get"), Some("tasks/get"), Some("tasks/get")]),
-    (Operation::ListTasks, [None, None, Some("tasks/list")]),
-    (Operation::CancelTask, [Some("tasks/cancel"), Some("tasks/cancel"), Some("tasks/cancel")]),
-    (Operation::SubscribeToTask, [Some("tasks/resubscribe"), Some("tasks/resubscribe"), Some("tasks/resubscribe")]),
-    (Operation::CreateTaskPushNotificationConfig, [Some("tasks/pushNotification/set"), Some("tasks/pushNotificationConfig/set"), Some("tasks/pushNotificationConfig/set")]),
-    (Operation::GetTaskPushNotificationConfig, [Some("tasks/pushNotification/get"), Some("tasks/pushNotificationConfig/get"), Some("tasks/pushNotificationConfig/get")]),
-    (Operation::ListTaskPushNotificationConfigs, [None, Some("tasks/pushNotificationConfig/list"), Some("tasks/pushNotificationConfig/list")]),
-    (Operation::DeleteTaskPushNotificationConfig, [None, Some("tasks/pushNotificationConfig/delete"), Some("tasks/pushNotificationConfig/delete")]),
-    (Operation::GetExtendedAgentCard, [None, None, Some("agent/getAuthenticatedExtendedCard")]),
-];
-
-/// Other names that were published: 0.3 §11.1.3 and a table of 0.2.6 for the extended card, the release
-/// candidates of 1.0 for the list.
-const ALIASES: [(&str, Operation, Dialect); 2] = [
-    (
-        "agent/authenticatedExtendedCard",
-        Operation::GetExtendedAgentCard,
-        Dialect::V0_3,
-    ),
-    (
-        "ListTaskPushNotificationConfig",
-        Operation::ListTaskPushNotificationConfigs,
-        Dialect::V1_0,
-    ),
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_method_is_found_by_its_name() {
-        for &dialect in Dialect::ALL {
-            for &operation in Operation::ALL {
-                let Some(name) = dialect.method(operation) else {
-                    continue;
-                };
-                let method = Dialect::of_method(name).unwrap();
-                assert_eq!(method.operation, operation, "{name}");
-                assert_eq!(method.dialect(Some(dialect)), dialect, "{name}");
-            }
-        }
-        assert_eq!(
-            Dialect::of_method("tasks/get").unwrap().dialect(None),
-            Dialect::V0_3
-        );
-        assert_eq!(Dialect::of_method("tasks/fly"), None);
-    }
 
     #[track_caller]
     fn check_version(text: &str, expected: Option<Dialect>) {

@@ -42,13 +42,14 @@ mod dialect;
 mod error;
 mod event;
 pub mod extension;
+mod fold;
 mod hybrid;
 mod id;
 mod legacy;
 mod message;
+mod method;
 mod operation;
 mod params;
-mod parsing;
 mod part;
 mod proto;
 mod push;
@@ -75,11 +76,13 @@ pub use crate::card::{
     AgentCapabilities, AgentCard, AgentCardSignature, AgentExtension, AgentInterface,
     AgentProvider, AgentSkill,
 };
-pub use crate::dialect::{Dialect, Method, Rules, UnknownVersion};
+pub use crate::dialect::{Dialect, Rules, UnknownVersion};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::event::{Event, TaskArtifactUpdateEvent, TaskStatusUpdateEvent};
+pub use crate::fold::IllegalEvent;
 pub use crate::id::{ArtifactId, ConfigId, ContextId, MessageId, TaskId};
 pub use crate::message::{Message, Role};
+pub use crate::method::Method;
 pub use crate::operation::{Operation, Request, Response};
 pub use crate::params::{
     CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, GetExtendedAgentCardRequest,
@@ -95,5 +98,5 @@ pub use crate::security::{
     OAuth2SecurityScheme, OAuthFlows, OpenIdConnectSecurityScheme, PasswordOAuthFlow,
     SecurityRequirement, SecurityScheme, StringList,
 };
-pub use crate::task::{IllegalEvent, Task, TaskState, TaskStatus};
+pub use crate::task::{Task, TaskState, TaskStatus};
 pub use crate::timestamp::{InvalidTimestamp, Timestamp};

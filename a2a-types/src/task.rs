@@ -1,16 +1,12 @@
-//! Tasks and their state machine.
+//! Tasks and the transitions of their states.
 
-use serde::de::{Error as _, IntoDeserializer};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::artifact::ArtifactIndex;
 use crate::proto::{or_default, proto_enum, unless_empty};
 use crate::timestamp::zone_optional;
-use crate::{
-    Artifact, ContextId, Event, Message, MessageId, Object, TaskArtifactUpdateEvent, TaskId,
-    Timestamp,
-};
+use crate::{Artifact, ContextId, Message, Object, TaskId, Timestamp};
 
 /// A piece of work that an agent does for a caller. Specification 1.0 §4.1.1.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -79,11 +75,15 @@ fn known_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TaskState, 
     }
 }
 
-/// Returns the state that 0.2 and 0.3 call by this word.
+/// Returns the state that 0.2 and 0.3 call by this word: 1.0's name without its prefix, in lower case and
+/// with hyphens.
 fn older_state(word: &str) -> TaskState {
-    let word: Result<_, serde::de::value::Error> =
-        crate::v0_2::TaskState::deserialize(word.into_deserializer());
-    word.map_or(TaskState::Unspecified, TaskState::from)
+    let is_older = word
+        .bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    let name = format!("TASK_STATE_{}", word.to_ascii_uppercase().replace('-', "_"));
+    let state = is_older.then(|| TaskState::from_text(&name)).flatten();
+    state.unwrap_or(TaskState::Unspecified)
 }
 
 /// State of a task. Specification 1.0 §4.1.3.
@@ -170,34 +170,6 @@ impl From<TaskState> for TaskStatus {
     }
 }
 
-/// Reason for which an event cannot be applied to a task.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum IllegalEvent {
-    /// The event is about another task.
-    #[error("the event is about task `{event}`, not `{task}`")]
-    OtherTask {
-        /// The task it was applied to.
-        task: TaskId,
-        /// The task it names.
-        event: TaskId,
-    },
-    /// The task cannot go from its state to that of the event.
-    #[error("a task that is {} cannot become {}", from.as_str(), to.as_str())]
-    Transition {
-        /// Current state of the task.
-        from: TaskState,
-        /// State that the event sets.
-        to: TaskState,
-    },
-    /// A finished task produces nothing more.
-    #[error("a task that is {} produces no more artifacts", .0.as_str())]
-    ArtifactAfterEnd(TaskState),
-    /// A finished task takes no more messages.
-    #[error("a task that is {} takes no more messages", .0.as_str())]
-    MessageAfterEnd(TaskState),
-}
-
 impl Task {
     /// Returns a task that has just been accepted.
     pub fn submitted(id: TaskId, context_id: ContextId) -> Self {
@@ -212,98 +184,6 @@ impl Task {
         }
     }
 
-    /// Applies an event: a task is the fold of its log.
-    ///
-    /// - [`Event::Task`] replaces everything: it is a snapshot.
-    /// - [`Event::Message`] joins the history, after the message of the present status.
-    /// - [`Event::StatusUpdate`] replaces the status; the previous status' message joins the history.
-    /// - [`Event::ArtifactUpdate`] creates, replaces (`append` false) or extends (`append` true) the
-    ///   artifact of that id; appending to an unknown id creates it.
-    ///
-    /// An event that is refused changes nothing.
-    pub fn apply(&mut self, event: &Event) -> Result<(), IllegalEvent> {
-        self.apply_all(std::slice::from_ref(event))
-    }
-
-    /// Applies several events; if one of them is refused, none changes anything.
-    pub fn apply_all(&mut self, events: &[Event]) -> Result<(), IllegalEvent> {
-        self.state_after(self.status.state, events)?;
-        let mut index = ArtifactIndex::default();
-        events.iter().for_each(|event| self.take(event, &mut index));
-        Ok(())
-    }
-
-    /// Applies events one after the other and skips those that are refused. The cost grows with the number
-    /// of events, not with the number of artifacts that they are searched for in.
-    pub fn fold<'e>(&mut self, events: impl IntoIterator<Item = &'e Event>) {
-        let mut index = ArtifactIndex::default();
-        for event in events {
-            if self.state_after_one(self.status.state, event).is_ok() {
-                self.take(event, &mut index);
-            }
-        }
-    }
-
-    /// Returns the state after several events that are applied one after the other, beginning in the
-    /// state `from`. Errors: the first illegal one; nothing but the state decides what is legal.
-    pub fn state_after(
-        &self,
-        from: TaskState,
-        events: &[Event],
-    ) -> Result<TaskState, IllegalEvent> {
-        let after = |state, event| self.state_after_one(state, event);
-        events.iter().try_fold(from, after)
-    }
-
-    fn state_after_one(&self, from: TaskState, event: &Event) -> Result<TaskState, IllegalEvent> {
-        if let Some(other) = event.task_id().filter(|id| **id != self.id) {
-            return Err(IllegalEvent::OtherTask {
-                task: self.id.clone(),
-                event: other.clone(),
-            });
-        }
-        match event {
-            Event::Task(task) => Ok(task.status.state),
-            Event::Message(_) if from.is_terminal() => Err(IllegalEvent::MessageAfterEnd(from)),
-            Event::ArtifactUpdate(_) if from.is_terminal() => {
-                Err(IllegalEvent::ArtifactAfterEnd(from))
-            }
-            Event::Message(_) | Event::ArtifactUpdate(_) => Ok(from),
-            Event::StatusUpdate(update) => match update.status.state {
-                to if from.may_become(to) => Ok(to),
-                to => Err(IllegalEvent::Transition { from, to }),
-            },
-        }
-    }
-
-    fn take(&mut self, event: &Event, index: &mut ArtifactIndex) {
-        match event {
-            Event::Task(task) => {
-                self.clone_from(task);
-                *index = ArtifactIndex::default();
-            }
-            Event::Message(message) => {
-                self.remember_status();
-                self.history.push(message.clone());
-            }
-            Event::StatusUpdate(update) => {
-                self.remember_status();
-                self.status = update.status.clone();
-            }
-            Event::ArtifactUpdate(update) => self.assemble(update, index),
-        }
-    }
-
-    /// Moves the message of the status to the history, unless the agent has put it there already.
-    fn remember_status(&mut self) {
-        let said = self.status.message.take();
-        let last = self.history.last().map(|message| &message.message_id);
-        // 0.1 has no ids: what has none is never the same.
-        let is_known = |id: &MessageId| !id.is_empty() && last == Some(id);
-        let said = said.filter(|said| !is_known(&said.message_id));
-        self.history.extend(said.map(|message| *message));
-    }
-
     /// Keeps the last `length` messages of the history, or all of them if `length` is `None`.
     pub fn trim_history(&mut self, length: Option<u32>) {
         let Some(length) = length else { return };
@@ -311,17 +191,47 @@ impl Task {
         let surplus = self.history.len().saturating_sub(keep);
         self.history.drain(..surplus);
     }
-
-    fn assemble(&mut self, update: &TaskArtifactUpdateEvent, index: &mut ArtifactIndex) {
-        let chunk = &update.artifact;
-        let place = index.find(&self.artifacts, &chunk.artifact_id);
-        match place.and_then(|place| self.artifacts.get_mut(place)) {
-            Some(artifact) if update.append => artifact.append(chunk),
-            Some(artifact) => artifact.clone_from(chunk),
-            None => self.artifacts.push(chunk.clone()),
-        }
-    }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::Event;
+
+    /// Servers keep a few of these for every task, and pass them on.
+    #[test]
+    fn tasks_and_events_are_small() {
+        assert!(size_of::<TaskStatus>() <= 40);
+        assert!(size_of::<Task>() <= 152);
+        assert!(size_of::<Event>() <= 216);
+    }
+
+    #[test]
+    fn a_state_of_a_later_version_is_read_as_unspecified() {
+        let read = |state: &str| {
+            let status = serde_json::from_str::<TaskStatus>(&format!(r#"{{"state":{state}}}"#));
+            status.map(|status| status.state).ok()
+        };
+        assert_eq!(read(r#""TASK_STATE_WORKING""#), Some(TaskState::Working));
+        assert_eq!(read("3"), Some(TaskState::Completed));
+        assert_eq!(
+            read(r#""TASK_STATE_PONDERING""#),
+            Some(TaskState::Unspecified)
+        );
+        for none in ["true", "null", "{}", "[]", "99"] {
+            assert_eq!(read(none), None, "{none}");
+        }
+        // Agents that came from 0.3 may have kept its words.
+        for (word, state) in [
+            (r#""input-required""#, TaskState::InputRequired),
+            (r#""completed""#, TaskState::Completed),
+            (r#""cancelled""#, TaskState::Canceled),
+            (r#""unknown""#, TaskState::Unspecified),
+            (r#""WORKING""#, TaskState::Unspecified),
+        ] {
+            assert_eq!(read(word), Some(state), "{word}");
+        }
+        // A caller's filter by an unknown state is refused.
+        assert!(serde_json::from_str::<TaskState>(r#""TASK_STATE_PONDERING""#).is_err());
+    }
+}

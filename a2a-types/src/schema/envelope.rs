@@ -3,8 +3,8 @@
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 
-use super::generation::{Definitions, ErrorRow, Exchange, Generation, of};
-use super::reference;
+use super::generation::{ErrorRow, Exchange, Generation, of, reference};
+use super::plain::Definitions;
 use crate::Object;
 
 /// The style of 0.1: one object is both success and failure, and only `method` and `params` are

@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::{plain, reference, v0_1, v0_2, v0_3, v1_0};
+use super::plain::{self, Definitions};
 use crate::{Dialect, ErrorKind, Operation};
 
 /// Tables of one protocol version.
@@ -47,20 +47,7 @@ pub(super) struct ErrorRow {
 /// Returns the schema of a type; a named type is added to the definitions and referenced.
 pub(super) type Shape = fn(&mut SchemaGenerator) -> Schema;
 
-/// Schemas by name.
-pub(super) type Definitions = Map<String, Value>;
-
 impl Generation {
-    /// Returns the tables of a protocol version.
-    pub(super) fn of(dialect: Dialect) -> &'static Self {
-        match dialect {
-            Dialect::V0_1 => &v0_1::GENERATION,
-            Dialect::V0_2 => &v0_2::GENERATION,
-            Dialect::V0_3 => &v0_3::GENERATION,
-            Dialect::V1_0 => &v1_0::GENERATION,
-        }
-    }
-
     /// Returns the exchange of an operation, if the version has it.
     pub(super) fn exchange(&self, operation: Operation) -> Option<&'static Exchange> {
         self.exchanges
@@ -89,6 +76,11 @@ impl Generation {
         }
         definitions
     }
+}
+
+/// Returns the reference to a definition of the same bundle.
+pub(super) fn reference(name: &str) -> String {
+    format!("#/$defs/{name}")
 }
 
 /// Removes a definition, also from alternatives, or a member of a definition.

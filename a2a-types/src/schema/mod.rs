@@ -29,7 +29,7 @@ mod v1_0;
 
 use serde_json::{Value, json};
 
-use self::generation::Generation;
+use self::generation::{Generation, reference};
 use crate::{Dialect, Operation};
 
 /// Returns every definition of a protocol version in one document.
@@ -41,13 +41,13 @@ pub fn bundle(dialect: Dialect) -> Value {
         "$schema": DRAFT,
         "title": format!("Agent2Agent (A2A) protocol {dialect}"),
         "description": DESCRIPTION,
-        "$defs": Generation::of(dialect).definitions(),
+        "$defs": generation(dialect).definitions(),
     })
 }
 
 /// Returns one definition of a protocol version as a schema of its own.
 pub fn definition(dialect: Dialect, name: &str) -> Option<Value> {
-    let definitions = Generation::of(dialect).definitions();
+    let definitions = generation(dialect).definitions();
     definitions.contains_key(name).then(|| {
         json!({
             "$schema": DRAFT,
@@ -59,17 +59,23 @@ pub fn definition(dialect: Dialect, name: &str) -> Option<Value> {
 
 /// Returns the definition of an operation's whole JSON-RPC request, if the version has the operation.
 pub fn request_definition(dialect: Dialect, operation: Operation) -> Option<&'static str> {
-    Some(Generation::of(dialect).exchange(operation)?.request)
+    Some(generation(dialect).exchange(operation)?.request)
 }
 
 /// Returns the definition of an operation's whole JSON-RPC answer, or of each item of a stream, if the
 /// version has the operation.
 pub fn response_definition(dialect: Dialect, operation: Operation) -> Option<&'static str> {
-    Some(Generation::of(dialect).exchange(operation)?.response)
+    Some(generation(dialect).exchange(operation)?.response)
 }
 
-fn reference(name: &str) -> String {
-    format!("#/$defs/{name}")
+/// Returns the tables of a protocol version.
+fn generation(dialect: Dialect) -> &'static Generation {
+    match dialect {
+        Dialect::V0_1 => &v0_1::GENERATION,
+        Dialect::V0_2 => &v0_2::GENERATION,
+        Dialect::V0_3 => &v0_3::GENERATION,
+        Dialect::V1_0 => &v1_0::GENERATION,
+    }
 }
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";

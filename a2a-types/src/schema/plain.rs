@@ -4,7 +4,8 @@ use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
 use serde_json::{Map, Value};
 
-use super::generation::Definitions;
+/// Schemas by name.
+pub(super) type Definitions = Map<String, Value>;
 
 /// Makes every definition plain.
 pub(super) fn simplify(definitions: &mut Definitions) {

@@ -13,6 +13,7 @@ mod flavour;
 mod message;
 mod params;
 mod push;
+mod resource_name;
 mod security;
 mod task;
 mod wire;

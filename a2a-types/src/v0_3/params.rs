@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::message::mend_message;
-use super::push::BELOW;
+use super::resource_name::task_of;
 use super::{Message, PushNotificationConfig, Task};
 use crate::proto::{or_default, unless_empty};
 use crate::reading::{At, Mender, Quirk, Violation, Wire, absent, spelled};
@@ -149,13 +149,6 @@ impl CancelBody {
             metadata: self.metadata,
         })
     }
-}
-
-/// Returns the task of a resource name, `tasks/{task}` or below.
-pub(super) fn task_of(name: &str) -> Option<TaskId> {
-    let rest = name.strip_prefix("tasks/")?;
-    let task = rest.rsplit_once(BELOW).map_or(rest, |(task, _)| task);
-    (!task.is_empty()).then(|| task.into())
 }
 
 impl Wire for CancelBody {

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::params::task_of;
+use super::resource_name::{config_of, resource, task_of};
 use crate::legacy;
 use crate::proto::{or_default, unless_empty};
 use crate::reading::{At, Hints, Mender, Quirk, Violation, Wire, absent, spelled};
@@ -283,24 +283,6 @@ impl Wire for ListTaskPushNotificationConfigResponse {
 }
 
 const CONFIG: &[&str] = &["pushNotificationConfig", "push_notification_config"];
-
-/// Returns the resource name of a webhook, or of its task alone if the webhook has no id.
-fn resource(task: &str, config: &str) -> String {
-    match config {
-        "" => format!("tasks/{task}"),
-        config => format!("tasks/{task}{BELOW}{config}"),
-    }
-}
-
-/// Returns the webhook id in a resource name. Peers in Python write `None` for a webhook without
-/// id, those in JavaScript `undefined`.
-fn config_of(name: &str) -> Option<ConfigId> {
-    let (_, id) = name.rsplit_once(BELOW)?;
-    (!matches!(id, "" | "None" | "undefined")).then(|| id.into())
-}
-
-/// Separator of task and webhook in a resource name.
-pub(super) const BELOW: &str = "/pushNotificationConfigs/";
 
 impl From<PushNotificationConfig> for crate::TaskPushNotificationConfig {
     fn from(config: PushNotificationConfig) -> Self {

@@ -131,17 +131,6 @@ const KNOWN: &[Known] = &[
     Known { package: "a2a-transport", from: "http/proxy.rs", to: "http/client.rs" },
     Known { package: "a2a-transport", from: "http/reach.rs", to: "http/proxy.rs" },
     Known { package: "a2a-transport", from: "webhook/jwks.rs", to: "webhook/key.rs" },
-    Known { package: "a2a-types", from: "event.rs", to: "task.rs" },
-    Known { package: "a2a-types", from: "operation.rs", to: "card.rs" },
-    Known { package: "a2a-types", from: "parsing.rs", to: "reading.rs" },
-    Known { package: "a2a-types", from: "schema/generation.rs", to: "schema/mod.rs" },
-    Known { package: "a2a-types", from: "schema/generation.rs", to: "schema/v0_1.rs" },
-    Known { package: "a2a-types", from: "schema/generation.rs", to: "schema/v0_2.rs" },
-    Known { package: "a2a-types", from: "schema/generation.rs", to: "schema/v0_3.rs" },
-    Known { package: "a2a-types", from: "schema/generation.rs", to: "schema/v1_0.rs" },
-    Known { package: "a2a-types", from: "schema/plain.rs", to: "schema/generation.rs" },
-    Known { package: "a2a-types", from: "task.rs", to: "v0_2/task.rs" },
-    Known { package: "a2a-types", from: "v0_3/push.rs", to: "v0_3/params.rs" },
 ];
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ const OLD_PLACES: &[&str] = &[
     "a2a-types/src/v0_2/",
     "a2a-types/src/v0_3/",
     "a2a-types/src/legacy.rs",
-    "a2a-types/src/dialect.rs",
+    "a2a-types/src/method.rs",
     "a2a-types/src/schema",
     "a2a-conformance/",
     THIS,

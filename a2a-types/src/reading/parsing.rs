@@ -5,8 +5,8 @@
 
 use serde::de::DeserializeOwned;
 
+use super::{Hints, Violation};
 use crate::by_name::ByName;
-use crate::reading::{Hints, Violation};
 
 /// Reads JSON text as a type of the canonical model, which has its own liberties (ProtoJSON).
 pub fn read_canonical<T: DeserializeOwned>(json: &str, hints: &Hints<'_>) -> Result<T, Violation> {
@@ -26,7 +26,7 @@ pub fn read_canonical<T: DeserializeOwned>(json: &str, hints: &Hints<'_>) -> Res
 }
 
 /// Deserializes; an error has the path of the first value that does not fit.
-pub(crate) fn located<'de, T, D>(deserializer: D, root: &str) -> Result<T, Violation>
+pub(super) fn located<'de, T, D>(deserializer: D, root: &str) -> Result<T, Violation>
 where
     T: serde::Deserialize<'de>,
     D: serde::Deserializer<'de>,

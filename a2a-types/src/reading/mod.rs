@@ -1,0 +1,22 @@
+//! Reading the wire types of the versions before 1.0, strictly or leniently.
+//!
+//! The types themselves are strict: they are what we send and what the JSON Schemas describe.
+//! Lenient reading tries them first; only when they refuse is the text read as plain JSON, repaired
+//! by the version's rules for known habits of peers and documents, and given to the types again.
+//! So a well-formed message never pays for the leniency, and each repair is known by name.
+
+mod hints;
+mod mender;
+mod parsing;
+mod quirk;
+mod violation;
+mod wire;
+
+pub use self::hints::Hints;
+pub use self::mender::Mender;
+pub(crate) use self::mender::{absent, spelled};
+pub use self::parsing::{read_canonical, without_values};
+pub use self::quirk::{Quirk, Repair};
+pub use self::violation::{At, Violation};
+pub use self::wire::{Mode, Read, Streamed, Wire, read};
+pub use crate::legacy::words_in_1_0;

@@ -1,0 +1,93 @@
+//! Wire types, and reading of text as one of them.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::parsing::located;
+use super::{At, Hints, Mender, Repair, Violation, read_canonical};
+use crate::Event;
+
+/// Strictness about deviations from the specification.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Mode {
+    /// Accepts every known quirk in legal JSON, and reports it.
+    #[default]
+    Lenient,
+    /// Refuses quirks, naming the path and the rule.
+    Strict,
+}
+
+/// A wire type of a protocol version.
+pub trait Wire: DeserializeOwned + Serialize {
+    /// Checks rules of the specification that the types cannot express.
+    fn check(&self, _at: &At<'_>) -> Result<(), Violation> {
+        Ok(())
+    }
+
+    /// Checks rules that a lenient reader enforces, too.
+    fn insist(&self, _at: &At<'_>) -> Result<(), Violation> {
+        Ok(())
+    }
+
+    /// Repairs the known quirks of an object that should have been this type.
+    fn mend(_object: &mut Map<String, Value>, _mender: &mut Mender<'_>) {}
+}
+
+/// A value and the repairs that reading it took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Read<T> {
+    /// The value.
+    pub value: T,
+    /// Every repair, in the order in which they were made; empty if there was none.
+    pub repairs: Vec<Repair>,
+}
+
+impl<T> Read<T> {
+    /// Applies a function to the value and keeps the repairs.
+    pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Read<U> {
+        Read {
+            value: map(self.value),
+            repairs: self.repairs,
+        }
+    }
+}
+
+/// One item of a stream as read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Streamed {
+    /// The event.
+    pub event: Event,
+    /// `true` if the event ends the stream in 0.1 to 0.3: by `final`, or as a direct answer.
+    pub last: bool,
+}
+
+/// Reads JSON text as a wire type.
+pub fn read<T: Wire>(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<T>, Violation> {
+    let root = At::Root(hints.root);
+    let parsed: Result<T, Violation> = read_canonical(json, hints);
+    let strict = parsed.and_then(|value: T| value.check(&root).map(|()| value));
+    match strict {
+        Ok(value) => Ok(Read {
+            value,
+            repairs: Vec::new(),
+        }),
+        Err(violation) if mode == Mode::Strict => Err(violation),
+        Err(violation) => {
+            let Ok(mut value @ Value::Object(_)) = serde_json::from_str(json) else {
+                return Err(violation);
+            };
+            let mut mender = Mender::new(hints);
+            if let Value::Object(object) = &mut value {
+                T::mend(object, &mut mender);
+            }
+            located(&value, hints.root)
+                .and_then(|value: T| value.insist(&root).map(|()| value))
+                .map_err(|violation| mender.as_sent(violation))
+                .map(|value| Read {
+                    value,
+                    repairs: mender.repairs,
+                })
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Names of resources, 0.3 §6.10 as in the proto: `tasks/{task}/pushNotificationConfigs/{config}`.
+
+use crate::{ConfigId, TaskId};
+
+/// Returns the resource name of a webhook, or of its task alone if the webhook has no id.
+pub(super) fn resource(task: &str, config: &str) -> String {
+    match config {
+        "" => format!("tasks/{task}"),
+        config => format!("tasks/{task}{BELOW}{config}"),
+    }
+}
+
+/// Returns the webhook id in a resource name. Peers in Python write `None` for a webhook without
+/// id, those in JavaScript `undefined`.
+pub(super) fn config_of(name: &str) -> Option<ConfigId> {
+    let (_, id) = name.rsplit_once(BELOW)?;
+    (!matches!(id, "" | "None" | "undefined")).then(|| id.into())
+}
+
+/// Returns the task of a resource name, `tasks/{task}` or below.
+pub(super) fn task_of(name: &str) -> Option<TaskId> {
+    let rest = name.strip_prefix("tasks/")?;
+    let task = rest.rsplit_once(BELOW).map_or(rest, |(task, _)| task);
+    (!task.is_empty()).then(|| task.into())
+}
+
+/// Separator of task and webhook in a resource name.
+const BELOW: &str = "/pushNotificationConfigs/";
