@@ -1,19 +1,22 @@
-//! Writer of the log of one task: lease, place in the log, and appends in doubt.
+//! Writer of the log of one task: its lease, its place in the log, and the call to the store in progress.
 
 use std::sync::Arc;
 
-use a2a_transport::TraceContext;
-use a2a_types::{Dialect, Event, Object, Task, TaskArtifactUpdateEvent, TaskState};
+use a2a_transport::{BoxFuture, TraceContext};
+use a2a_types::{Event, Message, Object, Task, TaskArtifactUpdateEvent, TaskState};
+use tokio::runtime::Handle;
 
 use crate::engine::chunk_buffer::ChunkBuffer;
-use crate::engine::store_handle::TaskHandle;
-use crate::store::{Append, Lease, NewTask, Receipt, StoreError};
+use crate::engine::run_state::{Progress, Stop};
+use crate::engine::store_handle::ActiveTask;
+use crate::store::{Append, Appended, Lease, NewTask, Receipt, StoreError};
 
 /// Writes to the log of one task.
 ///
-/// A writer may be stopped in the middle of an append, and then its outcome is unknown. So each append is
-/// noted before it begins, and looked up before the next one.
+/// A caller may stop waiting in the middle of a call to the store. The call is kept here, and finished before
+/// the next one, so that its outcome is always known.
 pub(crate) struct LogWriter {
+    active: Arc<ActiveTask>,
     /// The task, as long as it is not stored.
     new: Option<Box<NewTask>>,
     generation: u64,
@@ -25,14 +28,24 @@ pub(crate) struct LogWriter {
     trace: Option<TraceContext>,
     /// Text whose append has begun, and has not succeeded.
     pending: Option<Box<TaskArtifactUpdateEvent>>,
-    in_doubt: Option<InDoubtAppend>,
+    writing: Option<Writing>,
 }
 
-/// An append whose outcome is unknown because its future was dropped.
-#[derive(Clone, Copy)]
-struct InDoubtAppend {
-    events: usize,
-    changes_lease: bool,
+/// A call to the store that has begun.
+struct Writing {
+    call: BoxFuture<'static, Result<Option<Appended>, StoreError>>,
+    then: Then,
+}
+
+/// Change that a successful call makes.
+enum Then {
+    /// The log is longer, and the task may have another state.
+    Logged {
+        state: Option<TaskState>,
+        released: bool,
+    },
+    /// The answer is a message, and there will be no task.
+    Answered(Arc<Message>),
 }
 
 /// The parts of one append.
@@ -51,24 +64,24 @@ pub(crate) struct AppendRequest {
 
 impl LogWriter {
     /// For a task that is not stored yet.
-    pub(crate) fn for_new(new: NewTask) -> Self {
-        Self {
-            trace: new.trace.clone(),
-            new: Some(Box::new(new)),
-            ..Self::at(1)
-        }
+    pub(crate) fn for_new(active: Arc<ActiveTask>, new: NewTask) -> Self {
+        let mut writer = Self::at(active, 1);
+        writer.trace.clone_from(&new.trace);
+        writer.new = Some(Box::new(new));
+        writer
     }
 
     /// For a task whose log ends at a sequence number (`generation`).
-    pub(crate) fn at(generation: u64) -> Self {
+    pub(crate) fn at(active: Arc<ActiveTask>, generation: u64) -> Self {
         Self {
+            active,
             new: None,
             generation,
             state: None,
             epoch: None,
             trace: None,
             pending: None,
-            in_doubt: None,
+            writing: None,
         }
     }
 
@@ -77,9 +90,9 @@ impl LogWriter {
         self.trace = trace;
     }
 
-    /// The task, if it is not stored.
-    pub(crate) fn new_task(&self) -> Option<&NewTask> {
-        self.new.as_deref()
+    /// Returns whether the task is in the store.
+    pub(crate) fn is_stored(&self) -> bool {
+        self.new.is_none()
     }
 
     /// Returns the sequence number (`generation`) at which the log ends.
@@ -92,101 +105,119 @@ impl LogWriter {
         self.new.is_none() && self.epoch.is_some()
     }
 
-    /// Stores the new task with its first events in one append; yields the dialect in which it was begun, and
-    /// what is still to be written, if an earlier append had stored the task.
-    pub(crate) async fn create(
+    /// Finishes the call in progress, if its caller stopped waiting.
+    pub(crate) async fn finish(&mut self) -> Result<(), StoreError> {
+        let Some(writing) = &mut self.writing else {
+            return Ok(());
+        };
+        let done = writing.call.as_mut().await;
+        self.active.store_handle.note_written(&done);
+        let then = self.writing.take().map(|writing| writing.then);
+        match (done, then) {
+            (Ok(Some(appended)), Some(Then::Logged { state, released })) => {
+                self.logged(appended, state, released);
+                Ok(())
+            }
+            (Ok(_), Some(Then::Answered(answer))) => {
+                let answered = Progress::Answered(answer);
+                self.active.run_state.change(|run| run.progress = answered);
+                Ok(())
+            }
+            (Ok(_), _) => Ok(()),
+            (Err(error), _) => {
+                if matches!(error, StoreError::Fenced) {
+                    self.active.run_state.stop(Stop::Lost);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn logged(&mut self, appended: Appended, state: Option<TaskState>, released: bool) {
+        self.generation = appended.generation;
+        self.state = state.or(self.state);
+        self.epoch = (!released).then_some(appended.epoch);
+        self.pending = None;
+        let begun = self.new.take().map(|new| new.dialect);
+        let settled = state.is_some_and(TaskState::is_settled);
+        if begun.is_some() || settled {
+            self.active.run_state.change(|run| {
+                if let Some(dialect) = begun {
+                    run.progress = Progress::Open(dialect);
+                }
+                if settled {
+                    run.settled = appended.generation;
+                }
+            });
+        }
+        self.active.store_handle.announce();
+    }
+
+    async fn call(
         &mut self,
-        task_handle: &TaskHandle,
-        events: Vec<Event>,
-    ) -> Result<(Dialect, Vec<Event>), StoreError> {
+        then: Then,
+        call: impl Future<Output = Result<Option<Appended>, StoreError>> + Send + 'static,
+    ) -> Result<(), StoreError> {
+        let call = Box::pin(call);
+        self.writing = Some(Writing { call, then });
+        self.finish().await
+    }
+
+    /// Stores the new task with its first events in one append.
+    pub(crate) async fn create(&mut self, events: Vec<Event>) -> Result<(), StoreError> {
         let Some(new) = self.new.as_deref() else {
             return Err(StoreError::TaskExists);
         };
-        // If an earlier append was dropped, the task may be there already.
-        let again = self.in_doubt.is_some().then(|| events.clone());
-        let generation = 1 + events.len() as u64;
-        let last = last_state(&events);
-        let release = last.is_some_and(TaskState::is_settled);
+        let state = last_state(&events);
+        let release = state.is_some_and(TaskState::is_settled);
+        let created = Appended::new(1 + events.len() as u64, 1);
+        let then = Then::Logged {
+            state: Some(state.unwrap_or(new.task.status.state)),
+            released: release,
+        };
         let whole = NewTask {
             release,
-            notify: task_handle.store_handle.notify,
+            notify: self.active.store_handle.notify,
             trace: self.trace.clone(),
             events,
             ..new.clone()
         };
-        self.in_doubt = Some(InDoubtAppend {
-            events: 1,
-            changes_lease: true,
-        });
-        let created = task_handle
-            .store_handle
-            .store
-            .create(&task_handle.owner, whole)
-            .await;
-        task_handle.store_handle.note_written(&created);
-        match (created, again) {
-            (Err(StoreError::TaskExists | StoreError::Received), Some(events)) => {
-                return Ok((Box::pin(self.find(task_handle)).await?, events));
-            }
-            (Err(error), again) => {
-                self.in_doubt = self.in_doubt.filter(|_| again.is_some());
-                return Err(error);
-            }
-            (Ok(()), _) => self.in_doubt = None,
-        }
-        self.generation = generation;
-        self.epoch = (!release).then_some(1);
-        task_handle.store_handle.announce();
-        let new = self.new.take().ok_or(StoreError::TaskExists)?;
-        self.state = Some(last.unwrap_or(new.task.status.state));
-        Ok((new.dialect, Vec::new()))
-    }
-
-    /// The task is stored now; yields the dialect in which it was begun.
-    fn begun(&mut self) -> Result<Dialect, StoreError> {
-        let new = self.new.take().ok_or(StoreError::TaskExists)?;
-        Ok(new.dialect)
-    }
-
-    /// Reads where the log of the task ends that an append in doubt has stored; returns the dialect in
-    /// which it was begun.
-    async fn find(&mut self, task_handle: &TaskHandle) -> Result<Dialect, StoreError> {
-        let stored = task_handle.known().await?;
-        self.generation = stored.generation;
-        self.epoch = None;
-        self.in_doubt = None;
-        self.begun()
-    }
-
-    /// Finds out whether an append in doubt has stored the task; returns the dialect in which it was begun,
-    /// if so.
-    pub(crate) async fn begun_unseen(
-        &mut self,
-        task_handle: &TaskHandle,
-    ) -> Result<Option<Dialect>, StoreError> {
-        let (Some(_), Some(in_doubt)) = (&self.new, self.in_doubt) else {
-            return Ok(None);
+        let active = Arc::clone(&self.active);
+        let create = async move {
+            let store = &active.store_handle.store;
+            store.create(&active.owner, whole).await?;
+            Ok(Some(created))
         };
-        match Box::pin(self.look_back(task_handle, in_doubt)).await {
-            Ok(()) => self.begun().map(Some),
-            Err(StoreError::NoTask) => {
-                self.in_doubt = None;
-                Ok(None)
+        self.call(then, create).await
+    }
+
+    /// Answers the message that would have begun the task with a message alone, and keeps that for callers
+    /// that send their message again.
+    pub(crate) async fn answer(&mut self, answer: Message) -> Result<(), StoreError> {
+        let receipt = self.new.as_ref().and_then(|new| new.receipt.clone());
+        let answer = Arc::new(answer);
+        let then = Then::Answered(Arc::clone(&answer));
+        let active = Arc::clone(&self.active);
+        let keep = async move {
+            if let Some(receipt) = receipt {
+                let store = &active.store_handle.store;
+                let answer = Message::clone(&answer);
+                store.keep_answer(&active.owner, receipt, answer).await?;
             }
-            Err(error) => Err(error),
-        }
+            Ok(None)
+        };
+        self.call(then, keep).await
     }
 
     /// Writes the text that is kept, and then the request, in one append. Text that does not fit is dropped if
     /// the task ends with the request: it is not to keep the task from its end.
     pub(crate) async fn write(
         &mut self,
-        task_handle: &TaskHandle,
         request: Box<AppendRequest>,
         kept: &ChunkBuffer,
     ) -> Result<(), StoreError> {
         let ends = last_state(&request.events).is_some_and(TaskState::is_terminal);
-        let written = self.write_kept(task_handle, request, kept).await;
+        let written = self.write_kept(request, kept).await;
         if ends && matches!(written, Err(StoreError::TooLong(_))) {
             self.pending = None;
             drop(kept.take());
@@ -196,63 +227,58 @@ impl LogWriter {
 
     async fn write_kept(
         &mut self,
-        task_handle: &TaskHandle,
         request: Box<AppendRequest>,
         kept: &ChunkBuffer,
     ) -> Result<(), StoreError> {
-        self.settle_in_doubt(task_handle).await?;
         if self.pending.is_some() && !kept.is_empty() {
             // An earlier append has failed: the text of that goes first, so that there is never more of it.
-            self.write_pending(task_handle).await?;
+            self.write_pending().await?;
         }
         if self.pending.is_none() {
             self.pending = kept.take();
         }
         if request.is_empty() {
-            return self.write_pending(task_handle).await;
+            return self.write_pending().await;
         }
-        let append = self.to_append(task_handle, *request);
-        match self.append(task_handle, append).await {
-            Ok(()) => {
-                self.pending = None;
-                Ok(())
-            }
+        let append = self.to_append(*request);
+        match self.append(append).await {
             Err(StoreError::Illegal(illegal)) => {
                 // The text may be legal, and then does not go with what is not.
-                self.write_pending(task_handle).await?;
+                self.write_pending().await?;
                 Err(StoreError::Illegal(illegal))
             }
-            Err(error) => Err(error),
+            written => written,
         }
     }
 
     /// Writes the text whose append has begun; it is dropped if it cannot happen to the task.
-    async fn write_pending(&mut self, task_handle: &TaskHandle) -> Result<(), StoreError> {
+    async fn write_pending(&mut self) -> Result<(), StoreError> {
         if self.pending.is_none() {
             return Ok(());
         }
-        let append = self.to_append(task_handle, AppendRequest::default());
-        let appended = self.append(task_handle, append).await;
-        if matches!(appended, Ok(()) | Err(StoreError::Illegal(_))) {
+        let append = self.to_append(AppendRequest::default());
+        let appended = self.append(append).await;
+        if matches!(appended, Err(StoreError::Illegal(_))) {
             self.pending = None;
         }
         appended
     }
 
     /// Returns an append of the pending text, followed by the request.
-    fn to_append(&self, task_handle: &TaskHandle, request: AppendRequest) -> Append {
+    fn to_append(&self, request: AppendRequest) -> Append {
+        let store_handle = &self.active.store_handle;
         let pending = self.pending.as_deref().cloned();
         let pending = pending.map(Event::ArtifactUpdate);
         let idle = leaves_idle(&request.events);
         Append {
             after: self.generation,
             lease: match self.epoch {
-                _ if request.seizes => task_handle.store_handle.seize(),
+                _ if request.seizes => store_handle.seize(),
                 Some(epoch) => Lease::Held { epoch },
-                None => task_handle.store_handle.take(),
+                None => store_handle.take(),
             },
             release: request.release || idle,
-            notify: task_handle.store_handle.notify,
+            notify: store_handle.notify,
             events: pending.into_iter().chain(request.events).collect(),
             receipt: request.receipt,
             checkpoint: request.checkpoint,
@@ -260,84 +286,45 @@ impl LogWriter {
         }
     }
 
-    fn append<'a>(
-        &'a mut self,
-        task_handle: &'a TaskHandle,
-        append: Append,
-    ) -> impl Future<Output = Result<(), StoreError>> + Send + use<'a> {
-        let released = append.release;
-        let state = last_state(&append.events);
-        self.in_doubt = Some(InDoubtAppend {
-            events: append.events.len(),
-            changes_lease: released || !matches!(append.lease, Lease::Held { .. }),
-        });
-        let appending = task_handle.append(append);
-        async move {
-            let appended = appending.await;
-            self.in_doubt = None;
-            let appended = appended?;
-            self.generation = appended.generation;
-            self.state = state.or(self.state);
-            self.epoch = (!released).then_some(appended.epoch);
-            task_handle.store_handle.announce();
-            Ok(())
-        }
-    }
-
-    /// Looks back, if the outcome of the last append is unknown.
-    async fn settle_in_doubt(&mut self, task_handle: &TaskHandle) -> Result<(), StoreError> {
-        match self.in_doubt {
-            Some(in_doubt) => Box::pin(self.look_back(task_handle, in_doubt)).await,
-            None => Ok(()),
-        }
-    }
-
-    /// Finds out the outcome of an append. The store does what it is asked now after that append.
-    async fn look_back(
-        &mut self,
-        task_handle: &TaskHandle,
-        in_doubt: InDoubtAppend,
-    ) -> Result<(), StoreError> {
-        if in_doubt.changes_lease {
-            self.epoch = None;
-        }
-        if in_doubt.events > 0 {
-            let lease = match self.epoch {
-                Some(epoch) => Lease::Held { epoch },
-                None => task_handle.store_handle.take(),
-            };
-            let nothing = Append {
-                lease,
-                ..Append::held(self.generation, 0, Vec::new())
-            };
-            match task_handle.append(nothing).await {
-                Ok(appended) => self.epoch = Some(appended.epoch),
-                Err(StoreError::Behind(generation)) => {
-                    self.generation = generation;
-                    self.state = None;
-                    self.pending = None;
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        self.in_doubt = None;
-        Ok(())
+    async fn append(&mut self, append: Append) -> Result<(), StoreError> {
+        let then = Then::Logged {
+            state: last_state(&append.events),
+            released: append.release,
+        };
+        let active = Arc::clone(&self.active);
+        let append = async move {
+            let store = &active.store_handle.store;
+            let appended = store.append(&active.owner, &active.id, append).await?;
+            Ok(Some(appended))
+        };
+        self.call(then, append).await
     }
 
     /// Returns the state of the task, as far as is known here: appends of others are noticed when this
     /// writer writes.
-    pub(crate) async fn state(&self, task_handle: &TaskHandle) -> Result<TaskState, StoreError> {
+    pub(crate) async fn state(&mut self) -> Result<TaskState, StoreError> {
         match (&self.new, self.state) {
             (None, Some(state)) => Ok(state),
-            _ => Ok(self.task(task_handle).await?.status.state),
+            _ => Ok(self.task().await?.status.state),
         }
     }
 
     /// The task as it stands, or as it would be created.
-    pub(crate) async fn task(&self, task_handle: &TaskHandle) -> Result<Arc<Task>, StoreError> {
+    pub(crate) async fn task(&mut self) -> Result<Arc<Task>, StoreError> {
         match &self.new {
             Some(new) => Ok(Arc::clone(&new.task)),
-            None => Ok(task_handle.known().await?.task),
+            None => Ok(self.active.snapshot().await?.task),
+        }
+    }
+}
+
+/// A store is never left in the middle of a call, as long as the runtime is there.
+impl Drop for LogWriter {
+    fn drop(&mut self) {
+        if let Some(writing) = self.writing.take()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            runtime.spawn(writing.call);
         }
     }
 }

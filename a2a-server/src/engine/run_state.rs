@@ -84,6 +84,11 @@ impl SharedRunState {
         look(&self.lock())
     }
 
+    /// Has the turn stop, for this reason or a later one.
+    pub(crate) fn stop(&self, reason: Stop) {
+        self.change(|run| run.stop = run.stop.max(Some(reason)));
+    }
+
     /// Resolves when `is_so` holds.
     pub(crate) async fn until(&self, is_so: impl Fn(&RunState) -> bool) {
         loop {

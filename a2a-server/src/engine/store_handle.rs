@@ -1,4 +1,4 @@
-//! The store, and the name and term of the leases that this server takes.
+//! The store as the engine uses it, and a task in it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,8 @@ use a2a_types::TaskId;
 use tokio::sync::Notify;
 
 use crate::engine::fanout::Fanouts;
-use crate::store::{Append, Appended, Lease, Owner, Snapshot, Store, StoreError};
+use crate::engine::run_state::SharedRunState;
+use crate::store::{Lease, Owner, Snapshot, Store, StoreError};
 
 /// The store, and the name and term of the leases that this server takes.
 pub(crate) struct StoreHandle {
@@ -93,28 +94,19 @@ impl StoreHandle {
     }
 }
 
-/// One task in the store.
-pub(crate) struct TaskHandle {
+/// A task that is worked on here: its place in the store, and the state of its run.
+pub(crate) struct ActiveTask {
     pub(crate) store_handle: Arc<StoreHandle>,
     pub(crate) owner: Owner,
-    pub(crate) task: TaskId,
+    pub(crate) id: TaskId,
+    pub(crate) run_state: SharedRunState,
 }
 
-impl TaskHandle {
+impl ActiveTask {
     /// The task as it stands in the store, which has it.
-    pub(crate) async fn known(&self) -> Result<Snapshot, StoreError> {
-        let snapshot = self
-            .store_handle
-            .store
-            .snapshot(&self.owner, &self.task)
-            .await?;
-        snapshot.ok_or(StoreError::NoTask)
-    }
-
-    pub(crate) async fn append(&self, append: Append) -> Result<Appended, StoreError> {
+    pub(crate) async fn snapshot(&self) -> Result<Snapshot, StoreError> {
         let store = &self.store_handle.store;
-        let appended = store.append(&self.owner, &self.task, append).await;
-        self.store_handle.note_written(&appended);
-        appended
+        let snapshot = store.snapshot(&self.owner, &self.id).await?;
+        snapshot.ok_or(StoreError::NoTask)
     }
 }

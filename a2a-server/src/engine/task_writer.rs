@@ -18,7 +18,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use crate::engine::chunk_buffer::{ChunkBuffer, Pushed, is_mere_text};
 use crate::engine::log_writer::{AppendRequest, LogWriter, leaves_idle};
 use crate::engine::run_state::{Progress, SharedRunState};
-use crate::engine::store_handle::{StoreHandle, TaskHandle};
+use crate::engine::store_handle::{ActiveTask, StoreHandle};
 use crate::engine::update::{ArtifactUpdate, UpdateError};
 use crate::store::{NewTask, Owner, Receipt, Snapshot, StoreError};
 
@@ -27,7 +27,7 @@ use crate::store::{NewTask, Owner, Receipt, Snapshot, StoreError};
 /// A new task is not stored until it is needed: by the agent's first update, by a caller that does not want
 /// to wait, or by a protocol version that has no answer without a task.
 pub(crate) struct TaskWriter {
-    task_handle: TaskHandle,
+    active: Arc<ActiveTask>,
     context: ContextId,
     /// Also held to decide whether the answer has a task or none.
     log: Mutex<LogWriter>,
@@ -37,7 +37,6 @@ pub(crate) struct TaskWriter {
     is_stored: AtomicBool,
     /// Number of the update from here after which the agent pauses; 0 for none.
     pause: AtomicU8,
-    run_state: SharedRunState,
 }
 
 impl std::fmt::Debug for TaskWriter {
@@ -52,7 +51,9 @@ impl TaskWriter {
     /// A writer for a task that is not stored yet.
     pub(crate) fn for_new(store_handle: Arc<StoreHandle>, owner: Owner, new: NewTask) -> Self {
         let task = Arc::clone(&new.task);
-        Self::new(store_handle, owner, &task, LogWriter::for_new(new))
+        Self::new(store_handle, owner, &task, |active| {
+            LogWriter::for_new(active, new)
+        })
     }
 
     /// A writer for a task of the store, as it stood.
@@ -61,36 +62,39 @@ impl TaskWriter {
         owner: Owner,
         known: &Snapshot,
     ) -> Self {
-        Self::new(
-            store_handle,
-            owner,
-            &known.task,
-            LogWriter::at(known.generation),
-        )
+        Self::new(store_handle, owner, &known.task, |active| {
+            LogWriter::at(active, known.generation)
+        })
     }
 
-    fn new(store_handle: Arc<StoreHandle>, owner: Owner, task: &Task, log: LogWriter) -> Self {
+    fn new(
+        store_handle: Arc<StoreHandle>,
+        owner: Owner,
+        task: &Task,
+        log: impl FnOnce(Arc<ActiveTask>) -> LogWriter,
+    ) -> Self {
+        let active = Arc::new(ActiveTask {
+            store_handle,
+            owner,
+            id: task.id.clone(),
+            run_state: SharedRunState::default(),
+        });
         Self {
-            task_handle: TaskHandle {
-                store_handle,
-                owner,
-                task: task.id.clone(),
-            },
             context: task.context_id.clone().unwrap_or_default(),
-            log: Mutex::new(log),
+            log: Mutex::new(log(Arc::clone(&active))),
+            active,
             kept: ChunkBuffer::default(),
             is_stored: AtomicBool::new(false),
             pause: AtomicU8::default(),
-            run_state: SharedRunState::default(),
         }
     }
 
     fn store_handle(&self) -> &StoreHandle {
-        &self.task_handle.store_handle
+        &self.active.store_handle
     }
 
     pub(crate) fn task_id(&self) -> &TaskId {
-        &self.task_handle.task
+        &self.active.id
     }
 
     pub(crate) fn context_id(&self) -> &ContextId {
@@ -98,38 +102,40 @@ impl TaskWriter {
     }
 
     pub(crate) fn owner(&self) -> &Owner {
-        &self.task_handle.owner
-    }
-
-    /// Sets the trace that later events of the task belong to.
-    pub(crate) async fn belong_to(&self, trace: Option<TraceContext>) {
-        self.log.lock().await.belong_to(trace);
+        &self.active.owner
     }
 
     /// Returns the state of the run.
     pub(crate) fn run_state(&self) -> &SharedRunState {
-        &self.run_state
+        &self.active.run_state
+    }
+
+    /// The log writer, with no call to the store in progress.
+    async fn log(&self) -> MutexGuard<'_, LogWriter> {
+        let mut log = self.log.lock().await;
+        // Nobody waits for the outcome of that call any more.
+        drop(log.finish().await);
+        log
+    }
+
+    /// Sets the trace that later events of the task belong to.
+    pub(crate) async fn belong_to(&self, trace: Option<TraceContext>) {
+        self.log().await.belong_to(trace);
     }
 
     /// Stores the task, unless that has been done, or the answer was a message.
     pub(crate) async fn open(&self) -> Result<(), StoreError> {
-        let mut log = self.log.lock().await;
-        if log.new_task().is_none() || self.is_answered() {
-            return Ok(());
+        let mut log = self.log().await;
+        match log.is_stored() || self.is_answered() {
+            true => Ok(()),
+            false => log.create(Vec::new()).await,
         }
-        let (begun, _) = Box::pin(log.create(&self.task_handle, Vec::new())).await?;
-        self.tell(Progress::Open(begun));
-        Ok(())
     }
 
     /// Returns another task of the same owner, or `None` if the store has none of that id.
     pub(crate) async fn other(&self, task: &TaskId) -> Result<Option<Task>, StoreError> {
-        let TaskHandle {
-            store_handle,
-            owner,
-            ..
-        } = &self.task_handle;
-        let snapshot = store_handle.store.snapshot(owner, task).await?;
+        let store = &self.store_handle().store;
+        let snapshot = store.snapshot(self.owner(), task).await?;
         Ok(snapshot.map(|snapshot| Arc::unwrap_or_clone(snapshot.task)))
     }
 
@@ -138,22 +144,22 @@ impl TaskWriter {
         self.open().await?;
         match self.is_answered() {
             true => Err(UpdateError::Answered),
-            false => Ok(self.log.lock().await),
+            false => Ok(self.log().await),
         }
     }
 
     /// Writes events; the first ones together with the task.
     async fn append(&self, events: Vec<Event>) -> Result<(), UpdateError> {
-        let mut log = self.log.lock().await;
+        let mut log = self.log().await;
         if self.is_answered() {
             return Err(UpdateError::Answered);
         }
         let pauses = self.pauses_with(&events);
-        if log.new_task().is_some() {
-            self.create(&mut log, events).await?;
-        } else {
-            self.write(&mut log, AppendRequest::of(events).into())
+        if log.is_stored() {
+            log.write(AppendRequest::of(events).into(), &self.kept)
                 .await?;
+        } else {
+            log.create(events).await?;
         }
         drop(log);
         if pauses {
@@ -173,62 +179,24 @@ impl TaskWriter {
         left > next && next == 0 && !leaves_idle(events)
     }
 
-    async fn create(&self, log: &mut LogWriter, events: Vec<Event>) -> Result<(), UpdateError> {
-        let settles = leaves_idle(&events);
-        let (begun, left) = log.create(&self.task_handle, events).await?;
-        self.run_state.change(|run| {
-            run.progress = Progress::Open(begun);
-            if settles && left.is_empty() {
-                run.settled = log.generation();
-            }
-        });
-        match left.is_empty() {
-            true => Ok(()),
-            false => self.write(log, AppendRequest::of(left).into()).await,
-        }
-    }
-
-    async fn write(
-        &self,
-        log: &mut LogWriter,
-        request: Box<AppendRequest>,
-    ) -> Result<(), UpdateError> {
-        let settles = leaves_idle(&request.events);
-        match log.write(&self.task_handle, request, &self.kept).await {
-            Ok(()) if settles => {
-                self.run_state.change(|run| run.settled = log.generation());
-            }
-            Err(StoreError::Fenced) => {
-                self.lose();
-                return Err(StoreError::Fenced.into());
-            }
-            written => written?,
-        }
-        Ok(())
-    }
-
-    fn tell(&self, progress: Progress) {
-        self.run_state.change(|run| run.progress = progress);
-    }
-
     /// The task as it stands in the store.
     pub(crate) async fn snapshot(&self) -> Result<Snapshot, StoreError> {
-        self.task_handle.known().await
+        self.active.snapshot().await
     }
 
     /// The task as it stands, or as it would be created.
     pub(crate) async fn task(&self) -> Result<Arc<Task>, StoreError> {
-        self.log.lock().await.task(&self.task_handle).await
+        self.log().await.task().await
     }
 
     /// Returns the state of the task, as far as is known here.
     pub(crate) async fn state(&self) -> Result<TaskState, StoreError> {
-        self.log.lock().await.state(&self.task_handle).await
+        self.log().await.state().await
     }
 
     /// Returns whether the task is in the store.
     pub(crate) async fn is_stored(&self) -> bool {
-        self.log.lock().await.new_task().is_none()
+        self.log().await.is_stored()
     }
 
     pub(crate) fn status(
@@ -339,8 +307,8 @@ impl TaskWriter {
     }
 
     async fn flush(&self) -> Result<(), UpdateError> {
-        let mut log = self.log.lock().await;
-        self.write(&mut log, Box::default()).await
+        let mut log = self.log().await;
+        Ok(log.write(Box::default(), &self.kept).await?)
     }
 
     /// Adds a message of the caller to the history, with the state that follows from it; returns the
@@ -362,7 +330,7 @@ impl TaskWriter {
             receipt,
             ..AppendRequest::of(events)
         };
-        self.write(&mut log, request.into()).await?;
+        log.write(request.into(), &self.kept).await?;
         Ok(log.generation())
     }
 
@@ -386,7 +354,7 @@ impl TaskWriter {
             checkpoint: Some(checkpoint),
             ..AppendRequest::default()
         };
-        self.write(&mut log, request.into()).await
+        Ok(log.write(request.into(), &self.kept).await?)
     }
 
     /// Becomes the only writer of a task that nobody else writes to.
@@ -395,8 +363,7 @@ impl TaskWriter {
             takes: true,
             ..AppendRequest::default()
         };
-        self.write(&mut *self.log.lock().await, request.into())
-            .await
+        Ok(self.log().await.write(request.into(), &self.kept).await?)
     }
 
     /// Gives the task its last status, and takes the lease from its holder, which can write no more.
@@ -405,13 +372,12 @@ impl TaskWriter {
             seizes: true,
             ..AppendRequest::of(vec![self.status_event(state, None, None)])
         };
-        self.write(&mut *self.log.lock().await, request.into())
-            .await
+        Ok(self.log().await.write(request.into(), &self.kept).await?)
     }
 
     /// Gives the lease back, so that the next writer need not wait until it runs out.
     pub(crate) async fn hand_back(&self) -> Result<(), UpdateError> {
-        let mut log = self.log.lock().await;
+        let mut log = self.log().await;
         if !log.has_lease() {
             return Ok(());
         }
@@ -419,52 +385,36 @@ impl TaskWriter {
             release: true,
             ..AppendRequest::default()
         };
-        self.write(&mut log, request.into()).await
+        Ok(log.write(request.into(), &self.kept).await?)
     }
 
     /// Answers with a message: alone if there is no task yet, else by completing the task.
     pub(crate) async fn reply(&self, message: Message) -> Result<(), UpdateError> {
-        let mut log = self.log.lock().await;
+        let mut log = self.log().await;
         if self.is_answered() {
             return Err(UpdateError::Answered);
         }
-        if let Some(begun) = log.begun_unseen(&self.task_handle).await? {
-            self.tell(Progress::Open(begun));
-        }
-        let Some(new) = log.new_task() else {
+        if log.is_stored() {
             let completed = self.status_event(TaskState::Completed, Some(message), None);
             let request = AppendRequest::of(vec![completed]);
-            return self.write(&mut log, request.into()).await;
-        };
+            return Ok(log.write(request.into(), &self.kept).await?);
+        }
         let answer = Message {
             context_id: Some(self.context.clone()),
             ..message
         };
-        if let Some(receipt) = new.receipt.clone() {
-            let TaskHandle {
-                store_handle,
-                owner,
-                ..
-            } = &self.task_handle;
-            let answer = answer.clone();
-            store_handle
-                .store
-                .keep_answer(owner, receipt, answer)
-                .await?;
-        }
-        self.tell(Progress::Answered(Arc::new(answer)));
-        Ok(())
+        Ok(log.answer(answer).await?)
     }
 
     pub(crate) async fn detach(&self) -> Result<(), UpdateError> {
         drop(self.ready().await?);
-        self.run_state.change(|run| run.detached += 1);
+        self.run_state().change(|run| run.detached += 1);
         Ok(())
     }
 
     /// Returns whether the agent answered with a message alone.
     pub(crate) fn is_answered(&self) -> bool {
-        self.run_state
+        self.run_state()
             .is(|run| matches!(run.progress, Progress::Answered(_)))
     }
 

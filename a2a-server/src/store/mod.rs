@@ -41,8 +41,8 @@ pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement
 /// appended to; its length is the task's *generation*. A durable store has written an
 /// effect before its method returns.
 ///
-/// Calls about one task take effect in the order in which they are made: a call whose future is dropped may
-/// take effect or not, but not after later calls. A task holds at most 1,000 messages of its caller, 64 MiB
+/// A server makes its additions to a log one after the other, and waits for the end of each even if its own
+/// caller is gone. Other calls may be dropped at any time. A task holds at most 1,000 messages of its caller, 64 MiB
 /// of events, 1 MiB more of those that end it, and 16 webhooks of 64 KiB.
 pub trait Store: Send + Sync + 'static {
     /// Begins the log of a new task with the task itself, generation 1, and what has happened to it

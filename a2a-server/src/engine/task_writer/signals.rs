@@ -6,44 +6,38 @@ use uuid::Uuid;
 
 use super::TaskWriter;
 use crate::engine::run_state::{Phase, Stop};
-use crate::engine::store_handle::TaskHandle;
 
 impl TaskWriter {
     /// Asks the agent to stop.
     pub(crate) fn cancel(&self) {
-        self.stop(Stop::Canceled);
+        self.run_state().stop(Stop::Canceled);
     }
 
     /// Stops the turn where it stands: the task is left to another writer.
     pub(crate) fn lose(&self) {
-        self.stop(Stop::Lost);
-    }
-
-    fn stop(&self, reason: Stop) {
-        self.run_state
-            .change(|run| run.stop = run.stop.max(Some(reason)));
+        self.run_state().stop(Stop::Lost);
     }
 
     /// Waits until the turn is to stop, for whatever reason.
     pub(crate) async fn stopped(&self) {
-        self.run_state.until(|run| run.stop.is_some()).await;
+        self.run_state().until(|run| run.stop.is_some()).await;
     }
 
     /// Returns whether the turn is to stop.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.run_state.is(|run| run.stop.is_some())
+        self.run_state().is(|run| run.stop.is_some())
     }
 
     /// Waits until the task is left to another writer.
     pub(crate) async fn lost(&self) {
-        self.run_state
+        self.run_state()
             .until(|run| run.stop == Some(Stop::Lost))
             .await;
     }
 
     /// Returns whether the task is left to another writer.
     pub(crate) fn is_lost(&self) -> bool {
-        self.run_state.is(|run| run.stop == Some(Stop::Lost))
+        self.run_state().is(|run| run.stop == Some(Stop::Lost))
     }
 
     /// Tells that the first turn begins.
@@ -54,39 +48,39 @@ impl TaskWriter {
             FirstStep::Apart => 1,
         };
         self.pause.store(pause, Ordering::Relaxed);
-        self.run_state.change(|run| run.phase = Phase::Running);
+        self.run_state().change(|run| run.phase = Phase::Running);
     }
 
     /// Resolves when the first turn has begun, or will not.
     pub(crate) async fn begun(&self) {
-        self.run_state.until(|run| run.phase > Phase::Claimed).await;
+        self.run_state()
+            .until(|run| run.phase > Phase::Claimed)
+            .await;
     }
 
     /// Tells that the writer writes no more.
     pub(crate) fn end(&self) {
-        self.run_state.change(|run| run.phase = Phase::Ended);
+        self.run_state().change(|run| run.phase = Phase::Ended);
     }
 
     /// Resolves when the writer writes no more.
     pub(crate) async fn ended(&self) {
-        self.run_state.until(|run| run.phase == Phase::Ended).await;
+        self.run_state()
+            .until(|run| run.phase == Phase::Ended)
+            .await;
     }
 
     /// Tells waiting callers and followers that the end of the turn could not be stored.
     pub(crate) fn tell_stuck(&self, failure: Uuid) {
-        self.run_state.change(|run| run.stuck = Some(failure));
-        let TaskHandle {
-            store_handle,
-            owner,
-            task,
-        } = &self.task_handle;
-        store_handle.fanouts.fail(owner, task, failure);
+        self.run_state().change(|run| run.stuck = Some(failure));
+        let fanouts = &self.store_handle().fanouts;
+        fanouts.fail(self.owner(), self.task_id(), failure);
     }
 
     /// Tells that what could not be stored is stored.
     pub(crate) fn tell_unstuck(&self) {
-        if self.run_state.is(|run| run.stuck.is_some()) {
-            self.run_state.change(|run| run.stuck = None);
+        if self.run_state().is(|run| run.stuck.is_some()) {
+            self.run_state().change(|run| run.stuck = None);
         }
     }
 }
