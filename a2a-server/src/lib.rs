@@ -85,7 +85,7 @@ pub use crate::store::suite;
 pub use crate::store::{
     Append, Appended, Lease, Listing, Logged, MemoryStore, NewTask, Notification, Orphan, Outcome,
     Owner, Page, Place, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError,
-    Tail, TaskShare,
+    Tail, TaskShare, WakeHub,
 };
 #[cfg(feature = "sqlite")]
 pub use crate::store::{SqliteOptions, SqliteReport, SqliteStore};

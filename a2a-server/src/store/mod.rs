@@ -14,6 +14,7 @@ mod sqlite;
 #[cfg(feature = "suite")]
 pub mod suite;
 mod timed;
+mod wake_hub;
 mod write;
 
 use std::time::Duration;
@@ -33,6 +34,7 @@ pub use read::{
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteReport, SqliteStore};
 pub(crate) use timed::Timed;
+pub use wake_hub::WakeHub;
 pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement};
 
 /// Keeps the logs of tasks.
@@ -86,12 +88,35 @@ pub trait Store: Send + Sync + 'static {
         generation: u64,
     ) -> BoxFuture<'a, Result<Tail, StoreError>>;
 
-    /// Returns a watch of the log's last sequence number (`generation`); closed when the task is gone.
+    /// Returns the log's last sequence number (`generation`).
+    ///
+    /// Errors: [`StoreError::NoTask`].
+    fn head<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<u64, StoreError>>;
+
+    /// The hub that this store wakes: when it has stored an addition to a log, and when it has removed a task.
+    fn wake_hub(&self) -> &WakeHub;
+
+    /// Returns a watch of the log's last sequence number (`generation`); closed when the task is gone. It is woken
+    /// by the store's [`wake_hub`](Self::wake_hub).
+    ///
+    /// Errors: [`StoreError::NoTask`].
     fn watch<'a>(
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>>;
+    ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>> {
+        Box::pin(async move {
+            // First waited for, then looked at: nothing is missed in between.
+            let changes = self.wake_hub().subscribe(owner, task);
+            let head = self.head(owner, task).await?;
+            self.wake_hub().wake(owner, task, head);
+            Ok(changes)
+        })
+    }
 
     /// One page of the owner's tasks, those with the latest status first.
     fn list<'a>(

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
-    Retention, Settlement, Snapshot, Store, StoreError, Tail,
+    Retention, Settlement, Snapshot, Store, StoreError, Tail, WakeHub,
 };
 
 /// A store that records the duration of each method as a metric.
@@ -48,6 +48,18 @@ impl<S: Store> Store for Timed<S> {
         generation: u64,
     ) -> BoxFuture<'a, Result<Tail, StoreError>> {
         timed("events_after", self.0.events_after(owner, task, generation))
+    }
+
+    fn head<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+        timed("head", self.0.head(owner, task))
+    }
+
+    fn wake_hub(&self) -> &WakeHub {
+        self.0.wake_hub()
     }
 
     fn watch<'a>(

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use a2a_transport::{BoxFuture, TraceContext};
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
-use tokio::sync::watch;
 use tokio::time::Instant;
 
 use self::log::{Log, Tenure};
@@ -19,7 +18,7 @@ use self::received::Inbox;
 use self::shelf::{Capacity, Forgotten, Key, Record, Shelf, lock};
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page, Place, Receipt,
-    Received, Retention, Settlement, Snapshot, Store, StoreError, Tail, limits,
+    Received, Retention, Settlement, Snapshot, Store, StoreError, Tail, WakeHub, limits,
 };
 
 /// Keeps tasks in memory; those that ended first make room for new ones.
@@ -32,6 +31,7 @@ pub struct MemoryStore {
     shelf: Mutex<Shelf>,
     inbox: Mutex<Inbox>,
     outbox: Mutex<Outbox>,
+    wake_hub: WakeHub,
 }
 
 impl Default for MemoryStore {
@@ -41,7 +41,7 @@ impl Default for MemoryStore {
     }
 }
 
-// Locks are taken in this order: inbox, shelf, log, outbox.
+// Locks are taken in this order: inbox, shelf, log, outbox, wake hub.
 impl MemoryStore {
     /// A store of at most so many tasks, which hold, measured roughly, so many bytes together.
     pub fn with_capacity(tasks: usize, bytes: usize) -> Self {
@@ -50,6 +50,7 @@ impl MemoryStore {
             shelf: Mutex::default(),
             inbox: Mutex::default(),
             outbox: Mutex::default(),
+            wake_hub: WakeHub::default(),
         }
     }
 
@@ -77,6 +78,7 @@ impl MemoryStore {
         let mut shelf = lock(&self.shelf);
         let (capacity, outbox) = (self.capacity, &self.outbox);
         let forgotten = shelf.insert(key.clone(), new.dialect, log, rows, capacity, outbox)?;
+        self.close_watches(&forgotten);
         self.enqueue(&key, &webhooks, &told, &trace);
         drop(shelf);
         if let (Some(receipt), Some(inbox)) = (new.receipt, &mut inbox) {
@@ -113,13 +115,7 @@ impl MemoryStore {
         drop(inbox);
         lock(&self.shelf).note(&record);
         // Stored before anyone is woken.
-        if let Some(told) = record.generation.get() {
-            told.send_if_modified(|known| {
-                let newer = appended.generation > *known;
-                *known = appended.generation.max(*known);
-                newer
-            });
-        }
+        self.wake_hub.wake(owner, task, appended.generation);
         Ok(appended)
     }
 
@@ -142,6 +138,7 @@ impl MemoryStore {
         let rows = size_of_told(webhooks, told, &append.trace);
         let (capacity, outbox) = (self.capacity, &self.outbox);
         let forgotten = shelf.make_room(Some(&record), 0, bytes + rows, capacity, outbox)?;
+        self.close_watches(&forgotten);
         Ok((record, forgotten))
     }
 
@@ -158,6 +155,7 @@ impl MemoryStore {
         let growth = lock(&record.log).admit_config(&config)?;
         let (capacity, outbox) = (self.capacity, &self.outbox);
         let forgotten = shelf.make_room(Some(&record), 0, growth, capacity, outbox)?;
+        self.close_watches(&forgotten);
         let kept = lock(&record.log).put_config(config, dialect);
         shelf.note(&record);
         drop(shelf);
@@ -187,6 +185,15 @@ impl MemoryStore {
                 let place = (owner.clone(), task.clone(), config.clone(), *generation);
                 outbox.put(place, trace.clone());
             }
+        }
+    }
+
+    /// Tells those that follow a task that it is gone. Called under the shelf's lock: the task may be begun again
+    /// under its id afterwards.
+    fn close_watches(&self, forgotten: &[Arc<Record>]) {
+        for record in forgotten {
+            let (owner, task) = &record.key;
+            self.wake_hub.remove(owner, task);
         }
     }
 
@@ -331,18 +338,17 @@ impl Store for MemoryStore {
         done(record.map(|record| lock(&record.log).after(generation)))
     }
 
-    fn watch<'a>(
+    fn head<'a>(
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>> {
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
         let record = self.record(owner, task);
-        done(record.map(|record| {
-            // A writer sees that there is a watch, or has written already.
-            let log = lock(&record.log);
-            let told = || watch::Sender::new(log.generation());
-            record.generation.get_or_init(told).subscribe()
-        }))
+        done(record.map(|record| lock(&record.log).generation()))
+    }
+
+    fn wake_hub(&self) -> &WakeHub {
+        &self.wake_hub
     }
 
     fn list<'a>(
@@ -454,7 +460,10 @@ impl Store for MemoryStore {
 
     fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
         lock(&self.inbox).sweep();
-        let swept = lock(&self.shelf).sweep(retention);
+        let mut shelf = lock(&self.shelf);
+        let swept = shelf.sweep(retention);
+        self.close_watches(&swept);
+        drop(shelf);
         self.clear_outbox(&swept);
         done(Ok(swept.len()))
     }

@@ -1,12 +1,11 @@
 //! Table of the logs, and eviction of ended tasks.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2a_types::{Dialect, TaskId};
 use ahash::RandomState;
 use hashbrown::HashTable;
-use tokio::sync::watch;
 
 use super::super::{Owner, Retention, StoreError};
 use super::log::{End, Log};
@@ -27,15 +26,13 @@ pub(super) struct Shelf {
     bytes: usize,
 }
 
-/// A log and its watch.
+/// A log and its place.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) key: Key,
     hash: u64,
     pub(super) dialect: Dialect,
     pub(super) log: Mutex<Log>,
-    /// Sender of its length; most tasks have no watch.
-    pub(super) generation: OnceLock<watch::Sender<u64>>,
 }
 
 /// Maximum size of a shelf.
@@ -79,7 +76,6 @@ impl Shelf {
             hash,
             dialect,
             log: Mutex::new(log),
-            generation: OnceLock::new(),
         });
         let new = Arc::clone(&record);
         self.records.insert_unique(hash, new, |it| it.hash);

@@ -23,7 +23,6 @@ use std::time::Duration;
 
 use a2a_transport::BoxFuture;
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
-use tokio::sync::watch;
 
 pub use self::check::SqliteReport;
 use self::desk::Desk;
@@ -37,7 +36,7 @@ use self::tables::Bounded;
 use self::writer::Writer;
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
-    Retention, Settlement, Snapshot, Store, StoreError, Tail, TaskBudget,
+    Retention, Settlement, Snapshot, Store, StoreError, Tail, TaskBudget, WakeHub,
 };
 
 /// Keeps tasks in a SQLite file, which any tool for SQLite can read.
@@ -250,25 +249,22 @@ impl Store for SqliteStore {
         })
     }
 
-    fn watch<'a>(
+    fn head<'a>(
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>> {
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
         Box::pin(async move {
-            let key = key(owner, task);
-            // First waited for, then looked at: nothing is missed in between.
-            let generation = self.shared.subscribe(&key);
-            let known = match self.shared.generation(&key) {
-                Some(known) => known,
-                None => {
-                    let place = self.read(owner, task, tables::place).await?;
-                    place.ok_or(StoreError::NoTask)?.1
-                }
-            };
-            self.shared.wake(&key, known);
-            Ok(generation)
+            if let Some(generation) = self.shared.generation(&key(owner, task)) {
+                return Ok(generation);
+            }
+            let place = self.read(owner, task, tables::place).await?;
+            Ok(place.ok_or(StoreError::NoTask)?.1)
         })
+    }
+
+    fn wake_hub(&self) -> &WakeHub {
+        &self.shared.wake_hub
     }
 
     fn list<'a>(

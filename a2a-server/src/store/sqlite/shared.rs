@@ -1,23 +1,21 @@
-//! State shared by the writer and the readers of a SQLite store: recent tasks, and watches.
+//! State shared by the writer and the readers of a SQLite store: recent tasks, and those that follow.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ahash::HashMap;
 use lru::LruCache;
-use tokio::sync::watch;
 
-use super::super::{Snapshot, Tail, limits};
+use super::super::{Snapshot, Tail, WakeHub, limits};
 use super::folded::{Folded, Key};
 use super::seen::Seen;
 
-/// Tasks that were written not long ago, and the watches of tasks.
+/// Tasks that were written not long ago, and those that follow tasks.
 ///
 /// All of it is on the disk: the writer works on drafts, and puts them in when they are committed.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) seen: Seen,
     recent: Mutex<Recent>,
-    watched: Mutex<HashMap<Key, watch::Sender<u64>>>,
+    pub(super) wake_hub: WakeHub,
 }
 
 #[derive(Debug)]
@@ -34,7 +32,7 @@ impl Shared {
                 tasks: LruCache::unbounded_with_hasher(ahash::RandomState::new()),
                 bytes: 0,
             }),
-            watched: Mutex::default(),
+            wake_hub: WakeHub::default(),
         }
     }
 
@@ -43,7 +41,7 @@ impl Shared {
         Some(lock(&self.recent).tasks.peek(key)?.draft())
     }
 
-    /// Puts tasks in as they were committed, and wakes their watches; returns those that were not used for
+    /// Puts tasks in as they were committed, and wakes those that follow them; returns those that were not used for
     /// long and make room.
     pub(super) fn publish(&self, written: impl Iterator<Item = (Key, Folded)>) -> Vec<Folded> {
         let mut recent = lock(&self.recent);
@@ -54,9 +52,8 @@ impl Shared {
         }
         let spent = recent.make_room();
         drop(recent);
-        let watched = !lock(&self.watched).is_empty();
-        for (key, generation) in longer.iter().filter(|_| watched) {
-            self.wake(key, *generation);
+        for ((owner, task), generation) in &longer {
+            self.wake_hub.wake(owner, task, *generation);
         }
         spent
     }
@@ -77,41 +74,14 @@ impl Shared {
         Some(lock(&self.recent).tasks.peek(key)?.generation)
     }
 
-    /// Returns a watch of the task.
-    pub(super) fn subscribe(&self, key: &Key) -> watch::Receiver<u64> {
-        let mut watched = lock(&self.watched);
-        if watched.len() >= 1024 && watched.len().is_power_of_two() {
-            watched.retain(|_, sender| sender.receiver_count() > 0);
-        }
-        let sender = watched.entry(key.clone());
-        sender.or_insert_with(|| watch::Sender::new(0)).subscribe()
-    }
-
-    /// Tells the watches of a task that the log has so many entries.
-    pub(super) fn wake(&self, key: &Key, generation: u64) {
-        let mut watched = lock(&self.watched);
-        let Some(sender) = watched.get(key) else {
-            return;
-        };
-        if sender.receiver_count() == 0 {
-            watched.remove(key);
-            return;
-        }
-        sender.send_if_modified(|known| {
-            let newer = generation > *known;
-            *known = generation.max(*known);
-            newer
-        });
-    }
-
-    /// Forgets a task that is gone, and closes its watches.
+    /// Forgets a task that is gone, and tells those that follow it.
     pub(super) fn forget(&self, key: &Key) {
         let mut recent = lock(&self.recent);
         if let Some(gone) = recent.tasks.pop(key) {
             recent.bytes -= size(key, &gone);
         }
         drop(recent);
-        lock(&self.watched).remove(key);
+        self.wake_hub.remove(&key.0, &key.1);
     }
 }
 

@@ -8,6 +8,7 @@ use a2a_client::{Client, Retries, StreamExt};
 use a2a_server::{
     Append, Appended, Failure, Listing, MemoryStore, NewTask, Notification, Orphan, Owner, Page,
     Receipt, Received, Retention, Server, Settlement, Snapshot, Store, StoreError, Tail, Turn,
+    WakeHub,
 };
 use a2a_transport::http::Readiness;
 use a2a_transport::{Answer, BoxFuture, Call, Context, Error, Transport};
@@ -15,7 +16,7 @@ use a2a_types::{
     ConfigId, Dialect, ErrorKind, Event, Message, MessageId, Response, SendMessageRequest,
     SendMessageResponse, Task, TaskId, TaskPushNotificationConfig, TaskState,
 };
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 
 use crate::engine::{card, more_is_said, task};
 
@@ -121,9 +122,13 @@ impl Store for Moody {
         }
     }
 
+    fn wake_hub(&self) -> &WakeHub {
+        self.inner.wake_hub()
+    }
+
     as_ever! {
         events_after(owner: &'a Owner, task: &'a TaskId, generation: u64) -> Tail;
-        watch(owner: &'a Owner, task: &'a TaskId) -> watch::Receiver<u64>;
+        head(owner: &'a Owner, task: &'a TaskId) -> u64;
         list(owner: &'a Owner, listing: Listing) -> Page;
         put_config(owner: &'a Owner, config: TaskPushNotificationConfig, dialect: Dialect) -> ();
         configs(owner: &'a Owner, task: &'a TaskId) -> Vec<TaskPushNotificationConfig>;

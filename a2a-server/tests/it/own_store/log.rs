@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use a2a_server::{Append, Appended, Lease, Logged, NewTask, Snapshot, StoreError, Tail, limits};
 use a2a_types::{ConfigId, Dialect, Event, Object, Task, TaskPushNotificationConfig};
-use tokio::sync::watch;
 use tokio::time::Instant;
 
 pub(super) struct Log {
@@ -20,7 +19,6 @@ pub(super) struct Log {
     changed: Instant,
     messages: usize,
     bytes: usize,
-    sequence: watch::Sender<u64>,
 }
 
 impl Log {
@@ -38,11 +36,10 @@ impl Log {
             epoch: 1,
             leased_until: Some(Instant::now() + new.term),
             changed: Instant::now(),
-            sequence: watch::Sender::new(1),
         })
     }
 
-    fn generation(&self) -> u64 {
+    pub(super) fn generation(&self) -> u64 {
         self.events.len() as u64 + 1
     }
 
@@ -130,14 +127,6 @@ impl Log {
         limits::Batch::of(
             later.map(|(generation, event)| Logged::new(generation, Arc::clone(event))),
         )
-    }
-
-    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
-        self.sequence.subscribe()
-    }
-
-    pub(super) fn wake(&self) {
-        self.sequence.send_replace(self.generation());
     }
 
     pub(super) fn put_config(

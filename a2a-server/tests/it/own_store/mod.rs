@@ -1,4 +1,4 @@
-//! A store of somebody else: its own map and its own wake-up, written against public items only. It keeps
+//! A store of somebody else: its own map, written against public items only. It keeps
 //! every promise of a store, and a server works with it.
 
 mod log;
@@ -10,11 +10,10 @@ use std::time::Duration;
 
 use a2a_server::{
     Append, Appended, BoxFuture, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page,
-    Place, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError, Tail, limits,
-    suite,
+    Place, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError, Tail, WakeHub,
+    limits, suite,
 };
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
-use tokio::sync::watch;
 use tokio::time::Instant;
 
 use log::Log;
@@ -45,6 +44,7 @@ async fn is_found_out_without_its_wake_up() {
 /// Everything in one map under one lock.
 pub(crate) struct OwnStore {
     kept: Mutex<Kept>,
+    wake_hub: WakeHub,
     wakes: bool,
 }
 
@@ -52,6 +52,7 @@ impl Default for OwnStore {
     fn default() -> Self {
         Self {
             kept: Mutex::default(),
+            wake_hub: WakeHub::default(),
             wakes: true,
         }
     }
@@ -101,7 +102,6 @@ impl Kept {
         let notified = first.as_ref().map(Append::notified).unwrap_or_default();
         let trace = first.as_ref().and_then(|it| it.trace.clone());
         first.map_or(Ok(()), |first| log.append(first))?;
-        log.wake();
         self.outbox.put(&key, &log, &notified, trace.as_ref());
         self.note(owner, receipt, Outcome::Task(key.1.clone()));
         self.logs.insert(key, log);
@@ -144,7 +144,7 @@ impl Kept {
         Page::new(tasks, total, more)
     }
 
-    fn sweep(&mut self, retention: Retention) -> usize {
+    fn sweep(&mut self, retention: Retention, wake_hub: &WakeHub) -> usize {
         let now = Instant::now();
         self.receipts.retain(|_, (_, until)| *until > now);
         let mut ended: Vec<_> = self
@@ -167,6 +167,7 @@ impl Kept {
         for key in &gone {
             self.logs.remove(key);
             self.outbox.forget_task(key);
+            wake_hub.remove(&key.0, &key.1);
         }
         gone.len()
     }
@@ -219,7 +220,7 @@ impl Store for OwnStore {
         let added = kept.append(owner, task, append);
         let added = added.and_then(|()| kept.log(owner, task)).map(|log| {
             if self.wakes {
-                log.wake();
+                self.wake_hub.wake(owner, task, log.generation());
             }
             log.appended()
         });
@@ -251,12 +252,16 @@ impl Store for OwnStore {
         )
     }
 
-    fn watch<'a>(
+    fn head<'a>(
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>> {
-        ready(self.kept().log(owner, task).map(|log| log.subscribe()))
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+        ready(self.kept().log(owner, task).map(|log| log.generation()))
+    }
+
+    fn wake_hub(&self) -> &WakeHub {
+        &self.wake_hub
     }
 
     fn list<'a>(
@@ -374,6 +379,6 @@ impl Store for OwnStore {
     }
 
     fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
-        ready(Ok(self.kept().sweep(retention)))
+        ready(Ok(self.kept().sweep(retention, &self.wake_hub)))
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use a2a_server::{
     Append, Appended, Listing, MemoryStore, NewTask, Notification, Orphan, Owner, Page, Place,
     Principal, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError, Tail,
-    TraceContext,
+    TraceContext, WakeHub,
 };
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
@@ -123,6 +123,14 @@ impl Store for Broken {
         generation: u64,
     ) -> Pending<'a, Tail> {
         Box::pin(async move { self.read(&self.owner(owner), task, generation).await })
+    }
+
+    fn head<'a>(&'a self, owner: &'a Owner, task: &'a TaskId) -> Pending<'a, u64> {
+        Box::pin(async move { self.inner.head(&self.owner(owner), task).await })
+    }
+
+    fn wake_hub(&self) -> &WakeHub {
+        self.inner.wake_hub()
     }
 
     fn watch<'a>(

@@ -1,0 +1,112 @@
+//! Wake-up of those that follow tasks in this process.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use a2a_types::TaskId;
+use ahash::HashMap;
+use tokio::sync::watch;
+
+use super::Owner;
+
+/// Wakes those in this process that follow a task. Every store has one, and wakes it when a log has grown, here or,
+/// as far as the store hears of it, in another process.
+#[derive(Debug, Default)]
+pub struct WakeHub(Mutex<HashMap<Key, watch::Sender<u64>>>);
+
+type Key = (Owner, TaskId);
+
+impl WakeHub {
+    /// Tells those that follow a task that its log has so many entries, which are stored. A lower number than they
+    /// know already tells them nothing.
+    pub fn wake(&self, owner: &Owner, task: &TaskId, generation: u64) {
+        let mut watched = self.lock();
+        // Most stores are not followed most of the time.
+        if watched.is_empty() {
+            return;
+        }
+        let key = (owner.clone(), task.clone());
+        let Some(sender) = watched.get(&key) else {
+            return;
+        };
+        if sender.receiver_count() == 0 {
+            watched.remove(&key);
+            return;
+        }
+        sender.send_if_modified(|known| {
+            let newer = generation > *known;
+            *known = generation.max(*known);
+            newer
+        });
+    }
+
+    /// Tells those that follow a task that it is gone.
+    pub fn remove(&self, owner: &Owner, task: &TaskId) {
+        let mut watched = self.lock();
+        if !watched.is_empty() {
+            watched.remove(&(owner.clone(), task.clone()));
+        }
+    }
+
+    /// Returns the tasks that are followed, each with the number of entries that was told last: for a store that
+    /// asks elsewhere whether there are more.
+    pub fn watched(&self) -> Vec<(Owner, TaskId, u64)> {
+        let mut watched = self.lock();
+        watched.retain(|_, sender| sender.receiver_count() > 0);
+        let all = watched.iter();
+        all.map(|((owner, task), sender)| (owner.clone(), task.clone(), *sender.borrow()))
+            .collect()
+    }
+
+    /// Follows a task from here on; nothing is told before the next [`wake`](Self::wake).
+    pub(super) fn subscribe(&self, owner: &Owner, task: &TaskId) -> watch::Receiver<u64> {
+        let mut watched = self.lock();
+        if watched.len() >= 1024 && watched.len().is_power_of_two() {
+            watched.retain(|_, sender| sender.receiver_count() > 0);
+        }
+        let sender = watched.entry((owner.clone(), task.clone()));
+        sender.or_insert_with(|| watch::Sender::new(0)).subscribe()
+    }
+
+    /// Nothing that is done under this lock can panic half-way.
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, watch::Sender<u64>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use a2a_transport::Principal;
+
+    use super::*;
+
+    #[test]
+    fn those_that_follow_a_task_are_told_that_its_log_grows_and_that_it_is_gone() {
+        let (hub, ada) = (WakeHub::default(), Owner::from(Principal::named("ada")));
+        let mut one = hub.subscribe(&ada, &"t".into());
+        let other = hub.subscribe(&ada, &"u".into());
+        hub.wake(&ada, &"t".into(), 3);
+        assert_eq!(*one.borrow_and_update(), 3);
+        hub.wake(&ada, &"t".into(), 2);
+        assert!(!one.has_changed().unwrap());
+        assert!(!other.has_changed().unwrap());
+        hub.remove(&ada, &"t".into());
+        assert!(one.has_changed().is_err());
+        assert!(other.has_changed().is_ok());
+    }
+
+    #[test]
+    fn only_what_is_followed_is_kept() {
+        let (hub, ada) = (WakeHub::default(), Owner::from(Principal::named("ada")));
+        let task = |number: usize| TaskId::from(number.to_string());
+        let kept = hub.subscribe(&ada, &task(0));
+        hub.wake(&ada, &task(0), 7);
+        for number in 1..3000 {
+            drop(hub.subscribe(&ada, &task(number)));
+            assert!(hub.lock().len() <= 1024);
+        }
+        assert_eq!(hub.watched(), [(ada.clone(), task(0), 7)]);
+        drop(kept);
+        hub.wake(&ada, &task(0), 8);
+        assert!(hub.lock().is_empty());
+    }
+}
