@@ -11,11 +11,11 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use serde_json::Value;
 
+use crate::pre_1_0::security::{self, Variants};
 use crate::proto::or_default;
-use crate::variants::Variants;
 use crate::{
     AgentCapabilities, AgentCard, AgentCardSignature, AgentInterface, AgentProvider, AgentSkill,
-    SecurityRequirement, SecurityScheme, StringList, v0_2,
+    SecurityRequirement, SecurityScheme, StringList,
 };
 
 /// The members of a card as they stand on the wire.
@@ -110,7 +110,7 @@ impl<'de> Deserialize<'de> for Scheme {
             let scheme = SecurityScheme::deserialize(scheme).map_err(Error::custom);
             return scheme.map(|scheme| Self(Some(scheme)));
         }
-        let older = v0_2::SecurityScheme::deserialize(scheme).ok();
+        let older = security::SecurityScheme::deserialize(scheme).ok();
         Ok(Self(older.map(Into::into)))
     }
 }
@@ -206,7 +206,7 @@ fn requirements(
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Requirement {
-    Older(v0_2::SecurityRequirement),
+    Older(security::SecurityRequirement),
     Canonical {
         schemes: BTreeMap<String, StringList>,
     },

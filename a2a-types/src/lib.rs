@@ -10,8 +10,8 @@
 //! the operations, [`ErrorKind`] the errors. [`reading`] reads a peer's text, strictly or leniently;
 //! [`extension`] types what extensions add; [`steps`] separates an agent's steps from its answer.
 //!
-//! Version 0.3 has two kinds of JSON: that of JSON-RPC is [`v0_2`]'s, the ProtoJSON of its
-//! HTTP+JSON binding is [`v0_3`].
+//! Version 0.3 has two kinds of JSON: that of JSON-RPC is [`v0_3::json`], which is [`v0_2`]'s and a little
+//! more; the ProtoJSON of its HTTP+JSON binding is [`v0_3`].
 //!
 //! Nothing here does I/O or is asynchronous.
 //!
@@ -37,7 +37,6 @@ mod artifact;
 mod base64;
 mod by_name;
 mod card;
-mod constant;
 mod dialect;
 mod error;
 mod event;
@@ -45,12 +44,12 @@ pub mod extension;
 mod fold;
 mod hybrid;
 mod id;
-mod legacy;
 mod message;
 mod method;
 mod operation;
 mod params;
 mod part;
+mod pre_1_0;
 mod proto;
 mod push;
 pub mod reading;
@@ -65,7 +64,6 @@ mod timestamp;
 pub mod v0_1;
 pub mod v0_2;
 pub mod v0_3;
-mod variants;
 
 /// A JSON object with any members.
 pub type Object = serde_json::Map<String, serde_json::Value>;

@@ -19,4 +19,4 @@ pub use self::parsing::{read_canonical, without_values};
 pub use self::quirk::{Quirk, Repair};
 pub use self::violation::{At, Violation};
 pub use self::wire::{Mode, Read, Streamed, Wire, read};
-pub use crate::legacy::words_in_1_0;
+pub use crate::pre_1_0::words_in_1_0;

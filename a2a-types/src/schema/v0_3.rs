@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::envelope;
 use super::generation::{Either, Generation, errors, exchanges, of};
 use crate::Dialect;
-use crate::v0_2::{
+use crate::v0_3::json::{
     AgentCard, DeleteTaskPushNotificationConfigParams, GetTaskPushNotificationConfigParams,
     ListTaskPushNotificationConfigParams, ListTasksParams, ListTasksResult, Message,
     MessageSendParams, StreamResult, Task, TaskIdParams, TaskPushNotificationConfig,

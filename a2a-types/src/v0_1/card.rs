@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::legacy;
+use crate::pre_1_0;
+use crate::pre_1_0::security::Variants;
 use crate::proto::or_default;
 use crate::reading::{Mender, Wire};
 use crate::secret::hides;
-use crate::variants::Variants;
 use crate::{
     AgentInterface, ApiKeySecurityScheme, Dialect, HttpAuthSecurityScheme, OAuth2SecurityScheme,
     OAuthFlows, SecurityRequirement, SecurityScheme, StringList,
@@ -126,7 +126,7 @@ pub struct AgentSkill {
 
 impl Wire for AgentCard {
     fn mend(card: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.member(card, "authentication", legacy::mend_schemes);
+        mender.member(card, "authentication", pre_1_0::mend_schemes);
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::message::{check_parts, mend_parts};
 use super::task::{chunk, chunk_flags, mend_status, note_empty_parts};
 use super::{Artifact, ArtifactIndices, TaskState, TaskStatus};
-use crate::legacy;
+use crate::pre_1_0;
 use crate::proto::or_default;
 use crate::reading::{At, Mender, Violation, Wire};
 use crate::{Event, Message, Object, TaskId};
@@ -57,7 +57,7 @@ impl Wire for TaskStatusUpdateEvent {
     }
 
     fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        legacy::mend_task_id(event, mender, "id");
+        pre_1_0::mend_task_id(event, mender, "id");
         mender.member(event, "status", mend_status);
     }
 }
@@ -68,7 +68,7 @@ impl Wire for TaskArtifactUpdateEvent {
     }
 
     fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        legacy::mend_task_id(event, mender, "id");
+        pre_1_0::mend_task_id(event, mender, "id");
         mender.member(event, "artifact", |artifact, mender| {
             note_empty_parts(artifact, mender);
             mend_parts(artifact, mender);

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::constant::constants;
-use crate::legacy::{self, Cut};
+use crate::pre_1_0::constants;
+use crate::pre_1_0::{self, Cut};
 use crate::reading::{At, Mender, Quirk, Violation, Wire};
 use crate::{Base64, Object};
 
@@ -201,7 +201,7 @@ pub(super) fn check_parts(parts: &[Part], at: &At<'_>) -> Result<(), Violation> 
 
 /// Repairs a message of `role`. Only an agent may omit the role.
 pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
-    legacy::mend_role(message, mender, role);
+    pre_1_0::mend_role(message, mender, role);
     if message.get("data").is_some_and(Value::is_array) {
         mender.rename(message, "data", "parts", Quirk::DataForParts);
     }
@@ -210,7 +210,7 @@ pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender
 
 pub(super) fn mend_parts(object: &mut Map<String, Value>, mender: &mut Mender<'_>) {
     mender.items(object, "parts", |part, mender| {
-        legacy::mend_part(part, mender, "type", "kind")
+        pre_1_0::mend_part(part, mender, "type", "kind")
     });
 }
 
@@ -259,20 +259,20 @@ impl From<crate::Role> for Role {
 impl From<Part> for crate::Part {
     fn from(part: Part) -> Self {
         match part {
-            Part::Text(TextPart { text, metadata, .. }) => legacy::join(Cut::Text(text), metadata),
-            Part::Data(DataPart { data, metadata, .. }) => legacy::join(Cut::Data(data), metadata),
+            Part::Text(TextPart { text, metadata, .. }) => pre_1_0::join(Cut::Text(text), metadata),
+            Part::Data(DataPart { data, metadata, .. }) => pre_1_0::join(Cut::Data(data), metadata),
             Part::File(FilePart { file, metadata, .. }) => {
                 let content = match (file.bytes, file.uri) {
-                    (Some(bytes), _) => legacy::FileContent::Bytes(bytes),
-                    (None, Some(uri)) => legacy::FileContent::Uri(uri),
-                    (None, None) => legacy::FileContent::Nothing,
+                    (Some(bytes), _) => pre_1_0::FileContent::Bytes(bytes),
+                    (None, Some(uri)) => pre_1_0::FileContent::Uri(uri),
+                    (None, None) => pre_1_0::FileContent::Nothing,
                 };
                 let cut = Cut::File {
                     name: file.name,
                     mime_type: file.mime_type,
                     content,
                 };
-                legacy::join(cut, metadata)
+                pre_1_0::join(cut, metadata)
             }
         }
     }
@@ -280,7 +280,7 @@ impl From<Part> for crate::Part {
 
 impl From<crate::Part> for Part {
     fn from(part: crate::Part) -> Self {
-        match legacy::cut(part) {
+        match pre_1_0::cut(part) {
             (Cut::Text(text), metadata) => Self::Text(TextPart {
                 kind: TextType::Value,
                 text,
@@ -305,9 +305,9 @@ impl From<crate::Part> for Part {
                     ..FileContent::default()
                 };
                 match content {
-                    legacy::FileContent::Bytes(bytes) => file.bytes = Some(bytes),
-                    legacy::FileContent::Uri(uri) => file.uri = Some(uri),
-                    legacy::FileContent::Nothing => {}
+                    pre_1_0::FileContent::Bytes(bytes) => file.bytes = Some(bytes),
+                    pre_1_0::FileContent::Uri(uri) => file.uri = Some(uri),
+                    pre_1_0::FileContent::Nothing => {}
                 }
                 Self::File(FilePart {
                     kind: FileType::Value,

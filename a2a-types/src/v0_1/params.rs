@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::message::mend_message;
 use super::{Message, PushNotificationConfig};
-use crate::legacy;
+use crate::pre_1_0;
 use crate::reading::{At, Mender, Violation, Wire};
 use crate::{
     CancelTaskRequest, ContextId, GetTaskPushNotificationConfigRequest, GetTaskRequest, Object,
@@ -80,7 +80,7 @@ impl Wire for TaskSendParams {
     }
 
     fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        legacy::mend_task_id(params, mender, "id");
+        pre_1_0::mend_task_id(params, mender, "id");
         mender.drop_empty_id(params, "sessionId");
         mender.member(params, "message", |message, mender| {
             mend_message(message, mender, "user")
@@ -91,13 +91,13 @@ impl Wire for TaskSendParams {
 
 impl Wire for TaskIdParams {
     fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        legacy::mend_task_id(params, mender, "id");
+        pre_1_0::mend_task_id(params, mender, "id");
     }
 }
 
 impl Wire for TaskQueryParams {
     fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        legacy::mend_task_id(params, mender, "id");
+        pre_1_0::mend_task_id(params, mender, "id");
     }
 }
 

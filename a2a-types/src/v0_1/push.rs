@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::legacy;
+use crate::pre_1_0;
 use crate::reading::{Mender, Wire};
 use crate::secret::hides;
 use crate::{ConfigId, TaskId};
@@ -50,7 +50,7 @@ hides!(AuthenticationInfo { schemes; credentials });
 
 impl Wire for TaskPushNotificationConfig {
     fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        legacy::mend_task_id(config, mender, "id");
+        pre_1_0::mend_task_id(config, mender, "id");
         mender.member(
             config,
             "pushNotificationConfig",
@@ -61,7 +61,7 @@ impl Wire for TaskPushNotificationConfig {
 
 impl Wire for PushNotificationConfig {
     fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.member(config, "authentication", legacy::mend_schemes);
+        mender.member(config, "authentication", pre_1_0::mend_schemes);
     }
 }
 
@@ -73,7 +73,7 @@ impl From<PushNotificationConfig> for crate::TaskPushNotificationConfig {
             authentication: config
                 .authentication
                 .map(|authentication| crate::AuthenticationInfo {
-                    scheme: legacy::first_scheme(authentication.schemes),
+                    scheme: pre_1_0::first_scheme(authentication.schemes),
                     credentials: authentication.credentials,
                 }),
             ..Self::default()
@@ -89,7 +89,7 @@ impl From<crate::TaskPushNotificationConfig> for PushNotificationConfig {
             authentication: config
                 .authentication
                 .map(|authentication| AuthenticationInfo {
-                    schemes: legacy::schemes(authentication.scheme),
+                    schemes: pre_1_0::schemes(authentication.scheme),
                     credentials: authentication.credentials,
                 }),
         }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::message::{check_parts, mend_message, mend_parts};
 use super::{Message, Part};
-use crate::legacy;
+use crate::pre_1_0;
 use crate::proto::or_default;
 use crate::reading::{At, Mender, Quirk, Violation, Wire};
 use crate::{ArtifactId, ContextId, MessageId, Object, TaskId, Timestamp};
@@ -122,7 +122,7 @@ impl Wire for Task {
     }
 
     fn mend(task: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        legacy::mend_task_id(task, mender, "id");
+        pre_1_0::mend_task_id(task, mender, "id");
         mender.member(task, "status", mend_status);
         mender.items(task, "artifacts", mend_parts);
         mender.items(task, "history", |message, mender| {
@@ -144,7 +144,7 @@ impl Wire for TaskStatus {
 }
 
 pub(super) fn mend_status(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-    legacy::mend_status(status, mender, true, STATES, |message, mender| {
+    pre_1_0::mend_status(status, mender, true, STATES, |message, mender| {
         mend_message(message, mender, "agent");
     });
 }
@@ -213,7 +213,7 @@ impl From<TaskStatus> for crate::TaskStatus {
         let mut message = status.message.map(crate::Message::from).map(Box::new);
         let remembered = message
             .as_mut()
-            .and_then(|message| legacy::take(&mut message.metadata, STATE, Value::is_string));
+            .and_then(|message| pre_1_0::take(&mut message.metadata, STATE, Value::is_string));
         let state = match (status.state, remembered.as_ref().and_then(Value::as_str)) {
             (TaskState::Failed, Some("rejected")) => crate::TaskState::Rejected,
             (TaskState::InputRequired, Some("auth-required")) => crate::TaskState::AuthRequired,

@@ -7,11 +7,9 @@ use serde_json::{Map, Value};
 
 use super::AgentSkill;
 use super::message::some;
-use super::requirement::{self, SecurityRequirement};
-use super::security::{self, SecurityScheme};
-use crate::legacy;
+use crate::pre_1_0::interfaces as supported_interfaces;
+use crate::pre_1_0::security::{self, SecurityRequirement, SecurityScheme, Variants};
 use crate::reading::{Mender, Quirk, Wire, absent};
-use crate::variants::Variants;
 use crate::{Dialect, Object};
 
 /// Self-description of an agent: identity and skills, 0.2 §5.5.
@@ -73,13 +71,14 @@ impl AgentCard {
     /// A requirement that needs a client certificate is dropped as a whole, never made weaker: a
     /// card that allows nothing else then names no requirement.
     pub fn of_0_2(self) -> Self {
-        let (schemes, dropped) = security::of_0_2(self.security_schemes.unwrap_or_default());
+        let (schemes, dropped) =
+            security::schemes_of_0_2(self.security_schemes.unwrap_or_default());
         Self {
             protocol_version: LATEST_0_2.to_owned(),
             security_schemes: (!schemes.is_empty()).then_some(schemes),
             security: self
                 .security
-                .and_then(|security| requirement::satisfiable(security, &dropped)),
+                .and_then(|security| security::satisfiable(security, &dropped)),
             skills: self
                 .skills
                 .into_iter()
@@ -186,7 +185,7 @@ impl Wire for AgentCard {
             Value::Array(Vec::new()),
             Quirk::NoCardMember,
         );
-        mender.member(card, "securitySchemes", security::mend_schemes);
+        mender.member(card, "securitySchemes", security::mend_security_schemes);
         mender.member(card, "provider", |provider, mender| {
             mender.supply(provider, "url", "", Quirk::NoCardMember);
         });
@@ -205,7 +204,7 @@ impl From<AgentCard> for crate::AgentCard {
             .unwrap_or_else(|| crate::AgentInterface::JSON_RPC.to_owned());
         let additional = card.additional_interfaces.into_iter().flatten();
         let additional = additional.map(|it| (it.url, it.transport));
-        let supported_interfaces = legacy::interfaces(dialect, (card.url, preferred), additional);
+        let supported_interfaces = supported_interfaces(dialect, (card.url, preferred), additional);
         let schemes = card.security_schemes.into_iter().flatten();
         let schemes = schemes.map(|(name, scheme)| (name, scheme.into()));
         let (variants, security_schemes) = Variants::of(schemes.collect());
@@ -232,7 +231,7 @@ impl From<AgentCard> for crate::AgentCard {
                 extended_agent_card: card.supports_authenticated_extended_card,
             },
             security_schemes,
-            security_requirements: requirement::to_canonical(card.security, &variants),
+            security_requirements: security::to_canonical(card.security, &variants),
             default_input_modes: card.default_input_modes,
             default_output_modes: card.default_output_modes,
             skills: card
@@ -256,7 +255,7 @@ impl From<crate::AgentCard> for AgentCard {
     /// flow and PKCE are lost; so are requirements that cannot be satisfied without that flow.
     fn from(card: crate::AgentCard) -> Self {
         let (preferred, additional) = interfaces(card.supported_interfaces);
-        let (schemes, dropped) = security::from_canonical(card.security_schemes);
+        let (schemes, dropped) = security::schemes_from_canonical(card.security_schemes);
         Self {
             protocol_version: match preferred.dialect() {
                 Some(Dialect::V0_3) => LATEST_0_3,
@@ -289,7 +288,7 @@ impl From<crate::AgentCard> for AgentCard {
                 ),
             },
             security_schemes: (!schemes.is_empty()).then_some(schemes),
-            security: requirement::from_canonical(card.security_requirements, &dropped),
+            security: security::from_canonical(card.security_requirements, &dropped),
             default_input_modes: card.default_input_modes,
             default_output_modes: card.default_output_modes,
             skills: card

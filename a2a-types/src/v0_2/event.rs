@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use super::task::{mend_artifact, mend_status};
 use super::{Artifact, TaskStatus};
-use crate::constant::constants;
-use crate::legacy;
+use crate::pre_1_0;
+use crate::pre_1_0::constants;
 use crate::reading::{At, Mender, Quirk, Violation, Wire, absent};
 use crate::{ContextId, Object, TaskId};
 
@@ -69,7 +69,7 @@ impl Wire for TaskStatusUpdateEvent {
 
     fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
         mender.supply(event, "kind", "status-update", Quirk::NoKind);
-        legacy::mend_task_id(event, mender, "taskId");
+        pre_1_0::mend_task_id(event, mender, "taskId");
         // By the text of 0.2.0 to 0.2.5 `final` is false when absent; the schema requires it.
         if absent(event, "final") {
             event.insert("final".to_owned(), false.into());
@@ -81,7 +81,7 @@ impl Wire for TaskStatusUpdateEvent {
 impl Wire for TaskArtifactUpdateEvent {
     fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
         mender.supply(event, "kind", "artifact-update", Quirk::NoKind);
-        legacy::mend_task_id(event, mender, "taskId");
+        pre_1_0::mend_task_id(event, mender, "taskId");
         let anonymous =
             |artifact: &Value| artifact["artifactId"].as_str().is_none_or(str::is_empty);
         if event.get("artifact").is_some_and(anonymous) {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::constant::constants;
-use crate::legacy::{self, Cut};
+use crate::pre_1_0::constants;
+use crate::pre_1_0::{self, Cut};
 use crate::reading::{At, Mender, Quirk, Violation, Wire};
 use crate::{Base64, ContextId, MessageId, Object, TaskId};
 
@@ -270,7 +270,7 @@ impl Wire for Message {
 /// Repairs a message of `role`. Only an agent may omit the role and the id.
 pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
     mender.supply(message, "kind", "message", Quirk::NoKind);
-    legacy::mend_role(message, mender, role);
+    pre_1_0::mend_role(message, mender, role);
     for id in ["messageId", "taskId", "contextId"] {
         mender.drop_empty_id(message, id);
     }
@@ -287,7 +287,7 @@ pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender
 
 pub(super) fn mend_parts(object: &mut Map<String, Value>, mender: &mut Mender<'_>) {
     mender.items(object, "parts", |part, mender| {
-        legacy::mend_part(part, mender, "kind", "type")
+        pre_1_0::mend_part(part, mender, "kind", "type")
     });
 }
 
@@ -347,22 +347,22 @@ impl From<crate::Role> for Role {
 impl From<Part> for crate::Part {
     fn from(part: Part) -> Self {
         match part {
-            Part::Text(TextPart { text, metadata, .. }) => legacy::join(Cut::Text(text), metadata),
-            Part::Data(DataPart { data, metadata, .. }) => legacy::join(Cut::Data(data), metadata),
+            Part::Text(TextPart { text, metadata, .. }) => pre_1_0::join(Cut::Text(text), metadata),
+            Part::Data(DataPart { data, metadata, .. }) => pre_1_0::join(Cut::Data(data), metadata),
             Part::File(FilePart { file, metadata, .. }) => {
                 let (name, mime_type, content) = match file {
                     File::Bytes(file) => (
                         file.name,
                         file.mime_type,
-                        legacy::FileContent::Bytes(file.bytes),
+                        pre_1_0::FileContent::Bytes(file.bytes),
                     ),
                     File::Uri(file) => (
                         file.name,
                         file.mime_type,
-                        legacy::FileContent::Uri(file.uri),
+                        pre_1_0::FileContent::Uri(file.uri),
                     ),
                 };
-                legacy::join(
+                pre_1_0::join(
                     Cut::File {
                         name,
                         mime_type,
@@ -377,7 +377,7 @@ impl From<Part> for crate::Part {
 
 impl From<crate::Part> for Part {
     fn from(part: crate::Part) -> Self {
-        match legacy::cut(part) {
+        match pre_1_0::cut(part) {
             (Cut::Text(text), metadata) => Self::Text(TextPart {
                 kind: TextKind::Value,
                 text,
@@ -397,18 +397,18 @@ impl From<crate::Part> for Part {
                 metadata,
             ) => {
                 let file = match content {
-                    legacy::FileContent::Bytes(bytes) => File::Bytes(FileWithBytes {
+                    pre_1_0::FileContent::Bytes(bytes) => File::Bytes(FileWithBytes {
                         name,
                         mime_type,
                         bytes,
                     }),
-                    legacy::FileContent::Uri(uri) => File::Uri(FileWithUri {
+                    pre_1_0::FileContent::Uri(uri) => File::Uri(FileWithUri {
                         name,
                         mime_type,
                         uri,
                     }),
                     // A part that is cut always has content; only one that is read may lack it.
-                    legacy::FileContent::Nothing => File::Uri(FileWithUri {
+                    pre_1_0::FileContent::Nothing => File::Uri(FileWithUri {
                         name,
                         mime_type,
                         uri: String::new(),

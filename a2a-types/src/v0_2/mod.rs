@@ -6,13 +6,9 @@
 
 mod card;
 mod event;
-mod flow;
-mod list;
 mod message;
 mod params;
 mod push;
-mod requirement;
-mod security;
 mod skill;
 mod task;
 mod wire;
@@ -23,11 +19,6 @@ pub use card::{
 pub use event::{
     ArtifactUpdateKind, StatusUpdateKind, TaskArtifactUpdateEvent, TaskStatusUpdateEvent,
 };
-pub use flow::{
-    AuthorizationCodeOAuthFlow, ClientCredentialsOAuthFlow, ImplicitOAuthFlow, OAuthFlows,
-    PasswordOAuthFlow,
-};
-pub use list::{ListTasksParams, ListTasksResult};
 pub use message::{
     DataKind, DataPart, File, FileKind, FilePart, FileWithBytes, FileWithUri, Message, MessageKind,
     Part, Role, TextKind, TextPart,
@@ -40,15 +31,18 @@ pub use params::{
 pub use push::{
     PushNotificationAuthenticationInfo, PushNotificationConfig, TaskPushNotificationConfig,
 };
-pub use requirement::SecurityRequirement;
-pub use security::{
-    ApiKeyIn, ApiKeySecurityScheme, ApiKeyType, HttpAuthSecurityScheme, HttpType,
-    MutualTlsSecurityScheme, MutualTlsType, OAuth2SecurityScheme, OAuth2Type,
-    OpenIdConnectSecurityScheme, OpenIdConnectType, SecurityScheme,
-};
 pub use skill::AgentSkill;
 pub use task::{Artifact, Task, TaskKind, TaskState, TaskStatus};
 pub use wire::{
     Params, Returned, StreamResult, read_event, read_request, read_response, write_event,
     write_request, write_response,
 };
+
+pub use crate::pre_1_0::security::{
+    ApiKeyIn, ApiKeySecurityScheme, ApiKeyType, AuthorizationCodeOAuthFlow,
+    ClientCredentialsOAuthFlow, HttpAuthSecurityScheme, HttpType, ImplicitOAuthFlow,
+    MutualTlsSecurityScheme, MutualTlsType, OAuth2SecurityScheme, OAuth2Type, OAuthFlows,
+    OpenIdConnectSecurityScheme, OpenIdConnectType, PasswordOAuthFlow, SecurityRequirement,
+    SecurityScheme,
+};
+pub use crate::v0_3::json::{ListTasksParams, ListTasksResult};

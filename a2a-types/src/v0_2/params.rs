@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::message::mend_message;
 use super::{Message, PushNotificationConfig};
-use crate::legacy;
+use crate::pre_1_0;
 use crate::reading::{At, Mender, Quirk, Violation, Wire, absent};
 use crate::{
     CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest,
@@ -63,7 +63,7 @@ macro_rules! params {
 
         impl Wire for $name {
             fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-                legacy::mend_task_id(params, mender, "id");
+                pre_1_0::mend_task_id(params, mender, "id");
             }
         }
     )*};

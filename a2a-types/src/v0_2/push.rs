@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::legacy;
+use crate::pre_1_0;
 use crate::reading::{Mender, Wire};
 use crate::secret::hides;
 use crate::{ConfigId, TaskId};
@@ -53,7 +53,7 @@ hides!(PushNotificationAuthenticationInfo { schemes; credentials });
 
 impl Wire for TaskPushNotificationConfig {
     fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        legacy::mend_task_id(config, mender, "taskId");
+        pre_1_0::mend_task_id(config, mender, "taskId");
         mender.member(
             config,
             "pushNotificationConfig",
@@ -64,7 +64,7 @@ impl Wire for TaskPushNotificationConfig {
 
 impl Wire for PushNotificationConfig {
     fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.member(config, "authentication", legacy::mend_schemes);
+        mender.member(config, "authentication", pre_1_0::mend_schemes);
     }
 }
 
@@ -77,7 +77,7 @@ impl From<PushNotificationConfig> for crate::TaskPushNotificationConfig {
             authentication: config
                 .authentication
                 .map(|authentication| crate::AuthenticationInfo {
-                    scheme: legacy::first_scheme(authentication.schemes),
+                    scheme: pre_1_0::first_scheme(authentication.schemes),
                     credentials: authentication.credentials,
                 }),
             ..Self::default()
@@ -93,7 +93,7 @@ impl From<crate::TaskPushNotificationConfig> for PushNotificationConfig {
             token: config.token,
             authentication: config.authentication.map(|authentication| {
                 PushNotificationAuthenticationInfo {
-                    schemes: legacy::schemes(authentication.scheme),
+                    schemes: pre_1_0::schemes(authentication.scheme),
                     credentials: authentication.credentials,
                 }
             }),

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::message::some;
-use super::requirement::{self, SecurityRequirement};
-use crate::variants::Variants;
+use crate::pre_1_0::security::{self, SecurityRequirement, Variants};
 
 /// An ability of an agent, 0.2 §5.5.4.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -45,7 +44,7 @@ impl AgentSkill {
             examples: self.examples.unwrap_or_default(),
             input_modes: self.input_modes.unwrap_or_default(),
             output_modes: self.output_modes.unwrap_or_default(),
-            security_requirements: requirement::to_canonical(self.security, variants),
+            security_requirements: security::to_canonical(self.security, variants),
         }
     }
 
@@ -59,7 +58,7 @@ impl AgentSkill {
             examples: some(skill.examples),
             input_modes: some(skill.input_modes),
             output_modes: some(skill.output_modes),
-            security: requirement::from_canonical(skill.security_requirements, dropped),
+            security: security::from_canonical(skill.security_requirements, dropped),
         }
     }
 }

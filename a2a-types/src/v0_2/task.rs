@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use super::message::{mend_message, mend_parts, some};
 use super::{Message, Part};
-use crate::constant::constants;
-use crate::legacy;
+use crate::pre_1_0;
+use crate::pre_1_0::constants;
 use crate::reading::{At, Mender, Quirk, Violation, Wire};
 use crate::timestamp::zone_optional;
 use crate::{ArtifactId, ContextId, Object, TaskId, Timestamp};
@@ -129,7 +129,7 @@ impl Wire for Task {
 
     fn mend(task: &mut Map<String, Value>, mender: &mut Mender<'_>) {
         mender.supply(task, "kind", "task", Quirk::NoKind);
-        legacy::mend_task_id(task, mender, "id");
+        pre_1_0::mend_task_id(task, mender, "id");
         mender.member(task, "status", mend_status);
         mender.items(task, "artifacts", mend_artifact);
         mender.items(task, "history", |message, mender| {
@@ -151,7 +151,7 @@ impl Wire for TaskStatus {
 }
 
 pub(super) fn mend_status(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-    legacy::mend_status(status, mender, false, STATES, |message, mender| {
+    pre_1_0::mend_status(status, mender, false, STATES, |message, mender| {
         mend_message(message, mender, "agent");
     });
 }

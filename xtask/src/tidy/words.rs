@@ -19,7 +19,7 @@ const OLD_PLACES: &[&str] = &[
     "a2a-types/src/v0_1/",
     "a2a-types/src/v0_2/",
     "a2a-types/src/v0_3/",
-    "a2a-types/src/legacy.rs",
+    "a2a-types/src/pre_1_0/",
     "a2a-types/src/method.rs",
     "a2a-types/src/schema",
     "a2a-conformance/",

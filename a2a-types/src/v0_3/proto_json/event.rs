@@ -7,7 +7,7 @@ use super::message::mend_message;
 use super::task::{check_context, check_task_id, mend_artifact, mend_status, note_no_context};
 use super::{Artifact, Message, Task, TaskStatus};
 use crate::event::is_false;
-use crate::legacy;
+use crate::pre_1_0;
 use crate::proto::{or_default, unless_empty};
 use crate::reading::{At, Mender, Violation, Wire, spelled};
 use crate::{ContextId, Event, Object, Role, TaskId};
@@ -172,7 +172,7 @@ impl Wire for TaskStatusUpdateEvent {
 
     fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
         let task = spelled(event, &["taskId", "task_id"]);
-        legacy::mend_task_id(event, mender, task);
+        pre_1_0::mend_task_id(event, mender, task);
         note_no_context(event, mender);
         mender.member(event, "status", mend_status);
     }
@@ -191,7 +191,7 @@ impl Wire for TaskArtifactUpdateEvent {
 
     fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
         let task = spelled(event, &["taskId", "task_id"]);
-        legacy::mend_task_id(event, mender, task);
+        pre_1_0::mend_task_id(event, mender, task);
         note_no_context(event, mender);
         let anonymous = |artifact: &Value| {
             let id = artifact.get("artifactId").or(artifact.get("artifact_id"));

@@ -153,7 +153,7 @@ impl CancelBody {
 
 impl Wire for CancelBody {
     fn mend(body: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        crate::legacy::mend_task_id(body, mender, "id");
+        crate::pre_1_0::mend_task_id(body, mender, "id");
     }
 }
 

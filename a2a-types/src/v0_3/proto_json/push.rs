@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::resource_name::{config_of, resource, task_of};
-use crate::legacy;
+use crate::pre_1_0;
 use crate::proto::{or_default, unless_empty};
 use crate::reading::{At, Hints, Mender, Quirk, Violation, Wire, absent, spelled};
 use crate::secret::hides;
@@ -216,7 +216,7 @@ impl Wire for CreateBody {
 
 fn mend_create(body: &mut Map<String, Value>, mender: &mut Mender<'_>) {
     let task = spelled(body, &["taskId", "task_id"]);
-    legacy::mend_task_id(body, mender, task);
+    pre_1_0::mend_task_id(body, mender, task);
     PushNotificationConfig::mend(body, mender);
     let config = spelled(body, CONFIG);
     mender.member(body, config, PushNotificationConfig::mend);
@@ -261,7 +261,7 @@ impl Wire for TaskPushNotificationConfig {
 
 impl Wire for PushNotificationConfig {
     fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.member(config, "authentication", legacy::mend_schemes);
+        mender.member(config, "authentication", pre_1_0::mend_schemes);
     }
 }
 
@@ -293,7 +293,7 @@ impl From<PushNotificationConfig> for crate::TaskPushNotificationConfig {
             authentication: config
                 .authentication
                 .map(|authentication| crate::AuthenticationInfo {
-                    scheme: legacy::first_scheme(authentication.schemes),
+                    scheme: pre_1_0::first_scheme(authentication.schemes),
                     credentials: authentication.credentials,
                 }),
             ..Self::default()
@@ -310,7 +310,7 @@ impl From<crate::TaskPushNotificationConfig> for PushNotificationConfig {
             authentication: config
                 .authentication
                 .map(|authentication| AuthenticationInfo {
-                    schemes: legacy::schemes(authentication.scheme),
+                    schemes: pre_1_0::schemes(authentication.scheme),
                     credentials: authentication.credentials,
                 }),
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::security;
-use crate::legacy;
+use crate::pre_1_0;
 use crate::proto::{or_default, unless_empty};
 use crate::reading::Wire;
 use crate::{
@@ -214,7 +214,7 @@ impl From<AgentCard> for crate::AgentCard {
             .unwrap_or_else(|| crate::AgentInterface::JSON_RPC.to_owned());
         let additional = card.additional_interfaces;
         let additional = additional.into_iter().map(|it| (it.url, it.transport));
-        let supported_interfaces = legacy::interfaces(dialect, (card.url, preferred), additional);
+        let supported_interfaces = pre_1_0::interfaces(dialect, (card.url, preferred), additional);
         Self {
             name: card.name,
             description: card.description,

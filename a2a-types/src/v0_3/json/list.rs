@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Task, TaskState};
 use crate::reading::{At, Mender, Violation, Wire};
+use crate::v0_2::{Task, TaskState};
 use crate::{ContextId, ListTasksRequest, ListTasksResponse, Object, Timestamp};
 
 /// Filter and size of a list of tasks.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::message::{mend_message, mend_parts};
 use super::{Message, Part};
-use crate::legacy;
+use crate::pre_1_0;
 use crate::proto::{or_default, proto_enum, unless_empty};
 use crate::reading::{At, Mender, Quirk, Violation, Wire, absent, spelled};
 use crate::{ArtifactId, ContextId, Object, Role, TaskId, Timestamp};
@@ -152,7 +152,7 @@ impl Wire for Task {
     }
 
     fn mend(task: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        legacy::mend_task_id(task, mender, "id");
+        pre_1_0::mend_task_id(task, mender, "id");
         note_no_context(task, mender);
         mender.member(task, "status", mend_status);
         mender.items(task, "artifacts", mend_artifact);
@@ -211,7 +211,7 @@ pub(super) fn note_no_context(object: &Map<String, Value>, mender: &mut Mender<'
 }
 
 pub(super) fn mend_status(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-    legacy::mend_time(status, mender);
+    pre_1_0::mend_time(status, mender);
     mender.change(status, "state", Quirk::UnknownWord, |state| {
         let known = match state {
             Value::String(word) => {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::OAuthFlows;
-use crate::constant::constants;
+use crate::pre_1_0::constants;
 use crate::reading::{Mender, Quirk};
 use crate::{
     ApiKeySecurityScheme as ApiKey, HttpAuthSecurityScheme as HttpAuth,
@@ -240,7 +240,7 @@ impl SecurityScheme {
 
 /// Removes schemes that cannot be read: one document for callers of every version may have
 /// some of 1.0.
-pub(super) fn mend_schemes(schemes: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+pub(crate) fn mend_security_schemes(schemes: &mut Map<String, Value>, mender: &mut Mender<'_>) {
     schemes.retain(|name, scheme| {
         let is_known = SecurityScheme::deserialize(&*scheme).is_ok();
         if !is_known {
@@ -253,12 +253,14 @@ pub(super) fn mend_schemes(schemes: &mut Map<String, Value>, mender: &mut Mender
 type Schemes = BTreeMap<String, SecurityScheme>;
 
 /// Converts the schemes of 1.0; also returns the names of those that 0.3 cannot express.
-pub(super) fn from_canonical(schemes: BTreeMap<String, Scheme>) -> (Schemes, BTreeSet<String>) {
+pub(crate) fn schemes_from_canonical(
+    schemes: BTreeMap<String, Scheme>,
+) -> (Schemes, BTreeSet<String>) {
     sorted(schemes, SecurityScheme::from_canonical)
 }
 
 /// Returns the schemes that 0.2 knows, and the names of the others.
-pub(super) fn of_0_2(schemes: Schemes) -> (Schemes, BTreeSet<String>) {
+pub(crate) fn schemes_of_0_2(schemes: Schemes) -> (Schemes, BTreeSet<String>) {
     sorted(schemes, SecurityScheme::of_0_2)
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::legacy::{self, Cut};
+use crate::pre_1_0::{self, Cut};
 use crate::proto::{or_default, unless_empty};
 use crate::reading::{At, Mender, Quirk, Violation, Wire, spelled};
 use crate::{Base64, ContextId, MessageId, Object, Role, TaskId};
@@ -253,7 +253,7 @@ fn mend_data(part: &mut Map<String, Value>, mender: &mut Mender<'_>) {
         mender.change(part, "data", Quirk::DataNotObject, |_| {
             Some(json!({"data": {"value": value}}))
         });
-        legacy::mark_wrapped(part);
+        pre_1_0::mark_wrapped(part);
     }
 }
 
@@ -298,18 +298,18 @@ impl From<Part> for crate::Part {
                 name: file.name,
                 mime_type: file.mime_type,
                 content: match file.content {
-                    FileContent::FileWithBytes(bytes) => legacy::FileContent::Bytes(bytes),
-                    FileContent::FileWithUri(uri) => legacy::FileContent::Uri(uri),
+                    FileContent::FileWithBytes(bytes) => pre_1_0::FileContent::Bytes(bytes),
+                    FileContent::FileWithUri(uri) => pre_1_0::FileContent::Uri(uri),
                 },
             },
         };
-        legacy::join(cut, part.metadata)
+        pre_1_0::join(cut, part.metadata)
     }
 }
 
 impl From<crate::Part> for Part {
     fn from(part: crate::Part) -> Self {
-        let (cut, metadata) = legacy::cut(part);
+        let (cut, metadata) = pre_1_0::cut(part);
         let content = match cut {
             Cut::Text(text) => Content::Text(text),
             Cut::Data(data) => Content::Data(DataPart { data }),
@@ -319,10 +319,10 @@ impl From<crate::Part> for Part {
                 content,
             } => Content::File(FilePart {
                 content: match content {
-                    legacy::FileContent::Bytes(bytes) => FileContent::FileWithBytes(bytes),
-                    legacy::FileContent::Uri(uri) => FileContent::FileWithUri(uri),
+                    pre_1_0::FileContent::Bytes(bytes) => FileContent::FileWithBytes(bytes),
+                    pre_1_0::FileContent::Uri(uri) => FileContent::FileWithUri(uri),
                     // A part that is cut always has content; only one that is read may lack it.
-                    legacy::FileContent::Nothing => FileContent::FileWithUri(String::new()),
+                    pre_1_0::FileContent::Nothing => FileContent::FileWithUri(String::new()),
                 },
                 mime_type,
                 name,

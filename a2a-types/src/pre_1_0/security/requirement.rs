@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Variants;
 use crate::StringList;
-use crate::variants::Variants;
 
 /// Schemes that must all be satisfied, with their scopes; any one of a list of these suffices.
 pub type SecurityRequirement = BTreeMap<String, Vec<String>>;
 
 /// Converts requirements to those of 1.0, with the schemes that theirs were split into.
-pub(super) fn to_canonical(
+pub(crate) fn to_canonical(
     requirements: Option<Vec<SecurityRequirement>>,
     variants: &Variants,
 ) -> Vec<crate::SecurityRequirement> {
@@ -30,7 +30,7 @@ impl From<SecurityRequirement> for crate::SecurityRequirement {
 
 /// Converts requirements of 1.0, except those that need a dropped scheme: without the scheme a
 /// requirement would ask for less than it does, so it is dropped as a whole.
-pub(super) fn from_canonical(
+pub(crate) fn from_canonical(
     requirements: Vec<crate::SecurityRequirement>,
     dropped: &BTreeSet<String>,
 ) -> Option<Vec<SecurityRequirement>> {
@@ -42,7 +42,7 @@ pub(super) fn from_canonical(
 }
 
 /// Returns the requirements that need no dropped scheme, or `None` if none are left.
-pub(super) fn satisfiable(
+pub(crate) fn satisfiable(
     mut requirements: Vec<SecurityRequirement>,
     dropped: &BTreeSet<String>,
 ) -> Option<Vec<SecurityRequirement>> {

@@ -1,0 +1,188 @@
+//! Parts of messages and artifacts: text, file or data.
+
+use serde_json::{Map, Value};
+
+use crate::reading::{Mender, Quirk, absent};
+use crate::{Base64, Content, Object, Part};
+
+/// Metadata key of a data part whose data had to be wrapped in an object.
+const WRAPPED: &str = "a2a-wrapped-value";
+/// Metadata key for the media type of a part that is not a file.
+const MEDIA_TYPE: &str = "mimeType";
+/// Metadata key for the name of a part that is not a file.
+const FILENAME: &str = "filename";
+
+/// A part as the versions before 1.0 represent it.
+pub(crate) enum Cut {
+    Text(String),
+    File {
+        name: Option<String>,
+        mime_type: Option<String>,
+        content: FileContent,
+    },
+    Data(Object),
+}
+
+/// Content of a file part.
+pub(crate) enum FileContent {
+    Bytes(Base64),
+    Uri(String),
+    /// No content: the file is only mentioned (0.1.0 §6.6).
+    Nothing,
+}
+
+/// Converts a part: members that only files have go into the metadata, data is made an object.
+pub(crate) fn cut(part: Part) -> (Cut, Option<Object>) {
+    let Part {
+        content,
+        media_type,
+        filename,
+        mut metadata,
+    } = part;
+    let mut note = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            metadata
+                .get_or_insert_default()
+                .insert(key.to_owned(), value);
+        }
+    };
+    let file = |content| Cut::File {
+        name: filename.clone(),
+        mime_type: media_type.clone(),
+        content,
+    };
+    let cut = match content {
+        Content::Raw(raw) => file(FileContent::Bytes(raw)),
+        Content::Url(url) => file(FileContent::Uri(url)),
+        Content::Text(text) => {
+            note(MEDIA_TYPE, media_type.map(Value::String));
+            note(FILENAME, filename.map(Value::String));
+            Cut::Text(text)
+        }
+        Content::Data(data) => {
+            note(MEDIA_TYPE, media_type.map(Value::String));
+            note(FILENAME, filename.map(Value::String));
+            Cut::Data(match data {
+                Value::Object(object) => object,
+                other => {
+                    note(WRAPPED, Some(Value::Bool(true)));
+                    Map::from_iter([("value".to_owned(), other)])
+                }
+            })
+        }
+    };
+    (cut, metadata)
+}
+
+/// The inverse of [`cut`].
+pub(crate) fn join(cut: Cut, mut metadata: Option<Object>) -> Part {
+    match cut {
+        Cut::File {
+            name,
+            mime_type,
+            content,
+        } => Part {
+            content: match content {
+                FileContent::Bytes(raw) => Content::Raw(raw),
+                FileContent::Uri(url) => Content::Url(url),
+                FileContent::Nothing => {
+                    let mention = [("name", name), ("mimeType", mime_type)];
+                    let known = mention
+                        .into_iter()
+                        .filter_map(|(key, value)| Some((key.to_owned(), value?.into())));
+                    return Part {
+                        metadata,
+                        ..Part::data(Value::Object(known.collect()))
+                    };
+                }
+            },
+            media_type: mime_type,
+            filename: name,
+            metadata,
+        },
+        Cut::Text(text) => Part {
+            content: Content::Text(text),
+            media_type: take_text(&mut metadata, MEDIA_TYPE),
+            filename: take_text(&mut metadata, FILENAME),
+            metadata,
+        },
+        Cut::Data(mut data) => {
+            let is_wrapper = data.len() == 1 && data.contains_key("value");
+            let wrapped = |flag: &Value| is_wrapper && *flag == Value::Bool(true);
+            let data = match take(&mut metadata, WRAPPED, wrapped) {
+                Some(_) => data.remove("value").unwrap_or_default(),
+                None => Value::Object(data),
+            };
+            Part {
+                content: Content::Data(data),
+                media_type: take_text(&mut metadata, MEDIA_TYPE),
+                filename: take_text(&mut metadata, FILENAME),
+                metadata,
+            }
+        }
+    }
+}
+
+/// Takes a value out of the metadata, which becomes `None` if it held nothing else.
+pub(crate) fn take(
+    metadata: &mut Option<Object>,
+    key: &str,
+    wanted: impl FnOnce(&Value) -> bool,
+) -> Option<Value> {
+    let object = metadata.as_mut()?;
+    if !object.get(key).is_some_and(wanted) {
+        return None;
+    }
+    let value = object.remove(key);
+    if object.is_empty() {
+        *metadata = None;
+    }
+    value
+}
+
+fn take_text(metadata: &mut Option<Object>, key: &str) -> Option<String> {
+    match take(metadata, key, Value::is_string) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// Repairs a part that should declare its kind in `tag`, and may declare it in `other`.
+pub(crate) fn mend_part(
+    part: &mut Map<String, Value>,
+    mender: &mut Mender<'_>,
+    tag: &str,
+    other: &str,
+) {
+    mender.rename(part, other, tag, Quirk::TypeForKind);
+    if let Some(kind) = ["text", "file", "data"]
+        .into_iter()
+        .find(|kind| !absent(part, kind))
+    {
+        mender.supply(part, tag, kind, Quirk::NoKind);
+    }
+    mender.member(part, "file", |file, mender| {
+        if absent(file, "uri") {
+            mender.rename(file, "data", "bytes", Quirk::FileData);
+        }
+        mender.rename(file, "fileWithBytes", "bytes", Quirk::ProtoFile);
+        mender.rename(file, "fileWithUri", "uri", Quirk::ProtoFile);
+    });
+    let is_data = part.get(tag).is_some_and(|kind| kind == "data");
+    if is_data && part.get("data").is_some_and(|data| !data.is_object()) {
+        mender.change(part, "data", Quirk::DataNotObject, |data| {
+            Some(serde_json::json!({"value": data}))
+        });
+        mark_wrapped(part);
+    }
+}
+
+/// Marks a part whose data is the `value` of an object made for it.
+pub(crate) fn mark_wrapped(part: &mut Map<String, Value>) {
+    let metadata = part.entry("metadata").or_insert(Value::Null);
+    if let Value::Object(metadata) = metadata {
+        metadata.insert(WRAPPED.to_owned(), true.into());
+    } else {
+        *metadata = serde_json::json!({ WRAPPED: true });
+    }
+}

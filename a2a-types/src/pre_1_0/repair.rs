@@ -1,0 +1,80 @@
+//! Repairs of members that the versions have in common.
+
+use serde_json::{Map, Value};
+
+use crate::Timestamp;
+use crate::reading::{Mender, Quirk};
+
+/// Repairs the `status` of a task or event: a time without zone, an unknown state.
+pub(crate) fn mend_status(
+    status: &mut Map<String, Value>,
+    mender: &mut Mender<'_>,
+    zone_required: bool,
+    states: &[&str],
+    mend_message: impl FnOnce(&mut Map<String, Value>, &mut Mender<'_>),
+) {
+    if zone_required {
+        mend_time(status, mender);
+    }
+    mender.change(status, "state", Quirk::UnknownWord, |state| {
+        let word = state.as_str()?;
+        let plain = word
+            .strip_prefix("TASK_STATE_")
+            .unwrap_or(word)
+            .to_ascii_lowercase()
+            .replace('_', "-");
+        let known = match plain.as_str() {
+            "cancelled" => "canceled",
+            plain => states
+                .iter()
+                .copied()
+                .find(|state| *state == plain)
+                .unwrap_or("unknown"),
+        };
+        (known != word).then(|| known.into())
+    });
+    mender.member(status, "message", mend_message);
+}
+
+/// Repairs the sender of a message: an agent's that is missing, or a word that the protocol version
+/// does not have. A caller has to name its role.
+pub(crate) fn mend_role(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
+    if role == "agent" {
+        mender.supply(message, "role", role, Quirk::NoRole);
+    }
+    mender.change(message, "role", Quirk::UnknownWord, |said| {
+        let word = said.as_str()?;
+        let plain = word.strip_prefix("ROLE_").unwrap_or(word);
+        let known = ["user", "agent"]
+            .into_iter()
+            .find(|known| plain.eq_ignore_ascii_case(known));
+        let known = known.or((role == "agent").then_some(role))?;
+        (known != word).then(|| known.into())
+    });
+}
+
+/// Repairs a time without zone.
+pub(crate) fn mend_time(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    mender.change(status, "timestamp", Quirk::NoTimeZone, |time| {
+        let text = time.as_str()?;
+        let unreadable = text.parse::<Timestamp>().is_err();
+        let read = Timestamp::parse_zone_optional(text).ok()?;
+        unreadable.then(|| read.to_exact_string().into())
+    });
+}
+
+/// Repairs an id that was sent as a number: in an answer it becomes the requested task's.
+pub(crate) fn mend_task_id(object: &mut Map<String, Value>, mender: &mut Mender<'_>, name: &str) {
+    let task = mender.task().cloned();
+    mender.change(object, name, Quirk::NumericId, |id| {
+        let number = id.as_number()?;
+        Some(task.map_or_else(|| number.to_string(), String::from).into())
+    });
+}
+
+/// Repairs a single scheme that should be a list.
+pub(crate) fn mend_schemes(authentication: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    mender.change(authentication, "schemes", Quirk::SchemesString, |schemes| {
+        schemes.is_string().then(|| vec![schemes.clone()].into())
+    });
+}

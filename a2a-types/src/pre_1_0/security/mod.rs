@@ -1,0 +1,21 @@
+//! Security schemes and requirements as in OpenAPI 3: those of 0.2, of the JSON of 0.3, and of cards that
+//! one document has for all versions.
+
+mod flow;
+mod requirement;
+mod scheme;
+mod variants;
+
+pub use self::flow::{
+    AuthorizationCodeOAuthFlow, ClientCredentialsOAuthFlow, ImplicitOAuthFlow, OAuthFlows,
+    PasswordOAuthFlow,
+};
+pub use self::requirement::SecurityRequirement;
+pub(crate) use self::requirement::{from_canonical, satisfiable, to_canonical};
+pub use self::scheme::{
+    ApiKeyIn, ApiKeySecurityScheme, ApiKeyType, HttpAuthSecurityScheme, HttpType,
+    MutualTlsSecurityScheme, MutualTlsType, OAuth2SecurityScheme, OAuth2Type,
+    OpenIdConnectSecurityScheme, OpenIdConnectType, SecurityScheme,
+};
+pub(crate) use self::scheme::{mend_security_schemes, schemes_from_canonical, schemes_of_0_2};
+pub(crate) use self::variants::Variants;
