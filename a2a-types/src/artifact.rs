@@ -60,10 +60,11 @@ impl Artifact {
 }
 
 /// Index of a task's artifacts by id, for applying a batch of events. It is built only once searching
-/// the artifacts one by one would cost more.
+/// the artifacts one by one has cost as much.
 #[derive(Default)]
 pub(crate) struct ArtifactIndex {
-    searches: usize,
+    /// Number of artifacts that were looked at one by one.
+    pub(crate) visited: usize,
     places: HashMap<ArtifactId, usize>,
     /// Number of artifacts in the index.
     indexed: usize,
@@ -76,9 +77,11 @@ impl ArtifactIndex {
         if artifacts.last().is_some_and(|last| last.artifact_id == *id) {
             return Some(artifacts.len() - 1);
         }
-        self.searches += 1;
-        if artifacts.len() <= FEW || self.searches <= FEW {
-            return artifacts.iter().rposition(|known| known.artifact_id == *id);
+        let is_cheap = self.indexed == 0 && self.visited <= FEW * artifacts.len();
+        if is_cheap || artifacts.len() <= FEW {
+            let place = artifacts.iter().rposition(|known| known.artifact_id == *id);
+            self.visited += artifacts.len() - place.unwrap_or_default();
+            return place;
         }
         for (place, artifact) in artifacts.iter().enumerate().skip(self.indexed) {
             self.places.insert(artifact.artifact_id.clone(), place);
@@ -88,5 +91,5 @@ impl ArtifactIndex {
     }
 }
 
-/// Number of artifacts, and of searches, up to which no index is built.
+/// Number of artifacts, and of searches through all of them, up to which no index is built.
 const FEW: usize = 16;

@@ -28,10 +28,17 @@ impl Task {
     /// Applies events one after the other and skips those that are refused. The cost grows with the number
     /// of events, not with the number of artifacts that they are searched for in.
     pub fn fold<'e>(&mut self, events: impl IntoIterator<Item = &'e Event>) {
-        let mut index = ArtifactIndex::default();
+        self.fold_indexed(events, &mut ArtifactIndex::default());
+    }
+
+    fn fold_indexed<'e>(
+        &mut self,
+        events: impl IntoIterator<Item = &'e Event>,
+        index: &mut ArtifactIndex,
+    ) {
         for event in events {
             if self.state_after_one(self.status.state, event).is_ok() {
-                self.take(event, &mut index);
+                self.take(event, index);
             }
         }
     }

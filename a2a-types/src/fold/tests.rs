@@ -98,6 +98,28 @@ fn a_batch_folds_to_what_its_events_fold_to_one_by_one() {
     assert_eq!(applied.artifacts, one_by_one.artifacts);
 }
 
+/// As many artifacts as a server keeps of a task are created, then each is extended, in another order. One
+/// search through all of them for each event would visit 50,000,000.
+#[test]
+fn artifacts_are_found_by_id_in_an_index() {
+    const COUNT: usize = 10_000;
+    let ids = |step: usize| (0..COUNT).map(move |number| (number * step % COUNT).to_string());
+    let created: Vec<_> = ids(1).map(|id| chunk(&id, "x", false)).collect();
+    let extended: Vec<_> = ids(7_919).map(|id| chunk(&id, "y", true)).collect();
+    let (mut task, mut index) = (task(), ArtifactIndex::default());
+    task.fold_indexed(&created, &mut index);
+    assert_eq!(task.artifacts.len(), COUNT);
+    assert!(index.visited < 20 * COUNT, "{} to create", index.visited);
+    let mut index = ArtifactIndex::default();
+    task.fold_indexed(&extended, &mut index);
+    assert_eq!(task.artifacts.len(), COUNT);
+    assert!(index.visited < 20 * COUNT, "{} to extend", index.visited);
+    let are_extended = task.artifacts.iter().zip(ids(1)).all(|(artifact, id)| {
+        artifact.artifact_id.as_str() == id && artifact.parts == ["x", "y"].map(Part::text)
+    });
+    assert!(are_extended);
+}
+
 #[test]
 fn of_several_events_all_happen_or_none() {
     let (chunk, working) = (chunk("a", "1", true), status(TaskState::Working, None));
