@@ -141,6 +141,9 @@ fn lock(open: &Mutex<Open>) -> MutexGuard<'_, Open> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+    use std::net::Ipv4Addr;
+
     use futures_util::FutureExt;
     use http::Version;
 
@@ -214,6 +217,38 @@ mod tests {
         drop(request);
         assert!(all.enter(here, self::pulse()).now_or_never().is_none());
         assert!(is_displaced(&busy).await);
+    }
+
+    /// As many connections as there may be, a few of each address, so that no address has too many.
+    #[tokio::test(start_paused = true)]
+    async fn idle_connections_of_many_addresses_keep_nobody_out() {
+        const COUNT: u32 = 10_000;
+        const NEW: u8 = 100;
+        let all = connections(COUNT as usize, 3);
+        let mut crowd = VecDeque::new();
+        for number in 0..COUNT {
+            let (address, pulse) = (Ipv4Addr::from(0xc633_6400 + number / 3), pulse());
+            let place = all.enter(address.into(), Arc::clone(&pulse)).now_or_never();
+            crowd.push_back((pulse, place.flatten().expect("a place at once")));
+            tokio::time::advance(Duration::from_micros(1)).await;
+        }
+        let is_displaced = |pulse: &Pulse| pulse.idle_since().is_none();
+        let mut newest = Vec::new();
+        for last in 0..NEW {
+            let (address, pulse) = (IpAddr::from([203, 0, 113, last]), pulse());
+            let mut entering = std::pin::pin!(all.enter(address, Arc::clone(&pulse)));
+            assert!((&mut entering).now_or_never().is_none());
+            let (longest, place) = crowd.pop_front().unwrap();
+            assert!(is_displaced(&longest));
+            drop(place);
+            let place = entering.await.expect("its address has no other");
+            assert!(!is_displaced(&pulse));
+            newest.push((pulse, place));
+        }
+        let kept = crowd.iter().chain(&newest);
+        assert!(!kept.into_iter().any(|(pulse, _)| is_displaced(pulse)));
+        drop((crowd, newest));
+        assert!(lock(&all.open).peers.is_empty());
     }
 
     /// Returns whether it is closed before any of its own limits.

@@ -1,10 +1,12 @@
 //! Peers that hold many connections and ask nothing.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::process::Stdio;
 
 use a2a_transport::http::{HttpService, ServeOptions, serve};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::process::Command;
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::edge::{PATIENCE, Talker, is_served, talker};
@@ -102,4 +104,90 @@ async fn listening(proxies: Vec<IpAddr>) -> SocketAddr {
     let address = listener.local_addr().unwrap();
     tokio::spawn(serve(listener, service, options, std::future::pending()));
     address
+}
+
+/// Set in the process that has a network of its own.
+const OWN_NETWORK: &str = "A2A_EDGE_NETWORK";
+
+/// Makes 192.0.2.0/24, which is reserved for documentation, addresses of this machine, then runs the test.
+const IN_OWN_NETWORK: &str = "ip link set lo up && ip address add local 192.0.2.0/24 dev lo && exec \"$0\" --exact --nocapture \"$1\"";
+
+/// The test runs itself again in a network of its own, where many addresses are none of loopback.
+#[tokio::test]
+async fn idle_connections_of_many_addresses_keep_nobody_out() {
+    if std::env::var_os(OWN_NETWORK).is_some() {
+        return many_addresses().await;
+    }
+    let unshare = |command: &[&str]| {
+        let mut unshare = Command::new("unshare");
+        unshare
+            .args(["--user", "--map-root-user", "--net"])
+            .args(command);
+        unshare
+            .env(OWN_NETWORK, "1")
+            .stdout(Stdio::piped())
+            .kill_on_drop(true);
+        unshare.output()
+    };
+    let possible = unshare(&["sh", "-c", "ip address show lo"]).await;
+    if !possible.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: a network of its own needs `unshare`, `ip` and user namespaces");
+        return;
+    }
+    let this = std::env::current_exe().unwrap();
+    let name = "edge::crowd::idle_connections_of_many_addresses_keep_nobody_out";
+    let run = unshare(&["sh", "-c", IN_OWN_NETWORK, this.to_str().unwrap(), name]).await;
+    let output = run.unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{told}");
+    assert!(told.contains("1 passed"), "{told}");
+}
+
+/// Silent connections fill a server, a few of each of many addresses. Each further one takes the place of the
+/// one that is idle for the longest time, also one of an address that has none yet.
+async fn many_addresses() {
+    const ADDRESSES: u8 = 250;
+    const EACH: usize = 4;
+    const NEW: u8 = 20;
+    let mut options = ServeOptions::default();
+    options.connections = usize::from(ADDRESSES) * EACH;
+    // No address has as many as it may.
+    options.connections_per_address = EACH + 1;
+    options.header_timeout = PATIENCE;
+    let service = HttpService::new(Talker {
+        left: unbounded_channel().0,
+    });
+    let listener = TcpListener::bind("192.0.2.254:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(serve(listener, service, options, std::future::pending()));
+    let mut crowd = Vec::new();
+    for last in (0..EACH).flat_map(|_| 1..=ADDRESSES) {
+        crowd.push(connect([192, 0, 2, last], address).await);
+    }
+    let mut newest = Vec::new();
+    for number in 0..NEW {
+        let last = match number % 2 {
+            0 => 1 + ADDRESSES + number % 3,
+            _ => number,
+        };
+        let mut stream = connect([192, 0, 2, last], address).await;
+        assert!(ask(&mut stream).await, "192.0.2.{last} is kept out");
+        newest.push(stream);
+    }
+    let (longest, others) = crowd.split_at_mut(NEW.into());
+    for stream in longest {
+        is_closed(stream).await;
+    }
+    // Some more may have been closed, where the first to make room took its time.
+    let middle = others.len() / 2;
+    for stream in &mut others[middle..] {
+        assert!(ask(stream).await);
+    }
+}
+
+/// Connects from one of the addresses of this machine.
+async fn connect(from: [u8; 4], to: SocketAddr) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::new(from.into(), 0)).unwrap();
+    socket.connect(to).await.unwrap()
 }
