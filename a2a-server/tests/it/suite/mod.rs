@@ -2,6 +2,7 @@
 
 mod broken;
 mod fault;
+mod file_size;
 mod room;
 
 use std::collections::BTreeSet;

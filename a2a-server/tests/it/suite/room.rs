@@ -132,30 +132,6 @@ async fn names_of_owners_are_counted_in_memory() {
 }
 
 #[tokio::test]
-async fn a_file_grows_no_larger_than_it_may() {
-    let file = stores::new_file();
-    let mut options = SqliteOptions::default();
-    options.bytes = 4 * MIB as u64;
-    let store = SqliteStore::open_with(&file, options).unwrap();
-    let mut kept = 0;
-    let refused = loop {
-        let task = kept.to_string();
-        let owner = Owner::from(Principal::named(format!("{kept} {}", "x".repeat(4 << 10))));
-        let mut new = new(&task);
-        new.config = Some(webhook(&task, "c", 32 << 10));
-        match store.create(&owner, new).await {
-            Ok(()) => kept += 1,
-            Err(refused) => break refused,
-        }
-    };
-    assert!(matches!(refused, StoreError::Full), "{refused:?}");
-    assert!(kept > 20, "{kept}");
-    drop(store);
-    let length = std::fs::metadata(&file).unwrap().len();
-    assert!(length <= 4 * MIB as u64, "{length}");
-}
-
-#[tokio::test]
 async fn the_first_messages_make_room_for_later_ones() {
     let file = stores::new_file();
     let mut options = SqliteOptions::default();
@@ -258,20 +234,20 @@ fn free_pages(file: &Path) -> i64 {
     number(file, "pragma freelist_count")
 }
 
-fn rows(file: &Path, table: &str) -> i64 {
+pub(super) fn rows(file: &Path, table: &str) -> i64 {
     number(file, &format!("select count(*) from {table}"))
 }
 
-fn number(file: &Path, sql: &str) -> i64 {
+pub(super) fn number(file: &Path, sql: &str) -> i64 {
     let connection = Connection::open(file).unwrap();
     connection.query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-fn ada() -> Owner {
+pub(super) fn ada() -> Owner {
     Principal::named("ada").into()
 }
 
-fn new(id: &str) -> NewTask {
+pub(super) fn new(id: &str) -> NewTask {
     NewTask::new(
         Task::submitted(id.into(), "c".into()).into(),
         Dialect::V1_0,
@@ -291,7 +267,7 @@ fn ended(id: &str, bytes: usize) -> NewTask {
     new
 }
 
-fn status(task: &str, state: TaskState) -> Event {
+pub(super) fn status(task: &str, state: TaskState) -> Event {
     Event::StatusUpdate(TaskStatusUpdateEvent {
         task_id: task.into(),
         context_id: Some("c".into()),
@@ -305,7 +281,7 @@ fn receipt(number: usize) -> Receipt {
 }
 
 /// A webhook whose credentials have so many bytes.
-fn webhook(task: &str, id: &str, bytes: usize) -> TaskPushNotificationConfig {
+pub(super) fn webhook(task: &str, id: &str, bytes: usize) -> TaskPushNotificationConfig {
     TaskPushNotificationConfig {
         tenant: None,
         id: id.into(),
@@ -320,4 +296,4 @@ fn webhook(task: &str, id: &str, bytes: usize) -> TaskPushNotificationConfig {
 }
 
 const HOUR: Duration = Duration::from_secs(3600);
-const MIB: usize = 1 << 20;
+pub(super) const MIB: usize = 1 << 20;
