@@ -201,6 +201,11 @@ impl From<ErrorKind> for Error {
     }
 }
 
+/// Returns the start of a peer's text for an error message, at most 64 characters.
+pub(crate) fn clip(word: &str) -> String {
+    word.chars().take(64).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,8 +3,8 @@
 use a2a_types::{AgentCard, Dialect, Error as A2aError, ErrorKind};
 use serde_json::json;
 
-use super::clip;
 use crate::Binding;
+use crate::error::clip;
 
 /// The protocol versions that an endpoint offers, by binding; all by default.
 ///

@@ -10,17 +10,18 @@ use bytes::Bytes;
 use http::header::{
     CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE,
 };
-use http::{Request, Response, StatusCode, Uri};
+use http::{Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
+use super::address::{address, bad_address};
 use super::budget::Share;
 use super::credentials::Credentials;
 use super::proxy::Proxy;
-use super::reach::{Reach, Route};
+use super::reach::{Reach, Route, connector};
 use super::receive::{Pace, collect};
 use super::tap::{Heard, Tap};
 #[cfg(feature = "tls")]
@@ -140,7 +141,10 @@ impl HttpClientBuilder {
     pub fn build(self) -> HttpClient {
         let within = self.timeouts.connect;
         let reach = Reach {
-            route: Route::by(self.proxy.as_ref(), within),
+            route: match &self.proxy {
+                None => Route::Direct(connector(within)),
+                Some(proxy) => proxy.route(connector(within)),
+            },
             #[cfg(feature = "tls")]
             tls: self.tls,
             within,
@@ -395,26 +399,4 @@ fn causes<'a, E: std::error::Error + 'static>(
 ) -> impl Iterator<Item = &'a E> {
     std::iter::successors(Some(error), |error| error.source())
         .filter_map(|error| error.downcast_ref())
-}
-
-pub(super) fn address(url: &str) -> Result<Uri, Error> {
-    let uri: Uri = url.parse().map_err(|error| bad_address(url, error))?;
-    match uri.scheme_str() {
-        Some("http") if uri.host().is_some() => Ok(uri),
-        Some("https") if uri.host().is_some() => match cfg!(feature = "tls") {
-            true => Ok(uri),
-            false => Err(bad_address(url, "https needs the feature `tls`")),
-        },
-        _ => Err(bad_address(
-            url,
-            "expected `https://host[:port][/path]`, or `http://…`",
-        )),
-    }
-}
-
-pub(super) fn bad_address(url: &str, problem: impl ToString) -> Error {
-    Error::Address {
-        url: url.to_owned(),
-        problem: problem.to_string(),
-    }
 }

@@ -1,13 +1,11 @@
-//! One connection: the state of its peer and its deadlines.
+//! One connection, served until it ends.
 
 use std::convert::Infallible;
-use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::task::AtomicWaker;
 use http::header::HOST;
 use http::{Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
@@ -17,9 +15,9 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulConnection;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until};
 
 use super::ServeOptions;
+use super::connection_timer::{ConnectionTimer, Late, Phase};
 use super::outgoing::{Outgoing, Streams};
 use super::wire::Wire;
 
@@ -29,7 +27,7 @@ pub(super) async fn tend<I, S, B>(
     stream: I,
     service: S,
     options: Arc<ServeOptions>,
-    pulse: Arc<Pulse>,
+    timer: Arc<ConnectionTimer>,
     mut stop: watch::Receiver<bool>,
     held: impl Sized,
 ) where
@@ -39,14 +37,14 @@ pub(super) async fn tend<I, S, B>(
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let mut wire = Wire::new(stream, options.write_timeout, Arc::clone(&pulse));
-    let counted = counted(service, Arc::clone(&options), Arc::clone(&pulse));
+    let mut wire = Wire::new(stream, options.write_timeout, Arc::clone(&timer));
+    let counted = counted(service, Arc::clone(&options), Arc::clone(&timer));
     let version = tokio::select! {
         biased;
         version = wire.version() => version,
         // When nobody can tell it to stop any more, it should.
         _ = stop.wait_for(|stop| *stop) => return,
-        _ = pulse.is_late() => {
+        _ = timer.is_late() => {
             tracing::debug!("a connection brought no request in time");
             return;
         }
@@ -55,11 +53,11 @@ pub(super) async fn tend<I, S, B>(
     match version {
         Ok(Version::HTTP_2) => {
             let connection = http2(&options).serve_connection(wire, counted);
-            run(Box::pin(connection), &pulse, &mut stop).await;
+            run(Box::pin(connection), &timer, &mut stop).await;
         }
         Ok(_) => {
             let connection = http1(&options).serve_connection(wire, counted);
-            run(Box::pin(connection), &pulse, &mut stop).await;
+            run(Box::pin(connection), &timer, &mut stop).await;
         }
         Err(error) => tracing::debug!(%error, "a connection ended with an error"),
     }
@@ -68,8 +66,11 @@ pub(super) async fn tend<I, S, B>(
 
 /// Runs a connection until it ends. It is boxed because it is large, and would be copied whenever it is
 /// handed on.
-async fn run<C>(mut connection: Pin<Box<C>>, pulse: &Pulse, stop: &mut watch::Receiver<bool>)
-where
+async fn run<C>(
+    mut connection: Pin<Box<C>>,
+    timer: &ConnectionTimer,
+    stop: &mut watch::Receiver<bool>,
+) where
     C: GracefulConnection<Error = hyper::Error>,
 {
     let mut stopping = false;
@@ -87,7 +88,7 @@ where
                 stopping = true;
                 connection.as_mut().graceful_shutdown();
             }
-            late = pulse.is_late() => match late {
+            late = timer.is_late() => match late {
                 Late::Head => {
                     tracing::debug!("a connection brought no request in time");
                     return;
@@ -95,7 +96,7 @@ where
                 // A peer that is just about to ask learns that it must do so elsewhere.
                 Late::Idle => {
                     connection.as_mut().graceful_shutdown();
-                    pulse.set(Phase::Head);
+                    timer.set(Phase::Head);
                 }
             },
         }
@@ -146,160 +147,11 @@ const CONNECTION_WINDOW: u32 = 1024 * 1024;
 /// Number of streams that may be pending after a reset by their peer, or for an error of its.
 const RESETS: usize = 100;
 
-/// State of the peer of a connection.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Phase {
-    /// It has begun to ask, or is expected to.
-    Head,
-    /// Number of open requests.
-    Asked(usize),
-    /// Nothing.
-    Idle,
-    /// Nothing any more: another connection needs its place.
-    Displaced,
-}
-
-/// Deadline that has passed.
-#[derive(Clone, Copy)]
-pub(super) enum Late {
-    Head,
-    Idle,
-}
-
-/// State of the peer of a connection, and its beginning.
-pub(super) struct Pulse {
-    state: Mutex<State>,
-    /// Wakes the connection when its deadline changes.
-    waker: AtomicWaker,
-    header_timeout: Duration,
-    idle_timeout: Duration,
-}
-
-struct State {
-    phase: Phase,
-    since: Instant,
-    /// `true` in HTTP/2, whose connection has traffic of its own beside requests.
-    is_http2: bool,
-}
-
-impl Pulse {
-    pub(super) fn new(options: &ServeOptions) -> Self {
-        Self {
-            state: Mutex::new(State {
-                phase: Phase::Head,
-                since: Instant::now(),
-                is_http2: false,
-            }),
-            waker: AtomicWaker::new(),
-            header_timeout: options.header_timeout,
-            idle_timeout: options.idle_timeout,
-        }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn set(&self, phase: Phase) {
-        let mut state = self.state();
-        state.phase = phase;
-        state.since = Instant::now();
-    }
-
-    /// Counts a request, which is open until the returned guard is dropped.
-    pub(super) fn asked(self: &Arc<Self>, version: Version) -> Open {
-        let mut state = self.state();
-        state.is_http2 = version == Version::HTTP_2;
-        state.phase = match state.phase {
-            Phase::Asked(others) => Phase::Asked(others + 1),
-            Phase::Head | Phase::Idle | Phase::Displaced => Phase::Asked(1),
-        };
-        Open(Arc::clone(self))
-    }
-
-    /// Returns the begin of idleness; `None` if a request is open, or the connection is displaced.
-    pub(super) fn idle_since(&self) -> Option<Instant> {
-        let state = self.state();
-        matches!(state.phase, Phase::Head | Phase::Idle).then_some(state.since)
-    }
-
-    /// Closes the connection, unless a request has come at this moment; returns whether it does.
-    pub(super) fn displace(&self) -> bool {
-        let mut state = self.state();
-        let is_idle = matches!(state.phase, Phase::Head | Phase::Idle);
-        if is_idle {
-            tracing::debug!("an idle connection makes room for another one");
-            state.phase = Phase::Displaced;
-            drop(state);
-            self.waker.wake();
-        }
-        is_idle
-    }
-
-    /// Notes that bytes have come or gone.
-    pub(super) fn moved(&self, phase: Phase) {
-        let mut state = self.state();
-        if state.phase == Phase::Idle && !state.is_http2 {
-            state.phase = phase;
-            state.since = Instant::now();
-        }
-    }
-
-    /// Returns the next deadline and its kind.
-    fn deadline(&self) -> Option<(Instant, Late)> {
-        let state = self.state();
-        match state.phase {
-            Phase::Asked(_) => None,
-            Phase::Head => Some((state.since + self.header_timeout, Late::Head)),
-            Phase::Displaced => Some((state.since, Late::Head)),
-            Phase::Idle => Some((state.since + self.idle_timeout, Late::Idle)),
-        }
-    }
-
-    /// Resolves when a deadline has passed.
-    pub(super) async fn is_late(&self) -> Late {
-        let mut sleep = pin!(sleep_until(Instant::now()));
-        std::future::poll_fn(|cx| {
-            self.waker.register(cx.waker());
-            let Some((at, late)) = self.deadline() else {
-                return Poll::Pending;
-            };
-            if sleep.deadline() != at {
-                sleep.as_mut().reset(at);
-            }
-            sleep.as_mut().poll(cx).map(|()| late)
-        })
-        .await
-    }
-}
-
-/// A request that is open.
-pub(super) struct Open(Arc<Pulse>);
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        let mut state = self.0.state();
-        match state.phase {
-            Phase::Asked(several @ 2..) => state.phase = Phase::Asked(several - 1),
-            _ => {
-                state.phase = Phase::Idle;
-                state.since = Instant::now();
-                // The task of a connection of HTTP/1.1 ends its requests itself, and then looks.
-                let is_elsewhere = state.is_http2;
-                drop(state);
-                if is_elsewhere {
-                    self.0.waker.wake();
-                }
-            }
-        }
-    }
-}
-
 /// Counts the requests of a connection, and refuses those with a wrong head.
 fn counted<S, B>(
     service: S,
     options: Arc<ServeOptions>,
-    pulse: Arc<Pulse>,
+    timer: Arc<ConnectionTimer>,
 ) -> impl Service<
     Request<Incoming>,
     Response = Response<Outgoing<B>>,
@@ -312,7 +164,7 @@ where
     B: http_body::Body<Data = Bytes> + Send + 'static,
 {
     service_fn(move |request: Request<Incoming>| {
-        let open = pulse.asked(request.version());
+        let open = timer.asked(request.version());
         let answer = check(&request, &options).map(|()| service.call(request));
         async move {
             match answer {

@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
 use super::ServeOptions;
-use super::connection::Pulse;
+use super::connection_timer::ConnectionTimer;
 
 /// The open connections of a server.
 pub(super) struct Connections {
@@ -30,7 +30,7 @@ struct Open {
 struct Connection {
     /// `None` if the number of its connections has no limit.
     peer: Option<Peer>,
-    pulse: Arc<Pulse>,
+    timer: Arc<ConnectionTimer>,
 }
 
 /// The place of an open connection. Dropping it makes room for another one.
@@ -59,7 +59,11 @@ impl Connections {
     /// connection that has had no request for the longest time is closed.
     ///
     /// Returns `None` if all of the address have a request. Waits while all of the server have one.
-    pub(super) async fn enter(&self, address: IpAddr, pulse: Arc<Pulse>) -> Option<Place> {
+    pub(super) async fn enter(
+        &self,
+        address: IpAddr,
+        timer: Arc<ConnectionTimer>,
+    ) -> Option<Place> {
         let peer = self.peer(address);
         if let Some(peer) = peer {
             let open = lock(&self.open);
@@ -82,7 +86,7 @@ impl Connections {
         let mut open = lock(&self.open);
         let id = open.next;
         open.next += 1;
-        open.connections.insert(id, Connection { peer, pulse });
+        open.connections.insert(id, Connection { peer, timer });
         if let Some(peer) = peer {
             *open.peers.entry(peer).or_default() += 1;
         }
@@ -111,9 +115,9 @@ impl Open {
     /// Closes the connection that has had no request for the longest time, of those that count.
     fn displace(&self, counts: impl Fn(&Connection) -> bool) -> bool {
         let idle = self.connections.values().filter(|it| counts(it));
-        let idle = idle.filter_map(|it| Some((it.pulse.idle_since()?, &it.pulse)));
+        let idle = idle.filter_map(|it| Some((it.timer.idle_since()?, &it.timer)));
         let longest = idle.min_by_key(|(since, _): &(Instant, _)| *since);
-        longest.is_some_and(|(_, pulse)| pulse.displace())
+        longest.is_some_and(|(_, timer)| timer.displace())
     }
 }
 
@@ -158,15 +162,15 @@ mod tests {
         })
     }
 
-    fn pulse() -> Arc<Pulse> {
-        Arc::new(Pulse::new(&ServeOptions::default()))
+    fn timer() -> Arc<ConnectionTimer> {
+        Arc::new(ConnectionTimer::new(&ServeOptions::default()))
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_address_has_its_limit() {
         let all = connections(100, 2);
-        let enter = |address: &str, pulse| {
-            let entered = all.enter(address.parse().unwrap(), pulse).now_or_never();
+        let enter = |address: &str, timer| {
+            let entered = all.enter(address.parse().unwrap(), timer).now_or_never();
             entered.expect("a place at once")
         };
         for (address, other) in [
@@ -174,17 +178,17 @@ mod tests {
             ("::ffff:192.0.2.1", "::ffff:192.0.2.2"),
             ("2001:db8::1", "2001:db8:0:1::1"),
         ] {
-            let pulses = [pulse(), pulse()];
-            let open = pulses.each_ref().map(|it| it.asked(Version::HTTP_11));
-            let places = pulses.map(|pulse| enter(address, pulse));
-            assert!(enter(address, pulse()).is_none(), "{address}");
-            assert!(enter(other, pulse()).is_some());
+            let timers = [timer(), timer()];
+            let open = timers.each_ref().map(|it| it.asked(Version::HTTP_11));
+            let places = timers.map(|timer| enter(address, timer));
+            assert!(enter(address, timer()).is_none(), "{address}");
+            assert!(enter(other, timer()).is_some());
             drop(places);
-            assert!(enter(address, pulse()).is_some());
+            assert!(enter(address, timer()).is_some());
             drop(open);
         }
         for unlimited in ["127.0.0.1", "::1", "192.0.2.9"] {
-            let places = [(); 5].map(|()| enter(unlimited, pulse()));
+            let places = [(); 5].map(|()| enter(unlimited, timer()));
             assert!(places.iter().all(Option::is_some), "{unlimited}");
         }
         assert!(lock(&all.open).peers.is_empty());
@@ -194,28 +198,28 @@ mod tests {
     async fn the_connection_that_is_idle_for_the_longest_time_makes_room() {
         let all = connections(3, 100);
         let here = IpAddr::from([127, 0, 0, 1]);
-        let (busy, first, second) = (pulse(), pulse(), pulse());
+        let (busy, first, second) = (timer(), timer(), timer());
         let request = busy.asked(Version::HTTP_11);
         let (mut places, mut kept) = (Vec::new(), Vec::new());
-        for pulse in [&busy, &second, &first] {
-            let place = all.enter(here, Arc::clone(pulse)).now_or_never();
+        for timer in [&busy, &second, &first] {
+            let place = all.enter(here, Arc::clone(timer)).now_or_never();
             places.push(place.flatten().unwrap());
         }
         tokio::time::advance(Duration::from_secs(1)).await;
         drop(second.asked(Version::HTTP_11));
-        for (pulse, place) in [(first, places.pop()), (second, places.pop())] {
-            let mut entering = std::pin::pin!(all.enter(here, self::pulse()));
+        for (timer, place) in [(first, places.pop()), (second, places.pop())] {
+            let mut entering = std::pin::pin!(all.enter(here, self::timer()));
             assert!((&mut entering).now_or_never().is_none());
-            assert!(is_displaced(&pulse).await);
+            assert!(is_displaced(&timer).await);
             drop(place);
             // It has a request of its own at once.
             let place = entering.await.unwrap();
-            let newest = Arc::clone(&lock(&all.open).connections[&place.id].pulse);
+            let newest = Arc::clone(&lock(&all.open).connections[&place.id].timer);
             kept.push((newest.asked(Version::HTTP_11), place));
         }
-        assert!(all.enter(here, self::pulse()).now_or_never().is_none());
+        assert!(all.enter(here, self::timer()).now_or_never().is_none());
         drop(request);
-        assert!(all.enter(here, self::pulse()).now_or_never().is_none());
+        assert!(all.enter(here, self::timer()).now_or_never().is_none());
         assert!(is_displaced(&busy).await);
     }
 
@@ -252,8 +256,8 @@ mod tests {
     }
 
     /// Returns whether it is closed before any of its own limits.
-    async fn is_displaced(pulse: &Pulse) -> bool {
-        timeout(Duration::from_secs(1), pulse.is_late())
+    async fn is_displaced(timer: &ConnectionTimer) -> bool {
+        timeout(Duration::from_secs(1), timer.is_late())
             .await
             .is_ok()
     }

@@ -23,8 +23,9 @@ use super::service::HttpService;
 use super::{extensions, media};
 use crate::binding::rest::{self, NoRoute, Route};
 use crate::binding::{
-    EventWriter, Offer, Question, Reading, Refused, clip, jsonrpc, write_refusal, write_reply,
+    EventWriter, Offer, Question, Reading, Refused, jsonrpc, write_refusal, write_reply,
 };
+use crate::error::clip;
 use crate::{
     Answer, Binding, BoxFuture, Call, Context, Envelope, Error, Principal, Reply, Transport,
 };

@@ -1,5 +1,6 @@
 //! The HTTP side: a service, a server, a client.
 
+mod address;
 mod answer;
 mod auth;
 mod body;
@@ -9,6 +10,7 @@ mod calling;
 mod card_document;
 mod client;
 mod connection;
+mod connection_timer;
 mod connections;
 mod credentials;
 mod discovery;
@@ -28,6 +30,7 @@ mod remote;
 mod retry_after;
 mod said;
 mod serve;
+mod serve_options;
 mod service;
 mod tap;
 mod tenants;
@@ -46,7 +49,8 @@ pub use probes::{AlwaysReady, Probes, Readiness};
 pub use proxy::Proxy;
 pub use remote::HttpTransport;
 pub use retry_after::retry_after;
-pub use serve::{ServeOptions, serve};
+pub use serve::serve;
+pub use serve_options::ServeOptions;
 pub use service::HttpService;
 pub use tap::{Hearer, Tap};
 pub use tenants::Tenants;

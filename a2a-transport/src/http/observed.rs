@@ -9,7 +9,6 @@ use tokio::time::Instant;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
-use super::body::Body;
 use crate::metric::{self, OTHER, Raised};
 use crate::spans::{
     BINDING, DIALECT, ERROR_TYPE, GENERATION, HTTP_STATUS, OPERATION, OTEL_KIND, OTEL_STATUS,
@@ -81,13 +80,13 @@ impl Observed {
     }
 
     /// Answers a request that comes in by a binding within its span, which records the HTTP status.
-    pub(super) fn over<F>(
+    pub(super) fn over<F, B>(
         binding: Binding,
         headers: &HeaderMap,
         answer: impl FnOnce(Self) -> F,
-    ) -> impl Future<Output = Response<Body>>
+    ) -> impl Future<Output = Response<B>>
     where
-        F: Future<Output = Response<Body>>,
+        F: Future<Output = Response<B>>,
     {
         let observed = Self::begin(binding, headers);
         let span = observed.span.clone();

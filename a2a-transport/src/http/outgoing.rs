@@ -12,7 +12,7 @@ use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 use tokio::time::{Instant, sleep_until};
 
-use super::connection::Open;
+use super::connection_timer::Open;
 
 pin_project! {
     /// The body of an answer while its request is open.

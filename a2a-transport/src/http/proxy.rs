@@ -9,7 +9,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
 use percent_encoding::percent_decode_str;
 
-use super::client::bad_address;
+use super::address::bad_address;
 use super::reach::Route;
 use crate::Error;
 

@@ -12,7 +12,6 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
-use super::proxy::Proxy;
 #[cfg(feature = "tls")]
 use super::tls::Tls;
 use crate::BoxFuture;
@@ -84,20 +83,6 @@ pub(super) enum Route {
     Socks(SocksV5<HttpConnector>),
 }
 
-impl Route {
-    pub(super) fn by(proxy: Option<&Proxy>, within: Duration) -> Self {
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(within));
-        // TLS comes on top.
-        connector.enforce_http(false);
-        match proxy {
-            None => Self::Direct(connector),
-            Some(proxy) => proxy.route(connector),
-        }
-    }
-}
-
 impl Service<Uri> for Route {
     type Response = Tcp;
     type Error = Failure;
@@ -123,6 +108,16 @@ impl Service<Uri> for Route {
             }
         }
     }
+}
+
+/// Returns a connector of TCP for all routes, to be given up after this time.
+pub(super) fn connector(within: Duration) -> HttpConnector {
+    let mut connector = HttpConnector::new();
+    connector.set_nodelay(true);
+    connector.set_connect_timeout(Some(within));
+    // TLS comes on top.
+    connector.enforce_http(false);
+    connector
 }
 
 /// Adds the port for a proxy, which takes that of HTTPS if there is none.

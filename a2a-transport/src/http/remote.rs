@@ -14,10 +14,11 @@ use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::Full;
 use tracing::{Instrument, Span};
 
+use super::address::{address, bad_address};
 use super::answer::{A2A_JSON, JSON};
 use super::busy::told_busy;
 use super::calling::Calling;
-use super::client::{HttpClient, address, bad_address};
+use super::client::HttpClient;
 use super::credentials::Credentials;
 use super::extensions;
 use super::following::{Following, trace};

@@ -13,12 +13,12 @@ use http::Version;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_io_timeout::TimeoutWriter;
 
-use super::connection::{Phase, Pulse};
+use super::connection_timer::{ConnectionTimer, Phase};
 
 /// A socket that reports reads and writes, and breaks when a write times out.
 pub(super) struct Wire<I> {
     stream: Pin<Box<TimeoutWriter<I>>>,
-    pulse: Arc<Pulse>,
+    timer: Arc<ConnectionTimer>,
     /// Bytes that were read to find out the version.
     begun: Begun,
 }
@@ -34,19 +34,19 @@ struct Begun {
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 impl<I: AsyncWrite> Wire<I> {
-    pub(super) fn new(stream: I, write_timeout: Duration, pulse: Arc<Pulse>) -> Self {
+    pub(super) fn new(stream: I, write_timeout: Duration, timer: Arc<ConnectionTimer>) -> Self {
         let mut stream = TimeoutWriter::new(stream);
         stream.set_timeout(Some(write_timeout));
         Self {
             stream: Box::pin(stream),
-            pulse,
+            timer,
             begun: Begun::default(),
         }
     }
 
     fn wrote(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(1..)) = written {
-            self.pulse.moved(Phase::Idle);
+            self.timer.moved(Phase::Idle);
         }
         written
     }
@@ -101,7 +101,7 @@ impl<I: AsyncRead> AsyncRead for Wire<I> {
         let before = buffer.filled().len();
         let read = self.stream.as_mut().poll_read(cx, buffer);
         if buffer.filled().len() > before {
-            self.pulse.moved(Phase::Head);
+            self.timer.moved(Phase::Head);
         }
         match gave {
             // What went wrong behind those bytes is seen when more are wanted.
@@ -156,8 +156,8 @@ mod tests {
         let (mut theirs, ours) = tokio::io::duplex(piece);
         let sent = bytes.to_vec();
         tokio::spawn(async move { theirs.write_all(&sent).await });
-        let pulse = Arc::new(Pulse::new(&ServeOptions::default()));
-        let mut wire = Wire::new(ours, Duration::from_secs(1), pulse);
+        let timer = Arc::new(ConnectionTimer::new(&ServeOptions::default()));
+        let mut wire = Wire::new(ours, Duration::from_secs(1), timer);
         assert_eq!(wire.version().await.unwrap(), expected);
         let mut all = Vec::new();
         let mut buffer = vec![0; room];

@@ -11,6 +11,7 @@
 //! reads a clock.
 
 mod headers;
+mod jwk;
 mod jwks;
 mod key;
 mod notice;
@@ -24,7 +25,8 @@ pub use crate::binding::{Pushed, write_notification};
 pub use headers::{
     AGENT_JWKS_PATH, CHALLENGE, TOKEN, TOKENS, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP,
 };
-pub use jwks::{Jwk, Jwks};
+pub use jwk::Jwk;
+pub use jwks::Jwks;
 pub use key::{Algorithm, BadKey, SigningKey};
 pub use notice::{Notice, read_notice};
 pub use secret::Secret;

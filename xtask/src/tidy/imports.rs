@@ -114,23 +114,6 @@ const KNOWN: &[Known] = &[
     Known { package: "a2a-client", from: "webhook/receiver.rs", to: "webhook/builder.rs" },
     Known { package: "a2a-jsonrpc", from: "envelope.rs", to: "request.rs" },
     Known { package: "a2a-jsonrpc", from: "scan.rs", to: "glance.rs" },
-    Known { package: "a2a-transport", from: "binding/event.rs", to: "binding/jsonrpc/event.rs" },
-    Known { package: "a2a-transport", from: "binding/jsonrpc/reply.rs", to: "binding/mod.rs" },
-    Known { package: "a2a-transport", from: "binding/mod.rs", to: "binding/jsonrpc/call.rs" },
-    Known { package: "a2a-transport", from: "binding/mod.rs", to: "binding/rest/call.rs" },
-    Known { package: "a2a-transport", from: "binding/mod.rs", to: "binding/rest/error.rs" },
-    Known { package: "a2a-transport", from: "binding/mod.rs", to: "binding/rest/reply.rs" },
-    Known { package: "a2a-transport", from: "binding/offer.rs", to: "binding/mod.rs" },
-    Known { package: "a2a-transport", from: "binding/rest/event.rs", to: "binding/event.rs" },
-    Known { package: "a2a-transport", from: "card_signature/mod.rs", to: "card_signature/canonical.rs" },
-    Known { package: "a2a-transport", from: "http/connection.rs", to: "http/serve.rs" },
-    Known { package: "a2a-transport", from: "http/connection.rs", to: "http/wire.rs" },
-    Known { package: "a2a-transport", from: "http/connections.rs", to: "http/serve.rs" },
-    Known { package: "a2a-transport", from: "http/observed.rs", to: "http/body.rs" },
-    Known { package: "a2a-transport", from: "http/outgoing.rs", to: "http/connection.rs" },
-    Known { package: "a2a-transport", from: "http/proxy.rs", to: "http/client.rs" },
-    Known { package: "a2a-transport", from: "http/reach.rs", to: "http/proxy.rs" },
-    Known { package: "a2a-transport", from: "webhook/jwks.rs", to: "webhook/key.rs" },
 ];
 
 #[cfg(test)]

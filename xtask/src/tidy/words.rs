@@ -151,7 +151,7 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "a deadline that moves: how long a stream may be silent without a comment",
     },
     Exception {
-        path: "a2a-transport/src/http/connection.rs",
+        path: "a2a-transport/src/http/connection_timer.rs",
         word: "sleep",
         reason: "a deadline that moves: how long a peer may take",
     },

@@ -4,7 +4,9 @@ use a2a_jsonrpc::{Id, Version};
 use a2a_types::reading::{Hints, Mode, Quirk, Read, Repair, Violation};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Request, v0_1, v0_2};
 
-use crate::binding::{Question, Reading, Refused, bounds, canonical, clip, invalid_params};
+use crate::binding::question::invalid_params;
+use crate::binding::{Question, Reading, Refused, bounds, canonical};
+use crate::error::clip;
 use crate::{Binding, Envelope, Error};
 
 /// Reads a request. `version` is the `A2A-Version` header or parameter.

@@ -7,7 +7,7 @@ use a2a_types::{ArtifactId, Dialect, Error as A2aError, Event, TaskId, v0_1, v0_
 use super::envelope::{BEHIND_RESULT, before_result, open, root, seal};
 use crate::binding::Line;
 use crate::binding::canonical::unmended;
-use crate::binding::event::write_json;
+use crate::binding::line::write_json;
 use crate::shared::Form;
 use crate::{Envelope, Error, SharedEvent};
 

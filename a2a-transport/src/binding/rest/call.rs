@@ -9,7 +9,9 @@ use serde_json::{Map, Value};
 
 use super::query;
 use super::route::Route;
-use crate::binding::{Asking, Question, Reading, Refused, bounds, canonical, clip, invalid_params};
+use crate::binding::question::invalid_params;
+use crate::binding::{Asking, Question, Reading, Refused, bounds, canonical};
+use crate::error::clip;
 use crate::{Binding, Envelope, Error};
 
 /// Reads a request that was sent to one of our routes.

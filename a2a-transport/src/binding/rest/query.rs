@@ -30,7 +30,7 @@ pub(super) fn read(query: Option<&str>) -> Result<Map<String, Value>, Violation>
         };
         if object.insert(name.clone().into_owned(), value).is_some() {
             return Err(Violation {
-                path: format!("{ROOT}.{}", crate::binding::clip(&name)),
+                path: format!("{ROOT}.{}", crate::error::clip(&name)),
                 problem: "given twice, expected once".to_owned(),
             });
         }

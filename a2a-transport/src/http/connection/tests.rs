@@ -12,6 +12,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioExecutor;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::*;
 
@@ -71,9 +72,9 @@ fn connect_with(options: ServeOptions) -> Peer {
         let answer = answer(request.uri().path(), &follows);
         async move { Ok(answer) }
     });
-    let pulse = Arc::new(Pulse::new(&options));
+    let timer = Arc::new(ConnectionTimer::new(&options));
     let options = Arc::new(options);
-    let tended = tokio::spawn(tend(theirs, service, options, pulse, stopped, ()));
+    let tended = tokio::spawn(tend(theirs, service, options, timer, stopped, ()));
     Peer {
         wire,
         followed,

@@ -1,0 +1,60 @@
+//! HTTP messages as written: requests and answers.
+
+use std::fmt;
+
+use http::{Method, StatusCode};
+
+use crate::Envelope;
+
+/// An answer as written.
+#[derive(Clone, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Written {
+    /// The HTTP status: by JSON-RPC 200, unless the caller is not let in.
+    pub status: StatusCode,
+    /// The JSON.
+    pub body: Vec<u8>,
+}
+
+/// A request as written.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Asking {
+    /// The HTTP method.
+    pub method: Method,
+    /// Path and query, to be put behind the URL of the agent; nothing by JSON-RPC.
+    pub target: String,
+    /// The JSON, if the request has a body.
+    pub body: Option<Vec<u8>>,
+    /// Envelope for reading the answer.
+    pub envelope: Envelope,
+}
+
+impl fmt::Debug for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Written")
+            .field("status", &self.status)
+            .field("body", &Length(&self.body))
+            .finish()
+    }
+}
+
+impl fmt::Debug for Asking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Asking")
+            .field("method", &self.method)
+            .field("target", &self.target)
+            .field("body", &self.body.as_deref().map(Length))
+            .field("envelope", &self.envelope)
+            .finish()
+    }
+}
+
+/// A body where it is printed: it may hold the secrets of webhooks.
+struct Length<'a>(&'a [u8]);
+
+impl fmt::Debug for Length<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({} bytes)", self.0.len())
+    }
+}

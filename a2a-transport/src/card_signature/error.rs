@@ -1,0 +1,56 @@
+//! Cards that were not signed, and signatures that do not count.
+
+use std::fmt;
+
+/// A card that was not signed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotSigned {
+    /// Not a JSON object with numbers of RFC 8785.
+    #[error("it is no card")]
+    NoCard,
+    /// The key does not sign.
+    #[error("the key does not sign")]
+    Key,
+}
+
+/// A card that cannot be trusted for its signatures.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct NotVerified {
+    /// Reason for each signature in order; empty if the card has none.
+    pub reasons: Vec<Reason>,
+}
+
+impl fmt::Display for NotVerified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.reasons.is_empty() {
+            return f.write_str("the card has no signature");
+        }
+        let reasons = self.reasons.iter().enumerate();
+        let reasons = reasons.map(|(index, reason)| format!("signatures[{index}]: {reason}"));
+        f.write_str(&reasons.collect::<Vec<_>>().join("; "))
+    }
+}
+
+impl std::error::Error for NotVerified {}
+
+/// Reason for which a signature does not count.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason {
+    /// `protected` or `signature` are not what RFC 7515 wants.
+    #[error("it is malformed")]
+    Malformed,
+    /// It has extensions that must be understood.
+    #[error("it has a critical extension")]
+    Critical,
+    /// None of the keys has that name, or it cannot verify.
+    #[error("its key is not among those that are trusted")]
+    UnknownKey,
+    /// Another algorithm than that of the key, `none` among them.
+    #[error("its algorithm is not that of the key")]
+    Algorithm,
+    /// The card is not what was signed, or another key signed it.
+    #[error("it is not over this card by this key")]
+    Signature,
+}

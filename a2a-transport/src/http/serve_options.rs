@@ -1,0 +1,79 @@
+//! Limits of the connections of a server.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Limits of connections, made with [`Default`]; then their fields are set. Nothing that a peer does or
+/// leaves undone outlasts these limits:
+///
+/// | of what | limit | default | on reaching it |
+/// |---|---|---|---|
+/// | connections at once | `connections` | 10,000 | the one without a request for the longest time is closed; without any, further ones wait |
+/// | connections of one address (IPv6: of 64 bits), but not of loopback addresses and `proxies` | `connections_per_address` | 1,000 | the same among its own; without any, further ones are closed |
+/// | the first request of a connection; the head of a request from its first byte on | `header_timeout` | 10 s | the connection is closed |
+/// | headers of a request, their number | `headers` | 64 | 431 |
+/// | headers of a request, their bytes | `header_bytes` | 32 KiB | 431 |
+/// | every KiB of a request's body | [`HttpService::body_timeout`] | 10 s | 408 |
+/// | the body of a request | [`Reading::limits`] | 4 MiB | 413 |
+/// | bodies that are being received, together | [`HttpService::receive_budget`] | 128 MiB | 503 |
+/// | answers that their callers have not taken, together | [`HttpService::answer_budget`] | 256 MiB | 503 |
+/// | an answer that the peer does not take | `write_timeout` | 30 s | the connection is closed, or the stream of HTTP/2 reset |
+/// | between requests | `idle_timeout` | 75 s | the connection is closed |
+/// | requests of a connection at once, in HTTP/2 | `streams` | 100 | further ones are refused |
+/// | requests that are open at shutdown | `grace` | 30 s | they are dropped |
+/// | no more file descriptors | `accept_pause` | 50 ms | the next connection is accepted after it |
+///
+/// [`HttpService::body_timeout`]: super::HttpService::body_timeout
+/// [`Reading::limits`]: crate::binding::Reading::limits
+/// [`HttpService::receive_budget`]: super::HttpService::receive_budget
+/// [`HttpService::answer_budget`]: super::HttpService::answer_budget
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ServeOptions {
+    /// Maximum number of connections; 10,000 by default. A further one takes the place of the connection that
+    /// has had no request for the longest time, or waits until there is one.
+    pub connections: usize,
+    /// Maximum number of connections of one address, in IPv6 a network of 64 bits; 1,000 by default. A
+    /// further one takes the place of one of the same address in the same way, or is closed. Loopback
+    /// addresses have no such limit.
+    pub connections_per_address: usize,
+    /// The addresses of proxies before this server, which have no such limit either; none by default.
+    pub proxies: Arc<[IpAddr]>,
+    /// Time for the head of a request from its first byte on, even if bytes arrive steadily, and for a new
+    /// connection's first request; 10 s by default.
+    pub header_timeout: Duration,
+    /// Time that a connection may be without a request; 75 s by default.
+    pub idle_timeout: Duration,
+    /// Time in which a peer must take some of an answer: a byte of a connection, or, where the rest of the
+    /// connection goes on, 16 KiB of a stream of HTTP/2. 30 s by default.
+    pub write_timeout: Duration,
+    /// Maximum number of headers of a request; 64 by default.
+    pub headers: usize,
+    /// Maximum head of a request in bytes; 32 KiB by default.
+    pub header_bytes: usize,
+    /// Maximum number of open requests of a connection of HTTP/2; 100 by default.
+    pub streams: u32,
+    /// Time that open requests may go on after shutdown; 30 s by default.
+    pub grace: Duration,
+    /// Pause in which connections may close when there is no file descriptor for another; 50 ms by default.
+    pub accept_pause: Duration,
+}
+
+impl Default for ServeOptions {
+    fn default() -> Self {
+        Self {
+            connections: 10_000,
+            connections_per_address: 1000,
+            proxies: Arc::new([]),
+            header_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(75),
+            write_timeout: Duration::from_secs(30),
+            headers: 64,
+            header_bytes: 32 * 1024,
+            streams: 100,
+            grace: Duration::from_secs(30),
+            accept_pause: Duration::from_millis(50),
+        }
+    }
+}

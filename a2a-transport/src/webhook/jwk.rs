@@ -1,0 +1,114 @@
+//! One public key, RFC 7517.
+
+use base64::Engine;
+use jsonwebtoken::{Algorithm, DecodingKey};
+use serde::{Deserialize, Serialize};
+
+use super::{URL, digest};
+
+/// One public key.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Jwk {
+    /// The kind: `EC`, `OKP`, `RSA`.
+    pub kty: String,
+    /// Names the key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kid: Option<String>,
+    /// Purpose of the key: `sig`.
+    #[serde(rename = "use", skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
+    /// The one algorithm it is used with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alg: Option<String>,
+    /// The curve: `P-256`, `Ed25519`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crv: Option<String>,
+    /// The point, or its first coordinate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub x: Option<String>,
+    /// Its second coordinate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub y: Option<String>,
+    /// The modulus of an RSA key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n: Option<String>,
+    /// The exponent of an RSA key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub e: Option<String>,
+}
+
+impl Jwk {
+    pub(super) fn p256(x: String, y: String) -> Self {
+        let members = format!(r#"{{"crv":"P-256","kty":"EC","x":"{x}","y":"{y}"}}"#);
+        Self {
+            crv: Some("P-256".to_owned()),
+            x: Some(x),
+            y: Some(y),
+            ..Self::ours("EC", "ES256", &members)
+        }
+    }
+
+    pub(super) fn ed25519(x: String) -> Self {
+        let members = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}"#);
+        Self {
+            crv: Some("Ed25519".to_owned()),
+            x: Some(x),
+            ..Self::ours("OKP", "EdDSA", &members)
+        }
+    }
+
+    /// A key named by its thumbprint: the digest of its required members in order, RFC 7638 §3.
+    fn ours(kty: &str, alg: &str, members: &str) -> Self {
+        Self {
+            kty: kty.to_owned(),
+            alg: Some(alg.to_owned()),
+            purpose: Some("sig".to_owned()),
+            kid: Some(URL.encode(digest(members.as_bytes()))),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the algorithm and the key. The algorithm is fixed by the kind of key, never by the token.
+    /// `None` for keys that are shared (`oct`), for encryption, or of a kind not known here.
+    pub(crate) fn verifier(&self) -> Option<(Algorithm, DecodingKey)> {
+        if self.purpose.as_deref().is_some_and(|use_| use_ != "sig") {
+            return None;
+        }
+        let (name, algorithm, key) = match (self.kty.as_str(), self.crv.as_deref()) {
+            ("EC", Some("P-256")) => {
+                let (x, y) = (self.x.as_deref()?, self.y.as_deref()?);
+                let is_whole = |part: &str| URL.decode(part).is_ok_and(|part| part.len() == 32);
+                if !is_whole(x) || !is_whole(y) {
+                    return None;
+                }
+                let key = DecodingKey::from_ec_components(x, y);
+                ("ES256", Algorithm::ES256, key)
+            }
+            ("OKP", Some("Ed25519")) => {
+                let key = DecodingKey::from_ed_components(self.x.as_deref()?);
+                ("EdDSA", Algorithm::EdDSA, key)
+            }
+            // The reference of 0.1 signs by RSA; we verify that, and never sign so.
+            ("RSA", _) => {
+                let key = DecodingKey::from_rsa_components(self.n.as_deref()?, self.e.as_deref()?);
+                ("RS256", Algorithm::RS256, key)
+            }
+            _ => return None,
+        };
+        let agrees = self.alg.as_deref().is_none_or(|alg| alg == name);
+        key.ok().filter(|_| agrees).map(|key| (algorithm, key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thumbprint() {
+        // RFC 8037, appendix A.3.
+        let key = Jwk::ed25519("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo".to_owned());
+        let kid = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k";
+        assert_eq!(key.kid.as_deref(), Some(kid));
+    }
+}
