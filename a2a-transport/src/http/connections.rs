@@ -231,26 +231,26 @@ mod tests {
         let all = connections(COUNT as usize, 3);
         let mut crowd = VecDeque::new();
         for number in 0..COUNT {
-            let (address, pulse) = (Ipv4Addr::from(0xc633_6400 + number / 3), pulse());
-            let place = all.enter(address.into(), Arc::clone(&pulse)).now_or_never();
-            crowd.push_back((pulse, place.flatten().expect("a place at once")));
+            let (address, timer) = (Ipv4Addr::from(0xc633_6400 + number / 3), timer());
+            let place = all.enter(address.into(), Arc::clone(&timer)).now_or_never();
+            crowd.push_back((timer, place.flatten().expect("a place at once")));
             tokio::time::advance(Duration::from_micros(1)).await;
         }
-        let is_displaced = |pulse: &Pulse| pulse.idle_since().is_none();
+        let is_displaced = |timer: &ConnectionTimer| timer.idle_since().is_none();
         let mut newest = Vec::new();
         for last in 0..NEW {
-            let (address, pulse) = (IpAddr::from([203, 0, 113, last]), pulse());
-            let mut entering = std::pin::pin!(all.enter(address, Arc::clone(&pulse)));
+            let (address, timer) = (IpAddr::from([203, 0, 113, last]), timer());
+            let mut entering = std::pin::pin!(all.enter(address, Arc::clone(&timer)));
             assert!((&mut entering).now_or_never().is_none());
             let (longest, place) = crowd.pop_front().unwrap();
             assert!(is_displaced(&longest));
             drop(place);
             let place = entering.await.expect("its address has no other");
-            assert!(!is_displaced(&pulse));
-            newest.push((pulse, place));
+            assert!(!is_displaced(&timer));
+            newest.push((timer, place));
         }
         let kept = crowd.iter().chain(&newest);
-        assert!(!kept.into_iter().any(|(pulse, _)| is_displaced(pulse)));
+        assert!(!kept.into_iter().any(|(timer, _)| is_displaced(timer)));
         drop((crowd, newest));
         assert!(lock(&all.open).peers.is_empty());
     }
