@@ -1,16 +1,18 @@
 //! Wire types, conversions and repairs that protocol versions before 1.0 share.
 
 mod constant;
+pub(crate) mod convert;
 mod interface;
 mod part;
-mod push;
 mod repair;
 pub(crate) mod security;
 mod words;
 
 pub(crate) use self::constant::constants;
+pub(crate) use self::convert::{
+    both_ways, boxed_variants, optional_list, same_words, unless_empty,
+};
 pub(crate) use self::interface::interfaces;
 pub(crate) use self::part::{Cut, FileContent, cut, join, mark_wrapped, mend_part, take};
-pub(crate) use self::push::{first_scheme, schemes};
 pub(crate) use self::repair::{mend_role, mend_schemes, mend_status, mend_task_id, mend_time};
 pub use self::words::words_in_1_0;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::pre_1_0;
 use crate::pre_1_0::security::Variants;
+use crate::pre_1_0::{self, both_ways};
 use crate::proto::or_default;
 use crate::reading::{Mender, Wire};
 use crate::secret::hides;
@@ -138,10 +138,7 @@ impl From<AgentCard> for crate::AgentCard {
             name: card.name,
             description: card.description.unwrap_or_default(),
             supported_interfaces: vec![AgentInterface::json_rpc(card.url, Dialect::V0_1)],
-            provider: card.provider.map(|provider| crate::AgentProvider {
-                url: provider.url.unwrap_or_default(),
-                organization: provider.organization,
-            }),
+            provider: card.provider.map(Into::into),
             version: card.version,
             documentation_url: card.documentation_url,
             capabilities: crate::AgentCapabilities {
@@ -178,10 +175,7 @@ impl From<crate::AgentCard> for AgentCard {
             name: card.name,
             description: Some(card.description),
             url: url.unwrap_or_default(),
-            provider: card.provider.map(|provider| AgentProvider {
-                organization: provider.organization,
-                url: (!provider.url.is_empty()).then_some(provider.url),
-            }),
+            provider: card.provider.map(Into::into),
             version: card.version,
             documentation_url: card.documentation_url,
             capabilities: AgentCapabilities {
@@ -200,34 +194,12 @@ impl From<crate::AgentCard> for AgentCard {
     }
 }
 
-impl From<AgentSkill> for crate::AgentSkill {
-    fn from(skill: AgentSkill) -> Self {
-        Self {
-            id: skill.id,
-            name: skill.name,
-            description: skill.description.unwrap_or_default(),
-            tags: skill.tags.unwrap_or_default(),
-            examples: skill.examples.unwrap_or_default(),
-            input_modes: skill.input_modes.unwrap_or_default(),
-            output_modes: skill.output_modes.unwrap_or_default(),
-            security_requirements: Vec::new(),
-        }
-    }
-}
-
-impl From<crate::AgentSkill> for AgentSkill {
-    fn from(skill: crate::AgentSkill) -> Self {
-        let some = |list: Vec<String>| (!list.is_empty()).then_some(list);
-        Self {
-            id: skill.id,
-            name: skill.name,
-            description: (!skill.description.is_empty()).then_some(skill.description),
-            tags: some(skill.tags),
-            examples: some(skill.examples),
-            input_modes: some(skill.input_modes),
-            output_modes: some(skill.output_modes),
-        }
-    }
+both_ways! {
+    AgentProvider = crate::AgentProvider { organization, url as unless_empty };
+    AgentSkill = crate::AgentSkill {
+        id, name, description as unless_empty, tags as unless_empty, examples as unless_empty,
+        input_modes as unless_empty, output_modes as unless_empty,
+    } canonical only { security_requirements };
 }
 
 type Security = (BTreeMap<String, SecurityScheme>, Vec<SecurityRequirement>);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::message::mend_message;
 use super::{Message, PushNotificationConfig};
-use crate::pre_1_0;
+use crate::pre_1_0::{self, both_ways};
 use crate::reading::{At, Mender, Violation, Wire};
 use crate::{
     CancelTaskRequest, ContextId, GetTaskPushNotificationConfigRequest, GetTaskRequest, Object,
@@ -148,79 +148,12 @@ impl From<SendMessageRequest> for TaskSendParams {
     }
 }
 
-impl From<TaskQueryParams> for GetTaskRequest {
-    fn from(params: TaskQueryParams) -> Self {
-        Self {
-            tenant: None,
-            id: params.id,
-            history_length: params.history_length,
-        }
-    }
-}
-
-impl From<GetTaskRequest> for TaskQueryParams {
-    fn from(request: GetTaskRequest) -> Self {
-        Self {
-            id: request.id,
-            history_length: request.history_length,
-            metadata: None,
-        }
-    }
-}
-
-impl From<TaskIdParams> for CancelTaskRequest {
-    fn from(params: TaskIdParams) -> Self {
-        Self {
-            tenant: None,
-            id: params.id,
-            metadata: params.metadata,
-        }
-    }
-}
-
-impl From<CancelTaskRequest> for TaskIdParams {
-    fn from(request: CancelTaskRequest) -> Self {
-        Self {
-            id: request.id,
-            metadata: request.metadata,
-        }
-    }
-}
-
-impl From<TaskQueryParams> for SubscribeToTaskRequest {
-    fn from(params: TaskQueryParams) -> Self {
-        Self {
-            tenant: None,
-            id: params.id,
-        }
-    }
-}
-
-impl From<SubscribeToTaskRequest> for TaskQueryParams {
-    fn from(request: SubscribeToTaskRequest) -> Self {
-        Self {
-            id: request.id,
-            history_length: None,
-            metadata: None,
-        }
-    }
-}
-
-impl From<TaskIdParams> for GetTaskPushNotificationConfigRequest {
-    fn from(params: TaskIdParams) -> Self {
-        Self {
-            tenant: None,
-            task_id: params.id,
-            id: Default::default(),
-        }
-    }
-}
-
-impl From<GetTaskPushNotificationConfigRequest> for TaskIdParams {
-    fn from(request: GetTaskPushNotificationConfigRequest) -> Self {
-        Self {
-            id: request.task_id,
-            metadata: None,
-        }
-    }
+both_ways! {
+    TaskQueryParams = GetTaskRequest { id, history_length }
+        wire only { metadata } canonical only { tenant };
+    TaskQueryParams = SubscribeToTaskRequest { id }
+        wire only { history_length, metadata } canonical only { tenant };
+    TaskIdParams = CancelTaskRequest { id, metadata } canonical only { tenant };
+    TaskIdParams = GetTaskPushNotificationConfigRequest {} renamed { id = task_id }
+        wire only { metadata } canonical only { id, tenant };
 }

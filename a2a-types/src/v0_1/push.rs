@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::pre_1_0;
+use crate::pre_1_0::{self, both_ways};
 use crate::reading::{Mender, Wire};
 use crate::secret::hides;
 use crate::{ConfigId, TaskId};
@@ -65,35 +65,12 @@ impl Wire for PushNotificationConfig {
     }
 }
 
-impl From<PushNotificationConfig> for crate::TaskPushNotificationConfig {
-    fn from(config: PushNotificationConfig) -> Self {
-        Self {
-            url: config.url,
-            token: config.token,
-            authentication: config
-                .authentication
-                .map(|authentication| crate::AuthenticationInfo {
-                    scheme: pre_1_0::first_scheme(authentication.schemes),
-                    credentials: authentication.credentials,
-                }),
-            ..Self::default()
-        }
-    }
-}
-
-impl From<crate::TaskPushNotificationConfig> for PushNotificationConfig {
-    fn from(config: crate::TaskPushNotificationConfig) -> Self {
-        Self {
-            url: config.url,
-            token: config.token,
-            authentication: config
-                .authentication
-                .map(|authentication| AuthenticationInfo {
-                    schemes: pre_1_0::schemes(authentication.scheme),
-                    credentials: authentication.credentials,
-                }),
-        }
-    }
+both_ways! {
+    PushNotificationConfig = crate::TaskPushNotificationConfig {
+        url, token, authentication as option,
+    } canonical only { tenant, id, task_id };
+    AuthenticationInfo = crate::AuthenticationInfo { credentials }
+        renamed { schemes = scheme as schemes };
 }
 
 impl From<TaskPushNotificationConfig> for crate::TaskPushNotificationConfig {

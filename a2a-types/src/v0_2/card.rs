@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::AgentSkill;
-use super::message::some;
-use crate::pre_1_0::interfaces as supported_interfaces;
 use crate::pre_1_0::security::{self, SecurityRequirement, SecurityScheme, Variants};
+use crate::pre_1_0::{both_ways, interfaces as supported_interfaces, optional_list, unless_empty};
 use crate::reading::{Mender, Quirk, Wire, absent};
 use crate::{Dialect, Object};
 
@@ -75,7 +74,7 @@ impl AgentCard {
             security::schemes_of_0_2(self.security_schemes.unwrap_or_default());
         Self {
             protocol_version: LATEST_0_2.to_owned(),
-            security_schemes: (!schemes.is_empty()).then_some(schemes),
+            security_schemes: unless_empty::write(schemes),
             security: self
                 .security
                 .and_then(|security| security::satisfiable(security, &dropped)),
@@ -212,22 +211,13 @@ impl From<AgentCard> for crate::AgentCard {
             name: card.name,
             description: card.description,
             supported_interfaces,
-            provider: card.provider.map(|provider| crate::AgentProvider {
-                url: provider.url,
-                organization: provider.organization,
-            }),
+            provider: card.provider.map(Into::into),
             version: card.version,
             documentation_url: card.documentation_url,
             capabilities: crate::AgentCapabilities {
                 streaming: card.capabilities.streaming,
                 push_notifications: card.capabilities.push_notifications,
-                extensions: card
-                    .capabilities
-                    .extensions
-                    .into_iter()
-                    .flatten()
-                    .map(Into::into)
-                    .collect(),
+                extensions: optional_list::read(card.capabilities.extensions),
                 extended_agent_card: card.supports_authenticated_extended_card,
             },
             security_schemes,
@@ -239,12 +229,7 @@ impl From<AgentCard> for crate::AgentCard {
                 .into_iter()
                 .map(|skill| skill.into_canonical(&variants))
                 .collect(),
-            signatures: card
-                .signatures
-                .into_iter()
-                .flatten()
-                .map(Into::into)
-                .collect(),
+            signatures: optional_list::read(card.signatures),
             icon_url: card.icon_url,
         }
     }
@@ -267,27 +252,18 @@ impl From<crate::AgentCard> for AgentCard {
             url: preferred.url,
             preferred_transport: Some(preferred.protocol_binding)
                 .filter(|binding| !binding.is_empty()),
-            additional_interfaces: some(additional),
+            additional_interfaces: unless_empty::write(additional),
             icon_url: card.icon_url,
-            provider: card.provider.map(|provider| AgentProvider {
-                organization: provider.organization,
-                url: provider.url,
-            }),
+            provider: card.provider.map(Into::into),
             version: card.version,
             documentation_url: card.documentation_url,
             capabilities: AgentCapabilities {
                 streaming: card.capabilities.streaming,
                 push_notifications: card.capabilities.push_notifications,
                 state_transition_history: None,
-                extensions: some(
-                    card.capabilities
-                        .extensions
-                        .into_iter()
-                        .map(Into::into)
-                        .collect(),
-                ),
+                extensions: optional_list::write(card.capabilities.extensions),
             },
-            security_schemes: (!schemes.is_empty()).then_some(schemes),
+            security_schemes: unless_empty::write(schemes),
             security: security::from_canonical(card.security_requirements, &dropped),
             default_input_modes: card.default_input_modes,
             default_output_modes: card.default_output_modes,
@@ -297,7 +273,7 @@ impl From<crate::AgentCard> for AgentCard {
                 .map(|skill| AgentSkill::from_canonical(skill, &dropped))
                 .collect(),
             supports_authenticated_extended_card: card.capabilities.extended_agent_card,
-            signatures: some(card.signatures.into_iter().map(Into::into).collect()),
+            signatures: optional_list::write(card.signatures),
         }
     }
 }
@@ -336,44 +312,8 @@ fn interfaces(
     (preferred, additional)
 }
 
-impl From<AgentExtension> for crate::AgentExtension {
-    fn from(extension: AgentExtension) -> Self {
-        Self {
-            uri: extension.uri,
-            description: extension.description,
-            required: extension.required.unwrap_or_default(),
-            params: extension.params,
-        }
-    }
-}
-
-impl From<crate::AgentExtension> for AgentExtension {
-    fn from(extension: crate::AgentExtension) -> Self {
-        Self {
-            uri: extension.uri,
-            description: extension.description,
-            required: extension.required.then_some(true),
-            params: extension.params,
-        }
-    }
-}
-
-impl From<AgentCardSignature> for crate::AgentCardSignature {
-    fn from(signature: AgentCardSignature) -> Self {
-        Self {
-            protected: signature.protected,
-            signature: signature.signature,
-            header: signature.header,
-        }
-    }
-}
-
-impl From<crate::AgentCardSignature> for AgentCardSignature {
-    fn from(signature: crate::AgentCardSignature) -> Self {
-        Self {
-            protected: signature.protected,
-            signature: signature.signature,
-            header: signature.header,
-        }
-    }
+both_ways! {
+    AgentProvider = crate::AgentProvider { organization, url };
+    AgentExtension = crate::AgentExtension { uri, description, required as unless_empty, params };
+    AgentCardSignature = crate::AgentCardSignature { protected, signature, header };
 }

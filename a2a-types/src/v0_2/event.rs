@@ -5,8 +5,7 @@ use serde_json::{Map, Value};
 
 use super::task::{mend_artifact, mend_status};
 use super::{Artifact, TaskStatus};
-use crate::pre_1_0;
-use crate::pre_1_0::constants;
+use crate::pre_1_0::{self, both_ways, constants};
 use crate::reading::{At, Mender, Quirk, Violation, Wire, absent};
 use crate::{ContextId, Object, TaskId};
 
@@ -117,29 +116,8 @@ impl From<crate::TaskStatusUpdateEvent> for TaskStatusUpdateEvent {
     }
 }
 
-impl From<TaskArtifactUpdateEvent> for crate::TaskArtifactUpdateEvent {
-    fn from(event: TaskArtifactUpdateEvent) -> Self {
-        Self {
-            task_id: event.task_id,
-            context_id: Some(event.context_id),
-            artifact: event.artifact.into(),
-            append: event.append.unwrap_or_default(),
-            last_chunk: event.last_chunk.unwrap_or_default(),
-            metadata: event.metadata,
-        }
-    }
-}
-
-impl From<crate::TaskArtifactUpdateEvent> for TaskArtifactUpdateEvent {
-    fn from(event: crate::TaskArtifactUpdateEvent) -> Self {
-        Self {
-            kind: ArtifactUpdateKind::Value,
-            task_id: event.task_id,
-            context_id: event.context_id.unwrap_or_default(),
-            artifact: event.artifact.into(),
-            append: Some(event.append),
-            last_chunk: Some(event.last_chunk),
-            metadata: event.metadata,
-        }
-    }
+both_ways! {
+    TaskArtifactUpdateEvent = crate::TaskArtifactUpdateEvent {
+        task_id, context_id as required, artifact, append as always, last_chunk as always, metadata,
+    } wire only { kind };
 }

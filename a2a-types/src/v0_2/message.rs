@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::pre_1_0::constants;
-use crate::pre_1_0::{self, Cut};
+use crate::pre_1_0::{self, Cut, both_ways, constants};
 use crate::reading::{At, Mender, Quirk, Violation, Wire};
 use crate::{Base64, ContextId, MessageId, Object, TaskId};
 
@@ -291,39 +290,11 @@ pub(super) fn mend_parts(object: &mut Map<String, Value>, mender: &mut Mender<'_
     });
 }
 
-pub(super) fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
-    (!list.is_empty()).then_some(list)
-}
-
-impl From<Message> for crate::Message {
-    fn from(message: Message) -> Self {
-        Self {
-            message_id: message.message_id,
-            context_id: message.context_id,
-            task_id: message.task_id,
-            role: message.role.into(),
-            parts: message.parts.into_iter().map(Into::into).collect(),
-            metadata: message.metadata,
-            extensions: message.extensions.unwrap_or_default(),
-            reference_task_ids: message.reference_task_ids.unwrap_or_default(),
-        }
-    }
-}
-
-impl From<crate::Message> for Message {
-    fn from(message: crate::Message) -> Self {
-        Self {
-            kind: MessageKind::Value,
-            message_id: message.message_id,
-            task_id: message.task_id,
-            context_id: message.context_id,
-            role: message.role.into(),
-            parts: message.parts.into_iter().map(Into::into).collect(),
-            reference_task_ids: some(message.reference_task_ids),
-            extensions: some(message.extensions),
-            metadata: message.metadata,
-        }
-    }
+both_ways! {
+    Message = crate::Message {
+        message_id, task_id, context_id, role, parts as list,
+        reference_task_ids as unless_empty, extensions as unless_empty, metadata,
+    } wire only { kind };
 }
 
 impl From<Role> for crate::Role {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::message::mend_message;
 use super::{Message, PushNotificationConfig};
-use crate::pre_1_0;
+use crate::pre_1_0::{self, both_ways};
 use crate::reading::{At, Mender, Quirk, Violation, Wire, absent};
 use crate::{
     CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest,
@@ -129,27 +129,6 @@ impl Wire for MessageSendParams {
     }
 }
 
-impl From<MessageSendParams> for SendMessageRequest {
-    fn from(params: MessageSendParams) -> Self {
-        Self {
-            tenant: None,
-            message: params.message.into(),
-            configuration: params.configuration.map(Into::into),
-            metadata: params.metadata,
-        }
-    }
-}
-
-impl From<SendMessageRequest> for MessageSendParams {
-    fn from(request: SendMessageRequest) -> Self {
-        Self {
-            message: request.message.into(),
-            configuration: request.configuration.map(Into::into),
-            metadata: request.metadata,
-        }
-    }
-}
-
 impl From<MessageSendConfiguration> for SendMessageConfiguration {
     fn from(configuration: MessageSendConfiguration) -> Self {
         Self {
@@ -178,118 +157,20 @@ impl From<SendMessageConfiguration> for MessageSendConfiguration {
     }
 }
 
-impl From<TaskQueryParams> for GetTaskRequest {
-    fn from(params: TaskQueryParams) -> Self {
-        Self {
-            tenant: None,
-            id: params.id,
-            history_length: params.history_length,
-        }
-    }
-}
-
-impl From<GetTaskRequest> for TaskQueryParams {
-    fn from(request: GetTaskRequest) -> Self {
-        Self {
-            id: request.id,
-            history_length: request.history_length,
-            metadata: None,
-        }
-    }
-}
-
-impl From<TaskIdParams> for CancelTaskRequest {
-    fn from(params: TaskIdParams) -> Self {
-        Self {
-            tenant: None,
-            id: params.id,
-            metadata: params.metadata,
-        }
-    }
-}
-
-impl From<CancelTaskRequest> for TaskIdParams {
-    fn from(request: CancelTaskRequest) -> Self {
-        Self {
-            id: request.id,
-            metadata: request.metadata,
-        }
-    }
-}
-
-impl From<TaskIdParams> for SubscribeToTaskRequest {
-    fn from(params: TaskIdParams) -> Self {
-        Self {
-            tenant: None,
-            id: params.id,
-        }
-    }
-}
-
-impl From<SubscribeToTaskRequest> for TaskIdParams {
-    fn from(request: SubscribeToTaskRequest) -> Self {
-        Self {
-            id: request.id,
-            metadata: None,
-        }
-    }
-}
-
-impl From<GetTaskPushNotificationConfigParams> for GetTaskPushNotificationConfigRequest {
-    fn from(params: GetTaskPushNotificationConfigParams) -> Self {
-        Self {
-            tenant: None,
-            task_id: params.id,
-            id: params.push_notification_config_id.unwrap_or_default(),
-        }
-    }
-}
-
-impl From<GetTaskPushNotificationConfigRequest> for GetTaskPushNotificationConfigParams {
-    fn from(request: GetTaskPushNotificationConfigRequest) -> Self {
-        let id = request.id;
-        Self {
-            id: request.task_id,
-            push_notification_config_id: (!id.is_empty()).then_some(id),
-            metadata: None,
-        }
-    }
-}
-
-impl From<ListTaskPushNotificationConfigParams> for ListTaskPushNotificationConfigsRequest {
-    fn from(params: ListTaskPushNotificationConfigParams) -> Self {
-        Self {
-            task_id: params.id,
-            ..Self::default()
-        }
-    }
-}
-
-impl From<ListTaskPushNotificationConfigsRequest> for ListTaskPushNotificationConfigParams {
-    fn from(request: ListTaskPushNotificationConfigsRequest) -> Self {
-        Self {
-            id: request.task_id,
-            metadata: None,
-        }
-    }
-}
-
-impl From<DeleteTaskPushNotificationConfigParams> for DeleteTaskPushNotificationConfigRequest {
-    fn from(params: DeleteTaskPushNotificationConfigParams) -> Self {
-        Self {
-            tenant: None,
-            task_id: params.id,
-            id: params.push_notification_config_id,
-        }
-    }
-}
-
-impl From<DeleteTaskPushNotificationConfigRequest> for DeleteTaskPushNotificationConfigParams {
-    fn from(request: DeleteTaskPushNotificationConfigRequest) -> Self {
-        Self {
-            id: request.task_id,
-            push_notification_config_id: request.id,
-            metadata: None,
-        }
-    }
+both_ways! {
+    MessageSendParams = SendMessageRequest { message, configuration as option, metadata }
+        canonical only { tenant };
+    TaskQueryParams = GetTaskRequest { id, history_length }
+        wire only { metadata } canonical only { tenant };
+    TaskIdParams = CancelTaskRequest { id, metadata } canonical only { tenant };
+    TaskIdParams = SubscribeToTaskRequest { id } wire only { metadata } canonical only { tenant };
+    GetTaskPushNotificationConfigParams = GetTaskPushNotificationConfigRequest {}
+        renamed { id = task_id, push_notification_config_id = id as unless_empty }
+        wire only { metadata } canonical only { tenant };
+    ListTaskPushNotificationConfigParams = ListTaskPushNotificationConfigsRequest {}
+        renamed { id = task_id }
+        wire only { metadata } canonical only { tenant, page_size, page_token };
+    DeleteTaskPushNotificationConfigParams = DeleteTaskPushNotificationConfigRequest {}
+        renamed { id = task_id, push_notification_config_id = id }
+        wire only { metadata } canonical only { tenant };
 }

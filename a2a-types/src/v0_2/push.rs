@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::pre_1_0;
+use crate::pre_1_0::{self, both_ways};
 use crate::reading::{Mender, Wire};
 use crate::secret::hides;
 use crate::{ConfigId, TaskId};
@@ -68,37 +68,12 @@ impl Wire for PushNotificationConfig {
     }
 }
 
-impl From<PushNotificationConfig> for crate::TaskPushNotificationConfig {
-    fn from(config: PushNotificationConfig) -> Self {
-        Self {
-            id: config.id.unwrap_or_default(),
-            url: config.url,
-            token: config.token,
-            authentication: config
-                .authentication
-                .map(|authentication| crate::AuthenticationInfo {
-                    scheme: pre_1_0::first_scheme(authentication.schemes),
-                    credentials: authentication.credentials,
-                }),
-            ..Self::default()
-        }
-    }
-}
-
-impl From<crate::TaskPushNotificationConfig> for PushNotificationConfig {
-    fn from(config: crate::TaskPushNotificationConfig) -> Self {
-        Self {
-            id: (!config.id.is_empty()).then_some(config.id),
-            url: config.url,
-            token: config.token,
-            authentication: config.authentication.map(|authentication| {
-                PushNotificationAuthenticationInfo {
-                    schemes: pre_1_0::schemes(authentication.scheme),
-                    credentials: authentication.credentials,
-                }
-            }),
-        }
-    }
+both_ways! {
+    PushNotificationConfig = crate::TaskPushNotificationConfig {
+        id as unless_empty, url, token, authentication as option,
+    } canonical only { tenant, task_id };
+    PushNotificationAuthenticationInfo = crate::AuthenticationInfo { credentials }
+        renamed { schemes = scheme as schemes };
 }
 
 impl From<TaskPushNotificationConfig> for crate::TaskPushNotificationConfig {

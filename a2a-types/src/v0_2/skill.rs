@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::message::some;
 use crate::pre_1_0::security::{self, SecurityRequirement, Variants};
+use crate::pre_1_0::unless_empty;
 
 /// An ability of an agent, 0.2 §5.5.4.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -55,9 +55,9 @@ impl AgentSkill {
             name: skill.name,
             description: skill.description,
             tags: skill.tags,
-            examples: some(skill.examples),
-            input_modes: some(skill.input_modes),
-            output_modes: some(skill.output_modes),
+            examples: unless_empty::write(skill.examples),
+            input_modes: unless_empty::write(skill.input_modes),
+            output_modes: unless_empty::write(skill.output_modes),
             security: security::from_canonical(skill.security_requirements, dropped),
         }
     }

@@ -3,10 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::message::{mend_message, mend_parts, some};
+use super::message::{mend_message, mend_parts};
 use super::{Message, Part};
-use crate::pre_1_0;
-use crate::pre_1_0::constants;
+use crate::pre_1_0::{self, both_ways, constants, same_words};
 use crate::reading::{At, Mender, Quirk, Violation, Wire};
 use crate::timestamp::zone_optional;
 use crate::{ArtifactId, ContextId, Object, TaskId, Timestamp};
@@ -169,108 +168,18 @@ pub(super) fn mend_artifact(artifact: &mut Map<String, Value>, mender: &mut Mend
     }
 }
 
-impl From<Task> for crate::Task {
-    fn from(task: Task) -> Self {
-        Self {
-            id: task.id,
-            context_id: Some(task.context_id),
-            status: task.status.into(),
-            artifacts: task
-                .artifacts
-                .into_iter()
-                .flatten()
-                .map(Into::into)
-                .collect(),
-            history: task.history.into_iter().flatten().map(Into::into).collect(),
-            metadata: task.metadata,
-        }
-    }
-}
-
-impl From<crate::Task> for Task {
-    fn from(task: crate::Task) -> Self {
-        Self {
-            kind: TaskKind::Value,
-            id: task.id,
-            context_id: task.context_id.unwrap_or_default(),
-            status: task.status.into(),
-            artifacts: some(task.artifacts.into_iter().map(Into::into).collect()),
-            history: some(task.history.into_iter().map(Into::into).collect()),
-            metadata: task.metadata,
-        }
-    }
-}
-
-impl From<TaskStatus> for crate::TaskStatus {
-    fn from(status: TaskStatus) -> Self {
-        Self {
-            state: status.state.into(),
-            message: status.message.map(|message| Box::new(message.into())),
-            timestamp: status.timestamp,
-        }
-    }
-}
-
-impl From<crate::TaskStatus> for TaskStatus {
-    fn from(status: crate::TaskStatus) -> Self {
-        Self {
-            state: status.state.into(),
-            message: status.message.map(|message| (*message).into()),
-            timestamp: status.timestamp,
-        }
-    }
-}
-
-macro_rules! states {
-    ($($old:ident = $new:ident,)*) => {
-        impl From<TaskState> for crate::TaskState {
-            fn from(state: TaskState) -> Self {
-                match state { $(TaskState::$old => Self::$new,)* }
-            }
-        }
-
-        impl From<crate::TaskState> for TaskState {
-            fn from(state: crate::TaskState) -> Self {
-                match state { $(crate::TaskState::$new => Self::$old,)* }
-            }
-        }
+both_ways! {
+    Task = crate::Task {
+        id, context_id as required, status, artifacts as optional_list, history as optional_list, metadata,
+    } wire only { kind };
+    TaskStatus = crate::TaskStatus { state, message as boxed, timestamp };
+    Artifact = crate::Artifact {
+        artifact_id, name, description, parts as list, extensions as unless_empty, metadata,
     };
 }
 
-states! {
-    Submitted = Submitted,
-    Working = Working,
-    InputRequired = InputRequired,
-    Completed = Completed,
-    Canceled = Canceled,
-    Failed = Failed,
-    Rejected = Rejected,
-    AuthRequired = AuthRequired,
-    Unknown = Unspecified,
-}
-
-impl From<Artifact> for crate::Artifact {
-    fn from(artifact: Artifact) -> Self {
-        Self {
-            artifact_id: artifact.artifact_id,
-            name: artifact.name,
-            description: artifact.description,
-            parts: artifact.parts.into_iter().map(Into::into).collect(),
-            metadata: artifact.metadata,
-            extensions: artifact.extensions.unwrap_or_default(),
-        }
-    }
-}
-
-impl From<crate::Artifact> for Artifact {
-    fn from(artifact: crate::Artifact) -> Self {
-        Self {
-            artifact_id: artifact.artifact_id,
-            name: artifact.name,
-            description: artifact.description,
-            parts: artifact.parts.into_iter().map(Into::into).collect(),
-            extensions: some(artifact.extensions),
-            metadata: artifact.metadata,
-        }
-    }
+same_words! {
+    TaskState = crate::TaskState {
+        Submitted, Working, InputRequired, Completed, Canceled, Failed, Rejected, AuthRequired,
+    } renamed { Unknown = Unspecified }
 }

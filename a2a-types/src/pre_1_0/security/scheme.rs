@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::OAuthFlows;
-use crate::pre_1_0::constants;
+use crate::pre_1_0::{both_ways, constants};
 use crate::reading::{Mender, Quirk};
 use crate::{
     ApiKeySecurityScheme as ApiKey, HttpAuthSecurityScheme as HttpAuth,
@@ -148,6 +148,12 @@ pub struct MutualTlsSecurityScheme {
     pub description: Option<String>,
 }
 
+both_ways! {
+    HttpAuthSecurityScheme = HttpAuth { description, scheme, bearer_format } wire only { kind };
+    OpenIdConnectSecurityScheme = OpenIdConnect { description, open_id_connect_url } wire only { kind };
+    MutualTlsSecurityScheme = MutualTls { description } wire only { kind };
+}
+
 impl From<SecurityScheme> for Scheme {
     /// Converts the scheme with all its flows, of which 1.0 allows one.
     fn from(scheme: SecurityScheme) -> Self {
@@ -162,25 +168,16 @@ impl From<SecurityScheme> for Scheme {
                 .to_owned(),
                 name: key.name,
             }),
-            SecurityScheme::Http(http) => Self::HttpAuthSecurityScheme(HttpAuth {
-                description: http.description,
-                scheme: http.scheme,
-                bearer_format: http.bearer_format,
-            }),
+            SecurityScheme::Http(http) => Self::HttpAuthSecurityScheme(http.into()),
             SecurityScheme::OAuth2(oauth2) => Self::OAuth2SecurityScheme(OAuth2 {
                 description: oauth2.description,
                 flows: oauth2.flows.into(),
                 oauth2_metadata_url: oauth2.oauth2_metadata_url,
             }),
             SecurityScheme::OpenIdConnect(open_id) => {
-                Self::OpenIdConnectSecurityScheme(OpenIdConnect {
-                    description: open_id.description,
-                    open_id_connect_url: open_id.open_id_connect_url,
-                })
+                Self::OpenIdConnectSecurityScheme(open_id.into())
             }
-            SecurityScheme::MutualTls(mtls) => Self::MtlsSecurityScheme(MutualTls {
-                description: mtls.description,
-            }),
+            SecurityScheme::MutualTls(mtls) => Self::MtlsSecurityScheme(mtls.into()),
         }
     }
 }
@@ -199,29 +196,15 @@ impl SecurityScheme {
                 },
                 name: key.name,
             }),
-            Scheme::HttpAuthSecurityScheme(http) => Self::Http(HttpAuthSecurityScheme {
-                kind: HttpType::Value,
-                description: http.description,
-                scheme: http.scheme,
-                bearer_format: http.bearer_format,
-            }),
-            Scheme::OpenIdConnectSecurityScheme(open_id) => {
-                Self::OpenIdConnect(OpenIdConnectSecurityScheme {
-                    kind: OpenIdConnectType::Value,
-                    description: open_id.description,
-                    open_id_connect_url: open_id.open_id_connect_url,
-                })
-            }
+            Scheme::HttpAuthSecurityScheme(http) => Self::Http(http.into()),
+            Scheme::OpenIdConnectSecurityScheme(open_id) => Self::OpenIdConnect(open_id.into()),
             Scheme::OAuth2SecurityScheme(oauth2) => Self::OAuth2(Box::new(OAuth2SecurityScheme {
                 kind: OAuth2Type::Value,
                 description: oauth2.description,
                 flows: OAuthFlows::from_canonical(oauth2.flows)?,
                 oauth2_metadata_url: oauth2.oauth2_metadata_url,
             })),
-            Scheme::MtlsSecurityScheme(mtls) => Self::MutualTls(MutualTlsSecurityScheme {
-                kind: MutualTlsType::Value,
-                description: mtls.description,
-            }),
+            Scheme::MtlsSecurityScheme(mtls) => Self::MutualTls(mtls.into()),
         })
     }
 

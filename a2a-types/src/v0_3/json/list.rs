@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::pre_1_0::both_ways;
 use crate::reading::{At, Mender, Violation, Wire};
 use crate::v0_2::{Task, TaskState};
 use crate::{ContextId, ListTasksRequest, ListTasksResponse, Object, Timestamp};
@@ -105,24 +106,6 @@ impl From<ListTasksRequest> for ListTasksParams {
     }
 }
 
-impl From<ListTasksResult> for ListTasksResponse {
-    fn from(result: ListTasksResult) -> Self {
-        Self {
-            tasks: result.tasks.into_iter().map(Into::into).collect(),
-            next_page_token: result.next_page_token,
-            page_size: result.page_size,
-            total_size: result.total_size,
-        }
-    }
-}
-
-impl From<ListTasksResponse> for ListTasksResult {
-    fn from(response: ListTasksResponse) -> Self {
-        Self {
-            tasks: response.tasks.into_iter().map(Into::into).collect(),
-            total_size: response.total_size,
-            page_size: response.page_size,
-            next_page_token: response.next_page_token,
-        }
-    }
+both_ways! {
+    ListTasksResult = ListTasksResponse { tasks as list, total_size, page_size, next_page_token };
 }

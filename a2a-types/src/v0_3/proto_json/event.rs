@@ -7,7 +7,7 @@ use super::message::mend_message;
 use super::task::{check_context, check_task_id, mend_artifact, mend_status, note_no_context};
 use super::{Artifact, Message, Task, TaskStatus};
 use crate::event::is_false;
-use crate::pre_1_0;
+use crate::pre_1_0::{self, both_ways, boxed_variants};
 use crate::proto::{or_default, unless_empty};
 use crate::reading::{At, Mender, Violation, Wire, spelled};
 use crate::{ContextId, Event, Object, Role, TaskId};
@@ -205,28 +205,6 @@ impl Wire for TaskArtifactUpdateEvent {
     }
 }
 
-impl From<StreamResponse> for Event {
-    fn from(event: StreamResponse) -> Self {
-        match event {
-            StreamResponse::Task(task) => Self::Task((*task).into()),
-            StreamResponse::Message(message) => Self::Message((*message).into()),
-            StreamResponse::StatusUpdate(update) => Self::StatusUpdate((*update).into()),
-            StreamResponse::ArtifactUpdate(update) => Self::ArtifactUpdate((*update).into()),
-        }
-    }
-}
-
-impl From<Event> for StreamResponse {
-    fn from(event: Event) -> Self {
-        match event {
-            Event::Task(task) => Self::Task(Box::new(task.into())),
-            Event::Message(message) => Self::Message(Box::new(message.into())),
-            Event::StatusUpdate(update) => Self::StatusUpdate(Box::new(update.into())),
-            Event::ArtifactUpdate(update) => Self::ArtifactUpdate(Box::new(update.into())),
-        }
-    }
-}
-
 impl From<TaskStatusUpdateEvent> for crate::TaskStatusUpdateEvent {
     fn from(event: TaskStatusUpdateEvent) -> Self {
         Self {
@@ -250,28 +228,10 @@ impl From<crate::TaskStatusUpdateEvent> for TaskStatusUpdateEvent {
     }
 }
 
-impl From<TaskArtifactUpdateEvent> for crate::TaskArtifactUpdateEvent {
-    fn from(event: TaskArtifactUpdateEvent) -> Self {
-        Self {
-            task_id: event.task_id,
-            context_id: event.context_id,
-            artifact: event.artifact.into(),
-            append: event.append,
-            last_chunk: event.last_chunk,
-            metadata: event.metadata,
-        }
-    }
-}
+boxed_variants! { StreamResponse = Event { Task, Message, StatusUpdate, ArtifactUpdate } }
 
-impl From<crate::TaskArtifactUpdateEvent> for TaskArtifactUpdateEvent {
-    fn from(event: crate::TaskArtifactUpdateEvent) -> Self {
-        Self {
-            task_id: event.task_id,
-            context_id: event.context_id,
-            artifact: event.artifact.into(),
-            append: event.append,
-            last_chunk: event.last_chunk,
-            metadata: event.metadata,
-        }
-    }
+both_ways! {
+    TaskArtifactUpdateEvent = crate::TaskArtifactUpdateEvent {
+        task_id, context_id, artifact, append, last_chunk, metadata,
+    };
 }

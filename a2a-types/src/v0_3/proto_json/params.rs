@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::message::mend_message;
 use super::resource_name::task_of;
 use super::{Message, PushNotificationConfig, Task};
+use crate::pre_1_0::{both_ways, boxed_variants};
 use crate::proto::{or_default, unless_empty};
 use crate::reading::{At, Mender, Quirk, Violation, Wire, absent, spelled};
 use crate::{Object, Role, TaskId};
@@ -283,24 +284,6 @@ impl From<crate::SendMessageConfiguration> for SendMessageConfiguration {
     }
 }
 
-impl From<SendMessageResponse> for crate::SendMessageResponse {
-    fn from(response: SendMessageResponse) -> Self {
-        match response {
-            SendMessageResponse::Task(task) => Self::Task((*task).into()),
-            SendMessageResponse::Message(message) => Self::Message((*message).into()),
-        }
-    }
-}
-
-impl From<crate::SendMessageResponse> for SendMessageResponse {
-    fn from(response: crate::SendMessageResponse) -> Self {
-        match response {
-            crate::SendMessageResponse::Task(task) => Self::Task(Box::new(task.into())),
-            crate::SendMessageResponse::Message(message) => Self::Message(Box::new(message.into())),
-        }
-    }
-}
-
 impl From<crate::CancelTaskRequest> for CancelTaskRequest {
     /// Drops the metadata: 0.3 has none here.
     fn from(request: crate::CancelTaskRequest) -> Self {
@@ -310,24 +293,10 @@ impl From<crate::CancelTaskRequest> for CancelTaskRequest {
     }
 }
 
-impl From<ListTasksResponse> for crate::ListTasksResponse {
-    fn from(response: ListTasksResponse) -> Self {
-        Self {
-            tasks: response.tasks.into_iter().map(Into::into).collect(),
-            next_page_token: response.next_page_token,
-            page_size: response.page_size,
-            total_size: response.total_size,
-        }
-    }
-}
+boxed_variants! { SendMessageResponse = crate::SendMessageResponse { Task, Message } }
 
-impl From<crate::ListTasksResponse> for ListTasksResponse {
-    fn from(response: crate::ListTasksResponse) -> Self {
-        Self {
-            tasks: response.tasks.into_iter().map(Into::into).collect(),
-            next_page_token: response.next_page_token,
-            total_size: response.total_size,
-            page_size: response.page_size,
-        }
-    }
+both_ways! {
+    ListTasksResponse = crate::ListTasksResponse {
+        tasks as list, next_page_token, total_size, page_size,
+    };
 }

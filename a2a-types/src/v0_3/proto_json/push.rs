@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::resource_name::{config_of, resource, task_of};
-use crate::pre_1_0;
+use crate::pre_1_0::{self, both_ways};
 use crate::proto::{or_default, unless_empty};
 use crate::reading::{At, Hints, Mender, Quirk, Violation, Wire, absent, spelled};
 use crate::secret::hides;
@@ -284,39 +284,6 @@ impl Wire for ListTaskPushNotificationConfigResponse {
 
 const CONFIG: &[&str] = &["pushNotificationConfig", "push_notification_config"];
 
-impl From<PushNotificationConfig> for crate::TaskPushNotificationConfig {
-    fn from(config: PushNotificationConfig) -> Self {
-        Self {
-            id: config.id.unwrap_or_default(),
-            url: config.url,
-            token: config.token,
-            authentication: config
-                .authentication
-                .map(|authentication| crate::AuthenticationInfo {
-                    scheme: pre_1_0::first_scheme(authentication.schemes),
-                    credentials: authentication.credentials,
-                }),
-            ..Self::default()
-        }
-    }
-}
-
-impl From<crate::TaskPushNotificationConfig> for PushNotificationConfig {
-    fn from(config: crate::TaskPushNotificationConfig) -> Self {
-        Self {
-            id: (!config.id.is_empty()).then_some(config.id),
-            url: config.url,
-            token: config.token,
-            authentication: config
-                .authentication
-                .map(|authentication| AuthenticationInfo {
-                    schemes: pre_1_0::schemes(authentication.scheme),
-                    credentials: authentication.credentials,
-                }),
-        }
-    }
-}
-
 impl From<TaskPushNotificationConfig> for crate::TaskPushNotificationConfig {
     fn from(config: TaskPushNotificationConfig) -> Self {
         let id = config.push_notification_config.id.clone();
@@ -353,20 +320,13 @@ impl From<crate::TaskPushNotificationConfig> for CreateTaskPushNotificationConfi
     }
 }
 
-impl From<ListTaskPushNotificationConfigResponse> for ListTaskPushNotificationConfigsResponse {
-    fn from(list: ListTaskPushNotificationConfigResponse) -> Self {
-        Self {
-            configs: list.configs.into_iter().map(Into::into).collect(),
-            next_page_token: list.next_page_token,
-        }
-    }
-}
-
-impl From<ListTaskPushNotificationConfigsResponse> for ListTaskPushNotificationConfigResponse {
-    fn from(list: ListTaskPushNotificationConfigsResponse) -> Self {
-        Self {
-            configs: list.configs.into_iter().map(Into::into).collect(),
-            next_page_token: list.next_page_token,
-        }
-    }
+both_ways! {
+    PushNotificationConfig = crate::TaskPushNotificationConfig {
+        id as unless_empty, url, token, authentication as option,
+    } canonical only { tenant, task_id };
+    AuthenticationInfo = crate::AuthenticationInfo { credentials }
+        renamed { schemes = scheme as schemes };
+    ListTaskPushNotificationConfigResponse = ListTaskPushNotificationConfigsResponse {
+        configs as list, next_page_token,
+    };
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::message::{mend_message, mend_parts};
 use super::{Message, Part};
-use crate::pre_1_0;
+use crate::pre_1_0::{self, both_ways, same_words};
 use crate::proto::{or_default, proto_enum, unless_empty};
 use crate::reading::{At, Mender, Quirk, Violation, Wire, absent, spelled};
 use crate::{ArtifactId, ContextId, Object, Role, TaskId, Timestamp};
@@ -240,102 +240,16 @@ pub(super) fn mend_artifact(artifact: &mut Map<String, Value>, mender: &mut Mend
     mend_parts(artifact, mender, "parts");
 }
 
-impl From<Task> for crate::Task {
-    fn from(task: Task) -> Self {
-        Self {
-            id: task.id,
-            context_id: task.context_id,
-            status: task.status.into(),
-            artifacts: task.artifacts.into_iter().map(Into::into).collect(),
-            history: task.history.into_iter().map(Into::into).collect(),
-            metadata: task.metadata,
-        }
-    }
-}
-
-impl From<crate::Task> for Task {
-    fn from(task: crate::Task) -> Self {
-        Self {
-            id: task.id,
-            context_id: task.context_id,
-            status: task.status.into(),
-            artifacts: task.artifacts.into_iter().map(Into::into).collect(),
-            history: task.history.into_iter().map(Into::into).collect(),
-            metadata: task.metadata,
-        }
-    }
-}
-
-impl From<TaskStatus> for crate::TaskStatus {
-    fn from(status: TaskStatus) -> Self {
-        Self {
-            state: status.state.into(),
-            message: status.message.map(|message| Box::new(message.into())),
-            timestamp: status.timestamp,
-        }
-    }
-}
-
-impl From<crate::TaskStatus> for TaskStatus {
-    fn from(status: crate::TaskStatus) -> Self {
-        Self {
-            state: status.state.into(),
-            message: status.message.map(|message| (*message).into()),
-            timestamp: status.timestamp,
-        }
-    }
-}
-
-macro_rules! states {
-    ($($old:ident = $new:ident,)*) => {
-        impl From<TaskState> for crate::TaskState {
-            fn from(state: TaskState) -> Self {
-                match state { $(TaskState::$old => Self::$new,)* }
-            }
-        }
-
-        impl From<crate::TaskState> for TaskState {
-            fn from(state: crate::TaskState) -> Self {
-                match state { $(crate::TaskState::$new => Self::$old,)* }
-            }
-        }
+both_ways! {
+    Task = crate::Task { id, context_id, status, artifacts as list, history as list, metadata };
+    TaskStatus = crate::TaskStatus { state, message as boxed, timestamp };
+    Artifact = crate::Artifact {
+        artifact_id, name, description, parts as list, metadata, extensions,
     };
 }
 
-states! {
-    Unspecified = Unspecified,
-    Submitted = Submitted,
-    Working = Working,
-    Completed = Completed,
-    Failed = Failed,
-    Cancelled = Canceled,
-    InputRequired = InputRequired,
-    Rejected = Rejected,
-    AuthRequired = AuthRequired,
-}
-
-impl From<Artifact> for crate::Artifact {
-    fn from(artifact: Artifact) -> Self {
-        Self {
-            artifact_id: artifact.artifact_id,
-            name: artifact.name,
-            description: artifact.description,
-            parts: artifact.parts.into_iter().map(Into::into).collect(),
-            metadata: artifact.metadata,
-            extensions: artifact.extensions,
-        }
-    }
-}
-
-impl From<crate::Artifact> for Artifact {
-    fn from(artifact: crate::Artifact) -> Self {
-        Self {
-            artifact_id: artifact.artifact_id,
-            name: artifact.name,
-            description: artifact.description,
-            parts: artifact.parts.into_iter().map(Into::into).collect(),
-            metadata: artifact.metadata,
-            extensions: artifact.extensions,
-        }
-    }
+same_words! {
+    TaskState = crate::TaskState {
+        Unspecified, Submitted, Working, Completed, Failed, InputRequired, Rejected, AuthRequired,
+    } renamed { Cancelled = Canceled }
 }
