@@ -8,7 +8,7 @@ use crate::kind::Kind;
 use crate::path::clip;
 use crate::scan::walk;
 use crate::text::Text;
-use crate::{Fault, Id, Limits, Reason, Version};
+use crate::{Fault, Id, Limits, Reason};
 
 /// An object that has passed validation, with its members as they were written.
 ///
@@ -28,6 +28,15 @@ pub(crate) struct Envelope<'a> {
     pub(crate) result: Option<&'a str>,
     #[serde(borrow, default, deserialize_with = "present")]
     pub(crate) error: Option<&'a str>,
+}
+
+/// Value of the member `jsonrpc`. JSON-RPC 2.0 §4.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Version {
+    /// `"2.0"`.
+    V2,
+    /// The member is absent. Any other value is refused.
+    Absent,
 }
 
 /// Reason for which a document has no envelope.

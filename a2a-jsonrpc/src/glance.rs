@@ -4,7 +4,6 @@
 
 use crate::Limits;
 use crate::heap::Heap;
-use crate::scan::DEEPEST;
 
 /// Returns whether a document is plainly JSON within the limits. `false` decides nothing: only the walk
 /// refuses a document and gives the reason.
@@ -44,7 +43,7 @@ impl<'a> Glance<'a> {
             text,
             at: 0,
             heap: Heap::new(limits.heap),
-            depth: limits.depth.min(DEEPEST),
+            depth: limits.max_depth(),
         })
     }
 

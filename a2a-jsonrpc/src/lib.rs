@@ -68,12 +68,13 @@ mod heap;
 mod path;
 mod text;
 
+pub use envelope::Version;
 pub use error::{
     Error, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR,
 };
 pub use fault::{Fault, Reason};
 pub use id::{Id, Number};
 pub use limits::Limits;
-pub use request::{Refusal, Request, Version, read_request, write_request};
+pub use request::{Refusal, Request, read_request, write_request};
 pub use response::{Answer, Malformed, Response, read_response};
 pub use scan::check;

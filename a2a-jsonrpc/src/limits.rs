@@ -24,6 +24,16 @@ pub struct Limits {
     pub heap: usize,
 }
 
+impl Limits {
+    /// Returns the number of arrays and objects that may be open at once.
+    pub(crate) fn max_depth(&self) -> usize {
+        self.depth.min(DEEPEST)
+    }
+}
+
+/// One below the limit of `serde_json`, so that ours is always met first.
+const DEEPEST: usize = 126;
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

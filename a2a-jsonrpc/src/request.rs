@@ -10,7 +10,7 @@ use crate::envelope::{Envelope, Misfit, Unread};
 use crate::kind::Kind;
 use crate::recovery::recover_id;
 use crate::text::Text;
-use crate::{Error, INVALID_PARAMS, INVALID_REQUEST, Id, Limits};
+use crate::{Error, INVALID_PARAMS, INVALID_REQUEST, Id, Limits, Version};
 
 /// One request as it was read, borrowing from its bytes. JSON-RPC 2.0 §4.
 #[derive(Clone)]
@@ -36,15 +36,6 @@ impl fmt::Debug for Request<'_> {
             .field("method", &self.method)
             .finish_non_exhaustive()
     }
-}
-
-/// Value of the member `jsonrpc`. JSON-RPC 2.0 §4.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Version {
-    /// `"2.0"`.
-    V2,
-    /// The member is absent. Any other value is refused.
-    Absent,
 }
 
 /// Refusal of a request: its id and the error.

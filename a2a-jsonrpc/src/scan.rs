@@ -100,7 +100,7 @@ impl<'l> Scan<'l> {
     }
 
     fn enter<E: de::Error>(&mut self) -> Result<(), E> {
-        let limit = self.limits.depth.min(DEEPEST);
+        let limit = self.limits.max_depth();
         if self.depth >= limit {
             return Err(self.refuse(Reason::TooDeep { limit }));
         }
@@ -238,8 +238,6 @@ fn offset(bytes: &[u8], error: &serde_json::Error) -> usize {
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-/// One below the limit of `serde_json`, so that ours is always met first.
-pub(crate) const DEEPEST: usize = 126;
 
 #[cfg(test)]
 mod tests {

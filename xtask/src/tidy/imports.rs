@@ -112,8 +112,6 @@ const KNOWN: &[Known] = &[
     Known { package: "a2a-client", from: "sending.rs", to: "client.rs" },
     Known { package: "a2a-client", from: "webhook/keys.rs", to: "webhook/builder.rs" },
     Known { package: "a2a-client", from: "webhook/receiver.rs", to: "webhook/builder.rs" },
-    Known { package: "a2a-jsonrpc", from: "envelope.rs", to: "request.rs" },
-    Known { package: "a2a-jsonrpc", from: "scan.rs", to: "glance.rs" },
 ];
 
 #[cfg(test)]
