@@ -4,16 +4,16 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use a2a_transport::{Answer, Call, Claims, Error, TraceContext, Transport};
 use a2a_types::{
-    AgentCard, CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest, Dialect,
+    AgentCard, CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest,
     GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
     ListTaskPushNotificationConfigsRequest, ListTasksRequest, ListTasksResponse, Operation,
     Request, Response, SendMessageRequest, Task, TaskId, TaskPushNotificationConfig,
 };
 
-use crate::fault::lacks_operation;
+use crate::fault::{lacks_operation, mismatch};
 use crate::follow::{Follower, Subject};
 use crate::profile;
-use crate::{ClientBuilder, Retries, Retrying, Sending, Updates};
+use crate::{Retries, Retrying, Sending, Updates};
 
 /// A client of one agent, in the canonical model for every protocol version.
 #[derive(Clone)]
@@ -39,23 +39,6 @@ impl Client {
         let client = Self::new(transport);
         client.set_card(card);
         client
-    }
-
-    /// Fetches the card of the agent at `url` (its origin, base or card) and connects to its first
-    /// supported interface.
-    pub async fn connect(url: &str) -> Result<Self, Error> {
-        Self::builder(url).connect().await
-    }
-
-    /// Creates a client of the JSON-RPC endpoint at `url`, which speaks `dialect`, without a card.
-    /// Sends nothing yet.
-    pub fn at(url: &str, dialect: Dialect) -> Result<Self, Error> {
-        Self::builder(url).connect_at(dialect)
-    }
-
-    /// Returns a builder for the agent at `url`: its origin, base or card.
-    pub fn builder(url: &str) -> ClientBuilder {
-        ClientBuilder::new(url)
     }
 
     /// Returns the card that was discovered; the extended one once it was read.
@@ -85,29 +68,23 @@ impl Client {
         }
     }
 
-    pub(crate) fn trace(&self) -> Option<&TraceContext> {
-        self.trace.as_ref()
-    }
-
-    pub(crate) fn transport(&self) -> &Retrying<Arc<dyn Transport>> {
-        &self.transport
-    }
-
     /// Returns whether the agent streams; `true` unless its card says otherwise.
-    pub(crate) fn streams(&self) -> bool {
+    fn streams(&self) -> bool {
         let card = self.card();
         card.is_none_or(|card| card.capabilities.streaming != Some(false))
     }
 
     /// Returns whether the agent declares a profile that reports steps. Any other agent gets plain A2A.
-    pub(crate) fn speaks_profile(&self) -> bool {
+    fn speaks_profile(&self) -> bool {
         self.card().is_some_and(|card| profile::is_declared(&card))
     }
 
     /// Sends a message, or a whole request: await the result for the answer, which usually comes when
     /// the task ends, or [follow](Sending::follow) the events meanwhile.
     pub fn send(&self, message: impl Into<SendMessageRequest>) -> Sending {
-        Sending::new(self, message.into())
+        let (profile, streams) = (self.speaks_profile(), self.streams());
+        Sending::new(self.transport.clone(), message.into(), profile, streams)
+            .trace(self.trace.clone())
     }
 
     /// Sends a message and returns the events of its task, once the agent has begun to answer.
@@ -321,16 +298,4 @@ fn only(
         )));
     }
     Ok(configs.pop())
-}
-
-/// Returns the error of a transport that breaks its contract.
-pub(crate) fn mismatch(asked: Operation, answer: &Answer) -> Error {
-    let got = match answer {
-        Answer::Once(response) => format!("an answer to {}", response.operation().name()),
-        Answer::Stream(_) => "a stream".to_owned(),
-    };
-    Error::NotA2a {
-        status: 200,
-        problem: format!("{} was answered by {got}", asked.name()),
-    }
 }

@@ -52,8 +52,27 @@ pub struct ClientBuilder {
 
 type Wrap = Box<dyn FnOnce(Arc<dyn Transport>) -> Arc<dyn Transport> + Send>;
 
+impl Client {
+    /// Fetches the card of the agent at `url` (its origin, base or card) and connects to its first
+    /// supported interface.
+    pub async fn connect(url: &str) -> Result<Self, Error> {
+        Self::builder(url).connect().await
+    }
+
+    /// Creates a client of the JSON-RPC endpoint at `url`, which speaks `dialect`, without a card.
+    /// Sends nothing yet.
+    pub fn at(url: &str, dialect: Dialect) -> Result<Self, Error> {
+        Self::builder(url).connect_at(dialect)
+    }
+
+    /// Returns a builder for the agent at `url`: its origin, base or card.
+    pub fn builder(url: &str) -> ClientBuilder {
+        ClientBuilder::new(url)
+    }
+}
+
 impl ClientBuilder {
-    pub(crate) fn new(url: &str) -> Self {
+    fn new(url: &str) -> Self {
         Self {
             url: url.to_owned(),
             http: HttpClient::builder(),

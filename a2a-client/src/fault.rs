@@ -1,9 +1,9 @@
-//! Classification of errors for retries.
+//! Classification of errors for retries, and the error of an answer to another operation.
 
 use std::time::Duration;
 
-use a2a_transport::{Error, Phase};
-use a2a_types::ErrorKind;
+use a2a_transport::{Answer, Error, Phase};
+use a2a_types::{ErrorKind, Operation};
 
 /// Returns whether a retry may help and is safe: nothing was sent, or the agent refused the request
 /// before it did anything.
@@ -35,6 +35,18 @@ pub(crate) fn lacks_operation(error: &Error) -> bool {
             ErrorKind::UnsupportedOperation | ErrorKind::MethodNotFound
         ),
         _ => false,
+    }
+}
+
+/// Returns the error of a transport that breaks its contract.
+pub(crate) fn mismatch(asked: Operation, answer: &Answer) -> Error {
+    let got = match answer {
+        Answer::Once(response) => format!("an answer to {}", response.operation().name()),
+        Answer::Stream(_) => "a stream".to_owned(),
+    };
+    Error::NotA2a {
+        status: 200,
+        problem: format!("{} was answered by {got}", asked.name()),
     }
 }
 

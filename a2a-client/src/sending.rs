@@ -8,12 +8,11 @@ use a2a_types::{
     SendMessageResponse, TaskId, TaskPushNotificationConfig,
 };
 
-use crate::client::mismatch;
 use crate::deadline::Deadline;
+use crate::fault::mismatch;
 use crate::follow::{Follower, Subject};
 use crate::profile;
-use crate::retrying::Retrying;
-use crate::{Client, Updates};
+use crate::{Retrying, Updates};
 
 /// A message to be sent, with its options. Awaiting it sends it and waits for the answer;
 /// [`Sending::follow`] sends it and returns the events of its task.
@@ -60,16 +59,21 @@ pub struct Sending {
 }
 
 impl Sending {
-    pub(crate) fn new(client: &Client, params: SendMessageRequest) -> Self {
+    pub(crate) fn new(
+        transport: Retrying<Arc<dyn Transport>>,
+        params: SendMessageRequest,
+        profile: bool,
+        streams: bool,
+    ) -> Self {
         Self {
-            transport: client.transport().clone(),
+            transport,
             params,
             extensions: Vec::new(),
             claims: Claims::default(),
-            trace: client.trace().cloned(),
-            profile: client.speaks_profile(),
+            trace: None,
+            profile,
             deadline: None,
-            streams: client.streams(),
+            streams,
         }
     }
 

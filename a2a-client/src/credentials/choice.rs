@@ -6,9 +6,10 @@ use a2a_transport::Error;
 use a2a_transport::http::{Credentials, HttpClient};
 use a2a_types::{AgentCard, OAuth2SecurityScheme, SecurityRequirement, SecurityScheme, StringList};
 
-use super::grant::{Flow, Place, Places, Terms};
+use super::grant::Flow;
 use super::keyring::{Entry, Keyring, Kind, OAuth};
 use super::part::{Part, Shown};
+use super::terms::{Place, Places, Terms};
 use super::wanted;
 use crate::Origin;
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde::Deserialize;
 use tokio::time::{Instant, interval_at};
 
-use super::grant::{Grant, Places, blame};
+use super::endpoint::{Endpoint, blame};
 use super::secret::Secret;
+use super::terms::{Places, Terms};
 use super::token::{NoToken, Seconds, Token};
 use super::trust::origin;
 
@@ -44,18 +45,18 @@ struct Codes {
 
 /// Prompts the user and waits until the code was entered.
 pub(super) async fn authorize(
-    grant: &Grant,
+    endpoint: &Endpoint,
+    terms: &Terms,
     places: &Places,
     prompt: &Prompt,
 ) -> Result<Token, String> {
     let Some(url) = &places.device else {
         return Err("the authorization server knows no codes for devices".to_owned());
     };
-    let mut form = grant.scoped(&[]);
+    let mut form = terms.scoped(&[]);
     // RFC 8628 §3.1 wants it even beside the secret.
-    form.push(("client_id", &grant.endpoint.client.id));
-    let codes: Codes = grant
-        .endpoint
+    form.push(("client_id", &endpoint.client.id));
+    let codes: Codes = endpoint
         .other(url, &form)
         .await
         .map_err(|problem| blame(url, &problem))?;
@@ -67,7 +68,7 @@ pub(super) async fn authorize(
     let interval = interval.unwrap_or(INTERVAL);
     let deadline = Instant::now() + expires_in;
     let device_code = Secret::new(codes.device_code);
-    let cleartext = grant.terms.trust.cleartext;
+    let cleartext = terms.trust.cleartext;
     prompt(DevicePrompt {
         verification_uri: page(&codes.verification_uri, cleartext)
             .ok_or_else(|| blame(url, &unfit("`verification_uri`")))?,
@@ -77,7 +78,7 @@ pub(super) async fn authorize(
             .and_then(|complete| page(&complete, cleartext)),
         expires_in,
     });
-    let polling = poll(grant, &places.token, &device_code, interval);
+    let polling = poll(endpoint, &places.token, &device_code, interval);
     tokio::time::timeout_at(deadline, polling)
         .await
         .unwrap_or_else(|_| Err("the code was not entered in time".to_owned()))
@@ -85,7 +86,7 @@ pub(super) async fn authorize(
 
 /// Polls the token endpoint until there is an answer (RFC 8628 §3.4, §3.5).
 async fn poll(
-    grant: &Grant,
+    endpoint: &Endpoint,
     url: &str,
     device_code: &Secret,
     mut interval: Duration,
@@ -99,7 +100,7 @@ async fn poll(
         interval_at(Instant::now() + interval, interval)
             .tick()
             .await;
-        match grant.endpoint.token(url, &form).await {
+        match endpoint.token(url, &form).await {
             Err(pending) if pending.is("authorization_pending") => {}
             Err(hasty) if hasty.is("slow_down") => interval += MORE,
             Err(NoToken::Unreachable(problem)) => {

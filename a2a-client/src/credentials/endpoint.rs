@@ -10,9 +10,9 @@ use form_urlencoded::byte_serialize;
 use http::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue};
 use serde::Deserialize;
 
+use super::header;
 use super::oauth_client::OAuthClient;
-use super::part::Part;
-use super::said::causes;
+use super::said::{causes, printable};
 use super::secret::Secret;
 use super::token::{NoToken, Token, answer, read};
 
@@ -158,12 +158,8 @@ fn encoded(id: &str, secret: &Secret) -> String {
 
 fn basic(id: &str, secret: &Secret) -> Result<HeaderValue, NoToken> {
     let value = format!("Basic {}", encoded(id, secret));
-    match Part::header(AUTHORIZATION.as_str(), &value) {
-        Ok(Part::Header(_, value)) => Ok(value),
-        _ => Err(NoToken::Broken(
-            "cannot be sent a secret of that length".to_owned(),
-        )),
-    }
+    let unfit = |_| NoToken::Broken("cannot be sent a secret of that length".to_owned());
+    header::value(&AUTHORIZATION, &value).map_err(unfit)
 }
 
 fn accept_json() -> HeaderMap {
@@ -187,6 +183,12 @@ async fn within(
             "did not answer within {MAX_WAIT:?}"
         ))),
     }
+}
+
+/// Formats an error that names the authorization server.
+pub(super) fn blame(url: &str, problem: &NoToken) -> String {
+    let place = url.split(['?', '#']).next().unwrap_or_default();
+    format!("the authorization server at {} {problem}", printable(place))
 }
 
 /// Deadline of one answer.

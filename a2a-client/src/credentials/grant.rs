@@ -5,45 +5,18 @@ use a2a_transport::http::HttpClient;
 use serde::Deserialize;
 
 use super::device::{self, Prompt};
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, blame};
 use super::oauth_client::OAuthClient;
-use super::said::printable;
 use super::secret::Secret;
+use super::terms::{Place, Places, Terms};
 use super::token::{NoToken, Token};
 use super::tokens::Source;
-use super::trust::Trust;
 
 /// Gets tokens for a client from an authorization server.
 pub(super) struct Grant {
-    pub(super) endpoint: Endpoint,
-    pub(super) terms: Terms,
-    pub(super) flow: Flow,
-}
-
-/// The endpoints, scopes and limits of a token request: the key under which tokens are kept.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub(super) struct Terms {
-    pub(super) trust: Trust,
-    pub(super) place: Place,
-    /// Separated by blanks, as they are sent.
-    pub(super) scopes: String,
-}
-
-/// Location of an authorization server.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub(super) enum Place {
-    /// Its endpoints.
-    Known(Places),
-    /// URL of its metadata (OpenID Connect Discovery 1.0 §4, RFC 8414 §3).
-    Described(String),
-}
-
-/// The endpoints of an authorization server.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub(super) struct Places {
-    pub(super) token: String,
-    pub(super) refresh: Option<String>,
-    pub(super) device: Option<String>,
+    endpoint: Endpoint,
+    terms: Terms,
+    flow: Flow,
 }
 
 /// Grant type of a client.
@@ -74,11 +47,13 @@ impl Source for Grant {
                     let form = [("grant_type", "client_credentials")];
                     let token = self
                         .endpoint
-                        .token(&places.token, &self.scoped(&form))
+                        .token(&places.token, &self.terms.scoped(&form))
                         .await;
                     token.map_err(|problem| blame(&places.token, &problem))
                 }
-                Flow::Device(prompt) => device::authorize(self, &places, prompt).await,
+                Flow::Device(prompt) => {
+                    device::authorize(&self.endpoint, &self.terms, &places, prompt).await
+                }
             }
         })
     }
@@ -100,15 +75,6 @@ impl Grant {
             ("refresh_token", refresh.expose()),
         ];
         self.endpoint.token(url, &form).await
-    }
-
-    /// Returns the form with the scopes added, if there are any.
-    pub(super) fn scoped<'a>(&'a self, form: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
-        let mut form = form.to_vec();
-        if !self.terms.scopes.is_empty() {
-            form.push(("scope", &self.terms.scopes));
-        }
-        form
     }
 
     async fn places(&self) -> Result<Places, String> {
@@ -154,10 +120,4 @@ impl Grant {
             device: description.device_authorization_endpoint,
         })
     }
-}
-
-/// Formats an error that names the authorization server.
-pub(super) fn blame(url: &str, problem: &NoToken) -> String {
-    let place = url.split(['?', '#']).next().unwrap_or_default();
-    format!("the authorization server at {} {problem}", printable(place))
 }

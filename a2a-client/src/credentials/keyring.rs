@@ -8,9 +8,10 @@ use a2a_transport::BoxFuture;
 use a2a_transport::http::{Credentials, HttpClient};
 
 use super::device::{DevicePrompt, Prompt};
-use super::grant::{Flow, Grant, Terms};
+use super::grant::{Flow, Grant};
 use super::oauth_client::OAuthClient;
 use super::secret::Secret;
+use super::terms::Terms;
 use super::token::{Token, TokenProvider};
 use super::tokens::{Source, Tokens};
 

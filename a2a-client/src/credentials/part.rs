@@ -6,12 +6,11 @@ use std::sync::Arc;
 use a2a_transport::http::Credentials;
 use a2a_transport::{BoxFuture, Error};
 use a2a_types::ApiKeySecurityScheme;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use http::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
 use http::request::Parts as Head;
 use http::uri::PathAndQuery;
 
+use super::header;
 use super::hidden::hide;
 use super::said::printable;
 use super::secret::Secret;
@@ -67,38 +66,18 @@ impl Part {
             Ok(name) => return Err(format!("the header `{name}` is not for credentials")),
             Err(_) => return Err(format!("`{}` is no name of a header", printable(name))),
         };
-        let is_plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-        if !is_plain || value.trim() != value || value.is_empty() || value.len() > MAX_VALUE {
-            return Err(format!(
-                "the value for the header `{name}` cannot be sent: expected 1 to {MAX_VALUE} \
-                 visible ASCII characters"
-            ));
-        }
-        let mut value = HeaderValue::from_str(value).map_err(|error| error.to_string())?;
-        value.set_sensitive(true);
+        let value = header::value(&name, value)?;
         Ok(Self::Header(name, value))
     }
 
     /// Creates an `Authorization` header with a bearer token.
     pub(super) fn bearer(token: &str) -> Result<Self, String> {
-        if !token.bytes().all(|byte| byte.is_ascii_graphic()) || token.is_empty() {
-            return Err(
-                "the bearer token cannot be sent: expected visible ASCII characters".to_owned(),
-            );
-        }
-        Self::header(AUTHORIZATION.as_str(), &format!("Bearer {token}"))
+        Ok(Self::Header(AUTHORIZATION, header::bearer(token)?))
     }
 
     /// Creates an `Authorization` header with a name and a password (RFC 7617).
     pub(super) fn basic(user: &str, password: &str) -> Result<Self, String> {
-        let has_control = user.chars().chain(password.chars()).any(char::is_control);
-        if user.contains(':') || has_control {
-            return Err(
-                "the user name has a `:`, or it or the password a control character".to_owned(),
-            );
-        }
-        let value = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
-        Self::header(AUTHORIZATION.as_str(), &value)
+        Ok(Self::Header(AUTHORIZATION, header::basic(user, password)?))
     }
 
     /// Creates a key in the header, query or cookie that a card names.
@@ -192,9 +171,6 @@ impl Part {
 fn too_long() -> Error {
     Error::Credentials("the key is too long for the query".to_owned())
 }
-
-/// Bytes of a header value.
-const MAX_VALUE: usize = 16 << 10;
 
 /// Returns whether a header controls how a message is read or routed, or what is requested: a card
 /// cannot ask for a key there. `Cookie` is placed separately.

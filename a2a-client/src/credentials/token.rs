@@ -7,7 +7,7 @@ use a2a_transport::http::Fetched;
 use http::header::HeaderValue;
 use serde::Deserialize;
 
-use super::part::Part;
+use super::header;
 use super::said::printable;
 use super::secret::Secret;
 
@@ -64,14 +64,11 @@ pub(super) struct Token {
 
 impl Token {
     pub(super) fn new(value: &str, life: Option<Duration>) -> Result<Self, String> {
-        match Part::bearer(value)? {
-            Part::Header(_, header) => Ok(Self {
-                header,
-                life: life.map(|life| life.min(MAX_LIFE)),
-                refresh: None,
-            }),
-            _ => Err("it is no header".to_owned()),
-        }
+        Ok(Self {
+            header: header::bearer(value)?,
+            life: life.map(|life| life.min(MAX_LIFE)),
+            refresh: None,
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use a2a_transport::webhook::Secret;
 use super::checks::{Checks, credentials};
 use super::receiver::{Handler, Settings};
 use super::seen::Seen;
-use super::{Receiver, Tokens};
+use super::{BoxError, Contradiction, Notification, Receiver, Tokens};
 
 /// Builder of a [`Receiver`].
 #[must_use = "only `build` makes a receiver"]
@@ -24,8 +24,24 @@ pub struct ReceiverBuilder {
     clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
 }
 
+impl Receiver {
+    /// Builds a receiver that hands notifications to `handler`. It accepts them from anybody unless
+    /// checks are added.
+    pub fn builder<F, R, E>(handler: F) -> ReceiverBuilder
+    where
+        F: Fn(Notification) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<BoxError>,
+    {
+        ReceiverBuilder::new(Arc::new(move |notification| {
+            let handled = handler(notification);
+            Box::pin(async move { handled.await.map_err(Into::into) })
+        }))
+    }
+}
+
 impl ReceiverBuilder {
-    pub(super) fn new(handler: Arc<Handler>) -> Self {
+    fn new(handler: Arc<Handler>) -> Self {
         Self {
             handler,
             checks: Checks::default(),
@@ -135,19 +151,4 @@ impl ReceiverBuilder {
             clock: self.clock,
         }))
     }
-}
-
-/// Settings that make no receiver.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Contradiction {
-    /// An empty secret protects nothing.
-    #[error("an empty token or Authorization keeps nobody out")]
-    Empty,
-    /// `Authorization` holds one value.
-    #[error("Authorization cannot have a fixed value and a JSON Web Token at once")]
-    TwoAuthorizations,
-    /// Without TLS, the keys can be replaced in transit.
-    #[error("the agent's keys come without TLS: expected an `https` URL, or `JwksUrl::allow_http`")]
-    KeysInClear,
 }

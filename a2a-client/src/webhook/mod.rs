@@ -26,6 +26,7 @@
 
 mod builder;
 mod checks;
+mod contradiction;
 mod delivery;
 mod keys;
 mod known;
@@ -37,7 +38,8 @@ mod tokens;
 
 pub use a2a_transport::webhook::{BadKey, Jwk, Jwks, Secret};
 
-pub use builder::{Contradiction, ReceiverBuilder};
+pub use builder::ReceiverBuilder;
+pub use contradiction::Contradiction;
 pub use keys::{JwksUrl, KeySource, Keys};
 pub use notification::Notification;
 pub use receiver::Receiver;

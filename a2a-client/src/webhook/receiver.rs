@@ -21,7 +21,7 @@ use super::checks::Checks;
 use super::delivery::is_word;
 use super::refusal::{Refusal, plain};
 use super::seen::{Look, Seen};
-use super::{BoxError, Notification, ReceiverBuilder};
+use super::{BoxError, Notification};
 
 /// A receiver of push notifications: a service for hyper and for tower. Clones share the deliveries
 /// they remember.
@@ -44,20 +44,6 @@ pub(super) struct Settings {
 }
 
 impl Receiver {
-    /// Builds a receiver that hands notifications to `handler`. It accepts them from anybody unless
-    /// checks are added.
-    pub fn builder<F, R, E>(handler: F) -> ReceiverBuilder
-    where
-        F: Fn(Notification) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<(), E>> + Send + 'static,
-        E: Into<BoxError>,
-    {
-        ReceiverBuilder::new(Arc::new(move |notification| {
-            let handled = handler(notification);
-            Box::pin(async move { handled.await.map_err(Into::into) })
-        }))
-    }
-
     pub(super) fn of(settings: Settings) -> Self {
         Self(Arc::new(settings))
     }

@@ -106,12 +106,6 @@ const PACKAGES: &[&str] = &[
 /// The imports that close circles: none is added, and one that is gone leaves this list.
 #[rustfmt::skip]
 const KNOWN: &[Known] = &[
-    Known { package: "a2a-client", from: "client.rs", to: "connect.rs" },
-    Known { package: "a2a-client", from: "credentials/grant.rs", to: "credentials/device.rs" },
-    Known { package: "a2a-client", from: "credentials/tokens.rs", to: "credentials/token.rs" },
-    Known { package: "a2a-client", from: "sending.rs", to: "client.rs" },
-    Known { package: "a2a-client", from: "webhook/keys.rs", to: "webhook/builder.rs" },
-    Known { package: "a2a-client", from: "webhook/receiver.rs", to: "webhook/builder.rs" },
 ];
 
 #[cfg(test)]
