@@ -4,6 +4,7 @@
 //! differs between compilers. With one that writes another format nothing is checked, and a line says so.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -28,6 +29,7 @@ const FORMAT: u32 = 57;
 
 /// Writes what each library has in public to its `api.txt`.
 pub(crate) fn write() -> Result<(), Failure> {
+    document()?;
     for Library { kept, items } in libraries()? {
         let text: String = items.iter().map(|item| format!("{item}\n")).collect();
         fs::write(&kept, text).map_err(|error| format!("{}: {error}", kept.display()))?;
@@ -37,24 +39,29 @@ pub(crate) fn write() -> Result<(), Failure> {
 
 /// Fails if a library has more or less in public than its `api.txt` says.
 pub(crate) fn check() -> Result<(), Failure> {
-    let mut differing = 0;
+    document()?;
+    compare()
+}
+
+/// Like [`check`], of the documents that [`beside_examples`] has written.
+pub(crate) fn compare() -> Result<(), Failure> {
+    let mut differences = String::new();
     for Library { kept, items } in libraries()? {
         let text = fs::read_to_string(&kept).unwrap_or_default();
         let before: BTreeSet<_> = text.lines().collect();
         let now: BTreeSet<_> = items.iter().map(String::as_str).collect();
         if before != now {
-            differing += 1;
-            console::heading(&kept.display().to_string());
+            differences += &format!("{}\n", kept.display());
         }
-        before
-            .difference(&now)
-            .for_each(|item| println!("- {item}"));
-        now.difference(&before)
-            .for_each(|item| println!("+ {item}"));
+        let gone = before.difference(&now).map(|item| format!("- {item}\n"));
+        let new = now.difference(&before).map(|item| format!("+ {item}\n"));
+        differences.extend(gone.chain(new));
     }
-    match differing {
-        0 => Ok(()),
-        _ => Err("if the public API is to change, `cargo xtask api` writes it".to_owned()),
+    match differences.as_str() {
+        "" => Ok(()),
+        _ => Err(format!(
+            "{differences}if the public API is to change, `cargo xtask api` writes it"
+        )),
     }
 }
 
@@ -64,11 +71,11 @@ struct Library {
     items: Vec<String>,
 }
 
+/// Reads what [`document`] or [`beside_examples`] has written.
 fn libraries() -> Result<Vec<Library>, Failure> {
-    let documents = document()?;
     let mut libraries = Vec::new();
     for name in LIBRARIES {
-        let json = documents.join(format!("{}.json", name.replace('-', "_")));
+        let json = documents().join(format!("{}.json", name.replace('-', "_")));
         let format = format(&json)?;
         if format != FORMAT {
             console::heading("== NOT CHECKED: the public API");
@@ -89,9 +96,13 @@ fn libraries() -> Result<Vec<Library>, Failure> {
     Ok(libraries)
 }
 
-/// Documents the workspace as JSON; returns the directory of the documents.
-fn document() -> Result<PathBuf, Failure> {
-    let target = workspace::root().join("target");
+/// Directory of the documentation as JSON.
+fn documents() -> PathBuf {
+    workspace::root().join("target/doc")
+}
+
+/// Documents the workspace as JSON.
+fn document() -> Result<(), Failure> {
     let mut cargo = workspace::cargo();
     cargo.args([
         "doc",
@@ -101,15 +112,29 @@ fn document() -> Result<PathBuf, Failure> {
         "--all-features",
     ]);
     cargo.args(["--exclude", "xtask", "--exclude", "a2a-bench"]);
-    // This program in place of rustdoc: what is set for rustdoc alone builds no dependency again.
-    let this = std::env::current_exe().map_err(|error| error.to_string())?;
-    cargo.env("RUSTDOC", this).env(IN_PLACE, "1");
-    cargo.env("RUSTDOCFLAGS", "-Zunstable-options --output-format=json");
+    in_place(&mut cargo)?;
+    cargo.env("RUSTDOCFLAGS", AS_JSON.join(" "));
     let status = cargo.status().map_err(|error| error.to_string())?;
     match status.success() {
-        true => Ok(target.join("doc")),
+        true => Ok(()),
         false => Err(format!("cargo doc: {status}")),
     }
+}
+
+/// Makes `cargo test --doc` also document each library as JSON, before its examples run.
+///
+/// Rustdoc's lints come with that, and nothing is compiled for it: `cargo doc` checks every dependency
+/// again, where the examples use what the tests are linked with.
+pub(crate) fn beside_examples(cargo: &mut Command) -> Result<(), Failure> {
+    in_place(cargo)
+}
+
+/// Makes Cargo run this program in place of rustdoc: what is set for rustdoc alone builds no dependency
+/// again.
+fn in_place(cargo: &mut Command) -> Result<(), Failure> {
+    let this = std::env::current_exe().map_err(|error| error.to_string())?;
+    cargo.env("RUSTDOC", this).env(IN_PLACE, "1");
+    Ok(())
 }
 
 /// Returns whether Cargo runs this program in place of rustdoc.
@@ -117,19 +142,60 @@ pub(crate) fn is_rustdoc() -> bool {
     std::env::var_os(IN_PLACE).is_some()
 }
 
-/// Runs rustdoc, and lets it write JSON.
+/// Runs rustdoc, and lets it write JSON; before it runs examples, it also documents their library.
 pub(crate) fn rustdoc() -> ExitCode {
-    let mut rustdoc = Command::new("rustdoc");
-    rustdoc.args(std::env::args_os().skip(1));
-    match rustdoc.env("RUSTC_BOOTSTRAP", "1").status() {
-        Ok(status) if status.success() => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
-        Err(error) => {
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let outcome = match documenting(&arguments) {
+        None => run_rustdoc(&arguments, true),
+        Some(documenting) => {
+            run_rustdoc(&documenting, true).and_then(|()| run_rustdoc(&arguments, false))
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(None) => ExitCode::FAILURE,
+        Err(Some(error)) => {
             console::failure(&format!("rustdoc: {error}"));
             ExitCode::FAILURE
         }
     }
 }
+
+/// Fails with the error if rustdoc does not start.
+fn run_rustdoc(arguments: &[OsString], unstable: bool) -> Result<(), Option<std::io::Error>> {
+    let mut rustdoc = Command::new("rustdoc");
+    rustdoc.args(arguments);
+    if unstable {
+        rustdoc.env("RUSTC_BOOTSTRAP", "1");
+    }
+    match rustdoc.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(None),
+        Err(error) => Err(Some(error)),
+    }
+}
+
+/// The arguments that document a library, made of those that run its examples; `None` if these are others.
+fn documenting(arguments: &[OsString]) -> Option<Vec<OsString>> {
+    arguments.iter().find(|argument| *argument == "--test")?;
+    let mut documenting = Vec::new();
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        match argument.to_str() {
+            Some("--test") => {}
+            Some("--test-args" | "--test-run-directory") => {
+                rest.next();
+            }
+            _ => documenting.push(argument.clone()),
+        }
+    }
+    documenting.extend(AS_JSON.map(OsString::from));
+    documenting.extend(["-o".into(), documents().into()]);
+    Some(documenting)
+}
+
+/// Arguments that make rustdoc write JSON.
+const AS_JSON: [&str; 2] = ["-Zunstable-options", "--output-format=json"];
 
 /// Set where Cargo runs this program in place of rustdoc.
 const IN_PLACE: &str = "XTASK_IS_RUSTDOC";
@@ -143,4 +209,23 @@ fn format(json: &Path) -> Result<u32, Failure> {
     let text = fs::read(json).map_err(|error| told(&error))?;
     let document: Document = serde_json::from_slice(&text).map_err(|error| told(&error))?;
     Ok(document.format_version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_is_documented_before_its_examples_run() {
+        let arguments = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let examples = arguments(
+            "--crate-name a --test src/lib.rs --test-run-directory /a --test-args --quiet -L b",
+        );
+        let document = documenting(&examples).expect("these are examples");
+        let mut expected =
+            arguments("--crate-name a src/lib.rs -L b -Zunstable-options --output-format=json -o");
+        expected.push(documents().into());
+        assert_eq!(document, expected);
+        assert_eq!(documenting(&arguments("--crate-name a src/lib.rs")), None);
+    }
 }

@@ -32,10 +32,14 @@ const JOBS: &[(&str, &str)] = &[
     ("memory", "xtask edge memory"),
     ("instructions", "xtask bench count"),
     ("rate of ten minutes", "xtask sends --seconds 600"),
+    ("documentation", DOC),
     ("packages", "xtask package"),
     ("dependencies", "cargo deny check"),
     ("oldest compiler", MSRV),
 ];
+
+/// The whole documentation: `cargo xtask test` has that of the libraries.
+const DOC: &str = r#"cargo doc --quiet --workspace --no-deps --all-features --config build.rustdocflags=["-Dwarnings"]"#;
 
 /// Replaced by a build with the `rust-version` of the workspace.
 const MSRV: &str = "cargo check --workspace --all-features with the oldest compiler";

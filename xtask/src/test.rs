@@ -1,11 +1,12 @@
 //! `cargo xtask test`: every check there is.
 //!
 //! ```text
-//! fmt, schema, tidy ─► build the tests ─┬─► run them, two programs at a time ───┬─► public API, replay ─► tests: N passed
-//!                                       └─► clippy, lean, doc, examples in docs ─┘
+//! fmt, schema, tidy ─► Clippy builds ─┬─► run the tests, two programs at a time ─────────┬─► tests: N passed
+//!                      the tests      └─► doc, examples in docs, lean, replay, public API ─┘
 //! ```
 //!
 //! Tests wait for timers and sockets a third of their time. What only Cargo does fills that.
+//! `cargo xtask nightly` has the rest of the documentation, that of the programs.
 
 mod lint;
 mod passed;
@@ -17,7 +18,7 @@ use std::thread;
 
 use clap::Args;
 
-use crate::{Failure, api, console, schema, tidy, workspace};
+use crate::{Failure, console, schema, tidy, workspace};
 use tally::Tally;
 
 /// Selection of tests.
@@ -46,23 +47,17 @@ fn steps(args: &TestArgs, tally: &mut Tally) -> Result<(), Failure> {
     step("schema", schema::check)?;
     step("tidy", tidy::tidy)?;
     let mut built = Vec::new();
-    step("build the tests", || {
+    step("clippy, build the tests", || {
         built = programs::build()?;
         Ok(())
     })?;
-    console::heading("== tests, clippy, lean, doc");
+    console::heading("== tests, doc, lean, replay, public API");
     thread::scope(|scope| {
         let linted = scope.spawn(lint::lint);
         let tested = programs::run(&built, args.all, tally);
         let (examples, linted) = linted.join().expect("no check panics");
         tally.add(examples);
         tested.and(linted)
-    })?;
-    step("public API", api::check)?;
-    step("replay", || {
-        let mut suite = suite();
-        suite.arg("replay");
-        run(suite)
     })
 }
 

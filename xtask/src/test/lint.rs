@@ -1,52 +1,82 @@
-//! The checks that only Cargo makes, one after the other: they share its lock.
+//! The checks that are no programs of tests, one after the other: Cargo's share its lock.
 
+use std::process::Command;
 use std::time::Instant;
 
-use super::cargo;
 use super::tally::Tally;
-use crate::{Failure, console};
+use super::{cargo, suite};
+use crate::{Failure, api, console};
 
-/// Name and arguments of each.
-const CHECKS: [(&str, &str); 4] = [
-    (
-        "clippy",
-        "clippy --quiet --workspace --all-targets --all-features -- -D warnings",
-    ),
-    // Each alone, without what its features bring: no TLS, no SQLite, no compiler of C.
-    (
-        "lean",
-        "check --quiet -p a2a-types -p a2a-jsonrpc -p a2a-transport -p a2a-client -p a2a-server --no-default-features",
-    ),
-    ("doc", "doc --quiet --workspace --no-deps --all-features"),
-    (
-        "examples in docs",
-        "test --quiet --workspace --all-features --doc",
-    ),
-];
+/// Makes Cargo compile the packages of the workspace by Clippy, which refuses what it warns of.
+///
+/// `cargo clippy` would check every dependency, and every package once more, in two minutes of a processor.
+/// The file `.ci/run` sets the same variables: what it builds is used here.
+pub(super) fn compile_with_clippy(cargo: &mut Command) {
+    cargo.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+    cargo.env(
+        "CLIPPY_ARGS",
+        "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__",
+    );
+}
 
 /// Makes the checks up to the first that fails; prints what a check said only if it failed.
 ///
 /// Returns how many examples passed and failed, too.
 pub(super) fn lint() -> (Tally, Result<(), Failure>) {
     let mut tally = Tally::default();
-    for (name, arguments) in CHECKS {
-        let begun = Instant::now();
-        let mut command = cargo(arguments);
-        command.env("RUSTDOCFLAGS", "-D warnings");
-        let output = match command.output() {
-            Ok(output) => output,
-            Err(error) => return (tally, Err(format!("{name}: {error}"))),
-        };
-        let said = String::from_utf8_lossy(&output.stdout);
-        tally.add(Tally::of(&said));
-        if !output.status.success() {
-            let errors = String::from_utf8_lossy(&output.stderr);
-            let status = output.status;
-            console::heading(&format!("== {name} failed"));
-            println!("{said}{errors}");
-            return (tally, Err(format!("{name}: {status}")));
-        }
-        println!("{name}: ok, {:.0} s", begun.elapsed().as_secs_f64());
+    let outcome = checks(&mut tally);
+    (tally, outcome)
+}
+
+fn checks(tally: &mut Tally) -> Result<(), Failure> {
+    let mut examples = with_clippy("test --quiet --workspace --all-features --doc");
+    api::beside_examples(&mut examples)?;
+    examples.env("RUSTDOCFLAGS", "-D warnings");
+    check("doc, examples in docs", |said| {
+        output(examples, said)?;
+        tally.add(Tally::of(said));
+        Ok(())
+    })?;
+    // Each alone, without what its features bring: no TLS, no SQLite, no compiler of C.
+    let lean = "check --quiet -p a2a-types -p a2a-jsonrpc -p a2a-transport -p a2a-client -p a2a-server --no-default-features";
+    check("lean", |said| output(with_clippy(lean), said))?;
+    check("replay", |said| {
+        let mut replay = suite();
+        replay.arg("replay");
+        output(replay, said)
+    })?;
+    check("public API", |_| api::compare())
+}
+
+fn with_clippy(arguments: &str) -> Command {
+    let mut cargo = cargo(arguments);
+    compile_with_clippy(&mut cargo);
+    cargo
+}
+
+/// Makes one check, and prints what it said if it failed.
+fn check(
+    name: &str,
+    check: impl FnOnce(&mut String) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let begun = Instant::now();
+    let mut said = String::new();
+    if let Err(failure) = check(&mut said) {
+        console::heading(&format!("== {name} failed"));
+        println!("{said}");
+        return Err(format!("{name}: {failure}"));
     }
-    (tally, Ok(()))
+    println!("{name}: ok, {:.0} s", begun.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Runs a command to its end; appends what it says.
+fn output(mut command: Command, said: &mut String) -> Result<(), Failure> {
+    let output = command.output().map_err(|error| error.to_string())?;
+    *said += &String::from_utf8_lossy(&output.stdout);
+    *said += &String::from_utf8_lossy(&output.stderr);
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(output.status.to_string()),
+    }
 }

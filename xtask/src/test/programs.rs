@@ -9,6 +9,7 @@ use std::time::{Instant, SystemTime};
 
 use serde_json::Value;
 
+use super::lint;
 use super::passed::Passed;
 use super::tally::Tally;
 use crate::{Failure, console, workspace};
@@ -32,7 +33,8 @@ impl Program {
     }
 
     fn of(artifact: &Value) -> Option<Self> {
-        let is_test = artifact["profile"]["test"].as_bool()?;
+        // A bench is also built as a test, and is none.
+        let is_test = artifact["profile"]["test"].as_bool()? && artifact["target"]["test"] == true;
         let path = artifact["executable"].as_str().filter(|_| is_test)?;
         Some(Self {
             package: Path::new(artifact["manifest_path"].as_str()?)
@@ -44,11 +46,12 @@ impl Program {
     }
 }
 
-/// Builds the tests of the workspace, and the examples: a test runs one of them.
+/// Builds the tests of the workspace, and the examples: a test runs one of them. Clippy lints all of it.
 pub(super) fn build() -> Result<Vec<Program>, Failure> {
     let mut cargo = super::cargo(
-        "test --workspace --all-features --no-run --message-format=json-render-diagnostics",
+        "build --workspace --all-features --tests --examples --benches --message-format=json-render-diagnostics",
     );
+    lint::compile_with_clippy(&mut cargo);
     let output = cargo.stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| error.to_string())?;
     if !output.status.success() {
@@ -61,11 +64,31 @@ pub(super) fn build() -> Result<Vec<Program>, Failure> {
     let programs: Vec<_> = messages
         .filter_map(|message| Program::of(&message))
         .collect();
+    let mut programs = programs;
+    // The sort is stable: what is not named keeps Cargo's order.
+    programs.sort_by_key(|program| {
+        BY_DURATION
+            .iter()
+            .position(|name| *name == program.name())
+            .unwrap_or(BY_DURATION.len())
+    });
     match programs.is_empty() {
         true => Err("Cargo built no test".to_owned()),
         false => Ok(programs),
     }
 }
+
+/// Programs that run longest, and so start first: none of them runs alone at the end.
+const BY_DURATION: &[&str] = &[
+    "a2a-conformance it",
+    "a2a-server it",
+    "a2a-client it",
+    "a2a-server canaries",
+    "bench bench",
+    "a2a-server memory",
+    "a2a-types it",
+    "xtask xtask",
+];
 
 /// Runs the programs, and counts their tests; prints the output of a program only if it failed.
 pub(super) fn run(programs: &[Program], all: bool, tally: &mut Tally) -> Result<(), Failure> {
@@ -178,15 +201,17 @@ mod tests {
 
     #[test]
     fn only_tests_are_programs_of_tests() {
-        let artifact = |test: bool| {
+        let artifact = |target: bool, profile: bool| {
             json!({
                 "reason": "compiler-artifact", "manifest_path": "/w/a2a-types/Cargo.toml",
-                "target": {"name": "it"}, "profile": {"test": test}, "executable": "/w/target/it",
+                "target": {"name": "it", "test": target}, "profile": {"test": profile},
+                "executable": "/w/target/it",
             })
         };
-        let program = Program::of(&artifact(true)).expect("it is a test");
+        let program = Program::of(&artifact(true, true)).expect("it is a test");
         assert_eq!(program.name(), "a2a-types it");
-        assert!(Program::of(&artifact(false)).is_none());
+        assert!(Program::of(&artifact(true, false)).is_none(), "a program");
+        assert!(Program::of(&artifact(false, true)).is_none(), "a bench");
         assert!(Program::of(&json!({"reason": "build-finished"})).is_none());
     }
 }
