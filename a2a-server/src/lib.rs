@@ -83,9 +83,9 @@ pub use crate::store::limits;
 #[cfg(feature = "suite")]
 pub use crate::store::suite;
 pub use crate::store::{
-    Append, Appended, Lease, Listing, Logged, MemoryStore, NewTask, Notification, Orphan, Outcome,
-    Owner, Page, Place, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError,
-    Tail, TaskShare, WakeHub,
+    Append, Appended, Lease, Listing, Logged, MAX_MAIL, Mail, MailContent, MemoryStore, NewTask,
+    Notification, Orphan, Outcome, Owner, Page, Place, Receipt, Received, Retention, Settlement,
+    SharedStore, Snapshot, Store, StoreError, Tail, TaskShare, WakeHub,
 };
 #[cfg(feature = "sqlite")]
 pub use crate::store::{SqliteOptions, SqliteReport, SqliteStore};

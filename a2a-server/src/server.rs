@@ -96,6 +96,9 @@ impl Inner {
     /// Begins the background work, unless that has been done.
     pub(crate) fn begin_maintenance(&self) {
         let begins = self.engine.maintenance.begin();
+        if begins {
+            self.engine.begin_to_take_mail();
+        }
         #[cfg(feature = "push")]
         if let Some(webhooks) = self.webhooks.as_ref().filter(|_| begins) {
             webhooks.begin(
@@ -104,8 +107,6 @@ impl Inner {
                 Arc::downgrade(&self.engine),
             );
         }
-        #[cfg(not(feature = "push"))]
-        let _ = begins;
     }
 
     /// Each operation has a box of its own: none is to carry about what the others need.

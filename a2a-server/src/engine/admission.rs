@@ -6,13 +6,13 @@ use std::sync::Arc;
 use a2a_transport::Context;
 use a2a_types::size::size_of_request;
 use a2a_types::{
-    Dialect, Error as A2aError, ErrorKind, Message, TaskId, TaskPushNotificationConfig, TaskState,
+    Dialect, Error as A2aError, ErrorKind, Message, TaskPushNotificationConfig, TaskState,
 };
 use futures_util::FutureExt;
 
 use crate::engine::Engine;
 use crate::engine::active_tasks::NoPlace;
-use crate::engine::idempotency::InFlightSend;
+use crate::engine::elsewhere::Delivery;
 use crate::engine::limiter::TurnPermit;
 use crate::engine::new_task::{new_task, with_id};
 use crate::engine::outcome::{Accepted, LogPosition, Outcome};
@@ -21,7 +21,7 @@ use crate::engine::task_guard::TaskGuard;
 use crate::engine::task_writer::{FirstStep, TaskWriter};
 use crate::engine::turn_scheduler::woken;
 use crate::engine::update::UpdateError;
-use crate::store::{self, Orphan, Owner, Receipt, Snapshot, StoreError};
+use crate::store::{Orphan, Owner, Receipt, Snapshot, StoreError};
 
 /// A message that the agent has been given, for the caller that sent it.
 pub(crate) struct Admitted {
@@ -45,6 +45,8 @@ enum Placed {
     Admitted(Admitted),
     /// Another message was faster: the task has to be read again.
     TooLate(Arc<PendingMessage>),
+    /// Another server works on the task, whose log ended at this sequence number (`generation`).
+    Elsewhere(Arc<PendingMessage>, LogPosition),
 }
 
 impl Engine {
@@ -116,10 +118,16 @@ impl Engine {
         if let Some(id) = task
             && self.find(id, context).await?.is_some()
         {
-            return Box::pin(self.continue_task(pending, first_step)).await;
+            let receipt = pending.receipt();
+            return Box::pin(self.continue_task(pending, receipt, first_step)).await;
         }
         if task.is_some() && !context.dialect.rules().caller_names_tasks {
             return Err(ErrorKind::TaskNotFound.into());
+        }
+        if let Some(in_flight) = &pending.in_flight
+            && let Some(known) = self.reserve(in_flight, &pending).await?
+        {
+            return Ok(Admitted::without_snapshot(known));
         }
         let owner = Owner::of(context);
         let permit = self.enter(&owner).await?;
@@ -130,10 +138,7 @@ impl Engine {
             std::mem::take(&mut pending.request.message),
             &pending.context,
             config.map(|config| with_id(*config, context)),
-            pending
-                .in_flight
-                .as_ref()
-                .map(|in_flight| in_flight.receipt()),
+            pending.receipt(),
             &self.store_handle,
         );
         let snapshot = first_step.is_followed().then(|| new.snapshot());
@@ -152,7 +157,8 @@ impl Engine {
                     context_id: named,
                     ..message
                 };
-                return Box::pin(self.continue_task(pending, first_step)).await;
+                let receipt = pending.receipt();
+                return Box::pin(self.continue_task(pending, receipt, first_step)).await;
             }
         };
         let needs_task = !pending.context.dialect.rules().answers_directly;
@@ -173,59 +179,19 @@ impl Engine {
         Ok(Admitted { accepted, snapshot })
     }
 
-    /// Returns the outcome of a message that was received before, or `None` if it is new.
-    async fn known(
-        &self,
-        in_flight: &InFlightSend,
-        pending: &PendingMessage,
-    ) -> Result<Option<Accepted>, A2aError> {
-        let context = &pending.context;
-        let owner = Owner::of(context);
-        let received = self
-            .store_handle
-            .store
-            .received(&owner, in_flight.message())
-            .await?;
-        let Some(received) = received else {
-            return Ok(None);
-        };
-        in_flight.check_receipt(received.digest, &pending.request)?;
-        Ok(Some(match received.outcome {
-            store::Outcome::Message(message) => {
-                Accepted::Known(Arc::new(Outcome::Message(*message)))
-            }
-            store::Outcome::Task(task) => {
-                let from = self.find(&task, context).await?;
-                let from = LogPosition::from(&from.ok_or_else(|| removed(&task))?);
-                match self.scheduler.active.running(&owner, &task) {
-                    Some(writer) if !from.is_settled => Accepted::Run {
-                        // It came earlier, so that any detach of this run lets its caller go.
-                        detached: 0,
-                        from: Some(from),
-                        writer,
-                    },
-                    _ => Accepted::Known(Arc::new(Outcome::Task(from))),
-                }
-            }
-        }))
-    }
-
     /// Gives a message to the agent for a task that exists.
-    async fn continue_task(
+    pub(crate) async fn continue_task(
         self: &Arc<Self>,
         mut pending: Box<PendingMessage>,
+        receipt: Option<Receipt>,
         first_step: FirstStep,
     ) -> Result<Admitted, A2aError> {
         let owner = Owner::of(&pending.context);
         let id = pending.request.message.task_id.clone().unwrap_or_default();
-        let receipt = pending
-            .in_flight
-            .as_ref()
-            .map(|in_flight| in_flight.receipt());
         let config = pending.request.configuration.as_mut();
         let mut config = config.and_then(|given| given.task_push_notification_config.take());
         let mut pending: Arc<PendingMessage> = pending.into();
-        let mut looked_after = false;
+        let (mut looked_after, mut unanswered) = (false, false);
         loop {
             let context = &pending.context;
             let snapshot = self.snapshot(&id, context).await?;
@@ -246,23 +212,42 @@ impl Engine {
                     .put_config(&owner, config, context.dialect)
                     .await?;
             }
-            let receipt = receipt.clone();
+            let placing = receipt.clone();
             let placed = match self.scheduler.active.running(&owner, &id) {
                 Some(busy) => {
                     let (state, dialect) = (snapshot.task.status.state, snapshot.dialect);
                     // It may have to wait: a copy of the task for each message that does would be too much.
                     drop(snapshot);
-                    let message = (pending, receipt, first_step);
+                    let message = (pending, placing, first_step);
                     self.enqueue(busy, (state, dialect), message).await
                 }
                 None => {
-                    self.resume_idle(snapshot, (pending, receipt, first_step))
+                    self.resume_idle(snapshot, (pending, placing, first_step))
                         .await
                 }
             };
             match placed? {
                 Placed::Admitted(admitted) => return Ok(admitted),
                 Placed::TooLate(again) => pending = again,
+                Placed::Elsewhere(mut posted, head) => {
+                    let delivery = self.deliver(&id, &mut posted, receipt.clone(), head.generation);
+                    match delivery.await? {
+                        Delivery::Written(generation) => {
+                            let outcome = Outcome::Task(LogPosition { generation, ..head });
+                            let known = Accepted::Known(Arc::new(outcome));
+                            return Ok(Admitted::without_snapshot(known));
+                        }
+                        Delivery::Unanswered if unanswered => {
+                            let text =
+                                "the server that works on the task does not take the message";
+                            return Err(A2aError::new(ErrorKind::Unavailable, text));
+                        }
+                        Delivery::Unanswered => unanswered = true,
+                        Delivery::NotTaken => {}
+                    }
+                    pending = posted;
+                    looked_after = false;
+                }
             }
         }
     }
@@ -276,6 +261,7 @@ impl Engine {
         let owner = Owner::of(&pending.context);
         let writer = TaskWriter::for_known(Arc::clone(&self.store_handle), owner.clone(), &known);
         let (state, dialect) = (known.task.status.state, known.dialect);
+        let head = LogPosition::from(&known);
         drop(known);
         let permit = self.enter(&owner).await?;
         let writer = Arc::new(writer);
@@ -289,6 +275,9 @@ impl Engine {
         let generation = match writer.append_message(message.clone(), then, receipt).await {
             Ok(generation) => generation,
             Err(UpdateError::Store(StoreError::Behind(_))) => return Ok(Placed::TooLate(pending)),
+            Err(UpdateError::Store(StoreError::Leased)) => {
+                return Ok(Placed::Elsewhere(pending, head));
+            }
             Err(error) => return Err(error.into()),
         };
         let from = position(&writer, dialect, generation);
@@ -358,16 +347,6 @@ impl Engine {
         };
         Ok(Placed::Admitted(Admitted { accepted, snapshot }))
     }
-}
-
-/// The error for a message that was received before, if the store no longer has its task. Beginning another
-/// task unasked could do twice what was to be done once.
-fn removed(task: &TaskId) -> A2aError {
-    let text = format!(
-        "$.params.message.messageId: a message with this id was received before, and its task `{task}` has been \
-         removed since: send the message with another id to have it worked on again"
-    );
-    A2aError::new(ErrorKind::InvalidParams, text)
 }
 
 /// Reads the task for a caller that follows it from its message on. If that fails the message stays

@@ -1,16 +1,19 @@
 //! Idempotency: messages in flight, by owner and id.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use a2a_transport::Context;
 use a2a_types::{Error as A2aError, ErrorKind, MessageId, SendMessageRequest};
 use ahash::RandomState;
 use hashbrown::HashTable;
+use tokio::runtime::Handle;
 use tokio::sync::OnceCell;
 
 use crate::engine::message_digest::{digest, digest_of_0_1_0};
 use crate::engine::outcome::Accepted;
+use crate::engine::run_state::{Progress, RunState};
+use crate::engine::store_handle::StoreHandle;
 use crate::store::{Owner, Receipt};
 
 /// The messages that this process is answering: a caller that sends one of them again shares its outcome,
@@ -40,6 +43,8 @@ pub(crate) struct InFlightSend {
     pub(crate) accepted: OnceCell<Accepted>,
     hash: u64,
     open: Arc<Open>,
+    /// The store where the message is reserved.
+    reserved: OnceLock<Arc<StoreHandle>>,
 }
 
 impl std::fmt::Debug for InFlightSend {
@@ -96,6 +101,7 @@ impl InFlightSends {
             accepted: OnceCell::new(),
             hash,
             open: Arc::clone(open),
+            reserved: OnceLock::new(),
         });
         let place = Place {
             hash,
@@ -109,6 +115,11 @@ impl InFlightSends {
 impl InFlightSend {
     pub(crate) fn message(&self) -> &MessageId {
         &self.message
+    }
+
+    /// Has its reservation given back when it is dropped, unless something came of it.
+    pub(crate) fn release_in(&self, store_handle: &Arc<StoreHandle>) {
+        self.reserved.get_or_init(|| Arc::clone(store_handle));
     }
 
     /// Returns the receipt that the store keeps of it.
@@ -144,6 +155,16 @@ impl Drop for InFlightSend {
         let mut places = self.open.places();
         if let Ok(place) = places.find_entry(self.hash, this) {
             place.remove();
+        }
+        drop(places);
+        let pending = |run: &RunState| matches!(run.progress, Progress::Pending);
+        let came_to_nothing = self.accepted.get().is_none_or(|it| it.is(pending));
+        if came_to_nothing
+            && let Some(store_handle) = self.reserved.take()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            let (owner, message) = (self.owner.clone(), self.message.clone());
+            runtime.spawn(async move { store_handle.release(&owner, &message).await });
         }
     }
 }

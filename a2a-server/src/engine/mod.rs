@@ -12,6 +12,8 @@
 //! outcome ──► task_writer          the answer to a caller that waits
 //! follower ──► fanout ──► Store    the events of a task, for its followers
 //! maintenance ──► task_guard       leases, orphans, retention
+//! received, elsewhere ──► SharedStore   messages and tasks that another server has
+//! mail ──► admission               what other servers send here
 //! ```
 //!
 //! Imports point one way: `cargo xtask tidy` finds circles. A task is written by its `task_writer` alone.
@@ -19,6 +21,7 @@
 pub(crate) mod active_tasks;
 pub(crate) mod admission;
 pub(crate) mod chunk_buffer;
+pub(crate) mod elsewhere;
 pub(crate) mod erased_agent;
 mod error;
 pub(crate) mod fanout;
@@ -26,11 +29,13 @@ pub(crate) mod follower;
 pub(crate) mod idempotency;
 pub(crate) mod limiter;
 pub(crate) mod log_writer;
+pub(crate) mod mail;
 pub(crate) mod maintenance;
 pub(crate) mod message_digest;
 pub(crate) mod new_task;
 pub(crate) mod outcome;
 pub(crate) mod pending_message;
+pub(crate) mod received;
 pub(crate) mod run_state;
 pub(crate) mod store_handle;
 pub(crate) mod task_guard;
@@ -133,6 +138,7 @@ impl Engine {
             let text = format!("a task that is {} cannot be canceled", state.as_str());
             return Err(A2aError::new(ErrorKind::TaskNotCancelable, text));
         }
+        let mut shared = self.store_handle.store.shared();
         // The loop ends when the task has ended, whatever the agent does.
         while !snapshot.task.status.state.is_terminal() {
             match self.scheduler.active.running(&owner, task) {
@@ -144,7 +150,11 @@ impl Engine {
                     let store_handle = Arc::clone(&self.store_handle);
                     let writer = TaskWriter::for_known(store_handle, owner.clone(), &snapshot);
                     writer.belong_to(context.trace.clone()).await;
-                    match writer.seize(TaskState::Canceled).await {
+                    let canceled = match shared.take() {
+                        Some(shared) => self.cancel_elsewhere(shared, &writer).await,
+                        None => writer.seize(TaskState::Canceled).await,
+                    };
+                    match canceled {
                         // It changed in between: looked at again.
                         Ok(()) | Err(UpdateError::Store(StoreError::Behind(_))) => {}
                         Err(error) => return Err(error.into()),

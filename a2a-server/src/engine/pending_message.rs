@@ -7,6 +7,7 @@ use a2a_types::{Object, SendMessageRequest};
 
 use crate::engine::idempotency::InFlightSend;
 use crate::engine::limiter::HeldBytes;
+use crate::store::Receipt;
 
 /// A request whose message is in the task's history.
 #[derive(Clone, Debug)]
@@ -30,6 +31,11 @@ impl PendingMessage {
             in_flight: None,
             held: None,
         }
+    }
+
+    /// Returns the receipt that the store keeps of the message, if it is recognised when it is sent again.
+    pub(crate) fn receipt(&self) -> Option<Receipt> {
+        Some(self.in_flight.as_ref()?.receipt())
     }
 }
 

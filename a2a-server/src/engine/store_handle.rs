@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use a2a_types::TaskId;
+use a2a_types::{MessageId, TaskId};
 use tokio::sync::Notify;
 
 use crate::engine::fanout::Fanouts;
@@ -83,6 +83,16 @@ impl StoreHandle {
         Lease::Seized {
             holder: Arc::clone(&self.holder),
             term: self.term,
+        }
+    }
+
+    /// Gives back the reservation of a message of which nothing came.
+    pub(crate) async fn release(&self, owner: &Owner, message: &MessageId) {
+        if let Some(shared) = self.store.shared()
+            && let Err(error) = shared.release(owner, message, &self.holder).await
+        {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(error, "could not give back a message: it runs out");
         }
     }
 

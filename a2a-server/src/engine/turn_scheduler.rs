@@ -22,7 +22,7 @@ use crate::store::StoreError;
 /// Runs the agent's turns, apart from any caller: a caller that disconnects stops none.
 pub(crate) struct TurnScheduler {
     agent: Arc<dyn ErasedAgent>,
-    cancel_grace: Duration,
+    pub(crate) cancel_grace: Duration,
     pub(crate) active: ActiveTasks,
 }
 

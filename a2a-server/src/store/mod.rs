@@ -9,6 +9,7 @@ pub mod limits;
 mod memory;
 mod owner;
 mod read;
+mod shared;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[cfg(feature = "suite")]
@@ -31,6 +32,7 @@ pub use owner::Owner;
 pub use read::{
     Listing, Logged, Notification, Orphan, Outcome, Page, Place, Received, Snapshot, Tail,
 };
+pub use shared::{MAX_MAIL, Mail, MailContent, SharedStore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteReport, SqliteStore};
 pub(crate) use timed::Timed;
@@ -191,8 +193,8 @@ pub trait Store: Send + Sync + 'static {
         settlement: Settlement,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Prolongs every lease that a holder has not given back or lost, for `term` from now by the
-    /// store's clock.
+    /// Prolongs every lease that a holder has not given back or lost, and its reservations, for `term` from now
+    /// by the store's clock.
     fn renew<'a>(
         &'a self,
         holder: &'a str,
@@ -206,4 +208,9 @@ pub trait Store: Send + Sync + 'static {
     /// Forgets ended tasks that are too old or too many, the oldest first, and those that have waited
     /// too long for their caller, with all that belongs to them; yields how many.
     fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>>;
+
+    /// Returns what several servers need to share this store, or `None` if only one may use it.
+    fn shared(&self) -> Option<&dyn SharedStore> {
+        None
+    }
 }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
-    Retention, Settlement, Snapshot, Store, StoreError, Tail, WakeHub,
+    Retention, Settlement, SharedStore, Snapshot, Store, StoreError, Tail, WakeHub,
 };
 
 /// A store that records the duration of each method as a metric.
@@ -159,6 +159,10 @@ impl<S: Store> Store for Timed<S> {
 
     fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
         timed("sweep", self.0.sweep(retention))
+    }
+
+    fn shared(&self) -> Option<&dyn SharedStore> {
+        self.0.shared()
     }
 }
 

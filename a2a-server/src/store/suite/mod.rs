@@ -36,6 +36,7 @@ mod receipt;
 mod renew;
 mod sample;
 mod saw;
+mod shared;
 mod sweep;
 mod watch;
 mod writer;
@@ -120,6 +121,7 @@ const CASES: &[&[Case]] = &[
     receipt::CASES,
     outbox::CASES,
     sweep::CASES,
+    shared::CASES,
     race::CASES,
     random::CASES,
 ];

@@ -99,6 +99,11 @@ impl Log {
         }
     }
 
+    /// Returns whether this holder has a lease that has not run out.
+    pub(super) fn is_leased_to(&self, holder: &str) -> bool {
+        *self.holder == *holder && self.is_leased()
+    }
+
     fn is_leased(&self) -> bool {
         self.leased_until
             .is_some_and(|until| until > Instant::now())

@@ -3,21 +3,24 @@
 
 mod log;
 mod outbox;
+mod replicas;
+mod shared;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use a2a_server::{
     Append, Appended, BoxFuture, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page,
-    Place, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError, Tail, WakeHub,
-    limits, suite,
+    Place, Receipt, Received, Retention, Settlement, SharedStore, Snapshot, Store, StoreError,
+    Tail, WakeHub, limits, suite,
 };
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::time::Instant;
 
 use log::Log;
 use outbox::Outbox;
+use shared::Shared;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keeps_every_promise() {
@@ -25,37 +28,50 @@ async fn keeps_every_promise() {
     assert_eq!(violations, []);
 }
 
-/// The suite sees what is asked of it: the same store without its wake-up is found out.
+/// The suite sees what is asked of it: the same store with any of these faults is found out.
 #[tokio::test(flavor = "multi_thread")]
-async fn is_found_out_without_its_wake_up() {
-    let deaf = || async {
-        OwnStore {
-            wakes: false,
-            ..OwnStore::default()
-        }
-    };
-    let violations = suite::run(deaf).await;
-    assert!(
-        violations.iter().any(|it| it.case.starts_with("watch.")),
-        "{violations:?}"
-    );
-}
-
-/// Everything in one map under one lock.
-pub(crate) struct OwnStore {
-    kept: Mutex<Kept>,
-    wake_hub: WakeHub,
-    wakes: bool,
-}
-
-impl Default for OwnStore {
-    fn default() -> Self {
-        Self {
-            kept: Mutex::default(),
-            wake_hub: WakeHub::default(),
-            wakes: true,
-        }
+async fn is_found_out_with_a_fault() {
+    let faults = [
+        (Fault::WakesNobody, "watch.tells_of_growth"),
+        (Fault::ReservesTwice, "shared.reserved_once"),
+        (Fault::KeepsReservations, "shared.reservation_runs_out"),
+        (Fault::ReservesWhatIsKnown, "shared.outcome_counts"),
+        (Fault::GivesMailToAnybody, "shared.mail_follows_the_lease"),
+        (Fault::GivesMailTwice, "shared.mail_in_order"),
+        (Fault::KeepsMail, "shared.withdrawn"),
+        (Fault::TakesAnyMail, "shared.so_much_mail"),
+    ];
+    for (fault, case) in faults {
+        let broken = || async move {
+            OwnStore {
+                fault: Some(fault),
+                ..OwnStore::default()
+            }
+        };
+        let case = suite::cases().find(|it| it.name == case).unwrap();
+        assert!(case.check(broken).await.is_err(), "{fault:?}");
     }
+}
+
+/// A deliberate fault.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Fault {
+    WakesNobody,
+    ReservesTwice,
+    KeepsReservations,
+    ReservesWhatIsKnown,
+    GivesMailToAnybody,
+    GivesMailTwice,
+    KeepsMail,
+    TakesAnyMail,
+}
+
+/// Everything in one map under one lock; its clones are one store for several servers.
+#[derive(Clone, Default)]
+pub(crate) struct OwnStore {
+    kept: Arc<Mutex<Kept>>,
+    wake_hub: Arc<WakeHub>,
+    fault: Option<Fault>,
 }
 
 #[derive(Default)]
@@ -63,6 +79,7 @@ struct Kept {
     logs: BTreeMap<(Owner, TaskId), Log>,
     receipts: BTreeMap<(Owner, MessageId), (Received, Instant)>,
     outbox: Outbox,
+    shared: Shared,
 }
 
 impl Kept {
@@ -84,6 +101,7 @@ impl Kept {
     fn note(&mut self, owner: &Owner, receipt: Option<Receipt>, outcome: Outcome) {
         if let Some(receipt) = receipt {
             let received = Received::new(receipt.digest, outcome);
+            self.shared.outcome(owner, &receipt.message);
             let key = (owner.clone(), receipt.message);
             self.receipts
                 .insert(key, (received, Instant::now() + receipt.term));
@@ -167,6 +185,7 @@ impl Kept {
         for key in &gone {
             self.logs.remove(key);
             self.outbox.forget_task(key);
+            self.shared.forget_task(key);
             wake_hub.remove(&key.0, &key.1);
         }
         gone.len()
@@ -219,7 +238,7 @@ impl Store for OwnStore {
         let mut kept = self.kept();
         let added = kept.append(owner, task, append);
         let added = added.and_then(|()| kept.log(owner, task)).map(|log| {
-            if self.wakes {
+            if self.fault != Some(Fault::WakesNobody) {
                 self.wake_hub.wake(owner, task, log.generation());
             }
             log.appended()
@@ -368,6 +387,7 @@ impl Store for OwnStore {
             .logs
             .values_mut()
             .for_each(|log| log.renew(holder, term));
+        self.kept().shared.renew(holder, term);
         ready(Ok(()))
     }
 
@@ -380,5 +400,9 @@ impl Store for OwnStore {
 
     fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
         ready(Ok(self.kept().sweep(retention, &self.wake_hub)))
+    }
+
+    fn shared(&self) -> Option<&dyn SharedStore> {
+        Some(self)
     }
 }

@@ -1,0 +1,146 @@
+//! Tasks that another server of the same store works on: messages and cancellations reach them by mail.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_types::{Event, MessageId, TaskId, TaskState};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+
+use crate::engine::Engine;
+use crate::engine::pending_message::PendingMessage;
+use crate::engine::task_writer::TaskWriter;
+use crate::engine::update::UpdateError;
+use crate::store::{
+    Logged, Mail, MailContent, Owner, Receipt, SharedStore, Store, StoreError, Tail,
+};
+
+/// What came of a message that was posted.
+pub(crate) enum Delivery {
+    /// It is in the log, under this sequence number (`generation`).
+    Written(u64),
+    /// Nobody has taken it.
+    NotTaken,
+    /// It was taken, and not written.
+    Unanswered,
+}
+
+impl Engine {
+    /// Has the server that works on a task take a message, whose place in the log is after `head`.
+    pub(crate) async fn deliver(
+        &self,
+        task: &TaskId,
+        pending: &mut Arc<PendingMessage>,
+        receipt: Option<Receipt>,
+        mut head: u64,
+    ) -> Result<Delivery, StoreError> {
+        let store = &self.store_handle.store;
+        let shared = store.shared().ok_or(StoreError::Leased)?;
+        let PendingMessage {
+            request, context, ..
+        } = Arc::make_mut(pending);
+        if request.message.message_id.is_empty() {
+            request.message.message_id = MessageId::random();
+        }
+        let owner = Owner::of(context);
+        let content = MailContent::Message {
+            request: Box::new(request.clone()),
+            context: Box::new(context.clone()),
+            receipt,
+        };
+        let mail = Mail::new(owner.clone(), task.clone(), content);
+        let mut changes = store.watch(&owner, task).await?;
+        shared.post(mail.clone()).await?;
+        let posted = Instant::now();
+        let message = &request.message.message_id;
+        let mut is_taken = false;
+        loop {
+            if let Some(place) = find(&**store, &mail, message, &mut head).await? {
+                return Ok(Delivery::Written(place));
+            }
+            if !is_taken && posted.elapsed() > TAKEN_WITHIN {
+                if shared.withdraw(&mail).await? {
+                    return Ok(Delivery::NotTaken);
+                }
+                is_taken = true;
+            }
+            // Whoever has taken it and is gone has lost the lease by then.
+            if posted.elapsed() > TAKEN_WITHIN + self.store_handle.term {
+                return Ok(Delivery::Unanswered);
+            }
+            changed(&mut changes).await;
+        }
+    }
+
+    /// Cancels a task that no agent works on here: if an agent works on it elsewhere, that one is asked to stop,
+    /// and has the time for it that an agent has here.
+    pub(crate) async fn cancel_elsewhere(
+        &self,
+        shared: &dyn SharedStore,
+        writer: &TaskWriter,
+    ) -> Result<(), UpdateError> {
+        match writer.status(TaskState::Canceled, None, None).await {
+            Err(UpdateError::Store(StoreError::Leased)) => {}
+            canceled => return canceled,
+        }
+        let (owner, task) = (writer.owner().clone(), writer.task_id().clone());
+        let mut changes = self.store_handle.store.watch(&owner, &task).await?;
+        let mail = Mail::new(owner, task, MailContent::Cancel);
+        shared.post(mail.clone()).await?;
+        let ended = async {
+            while !writer.snapshot().await?.task.status.state.is_terminal() {
+                changed(&mut changes).await;
+            }
+            Ok(())
+        };
+        let patience = self.scheduler.cancel_grace + TAKEN_WITHIN;
+        match timeout(patience, ended).await {
+            Ok(ended) => ended,
+            Err(_) => {
+                shared.withdraw(&mail).await?;
+                writer.seize(TaskState::Canceled).await
+            }
+        }
+    }
+}
+
+/// Looks for a message in the log after `head`, which goes on to the end of what was read.
+async fn find(
+    store: &dyn Store,
+    mail: &Mail,
+    message: &MessageId,
+    head: &mut u64,
+) -> Result<Option<u64>, StoreError> {
+    loop {
+        match store.events_after(&mail.owner, &mail.task, *head).await? {
+            Tail::Events(events) if events.is_empty() => return Ok(None),
+            Tail::Events(events) => {
+                for Logged { generation, event } in events {
+                    *head = generation;
+                    if matches!(&*event, Event::Message(it) if it.message_id == *message) {
+                        return Ok(Some(generation));
+                    }
+                }
+            }
+            // These events are not kept any more: the task tells whether the message was among them.
+            Tail::Unknown => {
+                let snapshot = store.snapshot(&mail.owner, &mail.task).await?;
+                let snapshot = snapshot.ok_or(StoreError::NoTask)?;
+                *head = snapshot.generation;
+                let mut history = snapshot.task.history.iter();
+                let is_there = history.any(|it| it.message_id == *message);
+                return Ok(is_there.then_some(snapshot.generation));
+            }
+        }
+    }
+}
+
+/// Waits until a log has changed, or may have: a store may miss the changes that other servers make.
+async fn changed(changes: &mut watch::Receiver<u64>) {
+    drop(timeout(LOOK_EVERY, changes.changed()).await);
+}
+
+/// Interval at which a server looks for what other servers do.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Time after which mail is taken back that its server has not taken.
+const TAKEN_WITHIN: Duration = Duration::from_secs(2);

@@ -1,0 +1,81 @@
+//! Mail of other servers of the same store, for the tasks that this one works on.
+
+use std::sync::Arc;
+
+use a2a_types::size::size_of_request;
+use futures_util::future::join_all;
+
+use crate::engine::Engine;
+use crate::engine::elsewhere::LOOK_EVERY;
+use crate::engine::pending_message::PendingMessage;
+use crate::engine::task_writer::FirstStep;
+use crate::store::{Mail, MailContent};
+
+impl Engine {
+    /// Takes mail for the tasks that this server works on, again and again until the server closes or is dropped.
+    pub(crate) fn begin_to_take_mail(self: &Arc<Self>) {
+        if self.store_handle.store.shared().is_none() {
+            return;
+        }
+        let engine = Arc::downgrade(self);
+        tokio::spawn(async move {
+            let mut beat = tokio::time::interval(LOOK_EVERY);
+            while let Some(engine) = engine.upgrade().filter(|it| !it.closed.is_cancelled()) {
+                engine.take_mail().await;
+                drop(engine);
+                beat.tick().await;
+            }
+        });
+    }
+
+    async fn take_mail(self: &Arc<Self>) {
+        let Some(shared) = self.store_handle.store.shared() else {
+            return;
+        };
+        match shared.take_mail(&self.store_handle.holder, AT_ONCE).await {
+            Ok(all) => {
+                // What is for one task stays in order, and nothing waits for another task.
+                let by_task = all.chunk_by(|one, next| one.task == next.task);
+                let opened = by_task.map(|mail| async move {
+                    for mail in mail {
+                        self.open(mail).await;
+                    }
+                });
+                join_all(opened).await;
+            }
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(error, "could not look for mail of other servers");
+            }
+        }
+    }
+
+    async fn open(self: &Arc<Self>, mail: &Mail) {
+        let (request, context, receipt) = match &mail.content {
+            MailContent::Cancel => {
+                let running = self.scheduler.active.running(&mail.owner, &mail.task);
+                return running.into_iter().for_each(|writer| writer.cancel());
+            }
+            MailContent::Message {
+                request,
+                context,
+                receipt,
+            } => (request, context, receipt),
+        };
+        let mut pending = PendingMessage::new((**request).clone(), (**context).clone());
+        let placed = match self.limiter.hold(size_of_request(request)) {
+            Ok(held) => {
+                pending.held = Some(Arc::new(held));
+                let (pending, receipt) = (Box::new(pending), receipt.clone());
+                self.continue_task(pending, receipt, FirstStep::Apart).await
+            }
+            Err(error) => Err(error.into()),
+        };
+        if let Err(error) = placed {
+            tracing::warn!(task = %mail.task, %error, "did not take a message that another server has posted");
+        }
+    }
+}
+
+/// Maximum number of pieces of mail that are taken at once.
+const AT_ONCE: usize = 100;

@@ -1,0 +1,92 @@
+//! Messages that were received before, here or by another server of the same store.
+
+use std::sync::Arc;
+
+use a2a_types::{Error as A2aError, ErrorKind, TaskId};
+
+use crate::engine::Engine;
+use crate::engine::elsewhere::LOOK_EVERY;
+use crate::engine::idempotency::InFlightSend;
+use crate::engine::outcome::{Accepted, LogPosition, Outcome};
+use crate::engine::pending_message::PendingMessage;
+use crate::engine::store_handle::StoreHandle;
+use crate::store::{self, Owner, StoreError};
+
+impl Engine {
+    /// Returns the outcome of a message that was received before, or `None` if it is new.
+    pub(crate) async fn known(
+        &self,
+        in_flight: &InFlightSend,
+        pending: &PendingMessage,
+    ) -> Result<Option<Accepted>, A2aError> {
+        let context = &pending.context;
+        let owner = Owner::of(context);
+        let received = self
+            .store_handle
+            .store
+            .received(&owner, in_flight.message())
+            .await?;
+        let Some(received) = received else {
+            return Ok(None);
+        };
+        in_flight.check_receipt(received.digest, &pending.request)?;
+        Ok(Some(match received.outcome {
+            store::Outcome::Message(message) => {
+                Accepted::Known(Arc::new(Outcome::Message(*message)))
+            }
+            store::Outcome::Task(task) => {
+                let from = self.find(&task, context).await?;
+                let from = LogPosition::from(&from.ok_or_else(|| removed(&task))?);
+                match self.scheduler.active.running(&owner, &task) {
+                    Some(writer) if !from.is_settled => Accepted::Run {
+                        // It came earlier, so that any detach of this run lets its caller go.
+                        detached: 0,
+                        from: Some(from),
+                        writer,
+                    },
+                    _ => Accepted::Known(Arc::new(Outcome::Task(from))),
+                }
+            }
+        }))
+    }
+
+    /// Has no other server that shares the store work on a message that is new; returns its outcome if one did.
+    pub(crate) async fn reserve(
+        &self,
+        in_flight: &InFlightSend,
+        pending: &PendingMessage,
+    ) -> Result<Option<Accepted>, A2aError> {
+        let Some(shared) = self.store_handle.store.shared() else {
+            return Ok(None);
+        };
+        let owner = Owner::of(&pending.context);
+        let StoreHandle { holder, term, .. } = &*self.store_handle;
+        let receipt = in_flight.receipt();
+        loop {
+            match shared.reserve(&owner, &receipt, holder, *term).await {
+                Ok(()) => {
+                    in_flight.release_in(&self.store_handle);
+                    return Ok(None);
+                }
+                Err(StoreError::Received) => {
+                    if let Some(known) = self.known(in_flight, pending).await? {
+                        return Ok(Some(known));
+                    }
+                }
+                // Its outcome is in the store as soon as there is one.
+                Err(StoreError::Leased) => tokio::time::sleep(LOOK_EVERY).await,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// The error for a message that was received before, if the store no longer has its task. Beginning another
+/// task unasked could do twice what was to be done once.
+fn removed(task: &TaskId) -> A2aError {
+    let text = format!(
+        "$.params.message.messageId: a message with this id was received before, and its task `{task}` has been \
+         removed since: send the message with another id to have it worked on again"
+    );
+    A2aError::new(ErrorKind::InvalidParams, text)
+}

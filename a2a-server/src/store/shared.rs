@@ -1,0 +1,98 @@
+//! Store that several servers share: reservations of messages, and mail between servers.
+
+use std::time::Duration;
+
+use a2a_transport::{BoxFuture, Context};
+use a2a_types::{MessageId, SendMessageRequest, TaskId};
+use uuid::Uuid;
+
+use super::{Owner, Receipt, StoreError};
+
+/// The part of a [`Store`](super::Store) that several servers need when they share it: each message is worked on by
+/// one of them, and each task is reached through any of them.
+pub trait SharedStore: Send + Sync {
+    /// Reserves a message for one server, before its agent gets it. Who holds the reservation already may reserve it
+    /// again. It lasts for `term` by the store's clock, and is prolonged with the holder's leases by
+    /// [`Store::renew`](super::Store::renew). What is stored of the message ends it: a task, an addition to one, or
+    /// an answer, whoever stores that.
+    ///
+    /// Errors: [`StoreError::Received`] if an outcome is known; [`StoreError::Leased`] if another holder has a
+    /// reservation that has not run out.
+    fn reserve<'a>(
+        &'a self,
+        owner: &'a Owner,
+        receipt: &'a Receipt,
+        holder: &'a str,
+        term: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// Gives a reservation back, if this holder has it.
+    fn release<'a>(
+        &'a self,
+        owner: &'a Owner,
+        message: &'a MessageId,
+        holder: &'a str,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// Leaves mail for the server that holds the lease of a task. It goes with its task.
+    ///
+    /// Errors: [`StoreError::NoTask`]; [`StoreError::Full`] if the task has [`MAX_MAIL`] pieces of mail already.
+    fn post(&self, mail: Mail) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Takes mail back; returns `false` if it is not there any more.
+    fn withdraw<'a>(&'a self, mail: &'a Mail) -> BoxFuture<'a, Result<bool, StoreError>>;
+
+    /// Takes mail for the tasks of which this holder has a lease that has not run out, at most so many; that of one
+    /// task in the order in which it was posted. Nobody else gets it.
+    fn take_mail<'a>(
+        &'a self,
+        holder: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Mail>, StoreError>>;
+}
+
+/// Maximum number of pieces of mail that wait for one task.
+pub const MAX_MAIL: usize = 64;
+
+/// Mail for the server that works on a task.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Mail {
+    /// Id of this piece of mail, a UUID.
+    pub id: String,
+    /// Owner of the task.
+    pub owner: Owner,
+    /// The task.
+    pub task: TaskId,
+    /// What its server is to do.
+    pub content: MailContent,
+}
+
+/// What the server that works on a task is asked to do.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum MailContent {
+    /// To give the agent a message.
+    Message {
+        /// The request with the message.
+        request: Box<SendMessageRequest>,
+        /// Its caller and circumstances.
+        context: Box<Context>,
+        /// Receipt to be stored with the message.
+        receipt: Option<Receipt>,
+    },
+    /// To have the agent stop, and cancel the task.
+    Cancel,
+}
+
+impl Mail {
+    /// Makes a piece of mail with an id of its own.
+    pub fn new(owner: Owner, task: TaskId, content: MailContent) -> Self {
+        Self {
+            id: Uuid::new_v4().to_string(),
+            owner,
+            task,
+            content,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Cases of a store that several servers share; a store that only one may use passes them unasked.
+
+use a2a_types::{Message, TaskId};
+
+use super::super::{MAX_MAIL, Mail, MailContent, NewTask, Owner, Receipt, SharedStore, StoreError};
+use super::bench::{Bench, eventually};
+use super::sample::{LONG, NONE, SHORT, ada, new, owner, receipt, seized};
+use super::saw::{Checked, Saw, holds, refused, same};
+
+super::promises! {
+    "shared":
+    reserved_once = "a message is reserved for one holder until that one gives it back";
+    reservation_runs_out = "a reservation that is not prolonged runs out, and one that is prolonged does not";
+    outcome_counts = "what is stored of a message ends its reservation, and before that nothing is known of it";
+    reserved_by_owner = "messages of two owners with one id are two";
+    mail_in_order = "the holder of a lease gets the mail of its task, in order, each piece once";
+    mail_follows_the_lease = "mail that was not taken goes to the next holder of the lease";
+    withdrawn = "mail is taken back unless it was taken";
+    mail_with_its_task = "there is no mail for a task that is not there";
+    so_much_mail = "mail beyond what a task may have is refused";
+}
+
+async fn reserve(shared: &dyn SharedStore, owner: &Owner, holder: &str) -> Result<(), StoreError> {
+    let receipt: Receipt = receipt("m");
+    shared.reserve(owner, &receipt, holder, LONG).await
+}
+
+async fn reserved_once(bench: Bench) -> Checked {
+    let Some(shared) = bench.store.shared() else {
+        return Ok(());
+    };
+    reserve(shared, &ada(), "h").await?;
+    reserve(shared, &ada(), "h").await?;
+    refused!(reserve(shared, &ada(), "i").await, StoreError::Leased);
+    // Only its holder can give it back.
+    shared.release(&ada(), &"m".into(), "i").await?;
+    refused!(reserve(shared, &ada(), "i").await, StoreError::Leased);
+    shared.release(&ada(), &"m".into(), "h").await?;
+    reserve(shared, &ada(), "i").await?;
+    refused!(reserve(shared, &ada(), "h").await, StoreError::Leased);
+    Ok(())
+}
+
+async fn reservation_runs_out(bench: Bench) -> Checked {
+    let Some(shared) = bench.store.shared() else {
+        return Ok(());
+    };
+    for (holder, message) in [("h", "lost"), ("i", "kept")] {
+        let receipt = receipt(message);
+        shared.reserve(&ada(), &receipt, holder, SHORT).await?;
+    }
+    bench.store.renew("i", LONG).await?;
+    eventually("a reservation runs out", || async {
+        match shared.reserve(&ada(), &receipt("lost"), "j", LONG).await {
+            Ok(()) => Ok(Some(())),
+            Err(StoreError::Leased) => Ok(None),
+            Err(other) => Err(Saw::from(other)),
+        }
+    })
+    .await?;
+    refused!(
+        shared.reserve(&ada(), &receipt("kept"), "j", LONG).await,
+        StoreError::Leased
+    );
+    Ok(())
+}
+
+async fn outcome_counts(bench: Bench) -> Checked {
+    let Some(shared) = bench.store.shared() else {
+        return Ok(());
+    };
+    reserve(shared, &ada(), "h").await?;
+    let found = bench.store.received(&ada(), &"m".into()).await?;
+    same("what became of it", found, None)?;
+    let begun = NewTask {
+        receipt: Some(receipt("m")),
+        ..new("t")
+    };
+    bench.create(&ada(), begun).await?;
+    for holder in ["h", "i"] {
+        refused!(reserve(shared, &ada(), holder).await, StoreError::Received);
+    }
+    let answered = receipt("answered");
+    shared.reserve(&ada(), &answered, "h", LONG).await?;
+    let answer = Message::agent("hello");
+    bench
+        .store
+        .keep_answer(&ada(), answered.clone(), answer)
+        .await?;
+    refused!(
+        shared.reserve(&ada(), &answered, "i", LONG).await,
+        StoreError::Received
+    );
+    // Given back too late, it changes nothing.
+    shared.release(&ada(), &"answered".into(), "h").await?;
+    let found = bench.store.received(&ada(), &"answered".into()).await?;
+    holds("the answer is known", found.is_some())
+}
+
+async fn reserved_by_owner(bench: Bench) -> Checked {
+    let Some(shared) = bench.store.shared() else {
+        return Ok(());
+    };
+    reserve(shared, &ada(), "h").await?;
+    reserve(shared, &owner("bob"), "i").await?;
+    Ok(())
+}
+
+fn cancel(task: &str) -> Mail {
+    Mail::new(ada(), TaskId::from(task), MailContent::Cancel)
+}
+
+async fn taken(shared: &dyn SharedStore, holder: &str) -> Checked<Vec<String>> {
+    let mail = shared.take_mail(holder, 1000).await?;
+    Ok(mail.into_iter().map(|mail| mail.id).collect())
+}
+
+async fn mail_in_order(bench: Bench) -> Checked {
+    let Some(shared) = bench.store.shared() else {
+        return Ok(());
+    };
+    bench.begin("t").await?;
+    let all = [cancel("t"), cancel("t"), cancel("t")];
+    for mail in &all {
+        shared.post(mail.clone()).await?;
+    }
+    let ids = all.map(|mail| mail.id);
+    same("the mail of others", taken(shared, "i").await?, vec![])?;
+    let first = shared.take_mail("h", 2).await?;
+    let first: Vec<_> = first.into_iter().map(|mail| mail.id).collect();
+    same("the first mail", first, ids[..2].to_vec())?;
+    same("the rest", taken(shared, "h").await?, ids[2..].to_vec())?;
+    same("what is left", taken(shared, "h").await?, vec![])
+}
+
+async fn mail_follows_the_lease(bench: Bench) -> Checked {
+    let Some(shared) = bench.store.shared() else {
+        return Ok(());
+    };
+    let mut writer = bench.begin("t").await?;
+    let mail = cancel("t");
+    shared.post(mail.clone()).await?;
+    writer.write(writer.with(seized("i", LONG), vec![])).await?;
+    same("without the lease", taken(shared, "h").await?, vec![])?;
+    writer.write(writer.with(seized("j", NONE), vec![])).await?;
+    same(
+        "with a lease that ran out",
+        taken(shared, "j").await?,
+        vec![],
+    )?;
+    writer.write(writer.with(seized("k", LONG), vec![])).await?;
+    same("with the lease", taken(shared, "k").await?, vec![mail.id])
+}
+
+async fn withdrawn(bench: Bench) -> Checked {
+    let Some(shared) = bench.store.shared() else {
+        return Ok(());
+    };
+    bench.begin("t").await?;
+    let (one, other) = (cancel("t"), cancel("t"));
+    for mail in [&one, &other] {
+        shared.post(mail.clone()).await?;
+    }
+    holds("it is there", shared.withdraw(&one).await?)?;
+    holds("it is gone", !shared.withdraw(&one).await?)?;
+    same(
+        "the mail",
+        taken(shared, "h").await?,
+        vec![other.id.clone()],
+    )?;
+    holds("it was taken", !shared.withdraw(&other).await?)
+}
+
+async fn mail_with_its_task(bench: Bench) -> Checked {
+    let Some(shared) = bench.store.shared() else {
+        return Ok(());
+    };
+    refused!(shared.post(cancel("t")).await, StoreError::NoTask);
+    bench.begin("t").await?;
+    let of_another = Mail::new(owner("bob"), "t".into(), MailContent::Cancel);
+    refused!(shared.post(of_another).await, StoreError::NoTask);
+    Ok(())
+}
+
+async fn so_much_mail(bench: Bench) -> Checked {
+    let Some(shared) = bench.store.shared() else {
+        return Ok(());
+    };
+    bench.begin("t").await?;
+    bench.begin("u").await?;
+    for _ in 0..MAX_MAIL {
+        shared.post(cancel("t")).await?;
+    }
+    refused!(shared.post(cancel("t")).await, StoreError::Full);
+    shared.post(cancel("u")).await?;
+    let mail = taken(shared, "h").await?;
+    same("how much mail", mail.len(), MAX_MAIL + 1)?;
+    Ok(shared.post(cancel("t")).await?)
+}

@@ -1,0 +1,173 @@
+//! Two servers that share a store.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_client::{Client, Error, SendMessageResponse};
+use a2a_server::{
+    Agent, Failure, NewTask, Owner, Principal, Recovery, Server, ServerBuilder, Store, Turn,
+    TurnLimits,
+};
+use a2a_types::{Dialect, ErrorKind, Message, Task, TaskState};
+
+use super::OwnStore;
+use crate::engine::{Worker, card, task, until};
+
+/// Longer than any of these tests takes: nothing here may need it to run out.
+const LONG: Duration = Duration::from_secs(3600);
+
+/// Has the other server time to get the same message.
+struct Late(Worker);
+
+impl Agent for Late {
+    async fn run(&self, turn: Turn) -> Result<(), Failure> {
+        for _ in 0..20 {
+            tokio::task::yield_now().await;
+        }
+        self.0.run(turn).await
+    }
+}
+
+fn builder(worker: &Worker, store: &OwnStore) -> ServerBuilder {
+    Server::builder(card(), Late(worker.clone()))
+        .store(store.clone())
+        .lease(LONG)
+        .cancel_grace(LONG)
+}
+
+/// Two servers with an agent each.
+fn replicas() -> [(Worker, Client); 2] {
+    let store = OwnStore::default();
+    [Worker::default(), Worker::default()].map(|worker| {
+        let server = builder(&worker, &store).build().unwrap();
+        (worker, Client::new(server))
+    })
+}
+
+fn to(task: &Task, text: &str) -> Message {
+    Message {
+        task_id: Some(task.id.clone()),
+        ..Message::user(text)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thousand_messages_that_both_get_are_worked_on_once() {
+    let [(one, here), (other, there)] = replicas();
+    let sends = (0..1000).map(|number| {
+        let command = if number % 2 == 0 { "echo" } else { "reply" };
+        let message = Message::user(format!("{command} {number}"));
+        let mut both = [here.clone(), there.clone()];
+        // Each gets half of them first.
+        both.rotate_left(number / 2 % 2);
+        tokio::spawn(async move {
+            let both = both.map(|client| {
+                let message = message.clone();
+                tokio::spawn(async move { client.send(message).await.unwrap() })
+            });
+            let [first, second] = both;
+            let (first, second) = (first.await.unwrap(), second.await.unwrap());
+            match (&first, &second) {
+                (SendMessageResponse::Task(first), SendMessageResponse::Task(second)) => {
+                    assert_eq!(first.id, second.id);
+                }
+                _ => assert_eq!(first, second),
+            }
+        })
+    });
+    let sends: Vec<_> = sends.collect();
+    for send in sends {
+        send.await.unwrap();
+    }
+    assert_eq!(one.runs() + other.runs(), 1000);
+    assert!(one.runs() > 0 && other.runs() > 0, "one has done it all");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_reaches_a_task_that_the_other_works_on() {
+    let [(one, here), (other, there)] = replicas();
+    let begun = task(here.send("wait").return_immediately().await.unwrap());
+    one.begun.notified().await;
+    let sent = to(&begun, "echo more");
+    let again = sent.clone();
+    let sending = tokio::spawn(async move { there.send(again).await.unwrap() });
+    let is_there = |task: &Task| {
+        task.history
+            .iter()
+            .any(|it| it.message_id == sent.message_id)
+    };
+    while !is_there(&here.get_task(begun.id.clone(), None).await.unwrap()) {
+        tokio::task::yield_now().await;
+    }
+    one.go_on.open();
+    let done = task(sending.await.unwrap());
+    assert_eq!(done.status.state, TaskState::Completed);
+    assert_eq!(done.artifacts.len(), 1);
+    assert_eq!((one.runs(), other.runs()), (2, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_is_canceled_that_the_other_works_on() {
+    let [(one, here), (_, there)] = replicas();
+    let begun = task(here.send("wait").return_immediately().await.unwrap());
+    one.begun.notified().await;
+    let canceled = there.cancel_task(begun.id.clone()).await.unwrap();
+    assert_eq!(canceled.status.state, TaskState::Canceled);
+    until(&here, &begun.id, TaskState::Canceled).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_of_one_is_answered_at_the_other() {
+    let [(one, here), (other, there)] = replicas();
+    let asked = task(here.send("ask which").await.unwrap());
+    assert_eq!(asked.status.state, TaskState::InputRequired);
+    let done = task(there.send(to(&asked, "echo this")).await.unwrap());
+    assert_eq!(done.status.state, TaskState::Completed);
+    assert_eq!(one.runs() + other.runs(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_one_refuses_may_be_sent_to_the_other_at_once() {
+    let store = OwnStore::default();
+    let worker = Worker::default();
+    let mut limits = TurnLimits::default();
+    (limits.running, limits.waiting) = (0, 0);
+    let busy = builder(&worker, &store).turns(limits);
+    let busy = Client::new(busy.build().unwrap());
+    let free = Client::new(builder(&worker, &store).build().unwrap());
+    let message = Message::user("echo x");
+    match busy.send(message.clone()).await {
+        Err(Error::Agent(error)) => assert_eq!(error.kind, ErrorKind::Unavailable),
+        other => panic!("{other:?}"),
+    }
+    let sent = tokio::time::timeout(Duration::from_secs(20), free.send(message));
+    let done = task(sent.await.expect("it is not reserved").unwrap());
+    assert_eq!(done.status.state, TaskState::Completed);
+}
+
+/// Nobody takes the mail of a server that is gone.
+#[tokio::test(start_paused = true)]
+async fn a_message_is_worked_on_though_the_server_of_its_task_is_gone() {
+    let store = OwnStore::default();
+    let owner = Owner::from(Principal::anonymous());
+    let mut left = Task::submitted("t".into(), "c".into());
+    left.history.push(Message::user("echo first"));
+    let new = NewTask::new(
+        Arc::new(left),
+        Dialect::V1_0,
+        "gone".into(),
+        Duration::from_secs(30),
+    );
+    let task_id = new.task.id.clone();
+    store.create(&owner, new).await.unwrap();
+    let worker = Worker::default();
+    let server = builder(&worker, &store).recovery(Recovery::Resume);
+    let client = Client::new(server.build().unwrap());
+    let message = Message {
+        task_id: Some(task_id),
+        ..Message::user("echo second")
+    };
+    let done = task(client.send(message).await.unwrap());
+    assert_eq!(done.status.state, TaskState::Completed);
+    assert_eq!(worker.runs(), 2);
+}

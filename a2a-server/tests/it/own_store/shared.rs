@@ -1,0 +1,125 @@
+//! Reservations and mail, for several servers that share the store.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use a2a_server::{BoxFuture, MAX_MAIL, Mail, Owner, Receipt, SharedStore, StoreError};
+use a2a_types::{MessageId, TaskId};
+use tokio::time::Instant;
+
+use super::{Fault, OwnStore, ready};
+
+#[derive(Default)]
+pub(super) struct Shared {
+    reserved: BTreeMap<(Owner, MessageId), (String, Instant)>,
+    /// In the order in which it was posted.
+    mail: Vec<Mail>,
+}
+
+impl Shared {
+    /// Something is stored of a message.
+    pub(super) fn outcome(&mut self, owner: &Owner, message: &MessageId) {
+        self.reserved.remove(&(owner.clone(), message.clone()));
+    }
+
+    pub(super) fn renew(&mut self, holder: &str, term: Duration) {
+        let own = self.reserved.values_mut().filter(|(it, _)| it == holder);
+        own.for_each(|(_, until)| *until = Instant::now() + term);
+    }
+
+    pub(super) fn forget_task(&mut self, (owner, task): &(Owner, TaskId)) {
+        self.mail
+            .retain(|mail| (&mail.owner, &mail.task) != (owner, task));
+    }
+}
+
+impl SharedStore for OwnStore {
+    fn reserve<'a>(
+        &'a self,
+        owner: &'a Owner,
+        receipt: &'a Receipt,
+        holder: &'a str,
+        term: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let mut kept = self.kept();
+        if self.fault != Some(Fault::ReservesWhatIsKnown)
+            && let Err(error) = kept.check(owner, Some(receipt))
+        {
+            return ready(Err(error));
+        }
+        let key = (owner.clone(), receipt.message.clone());
+        let lasts = |until: &Instant| {
+            *until > Instant::now() || self.fault == Some(Fault::KeepsReservations)
+        };
+        if let Some((other, until)) = kept.shared.reserved.get(&key)
+            && *other != holder
+            && lasts(until)
+            && self.fault != Some(Fault::ReservesTwice)
+        {
+            return ready(Err(StoreError::Leased));
+        }
+        let reservation = (holder.to_owned(), Instant::now() + term);
+        kept.shared.reserved.insert(key, reservation);
+        ready(Ok(()))
+    }
+
+    fn release<'a>(
+        &'a self,
+        owner: &'a Owner,
+        message: &'a MessageId,
+        holder: &'a str,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let reserved = &mut self.kept().shared.reserved;
+        let key = (owner.clone(), message.clone());
+        if reserved.get(&key).is_some_and(|(it, _)| it == holder) {
+            reserved.remove(&key);
+        }
+        ready(Ok(()))
+    }
+
+    fn post(&self, mail: Mail) -> BoxFuture<'_, Result<(), StoreError>> {
+        let mut kept = self.kept();
+        if let Err(error) = kept.log(&mail.owner, &mail.task) {
+            return ready(Err(error));
+        }
+        let all = &mut kept.shared.mail;
+        let alike = |it: &&Mail| (&it.owner, &it.task) == (&mail.owner, &mail.task);
+        if all.iter().filter(alike).count() >= MAX_MAIL && self.fault != Some(Fault::TakesAnyMail) {
+            return ready(Err(StoreError::Full));
+        }
+        all.push(mail);
+        ready(Ok(()))
+    }
+
+    fn withdraw<'a>(&'a self, mail: &'a Mail) -> BoxFuture<'a, Result<bool, StoreError>> {
+        let all = &mut self.kept().shared.mail;
+        let place = all.iter().position(|it| it.id == mail.id);
+        if let Some(place) = place.filter(|_| self.fault != Some(Fault::KeepsMail)) {
+            all.remove(place);
+        }
+        ready(Ok(place.is_some()))
+    }
+
+    fn take_mail<'a>(
+        &'a self,
+        holder: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Mail>, StoreError>> {
+        let mut kept = self.kept();
+        let (mut taken, mut left) = (Vec::new(), Vec::new());
+        for mail in std::mem::take(&mut kept.shared.mail) {
+            let log = kept.log(&mail.owner, &mail.task);
+            let is_own = log.is_ok_and(|log| log.is_leased_to(holder))
+                || self.fault == Some(Fault::GivesMailToAnybody);
+            if is_own && taken.len() < limit {
+                taken.push(mail.clone());
+                if self.fault != Some(Fault::GivesMailTwice) {
+                    continue;
+                }
+            }
+            left.push(mail);
+        }
+        kept.shared.mail = left;
+        ready(Ok(taken))
+    }
+}
