@@ -15,7 +15,7 @@ use crate::store::{
     Logged, Mail, MailContent, Owner, Receipt, SharedStore, Store, StoreError, Tail,
 };
 
-/// What came of a message that was posted.
+/// Outcome of posting a message.
 pub(crate) enum Delivery {
     /// It is in the log, under this sequence number (`generation`).
     Written(u64),

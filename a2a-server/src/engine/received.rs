@@ -62,6 +62,7 @@ impl Engine {
         let owner = Owner::of(&pending.context);
         let StoreHandle { holder, term, .. } = &*self.store_handle;
         let receipt = in_flight.receipt();
+        let mut beat = tokio::time::interval(LOOK_EVERY);
         loop {
             match shared.reserve(&owner, &receipt, holder, *term).await {
                 Ok(()) => {
@@ -74,7 +75,9 @@ impl Engine {
                     }
                 }
                 // Its outcome is in the store as soon as there is one.
-                Err(StoreError::Leased) => tokio::time::sleep(LOOK_EVERY).await,
+                Err(StoreError::Leased) => {
+                    beat.tick().await;
+                }
                 Err(error) => return Err(error.into()),
             }
         }

@@ -64,11 +64,11 @@ pub struct Mail {
     pub owner: Owner,
     /// The task.
     pub task: TaskId,
-    /// What its server is to do.
+    /// The request to its server.
     pub content: MailContent,
 }
 
-/// What the server that works on a task is asked to do.
+/// Request to the server that works on a task.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum MailContent {
