@@ -3,6 +3,7 @@
 mod constant;
 pub(crate) mod convert;
 mod interface;
+mod operation;
 mod part;
 mod repair;
 pub(crate) mod security;
@@ -13,6 +14,7 @@ pub(crate) use self::convert::{
     both_ways, boxed_variants, optional_list, same_words, unless_empty,
 };
 pub(crate) use self::interface::interfaces;
+pub(crate) use self::operation::{read_by_operation, read_list};
 pub(crate) use self::part::{Cut, FileContent, cut, join, mark_wrapped, mend_part, take};
 pub(crate) use self::repair::{mend_role, mend_schemes, mend_status, mend_task_id, mend_time};
 pub use self::words::words_in_1_0;

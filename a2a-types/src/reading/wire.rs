@@ -44,6 +44,14 @@ pub struct Read<T> {
 }
 
 impl<T> Read<T> {
+    /// Returns a value that took no repairs.
+    pub(crate) fn unrepaired(value: T) -> Self {
+        Self {
+            value,
+            repairs: Vec::new(),
+        }
+    }
+
     /// Applies a function to the value and keeps the repairs.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Read<U> {
         Read {
@@ -68,10 +76,7 @@ pub fn read<T: Wire>(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<T
     let parsed: Result<T, Violation> = read_canonical(json, hints);
     let strict = parsed.and_then(|value: T| value.check(&root).map(|()| value));
     match strict {
-        Ok(value) => Ok(Read {
-            value,
-            repairs: Vec::new(),
-        }),
+        Ok(value) => Ok(Read::unrepaired(value)),
         Err(violation) if mode == Mode::Strict => Err(violation),
         Err(violation) => {
             let Ok(mut value @ Value::Object(_)) = serde_json::from_str(json) else {

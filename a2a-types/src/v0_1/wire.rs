@@ -6,7 +6,8 @@ use super::{
     Task, TaskArtifactUpdateEvent, TaskIdParams, TaskPushNotificationConfig, TaskQueryParams,
     TaskSendParams, TaskState, TaskStatus, TaskStatusUpdateEvent,
 };
-use crate::reading::{Hints, Mode, Read, Streamed, Violation, Wire, read};
+use crate::pre_1_0::read_by_operation;
+use crate::reading::{Hints, Mode, Read, Streamed, Violation, read};
 use crate::{Operation, Request, Response, SendMessageResponse, TaskId};
 
 /// Params of an operation.
@@ -39,31 +40,17 @@ pub fn read_request(
     params: &str,
     mode: Mode,
 ) -> Result<Read<Request>, Violation> {
-    fn of<T: Wire, C: From<T>>(
-        json: &str,
-        mode: Mode,
-        wrap: fn(C) -> Request,
-    ) -> Result<Read<Request>, Violation> {
-        Ok(read::<T>(json, mode, &Hints::at("$.params"))?.map(|params| wrap(params.into())))
-    }
-    match operation {
-        Operation::SendMessage => of::<TaskSendParams, _>(params, mode, Request::SendMessage),
-        Operation::SendStreamingMessage => {
-            of::<TaskSendParams, _>(params, mode, Request::SendStreamingMessage)
+    let hints = &Hints::at("$.params");
+    read_by_operation! {
+        operation, (params, mode, hints) => Request {
+            SendMessage: TaskSendParams,
+            SendStreamingMessage: TaskSendParams,
+            GetTask: TaskQueryParams,
+            SubscribeToTask: TaskQueryParams,
+            CancelTask: TaskIdParams,
+            GetTaskPushNotificationConfig: TaskIdParams,
+            CreateTaskPushNotificationConfig: TaskPushNotificationConfig,
         }
-        Operation::GetTask => of::<TaskQueryParams, _>(params, mode, Request::GetTask),
-        Operation::SubscribeToTask => {
-            of::<TaskQueryParams, _>(params, mode, Request::SubscribeToTask)
-        }
-        Operation::CancelTask => of::<TaskIdParams, _>(params, mode, Request::CancelTask),
-        Operation::GetTaskPushNotificationConfig => {
-            of::<TaskIdParams, _>(params, mode, Request::GetTaskPushNotificationConfig)
-        }
-        Operation::CreateTaskPushNotificationConfig => of::<TaskPushNotificationConfig, _>(
-            params,
-            mode,
-            Request::CreateTaskPushNotificationConfig,
-        ),
         other => Err(unknown(other)),
     }
 }
@@ -93,24 +80,16 @@ pub fn read_response(
     mode: Mode,
     hints: &Hints<'_>,
 ) -> Result<Read<Response>, Violation> {
-    fn of<T: Wire, C: From<T>>(
-        (json, mode, hints): (&str, Mode, &Hints<'_>),
-        wrap: impl FnOnce(C) -> Response,
-    ) -> Result<Read<Response>, Violation> {
-        Ok(read::<T>(json, mode, hints)?.map(|result| wrap(result.into())))
-    }
-    let text = (json, mode, hints);
-    match operation {
-        Operation::SendMessage => of::<Task, _>(text, |task| {
-            Response::SendMessage(SendMessageResponse::Task(task))
-        }),
-        Operation::GetTask => of::<Task, _>(text, Response::GetTask),
-        Operation::CancelTask => of::<Task, _>(text, Response::CancelTask),
-        Operation::CreateTaskPushNotificationConfig => {
-            of::<TaskPushNotificationConfig, _>(text, Response::CreateTaskPushNotificationConfig)
+    read_by_operation! {
+        operation, (json, mode, hints) => Response {
+            GetTask: Task,
+            CancelTask: Task,
+            CreateTaskPushNotificationConfig: TaskPushNotificationConfig,
+            GetTaskPushNotificationConfig: TaskPushNotificationConfig,
         }
-        Operation::GetTaskPushNotificationConfig => {
-            of::<TaskPushNotificationConfig, _>(text, Response::GetTaskPushNotificationConfig)
+        Operation::SendMessage => {
+            let task = read::<Task>(json, mode, hints)?;
+            Ok(task.map(|task| Response::SendMessage(SendMessageResponse::Task(task.into()))))
         }
         other => Err(unknown(other)),
     }

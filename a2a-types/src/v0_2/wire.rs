@@ -8,7 +8,9 @@ use super::{
     MessageSendParams, Task, TaskArtifactUpdateEvent, TaskIdParams, TaskPushNotificationConfig,
     TaskQueryParams, TaskStatusUpdateEvent,
 };
-use crate::reading::{Hints, Mode, Read, Streamed, Violation, Wire, read};
+use crate::pre_1_0::convert::list;
+use crate::pre_1_0::{read_by_operation, read_list};
+use crate::reading::{Hints, Mode, Read, Streamed, Violation, read};
 use crate::{
     Dialect, Event, GetExtendedAgentCardRequest, ListTaskPushNotificationConfigsResponse,
     Operation, Request, Response, SendMessageResponse,
@@ -80,59 +82,24 @@ pub fn read_request(
     mode: Mode,
     hints: &Hints<'_>,
 ) -> Result<Read<Request>, Violation> {
-    fn of<T: Wire, C: From<T>>(
-        json: &str,
-        mode: Mode,
-        hints: &Hints<'_>,
-        wrap: fn(C) -> Request,
-    ) -> Result<Read<Request>, Violation> {
-        Ok(read::<T>(json, mode, hints)?.map(|params| wrap(params.into())))
-    }
-    match operation {
-        Operation::SendMessage => {
-            of::<MessageSendParams, _>(params, mode, hints, Request::SendMessage)
+    read_by_operation! {
+        operation, (params, mode, hints) => Request {
+            SendMessage: MessageSendParams,
+            SendStreamingMessage: MessageSendParams,
+            GetTask: TaskQueryParams,
+            ListTasks: ListTasksParams,
+            CancelTask: TaskIdParams,
+            SubscribeToTask: TaskIdParams,
+            CreateTaskPushNotificationConfig: TaskPushNotificationConfig,
+            GetTaskPushNotificationConfig: GetTaskPushNotificationConfigParams,
+            ListTaskPushNotificationConfigs: ListTaskPushNotificationConfigParams,
+            DeleteTaskPushNotificationConfig: DeleteTaskPushNotificationConfigParams,
         }
-        Operation::SendStreamingMessage => {
-            of::<MessageSendParams, _>(params, mode, hints, Request::SendStreamingMessage)
+        Operation::GetExtendedAgentCard => {
+            Ok(Read::unrepaired(
+                GetExtendedAgentCardRequest::default().into(),
+            ))
         }
-        Operation::GetTask => of::<TaskQueryParams, _>(params, mode, hints, Request::GetTask),
-        Operation::CancelTask => of::<TaskIdParams, _>(params, mode, hints, Request::CancelTask),
-        Operation::SubscribeToTask => {
-            of::<TaskIdParams, _>(params, mode, hints, Request::SubscribeToTask)
-        }
-        Operation::CreateTaskPushNotificationConfig => of::<TaskPushNotificationConfig, _>(
-            params,
-            mode,
-            hints,
-            Request::CreateTaskPushNotificationConfig,
-        ),
-        Operation::GetTaskPushNotificationConfig => of::<GetTaskPushNotificationConfigParams, _>(
-            params,
-            mode,
-            hints,
-            Request::GetTaskPushNotificationConfig,
-        ),
-        Operation::ListTaskPushNotificationConfigs => {
-            of::<ListTaskPushNotificationConfigParams, _>(
-                params,
-                mode,
-                hints,
-                Request::ListTaskPushNotificationConfigs,
-            )
-        }
-        Operation::DeleteTaskPushNotificationConfig => {
-            of::<DeleteTaskPushNotificationConfigParams, _>(
-                params,
-                mode,
-                hints,
-                Request::DeleteTaskPushNotificationConfig,
-            )
-        }
-        Operation::GetExtendedAgentCard => Ok(Read {
-            value: GetExtendedAgentCardRequest::default().into(),
-            repairs: Vec::new(),
-        }),
-        Operation::ListTasks => of::<ListTasksParams, _>(params, mode, hints, Request::ListTasks),
     }
 }
 
@@ -161,43 +128,36 @@ pub fn read_response(
     mode: Mode,
     hints: &Hints<'_>,
 ) -> Result<Read<Response>, Violation> {
-    match operation {
-        Operation::SendMessage => match Kind::of(json) {
-            Kind::Message => {
-                let message = read::<Message>(json, mode, hints)?;
-                Ok(message.map(|message| {
-                    Response::SendMessage(SendMessageResponse::Message(message.into()))
-                }))
-            }
-            _ => {
-                let task = read::<Task>(json, mode, hints)?;
-                Ok(task.map(|task| Response::SendMessage(SendMessageResponse::Task(task.into()))))
-            }
-        },
-        Operation::GetTask => {
-            Ok(read::<Task>(json, mode, hints)?.map(|task| Response::GetTask(task.into())))
+    read_by_operation! {
+        operation, (json, mode, hints) => Response {
+            GetTask: Task,
+            ListTasks: ListTasksResult,
+            CancelTask: Task,
+            CreateTaskPushNotificationConfig: TaskPushNotificationConfig,
+            GetTaskPushNotificationConfig: TaskPushNotificationConfig,
+            GetExtendedAgentCard: AgentCard,
         }
-        Operation::CancelTask => {
-            Ok(read::<Task>(json, mode, hints)?.map(|task| Response::CancelTask(task.into())))
+        Operation::SendMessage => {
+            let answer = match Kind::of(json) {
+                Kind::Message => read::<Message>(json, mode, hints)?
+                    .map(|message| SendMessageResponse::Message(message.into())),
+                _ => read::<Task>(json, mode, hints)?
+                    .map(|task| SendMessageResponse::Task(task.into())),
+            };
+            Ok(answer.map(Response::SendMessage))
         }
-        Operation::CreateTaskPushNotificationConfig => {
-            let config = read::<TaskPushNotificationConfig>(json, mode, hints)?;
-            Ok(config.map(|config| Response::CreateTaskPushNotificationConfig(config.into())))
+        Operation::ListTaskPushNotificationConfigs => {
+            let configs = read_list::<TaskPushNotificationConfig>(json, mode, hints)?;
+            let list = configs.map(|configs| ListTaskPushNotificationConfigsResponse {
+                configs: list::read(configs),
+                ..Default::default()
+            });
+            Ok(list.map(Response::ListTaskPushNotificationConfigs))
         }
-        Operation::GetTaskPushNotificationConfig => {
-            let config = read::<TaskPushNotificationConfig>(json, mode, hints)?;
-            Ok(config.map(|config| Response::GetTaskPushNotificationConfig(config.into())))
-        }
-        Operation::ListTaskPushNotificationConfigs => read_configs(json, mode, hints),
-        Operation::DeleteTaskPushNotificationConfig => Ok(Read {
-            value: Response::DeleteTaskPushNotificationConfig(()),
-            repairs: Vec::new(),
-        }),
-        Operation::GetExtendedAgentCard => Ok(read::<AgentCard>(json, mode, hints)?
-            .map(|card| Response::GetExtendedAgentCard(card.into()))),
-        Operation::ListTasks => {
-            let list = read::<ListTasksResult>(json, mode, hints)?;
-            Ok(list.map(|list| Response::ListTasks(list.into())))
+        Operation::DeleteTaskPushNotificationConfig => {
+            Ok(Read::unrepaired(
+                Response::DeleteTaskPushNotificationConfig(()),
+            ))
         }
         other => Err(Violation {
             path: hints.root.to_owned(),
@@ -269,32 +229,6 @@ pub fn write_event(event: Event) -> StreamResult {
         Event::StatusUpdate(update) => StreamResult::Status(Box::new(update.into())),
         Event::ArtifactUpdate(update) => StreamResult::Artifact(Box::new(update.into())),
     }
-}
-
-fn read_configs(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<Response>, Violation> {
-    let items: Vec<&serde_json::value::RawValue> =
-        serde_json::from_str(json).map_err(|_| Violation {
-            path: hints.root.to_owned(),
-            problem: "expected a list of push notification configs".to_owned(),
-        })?;
-    let mut list = Read {
-        value: ListTaskPushNotificationConfigsResponse::default(),
-        repairs: Vec::new(),
-    };
-    for (index, item) in items.into_iter().enumerate() {
-        let root = format!("{}[{index}]", hints.root);
-        let config = read::<TaskPushNotificationConfig>(
-            item.get(),
-            mode,
-            &Hints {
-                root: &root,
-                ..hints.clone()
-            },
-        )?;
-        list.value.configs.push(config.value.into());
-        list.repairs.extend(config.repairs);
-    }
-    Ok(list.map(Response::ListTaskPushNotificationConfigs))
 }
 
 /// Type of an object, by its `kind` or else by its members.

@@ -1,7 +1,6 @@
 //! Conversion between text and the canonical model, by operation.
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use super::params::CancelBody;
 use super::push::CreateBody;
@@ -10,7 +9,8 @@ use super::{
     ListTaskPushNotificationConfigResponse, ListTasksResponse, SendMessageRequest,
     SendMessageResponse, StreamResponse, Task, TaskPushNotificationConfig,
 };
-use crate::reading::{At, Hints, Mode, Read, Streamed, Violation, Wire, read};
+use crate::pre_1_0::{read_by_operation, read_list};
+use crate::reading::{At, Hints, Mode, Read, Streamed, Violation, read};
 use crate::{Event, Operation, Request, Response};
 
 /// The body of a request, where it has one.
@@ -61,31 +61,25 @@ pub fn read_request(
     mode: Mode,
     hints: &Hints<'_>,
 ) -> Result<Read<Request>, Violation> {
-    let send = || read::<SendMessageRequest>(body, mode, hints);
-    match operation {
-        Operation::SendMessage => Ok(send()?.map(|request| Request::SendMessage(request.into()))),
-        Operation::SendStreamingMessage => {
-            Ok(send()?.map(|request| Request::SendStreamingMessage(request.into())))
+    read_by_operation! {
+        operation, (body, mode, hints) => Request {
+            SendMessage: SendMessageRequest,
+            SendStreamingMessage: SendMessageRequest,
         }
         Operation::CreateTaskPushNotificationConfig => {
-            let body = read::<CreateBody>(body, mode, hints)?;
-            let request = body.value.resolve(hints)?;
-            Ok(Read {
-                value: Request::CreateTaskPushNotificationConfig(request),
-                repairs: body.repairs,
-            })
+            let Read { value, repairs } = read::<CreateBody>(body, mode, hints)?;
+            let value = Request::CreateTaskPushNotificationConfig(value.resolve(hints)?);
+            Ok(Read { value, repairs })
         }
         Operation::CancelTask => {
             let body = match body.trim() {
                 "" | "null" => "{}",
                 body => body,
             };
-            let body = read::<CancelBody>(body, mode, hints)?;
-            let request = body.value.resolve(hints.task, &At::Root(hints.root))?;
-            Ok(Read {
-                value: Request::CancelTask(request),
-                repairs: body.repairs,
-            })
+            let Read { value, repairs } = read::<CancelBody>(body, mode, hints)?;
+            let value = value.resolve(hints.task, &At::Root(hints.root))?;
+            let value = Request::CancelTask(value);
+            Ok(Read { value, repairs })
         }
         other => Err(Violation {
             path: hints.root.to_owned(),
@@ -124,17 +118,19 @@ pub fn read_response(
     mode: Mode,
     hints: &Hints<'_>,
 ) -> Result<Read<Response>, Violation> {
-    let task = || read::<Task>(json, mode, hints);
-    let push = || read::<TaskPushNotificationConfig>(json, mode, hints);
     let is_bare_list = json.trim_start().starts_with('[');
-    match operation {
-        Operation::SendMessage => Ok(read::<SendMessageResponse>(json, mode, hints)?
-            .map(|answer| Response::SendMessage(answer.into()))),
-        Operation::GetTask => Ok(task()?.map(|task| Response::GetTask(task.into()))),
-        Operation::CancelTask => Ok(task()?.map(|task| Response::CancelTask(task.into()))),
+    read_by_operation! {
+        operation, (json, mode, hints) => Response {
+            SendMessage: SendMessageResponse,
+            GetTask: Task,
+            CancelTask: Task,
+            CreateTaskPushNotificationConfig: TaskPushNotificationConfig,
+            GetTaskPushNotificationConfig: TaskPushNotificationConfig,
+            GetExtendedAgentCard: AgentCard,
+        }
         Operation::ListTasks => {
             let list = match is_bare_list {
-                true => read_items(json, mode, hints)?.map(|tasks| ListTasksResponse {
+                true => read_list(json, mode, hints)?.map(|tasks| ListTasksResponse {
                     tasks,
                     ..ListTasksResponse::default()
                 }),
@@ -142,30 +138,21 @@ pub fn read_response(
             };
             Ok(list.map(|list| Response::ListTasks(list.into())))
         }
-        Operation::CreateTaskPushNotificationConfig => {
-            Ok(push()?.map(|config| Response::CreateTaskPushNotificationConfig(config.into())))
-        }
-        Operation::GetTaskPushNotificationConfig => {
-            Ok(push()?.map(|config| Response::GetTaskPushNotificationConfig(config.into())))
-        }
         Operation::ListTaskPushNotificationConfigs => {
             let list = match is_bare_list {
-                true => read_items(json, mode, hints)?.map(|configs| {
-                    ListTaskPushNotificationConfigResponse {
-                        configs,
-                        ..ListTaskPushNotificationConfigResponse::default()
-                    }
+                true => read_list(json, mode, hints)?.map(|configs| ListTaskPushNotificationConfigResponse {
+                    configs,
+                    ..ListTaskPushNotificationConfigResponse::default()
                 }),
                 false => read(json, mode, hints)?,
             };
             Ok(list.map(|list| Response::ListTaskPushNotificationConfigs(list.into())))
         }
-        Operation::DeleteTaskPushNotificationConfig => Ok(Read {
-            value: Response::DeleteTaskPushNotificationConfig(()),
-            repairs: Vec::new(),
-        }),
-        Operation::GetExtendedAgentCard => Ok(read::<AgentCard>(json, mode, hints)?
-            .map(|card| Response::GetExtendedAgentCard(card.into()))),
+        Operation::DeleteTaskPushNotificationConfig => {
+            Ok(Read::unrepaired(
+                Response::DeleteTaskPushNotificationConfig(()),
+            ))
+        }
         Operation::SendStreamingMessage | Operation::SubscribeToTask => Err(Violation {
             path: hints.root.to_owned(),
             problem: format!("{} is not answered once in 0.3", operation.name()),
@@ -205,30 +192,4 @@ pub fn read_event(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<Stre
 /// Converts one event.
 pub fn write_event(event: Event) -> StreamResponse {
     event.into()
-}
-
-fn read_items<T: Wire>(
-    json: &str,
-    mode: Mode,
-    hints: &Hints<'_>,
-) -> Result<Read<Vec<T>>, Violation> {
-    let items: Vec<&RawValue> = serde_json::from_str(json).map_err(|_| Violation {
-        path: hints.root.to_owned(),
-        problem: "expected a list".to_owned(),
-    })?;
-    let mut list = Read {
-        value: Vec::new(),
-        repairs: Vec::new(),
-    };
-    for (index, item) in items.into_iter().enumerate() {
-        let root = format!("{}[{index}]", hints.root);
-        let hints = Hints {
-            root: &root,
-            ..hints.clone()
-        };
-        let item = read::<T>(item.get(), mode, &hints)?;
-        list.value.push(item.value);
-        list.repairs.extend(item.repairs);
-    }
-    Ok(list)
 }
