@@ -15,12 +15,15 @@ const FILENAME: &str = "filename";
 /// A part as the versions before 1.0 represent it.
 pub(crate) enum Cut {
     Text(String),
-    File {
-        name: Option<String>,
-        mime_type: Option<String>,
-        content: FileContent,
-    },
+    File(File),
     Data(Object),
+}
+
+/// A file: its content, and what is known about it.
+pub(crate) struct File {
+    pub(crate) name: Option<String>,
+    pub(crate) mime_type: Option<String>,
+    pub(crate) content: FileContent,
 }
 
 /// Content of a file part.
@@ -46,10 +49,12 @@ pub(crate) fn cut(part: Part) -> (Cut, Option<Object>) {
                 .insert(key.to_owned(), value);
         }
     };
-    let file = |content| Cut::File {
-        name: filename.clone(),
-        mime_type: media_type.clone(),
-        content,
+    let file = |content| {
+        Cut::File(File {
+            name: filename.clone(),
+            mime_type: media_type.clone(),
+            content,
+        })
     };
     let cut = match content {
         Content::Raw(raw) => file(FileContent::Bytes(raw)),
@@ -77,11 +82,11 @@ pub(crate) fn cut(part: Part) -> (Cut, Option<Object>) {
 /// The inverse of [`cut`].
 pub(crate) fn join(cut: Cut, mut metadata: Option<Object>) -> Part {
     match cut {
-        Cut::File {
+        Cut::File(File {
             name,
             mime_type,
             content,
-        } => Part {
+        }) => Part {
             content: match content {
                 FileContent::Bytes(raw) => Content::Raw(raw),
                 FileContent::Uri(url) => Content::Url(url),

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::pre_1_0::constants;
-use crate::pre_1_0::{self, Cut};
+pub use crate::pre_1_0::Role;
+use crate::pre_1_0::{self, File, tagged_parts};
 use crate::reading::{At, Mender, Quirk, Violation, Wire};
 use crate::{Base64, Object};
 
@@ -21,66 +21,16 @@ pub struct Message {
     pub metadata: Option<Object>,
 }
 
-/// Sender of a message.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-pub enum Role {
-    /// The calling side.
-    #[serde(rename = "user")]
-    User,
-    /// The serving side.
-    #[serde(rename = "agent")]
-    Agent,
-}
-
-/// A piece of content, distinguished by `type`, 0.1 §6.5.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
-#[serde(untagged, try_from = "PartMembers")]
-pub enum Part {
-    /// Text.
-    Text(TextPart),
-    /// A file.
-    File(FilePart),
-    /// Structured data.
-    Data(DataPart),
-}
-
-constants! {
-    /// `"type": "text"`.
-    TextType = "text";
-    /// `"type": "file"`.
-    FileType = "file";
-    /// `"type": "data"`.
-    DataType = "data";
-}
-
-/// Text, 0.1 §6.5.1.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TextPart {
-    /// Always `text`.
-    #[serde(rename = "type")]
-    pub kind: TextType,
-    /// The text.
-    pub text: String,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
-
-/// A file, 0.1 §6.5.2.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FilePart {
-    /// Always `file`.
-    #[serde(rename = "type")]
-    pub kind: FileType,
-    /// The file.
-    pub file: FileContent,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
+tagged_parts! {
+    tag "type";
+    /// A piece of content, distinguished by `type`, 0.1 §6.5.
+    Part;
+    /// Text, 0.1 §6.5.1.
+    TextPart(TextType);
+    /// A file, 0.1 §6.5.2.
+    FilePart(FileType) of FileContent;
+    /// Structured data, 0.1 §6.5.3.
+    DataPart(DataType);
 }
 
 /// Bytes of a file or their URI; exactly one of the two, 0.1 §6.6.
@@ -100,68 +50,6 @@ pub struct FileContent {
     /// URI of the bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
-}
-
-/// Structured data, 0.1 §6.5.3.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct DataPart {
-    /// Always `data`.
-    #[serde(rename = "type")]
-    pub kind: DataType,
-    /// The data.
-    pub data: Object,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
-
-/// The members of a part before its kind is known: read one by one, so that an error inside
-/// names its own path.
-#[derive(Deserialize)]
-struct PartMembers {
-    #[serde(rename = "type")]
-    kind: PartKind,
-    text: Option<String>,
-    file: Option<FileContent>,
-    data: Option<Object>,
-    metadata: Option<Object>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum PartKind {
-    Text,
-    File,
-    Data,
-}
-
-impl TryFrom<PartMembers> for Part {
-    type Error = &'static str;
-
-    fn try_from(members: PartMembers) -> Result<Self, &'static str> {
-        let metadata = members.metadata;
-        match (members.kind, members.text, members.file, members.data) {
-            (PartKind::Text, Some(text), ..) => Ok(Self::Text(TextPart {
-                kind: TextType::Value,
-                text,
-                metadata,
-            })),
-            (PartKind::File, _, Some(file), _) => Ok(Self::File(FilePart {
-                kind: FileType::Value,
-                file,
-                metadata,
-            })),
-            (PartKind::Data, .., Some(data)) => Ok(Self::Data(DataPart {
-                kind: DataType::Value,
-                data,
-                metadata,
-            })),
-            (PartKind::Text, ..) => Err("a part of type `text` needs the member `text`"),
-            (PartKind::File, ..) => Err("a part of type `file` needs the member `file`"),
-            (PartKind::Data, ..) => Err("a part of type `data` needs the member `data`"),
-        }
-    }
 }
 
 impl Message {
@@ -238,83 +126,33 @@ impl From<crate::Message> for Message {
     }
 }
 
-impl From<Role> for crate::Role {
-    fn from(role: Role) -> Self {
-        match role {
-            Role::User => Self::User,
-            Role::Agent => Self::Agent,
+impl From<FileContent> for File {
+    fn from(file: FileContent) -> Self {
+        let content = match (file.bytes, file.uri) {
+            (Some(bytes), _) => pre_1_0::FileContent::Bytes(bytes),
+            (None, Some(uri)) => pre_1_0::FileContent::Uri(uri),
+            (None, None) => pre_1_0::FileContent::Nothing,
+        };
+        Self {
+            name: file.name,
+            mime_type: file.mime_type,
+            content,
         }
     }
 }
 
-impl From<crate::Role> for Role {
-    fn from(role: crate::Role) -> Self {
-        match role {
-            crate::Role::User => Self::User,
-            crate::Role::Agent | crate::Role::Unspecified => Self::Agent,
-        }
-    }
-}
-
-impl From<Part> for crate::Part {
-    fn from(part: Part) -> Self {
-        match part {
-            Part::Text(TextPart { text, metadata, .. }) => pre_1_0::join(Cut::Text(text), metadata),
-            Part::Data(DataPart { data, metadata, .. }) => pre_1_0::join(Cut::Data(data), metadata),
-            Part::File(FilePart { file, metadata, .. }) => {
-                let content = match (file.bytes, file.uri) {
-                    (Some(bytes), _) => pre_1_0::FileContent::Bytes(bytes),
-                    (None, Some(uri)) => pre_1_0::FileContent::Uri(uri),
-                    (None, None) => pre_1_0::FileContent::Nothing,
-                };
-                let cut = Cut::File {
-                    name: file.name,
-                    mime_type: file.mime_type,
-                    content,
-                };
-                pre_1_0::join(cut, metadata)
-            }
-        }
-    }
-}
-
-impl From<crate::Part> for Part {
-    fn from(part: crate::Part) -> Self {
-        match pre_1_0::cut(part) {
-            (Cut::Text(text), metadata) => Self::Text(TextPart {
-                kind: TextType::Value,
-                text,
-                metadata,
-            }),
-            (Cut::Data(data), metadata) => Self::Data(DataPart {
-                kind: DataType::Value,
-                data,
-                metadata,
-            }),
-            (
-                Cut::File {
-                    name,
-                    mime_type,
-                    content,
-                },
-                metadata,
-            ) => {
-                let mut file = FileContent {
-                    name,
-                    mime_type,
-                    ..FileContent::default()
-                };
-                match content {
-                    pre_1_0::FileContent::Bytes(bytes) => file.bytes = Some(bytes),
-                    pre_1_0::FileContent::Uri(uri) => file.uri = Some(uri),
-                    pre_1_0::FileContent::Nothing => {}
-                }
-                Self::File(FilePart {
-                    kind: FileType::Value,
-                    file,
-                    metadata,
-                })
-            }
+impl From<File> for FileContent {
+    fn from(file: File) -> Self {
+        let (bytes, uri) = match file.content {
+            pre_1_0::FileContent::Bytes(bytes) => (Some(bytes), None),
+            pre_1_0::FileContent::Uri(uri) => (None, Some(uri)),
+            pre_1_0::FileContent::Nothing => (None, None),
+        };
+        Self {
+            name: file.name,
+            mime_type: file.mime_type,
+            bytes,
+            uri,
         }
     }
 }

@@ -3,19 +3,14 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::pre_1_0::{self, Cut, both_ways, constants};
+pub use crate::pre_1_0::Role;
+use crate::pre_1_0::{self, FileContent, both_ways, constants, tagged_parts};
 use crate::reading::{At, Mender, Quirk, Violation, Wire};
 use crate::{Base64, ContextId, MessageId, Object, TaskId};
 
 constants! {
     /// `"kind": "message"`.
     MessageKind = "message";
-    /// `"kind": "text"`.
-    TextKind = "text";
-    /// `"kind": "file"`.
-    FileKind = "file";
-    /// `"kind": "data"`.
-    DataKind = "data";
 }
 
 /// One message, 0.2 §6.4.
@@ -48,68 +43,16 @@ pub struct Message {
     pub metadata: Option<Object>,
 }
 
-/// Sender of a message.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-pub enum Role {
-    /// The calling side.
-    #[serde(rename = "user")]
-    User,
-    /// The serving side.
-    #[serde(rename = "agent")]
-    Agent,
-}
-
-/// A piece of content, distinguished by `kind`, 0.2 §6.5.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
-#[serde(untagged, try_from = "PartMembers")]
-pub enum Part {
-    /// Text.
-    Text(TextPart),
-    /// A file.
-    File(FilePart),
-    /// Structured data.
-    Data(DataPart),
-}
-
-/// Text, 0.2 §6.5.1.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TextPart {
-    /// Always `text`.
-    pub kind: TextKind,
-    /// The text.
-    pub text: String,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
-
-/// A file, 0.2 §6.5.2.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FilePart {
-    /// Always `file`.
-    pub kind: FileKind,
-    /// The file.
-    pub file: File,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
-
-/// Structured data, 0.2 §6.5.3.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct DataPart {
-    /// Always `data`.
-    pub kind: DataKind,
-    /// The data.
-    pub data: Object,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
+tagged_parts! {
+    tag "kind";
+    /// A piece of content, distinguished by `kind`, 0.2 §6.5.
+    Part;
+    /// Text, 0.2 §6.5.1.
+    TextPart(TextKind);
+    /// A file, 0.2 §6.5.2.
+    FilePart(FileKind) of File;
+    /// Structured data, 0.2 §6.5.3.
+    DataPart(DataKind);
 }
 
 /// Bytes of a file, or their URI.
@@ -151,53 +94,6 @@ pub struct FileWithUri {
     pub mime_type: Option<String>,
     /// URI of the file.
     pub uri: String,
-}
-
-/// The members of a part before its kind is known: read one by one, so that an error inside
-/// names its own path.
-#[derive(Deserialize)]
-struct PartMembers {
-    kind: PartKind,
-    text: Option<String>,
-    file: Option<File>,
-    data: Option<Object>,
-    metadata: Option<Object>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum PartKind {
-    Text,
-    File,
-    Data,
-}
-
-impl TryFrom<PartMembers> for Part {
-    type Error = &'static str;
-
-    fn try_from(members: PartMembers) -> Result<Self, &'static str> {
-        let metadata = members.metadata;
-        match (members.kind, members.text, members.file, members.data) {
-            (PartKind::Text, Some(text), ..) => Ok(Self::Text(TextPart {
-                kind: TextKind::Value,
-                text,
-                metadata,
-            })),
-            (PartKind::File, _, Some(file), _) => Ok(Self::File(FilePart {
-                kind: FileKind::Value,
-                file,
-                metadata,
-            })),
-            (PartKind::Data, .., Some(data)) => Ok(Self::Data(DataPart {
-                kind: DataKind::Value,
-                data,
-                metadata,
-            })),
-            (PartKind::Text, ..) => Err("a part of kind `text` needs the member `text`"),
-            (PartKind::File, ..) => Err("a part of kind `file` needs the member `file`"),
-            (PartKind::Data, ..) => Err("a part of kind `data` needs the member `data`"),
-        }
-    }
 }
 
 #[derive(Deserialize)]
@@ -297,100 +193,39 @@ both_ways! {
     } wire only { kind };
 }
 
-impl From<Role> for crate::Role {
-    fn from(role: Role) -> Self {
-        match role {
-            Role::User => Self::User,
-            Role::Agent => Self::Agent,
+impl From<File> for pre_1_0::File {
+    fn from(file: File) -> Self {
+        let (name, mime_type, content) = match file {
+            File::Bytes(file) => (file.name, file.mime_type, FileContent::Bytes(file.bytes)),
+            File::Uri(file) => (file.name, file.mime_type, FileContent::Uri(file.uri)),
+        };
+        Self {
+            name,
+            mime_type,
+            content,
         }
     }
 }
 
-impl From<crate::Role> for Role {
-    fn from(role: crate::Role) -> Self {
-        match role {
-            crate::Role::User => Self::User,
-            crate::Role::Agent | crate::Role::Unspecified => Self::Agent,
-        }
-    }
-}
-
-impl From<Part> for crate::Part {
-    fn from(part: Part) -> Self {
-        match part {
-            Part::Text(TextPart { text, metadata, .. }) => pre_1_0::join(Cut::Text(text), metadata),
-            Part::Data(DataPart { data, metadata, .. }) => pre_1_0::join(Cut::Data(data), metadata),
-            Part::File(FilePart { file, metadata, .. }) => {
-                let (name, mime_type, content) = match file {
-                    File::Bytes(file) => (
-                        file.name,
-                        file.mime_type,
-                        pre_1_0::FileContent::Bytes(file.bytes),
-                    ),
-                    File::Uri(file) => (
-                        file.name,
-                        file.mime_type,
-                        pre_1_0::FileContent::Uri(file.uri),
-                    ),
-                };
-                pre_1_0::join(
-                    Cut::File {
-                        name,
-                        mime_type,
-                        content,
-                    },
-                    metadata,
-                )
-            }
-        }
-    }
-}
-
-impl From<crate::Part> for Part {
-    fn from(part: crate::Part) -> Self {
-        match pre_1_0::cut(part) {
-            (Cut::Text(text), metadata) => Self::Text(TextPart {
-                kind: TextKind::Value,
-                text,
-                metadata,
-            }),
-            (Cut::Data(data), metadata) => Self::Data(DataPart {
-                kind: DataKind::Value,
-                data,
-                metadata,
-            }),
-            (
-                Cut::File {
+impl From<pre_1_0::File> for File {
+    fn from(file: pre_1_0::File) -> Self {
+        let (name, mime_type) = (file.name, file.mime_type);
+        let uri = match file.content {
+            FileContent::Bytes(bytes) => {
+                return Self::Bytes(FileWithBytes {
                     name,
                     mime_type,
-                    content,
-                },
-                metadata,
-            ) => {
-                let file = match content {
-                    pre_1_0::FileContent::Bytes(bytes) => File::Bytes(FileWithBytes {
-                        name,
-                        mime_type,
-                        bytes,
-                    }),
-                    pre_1_0::FileContent::Uri(uri) => File::Uri(FileWithUri {
-                        name,
-                        mime_type,
-                        uri,
-                    }),
-                    // A part that is cut always has content; only one that is read may lack it.
-                    pre_1_0::FileContent::Nothing => File::Uri(FileWithUri {
-                        name,
-                        mime_type,
-                        uri: String::new(),
-                    }),
-                };
-                Self::File(FilePart {
-                    kind: FileKind::Value,
-                    file,
-                    metadata,
-                })
+                    bytes,
+                });
             }
-        }
+            FileContent::Uri(uri) => uri,
+            // A part that is cut always has content; only one that is read may lack it.
+            FileContent::Nothing => String::new(),
+        };
+        Self::Uri(FileWithUri {
+            name,
+            mime_type,
+            uri,
+        })
     }
 }

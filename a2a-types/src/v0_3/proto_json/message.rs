@@ -294,14 +294,14 @@ impl From<Part> for crate::Part {
         let cut = match part.content {
             Content::Text(text) => Cut::Text(text),
             Content::Data(data) => Cut::Data(data.data),
-            Content::File(file) => Cut::File {
+            Content::File(file) => Cut::File(pre_1_0::File {
                 name: file.name,
                 mime_type: file.mime_type,
                 content: match file.content {
                     FileContent::FileWithBytes(bytes) => pre_1_0::FileContent::Bytes(bytes),
                     FileContent::FileWithUri(uri) => pre_1_0::FileContent::Uri(uri),
                 },
-            },
+            }),
         };
         pre_1_0::join(cut, part.metadata)
     }
@@ -313,19 +313,15 @@ impl From<crate::Part> for Part {
         let content = match cut {
             Cut::Text(text) => Content::Text(text),
             Cut::Data(data) => Content::Data(DataPart { data }),
-            Cut::File {
-                name,
-                mime_type,
-                content,
-            } => Content::File(FilePart {
-                content: match content {
+            Cut::File(file) => Content::File(FilePart {
+                content: match file.content {
                     pre_1_0::FileContent::Bytes(bytes) => FileContent::FileWithBytes(bytes),
                     pre_1_0::FileContent::Uri(uri) => FileContent::FileWithUri(uri),
                     // A part that is cut always has content; only one that is read may lack it.
                     pre_1_0::FileContent::Nothing => FileContent::FileWithUri(String::new()),
                 },
-                mime_type,
-                name,
+                mime_type: file.mime_type,
+                name: file.name,
             }),
         };
         Self { content, metadata }
