@@ -9,28 +9,16 @@ use self::modules::{Arrows, Modules};
 use super::sources::Source;
 use super::{Violation, Workspace};
 
-/// An import that closes a circle and has not been removed yet.
-struct Known {
-    package: &'static str,
-    from: &'static str,
-    to: &'static str,
-}
-
 /// Imports run one way: no file of a crate imports, directly or not, from one that imports from it. Tests
 /// are left out; so are programs in `src/bin`.
 pub(super) fn circles(workspace: &Workspace) -> Vec<Violation> {
-    let judged = PACKAGES.iter().flat_map(|package| {
-        let known = KNOWN.iter().filter(|known| known.package == *package);
-        judge(&workspace.sources, package, known)
-    });
-    judged.collect()
+    let judged = PACKAGES.iter();
+    judged
+        .flat_map(|package| judge(&workspace.sources, package))
+        .collect()
 }
 
-fn judge<'a>(
-    sources: &[Source],
-    package: &str,
-    known: impl Iterator<Item = &'a Known>,
-) -> Vec<Violation> {
+fn judge(sources: &[Source], package: &str) -> Vec<Violation> {
     let root = format!("{package}/src/");
     let is_program = |source: &Source| source.path[root.len()..].starts_with("bin/");
     let of_package = sources
@@ -38,18 +26,6 @@ fn judge<'a>(
         .filter(|source| source.is_rust() && source.path.starts_with(&root) && !is_program(source));
     let mut arrows = Modules::read(of_package, &root).arrows();
     let mut violations = Vec::new();
-    let mut excepted = Vec::new();
-    for Known { from, to, .. } in known {
-        let arrow = (format!("{root}{from}"), format!("{root}{to}"));
-        if !arrows.contains_key(&arrow) || way(&arrows, &arrow.1, &arrow.0).is_none() {
-            let problem = format!("closes no circle with {to} any more, yet it is excepted");
-            violations.push(Violation::new(&arrow.0, problem));
-        }
-        excepted.push(arrow);
-    }
-    for arrow in excepted {
-        arrows.remove(&arrow);
-    }
     while let Some((from, back)) = first_circle(&arrows) {
         let circle: Vec<_> = back.iter().map(|file| &file[root.len()..]).collect();
         let names = arrows.remove(&(from.clone(), back[0].clone()));
@@ -103,47 +79,29 @@ const PACKAGES: &[&str] = &[
     "a2a-types",
 ];
 
-/// The imports that close circles: none is added, and one that is gone leaves this list.
-#[rustfmt::skip]
-const KNOWN: &[Known] = &[
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(files: &[(&str, &str)], known: &[Known], expected: &[&str]) {
+    fn check(files: &[(&str, &str)], expected: &[&str]) {
         let source = |(path, text): &(&str, &str)| Source::new(format!("p/src/{path}"), *text);
         let sources: Vec<_> = files.iter().map(source).collect();
-        let violations = judge(&sources, "p", known.iter());
+        let violations = judge(&sources, "p");
         let lines: Vec<_> = violations.iter().map(Violation::to_string).collect();
         assert_eq!(lines, expected);
     }
 
-    const FROM_B: Known = Known {
-        package: "p",
-        from: "b.rs",
-        to: "a.rs",
-    };
-
-    const CIRCLE: &[(&str, &str)] = &[
-        ("lib.rs", "mod a;\nmod b;\npub use a::A;"),
-        ("a.rs", "use crate::b::B;\npub struct A(B);"),
-        ("b.rs", "pub struct B;\nfn of(a: &crate::A) {}"),
-    ];
-
     #[test]
     fn a_circle_is_found_through_reexports() {
+        let files = [
+            ("lib.rs", "mod a;\nmod b;\npub use a::A;"),
+            ("a.rs", "use crate::b::B;\npub struct A(B);"),
+            ("b.rs", "pub struct B;\nfn of(a: &crate::A) {}"),
+        ];
         let found = "p/src/a.rs: imports B from b.rs → a.rs: a circle";
-        check(CIRCLE, &[], &[found]);
-    }
-
-    #[test]
-    fn a_known_circle_is_excepted_until_it_is_gone() {
-        check(CIRCLE, &[FROM_B], &[]);
-        let gone = "p/src/b.rs: closes no circle with a.rs any more, yet it is excepted";
-        check(&CIRCLE[..2], &[FROM_B], &[gone]);
+        check(&files, &[found]);
+        check(&files[..2], &[]);
     }
 
     #[test]
@@ -154,7 +112,7 @@ mod tests {
             ("a/b.rs", "use super::C;\npub(super) fn make() -> C { C }"),
             ("a/c.rs", "pub struct C;"),
         ];
-        check(&files, &[], &[]);
+        check(&files, &[]);
     }
 
     #[test]
@@ -165,7 +123,7 @@ mod tests {
             ("a/c.rs", "use super as above;\npub struct C(above::A);"),
         ];
         let found = "p/src/a/c.rs: imports A from a/mod.rs → a/c.rs: a circle";
-        check(&files, &[], &[found]);
+        check(&files, &[found]);
     }
 
     #[test]
@@ -179,6 +137,6 @@ mod tests {
             ("a/tests.rs", "use super::*;\nuse crate::b::Test;"),
             ("b.rs", "#[cfg(test)]\nuse crate::a::A;\npub struct B;"),
         ];
-        check(&files, &[], &[]);
+        check(&files, &[]);
     }
 }
