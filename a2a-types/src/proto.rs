@@ -97,9 +97,9 @@ impl Visitor<'_> for WholeVisitor {
 
 /// Reads a `oneof`: an object of exactly one known member; others are ignored, `null` is absent.
 ///
-/// The enum derives `Serialize`; the macro adds `Deserialize` and, under the given name, the schema.
+/// The enum derives `Serialize`; the macro adds `Deserialize` and, under a given name, the schema.
 macro_rules! one_of {
-    ($name:ident as $schema:literal { $($variant:ident($type:ty) = $member:literal $(| $alias:literal)*;)* }) => {
+    ($name:ident { $($variant:ident($type:ty) = $member:literal $(| $alias:literal)*;)* }) => {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 #[derive(serde::Deserialize)]
@@ -118,6 +118,9 @@ macro_rules! one_of {
                 }
             }
         }
+    };
+    ($name:ident as $schema:literal { $($variant:ident($type:ty) = $member:literal $(| $alias:literal)*;)* }) => {
+        one_of!($name { $($variant($type) = $member $(| $alias)*;)* });
 
         #[cfg(feature = "schema")]
         impl schemars::JsonSchema for $name {

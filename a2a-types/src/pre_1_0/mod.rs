@@ -17,7 +17,9 @@ pub(crate) use self::convert::{
 pub(crate) use self::interface::interfaces;
 pub(crate) use self::operation::{read_by_operation, read_list};
 pub(crate) use self::part::{Cut, File, FileContent, cut, join, mark_wrapped, mend_part, take};
-pub(crate) use self::repair::{mend_role, mend_schemes, mend_status, mend_task_id, mend_time};
+pub(crate) use self::repair::{
+    check_said, mend_role, mend_schemes, mend_status, mend_task_id, mend_time,
+};
 pub use self::tagged_part::Role;
 pub(crate) use self::tagged_part::{PartKind, tagged_parts};
 pub use self::words::words_in_1_0;

@@ -1,9 +1,17 @@
-//! Repairs of members that the versions have in common.
+//! Checks and repairs of members that the versions have in common.
 
 use serde_json::{Map, Value};
 
 use crate::Timestamp;
-use crate::reading::{Mender, Quirk};
+use crate::reading::{At, Mender, Quirk, Violation};
+
+/// Checks the parts of a message for at least one: required of a caller's message, not of an agent's.
+pub(crate) fn check_said<T>(parts: &[T], at: &At<'_>) -> Result<(), Violation> {
+    match parts {
+        [] => Err(at.violation("a message needs at least one part")),
+        _ => Ok(()),
+    }
+}
 
 /// Repairs the `status` of a task or event: a time without zone, an unknown state.
 pub(crate) fn mend_status(

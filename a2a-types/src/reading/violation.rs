@@ -32,6 +32,26 @@ impl At<'_> {
         At::Item(self, index)
     }
 
+    /// Checks the items of the list in the member `name` of the object here.
+    pub(crate) fn each<'i, T: 'i>(
+        &self,
+        name: &str,
+        items: impl IntoIterator<Item = &'i T>,
+        check: impl Fn(&T, &At<'_>) -> Result<(), Violation>,
+    ) -> Result<(), Violation> {
+        let list = At::Member(self, name);
+        let mut items = items.into_iter().enumerate();
+        items.try_for_each(|(index, item)| check(item, &list.item(index)))
+    }
+
+    /// Checks that the id in the member `name` of the object here is not the empty string.
+    pub(crate) fn names(&self, name: &str, id: &str) -> Result<(), Violation> {
+        match id {
+            "" => Err(At::Member(self, name).violation("an id must not be empty")),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns a violation at this place.
     pub fn violation(&self, problem: impl Into<String>) -> Violation {
         Violation {

@@ -55,12 +55,7 @@ pub struct FileContent {
 impl Message {
     /// Checks for at least one part: required of a caller's message, not of an agent's.
     pub(super) fn check_said(&self, at: &At<'_>) -> Result<(), Violation> {
-        match self.parts.is_empty() {
-            true => Err(at
-                .member("parts")
-                .violation("a message needs at least one part")),
-            false => Ok(()),
-        }
+        pre_1_0::check_said(&self.parts, &at.member("parts"))
     }
 }
 

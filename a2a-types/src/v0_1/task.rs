@@ -109,15 +109,12 @@ pub struct Artifact {
 
 impl Wire for Task {
     fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        for (index, message) in self.history.iter().flatten().enumerate() {
-            message.check(&at.member("history").item(index))?;
-        }
-        for (index, artifact) in self.artifacts.iter().flatten().enumerate() {
-            check_parts(
-                &artifact.parts,
-                &at.member("artifacts").item(index).member("parts"),
-            )?;
-        }
+        at.each("history", self.history.iter().flatten(), Message::check)?;
+        at.each(
+            "artifacts",
+            self.artifacts.iter().flatten(),
+            |artifact, at| check_parts(&artifact.parts, &at.member("parts")),
+        )?;
         self.status.check(&at.member("status"))
     }
 

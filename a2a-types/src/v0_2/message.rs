@@ -129,32 +129,20 @@ impl TryFrom<FileMembers> for File {
 impl Message {
     /// Checks for at least one part: required of a caller's message, not of an agent's.
     pub(super) fn check_said(&self, at: &At<'_>) -> Result<(), Violation> {
-        match self.parts.is_empty() {
-            true => Err(at
-                .member("parts")
-                .violation("a message needs at least one part")),
-            false => Ok(()),
-        }
+        pre_1_0::check_said(&self.parts, &at.member("parts"))
     }
 }
 
 impl Wire for Message {
     fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        let ids = [
-            ("messageId", Some(self.message_id.is_empty())),
-            ("taskId", self.task_id.as_ref().map(TaskId::is_empty)),
-            (
-                "contextId",
-                self.context_id.as_ref().map(ContextId::is_empty),
-            ),
-        ];
-        match ids
-            .into_iter()
-            .find(|(_, is_empty)| *is_empty == Some(true))
-        {
-            Some((name, _)) => Err(at.member(name).violation("an id must not be empty")),
-            None => self.check_said(at),
+        at.names("messageId", self.message_id.as_str())?;
+        if let Some(id) = &self.task_id {
+            at.names("taskId", id.as_str())?;
         }
+        if let Some(id) = &self.context_id {
+            at.names("contextId", id.as_str())?;
+        }
+        self.check_said(at)
     }
 
     fn mend(message: &mut Map<String, Value>, mender: &mut Mender<'_>) {

@@ -120,9 +120,7 @@ pub struct Artifact {
 
 impl Wire for Task {
     fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        for (index, message) in self.history.iter().flatten().enumerate() {
-            message.check(&at.member("history").item(index))?;
-        }
+        at.each("history", self.history.iter().flatten(), Message::check)?;
         self.status.check(&at.member("status"))
     }
 

@@ -32,28 +32,16 @@ pub struct AgentCard {
     /// URL of the preferred interface.
     pub url: String,
     /// Transport at `url`: `JSONRPC` if absent.
-    #[serde(
-        default,
-        alias = "preferred_transport",
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "unless_empty")]
+    #[serde(alias = "preferred_transport", skip_serializing_if = "Option::is_none")]
     pub preferred_transport: Option<String>,
     /// Further interfaces.
-    #[serde(
-        default,
-        alias = "additional_interfaces",
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default")]
+    #[serde(alias = "additional_interfaces", skip_serializing_if = "Vec::is_empty")]
     pub additional_interfaces: Vec<AgentInterface>,
     /// A picture; not in the text of 0.3.0's proto.
-    #[serde(
-        default,
-        alias = "icon_url",
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, alias = "icon_url", deserialize_with = "unless_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub icon_url: Option<String>,
     /// Organization that runs the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,30 +49,19 @@ pub struct AgentCard {
     /// The agent's own version.
     pub version: String,
     /// URL of the documentation.
-    #[serde(
-        default,
-        alias = "documentation_url",
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "unless_empty")]
+    #[serde(alias = "documentation_url", skip_serializing_if = "Option::is_none")]
     pub documentation_url: Option<String>,
     /// The optional parts of the protocol that it offers.
     #[serde(default, deserialize_with = "or_default")]
     pub capabilities: AgentCapabilities,
     /// The ways to authenticate, by name.
-    #[serde(
-        default,
-        alias = "security_schemes",
-        deserialize_with = "or_default",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
+    #[serde(default, alias = "security_schemes", deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub security_schemes: BTreeMap<String, SecurityScheme>,
     /// Required schemes: satisfying any one entry suffices.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub security: Vec<SecurityRequirement>,
     /// Media types that every skill accepts, unless it lists its own.
     #[serde(
@@ -104,17 +81,12 @@ pub struct AgentCard {
     #[serde(default, deserialize_with = "or_default")]
     pub skills: Vec<AgentSkill>,
     /// `true` if there is a longer card for authenticated callers.
-    #[serde(
-        alias = "supports_authenticated_extended_card",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(alias = "supports_authenticated_extended_card")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub supports_authenticated_extended_card: Option<bool>,
     /// Signatures over this card.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub signatures: Vec<AgentCardSignature>,
 }
 
@@ -140,11 +112,8 @@ pub struct AgentCapabilities {
     #[serde(alias = "push_notifications", skip_serializing_if = "Option::is_none")]
     pub push_notifications: Option<bool>,
     /// Protocol extensions.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<AgentExtension>,
 }
 
@@ -165,34 +134,20 @@ pub struct AgentSkill {
     #[serde(default, deserialize_with = "or_default")]
     pub tags: Vec<String>,
     /// Example prompts.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<String>,
     /// Media types it takes, if not the card's.
-    #[serde(
-        default,
-        alias = "input_modes",
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, alias = "input_modes", deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub input_modes: Vec<String>,
     /// Media types it produces, if not the card's.
-    #[serde(
-        default,
-        alias = "output_modes",
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, alias = "output_modes", deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub output_modes: Vec<String>,
     /// Security requirements of this skill, if not the card's.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub security: Vec<SecurityRequirement>,
 }
 

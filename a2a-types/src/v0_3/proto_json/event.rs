@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::message::mend_message;
-use super::task::{check_context, check_task_id, mend_artifact, mend_status, note_no_context};
+use super::task::{check_context, mend_artifact, mend_status, note_no_context};
 use super::{Artifact, Message, Task, TaskStatus};
 use crate::event::is_false;
 use crate::pre_1_0::{self, both_ways, boxed_variants};
-use crate::proto::{or_default, unless_empty};
+use crate::proto::{one_of, or_default, unless_empty};
 use crate::reading::{At, Mender, Violation, Wire, spelled};
 use crate::{ContextId, Event, Object, Role, TaskId};
 
 /// One item of a stream: exactly one of these.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
-#[serde(rename_all = "camelCase", try_from = "Members")]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum StreamResponse {
     /// The task in its current state.
     Task(Box<Task>),
@@ -27,6 +27,13 @@ pub enum StreamResponse {
     ArtifactUpdate(Box<TaskArtifactUpdateEvent>),
 }
 
+one_of!(StreamResponse {
+    Task(Box<Task>) = "task";
+    Message(Box<Message>) = "message" | "msg";
+    StatusUpdate(Box<TaskStatusUpdateEvent>) = "statusUpdate" | "status_update";
+    ArtifactUpdate(Box<TaskArtifactUpdateEvent>) = "artifactUpdate" | "artifact_update";
+});
+
 /// The task has a new status, 0.3 §7.2.2.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -36,12 +43,8 @@ pub struct TaskStatusUpdateEvent {
     #[serde(alias = "task_id")]
     pub task_id: TaskId,
     /// Its conversation.
-    #[serde(
-        default,
-        alias = "context_id",
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, alias = "context_id", deserialize_with = "unless_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context_id: Option<ContextId>,
     /// Its new status.
     pub status: TaskStatus,
@@ -62,69 +65,22 @@ pub struct TaskArtifactUpdateEvent {
     #[serde(alias = "task_id")]
     pub task_id: TaskId,
     /// Its conversation.
-    #[serde(
-        default,
-        alias = "context_id",
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, alias = "context_id", deserialize_with = "unless_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context_id: Option<ContextId>,
     /// The artifact, or the chunk of it.
     pub artifact: Artifact,
     /// `true` if the parts are appended to the artifact.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "is_false"
-    )]
+    #[serde(default, deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "is_false")]
     pub append: bool,
     /// `true` if the artifact is complete.
-    #[serde(
-        default,
-        alias = "last_chunk",
-        deserialize_with = "or_default",
-        skip_serializing_if = "is_false"
-    )]
+    #[serde(default, alias = "last_chunk", deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "is_false")]
     pub last_chunk: bool,
     /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
-}
-
-/// The members as they stand on the wire, before "exactly one" is checked.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Members {
-    task: Option<Box<Task>>,
-    #[serde(alias = "msg")]
-    message: Option<Box<Message>>,
-    #[serde(alias = "status_update")]
-    status_update: Option<Box<TaskStatusUpdateEvent>>,
-    #[serde(alias = "artifact_update")]
-    artifact_update: Option<Box<TaskArtifactUpdateEvent>>,
-}
-
-impl TryFrom<Members> for StreamResponse {
-    type Error = &'static str;
-
-    fn try_from(members: Members) -> Result<Self, &'static str> {
-        let Members {
-            task,
-            message,
-            status_update,
-            artifact_update,
-        } = members;
-        match (task, message, status_update, artifact_update) {
-            (Some(task), None, None, None) => Ok(Self::Task(task)),
-            (None, Some(message), None, None) => Ok(Self::Message(message)),
-            (None, None, Some(update), None) => Ok(Self::StatusUpdate(update)),
-            (None, None, None, Some(update)) => Ok(Self::ArtifactUpdate(update)),
-            _ => Err(
-                "an event needs exactly one of `task`, `message`, `statusUpdate`, \
-                      `artifactUpdate`",
-            ),
-        }
-    }
 }
 
 impl Wire for StreamResponse {
@@ -167,7 +123,7 @@ impl Wire for TaskStatusUpdateEvent {
     }
 
     fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
-        check_task_id(&self.task_id, &at.member("taskId"))
+        at.names("taskId", self.task_id.as_str())
     }
 
     fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
@@ -186,7 +142,7 @@ impl Wire for TaskArtifactUpdateEvent {
     }
 
     fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
-        check_task_id(&self.task_id, &at.member("taskId"))
+        at.names("taskId", self.task_id.as_str())
     }
 
     fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {

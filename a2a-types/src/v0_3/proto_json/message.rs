@@ -17,20 +17,12 @@ pub struct Message {
     #[serde(alias = "message_id")]
     pub message_id: MessageId,
     /// Identifier of the conversation.
-    #[serde(
-        default,
-        alias = "context_id",
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, alias = "context_id", deserialize_with = "unless_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context_id: Option<ContextId>,
     /// The task that the message continues, or was sent in.
-    #[serde(
-        default,
-        alias = "task_id",
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, alias = "task_id", deserialize_with = "unless_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,
     /// Sender of the message.
     pub role: Role,
@@ -41,19 +33,12 @@ pub struct Message {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
     /// URIs of the extensions that contributed to the message.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<String>,
     /// Earlier tasks that the message refers to: after 0.3.0, so it is read and never written.
-    #[serde(
-        default,
-        alias = "reference_task_ids",
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, alias = "reference_task_ids", deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reference_task_ids: Vec<TaskId>,
 }
 
@@ -177,21 +162,14 @@ impl TryFrom<FileMembers> for FilePart {
 impl Message {
     /// Checks for at least one part: required of a caller's message, not of an agent's.
     pub(super) fn check_said(&self, at: &At<'_>) -> Result<(), Violation> {
-        match self.content.is_empty() {
-            true => Err(at
-                .member("content")
-                .violation("a message needs at least one part")),
-            false => Ok(()),
-        }
+        pre_1_0::check_said(&self.content, &at.member("content"))
     }
 }
 
 impl Wire for Message {
     fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        match self.message_id.is_empty() {
-            true => Err(at.member("messageId").violation("an id must not be empty")),
-            false => self.check_said(at),
-        }
+        at.names("messageId", self.message_id.as_str())?;
+        self.check_said(at)
     }
 
     fn mend(message: &mut Map<String, Value>, mender: &mut Mender<'_>) {

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::message::mend_message;
-use super::resource_name::task_of;
+use super::resource_name::{agree, task_of};
 use super::{Message, PushNotificationConfig, Task};
 use crate::pre_1_0::{both_ways, boxed_variants};
-use crate::proto::{or_default, unless_empty};
+use crate::proto::{one_of, or_default, unless_empty};
 use crate::reading::{At, Mender, Quirk, Violation, Wire, absent, spelled};
 use crate::{Object, Role, TaskId};
 
@@ -32,23 +32,15 @@ pub struct SendMessageRequest {
 #[serde(rename_all = "camelCase")]
 pub struct SendMessageConfiguration {
     /// Media types that the caller accepts; empty means any.
-    #[serde(
-        default,
-        alias = "accepted_output_modes",
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default")]
+    #[serde(alias = "accepted_output_modes", skip_serializing_if = "Vec::is_empty")]
     pub accepted_output_modes: Vec<String>,
     /// A webhook for the task.
     #[serde(alias = "push_notification", skip_serializing_if = "Option::is_none")]
     pub push_notification: Option<PushNotificationConfig>,
     /// Number of most recent messages to include; 0 is the same as absent, and so means all.
-    #[serde(
-        default,
-        alias = "history_length",
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, alias = "history_length", deserialize_with = "unless_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub history_length: Option<u32>,
     /// `true` to answer only when the task ends or is interrupted; `false` if absent.
     #[serde(default, deserialize_with = "or_default")]
@@ -56,9 +48,9 @@ pub struct SendMessageConfiguration {
 }
 
 /// Reply to a sent message: exactly one of these, 0.3 §7.1.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
-#[serde(rename_all = "camelCase", try_from = "Members")]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum SendMessageResponse {
     /// The task, in progress or done.
     Task(Box<Task>),
@@ -66,25 +58,10 @@ pub enum SendMessageResponse {
     Message(Box<Message>),
 }
 
-/// The members as they stand on the wire, before "exactly one" is checked.
-#[derive(Deserialize)]
-struct Members {
-    task: Option<Box<Task>>,
-    #[serde(alias = "msg")]
-    message: Option<Box<Message>>,
-}
-
-impl TryFrom<Members> for SendMessageResponse {
-    type Error = &'static str;
-
-    fn try_from(members: Members) -> Result<Self, &'static str> {
-        match (members.task, members.message) {
-            (Some(task), None) => Ok(Self::Task(task)),
-            (None, Some(message)) => Ok(Self::Message(message)),
-            _ => Err("an answer needs exactly one of `task`, `message`"),
-        }
-    }
-}
+one_of!(SendMessageResponse {
+    Task(Box<Task>) = "task";
+    Message(Box<Message>) = "message" | "msg";
+});
 
 /// A request to cancel a task, 0.3 §7.4.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -129,20 +106,14 @@ impl CancelBody {
         task: Option<&TaskId>,
         at: &At<'_>,
     ) -> Result<crate::CancelTaskRequest, Violation> {
-        let name = self.name.filter(|name| !name.is_empty());
-        let name = name.map(|name| match task_of(&name) {
-            Some(task) => Ok(("name", task)),
-            None => Err(at.member("name").violation("expected `tasks/{task}`")),
-        });
-        let id = self.id.filter(|id| !id.is_empty()).map(|id| Ok(("id", id)));
         let mut known = task.cloned();
-        for named in name.into_iter().chain(id) {
-            let (member, named) = named?;
-            let known = known.get_or_insert_with(|| named.clone());
-            if *known != named {
-                let problem = format!("names the task `{named}`, the request is about `{known}`");
-                return Err(at.member(member).violation(problem));
-            }
+        if let Some(name) = self.name.filter(|name| !name.is_empty()) {
+            let at = at.member("name");
+            let named = task_of(&name).ok_or_else(|| at.violation("expected `tasks/{task}`"))?;
+            agree(&mut known, named, &at)?;
+        }
+        if let Some(id) = self.id.filter(|id| !id.is_empty()) {
+            agree(&mut known, id, &at.member("id"))?;
         }
         Ok(crate::CancelTaskRequest {
             tenant: None,
@@ -217,17 +188,11 @@ impl Wire for SendMessageResponse {
 
 impl Wire for ListTasksResponse {
     fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        for (index, task) in self.tasks.iter().enumerate() {
-            task.check(&at.member("tasks").item(index))?;
-        }
-        Ok(())
+        at.each("tasks", &self.tasks, Task::check)
     }
 
     fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
-        for (index, task) in self.tasks.iter().enumerate() {
-            task.insist(&at.member("tasks").item(index))?;
-        }
-        Ok(())
+        at.each("tasks", &self.tasks, Task::insist)
     }
 
     fn mend(response: &mut Map<String, Value>, mender: &mut Mender<'_>) {

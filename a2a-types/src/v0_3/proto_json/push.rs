@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::resource_name::{config_of, resource, task_of};
+use super::resource_name::{agree, config_of, resource, task_of};
 use crate::pre_1_0::{self, both_ways};
 use crate::proto::{or_default, unless_empty};
 use crate::reading::{At, Hints, Mender, Quirk, Violation, Wire, absent, spelled};
@@ -17,11 +17,8 @@ use crate::{ConfigId, ListTaskPushNotificationConfigsResponse, TaskId};
 #[serde(rename_all = "camelCase")]
 pub struct TaskPushNotificationConfig {
     /// Name of the resource; empty only in a request that leaves it to the server.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "String::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The webhook.
     #[serde(alias = "push_notification_config")]
@@ -33,20 +30,14 @@ pub struct TaskPushNotificationConfig {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PushNotificationConfig {
     /// Identifier of the webhook within its task.
-    #[serde(
-        default,
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "unless_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<ConfigId>,
     /// URL to POST to.
     pub url: String,
     /// Secret by which the receiver recognises the sender.
-    #[serde(
-        default,
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "unless_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
     /// Authentication of the sender.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,18 +51,12 @@ hides!(PushNotificationConfig { id, authentication; token; url });
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AuthenticationInfo {
     /// Authentication schemes that the receiver accepts.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub schemes: Vec<String>,
     /// Credentials for the scheme.
-    #[serde(
-        default,
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "unless_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub credentials: Option<String>,
 }
 
@@ -85,12 +70,8 @@ pub struct CreateTaskPushNotificationConfigRequest {
     /// The task, `tasks/{task}`.
     pub parent: String,
     /// Identifier of the webhook, if the server is not to choose one.
-    #[serde(
-        default,
-        alias = "config_id",
-        deserialize_with = "or_default",
-        skip_serializing_if = "ConfigId::is_empty"
-    )]
+    #[serde(default, alias = "config_id", deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "ConfigId::is_empty")]
     pub config_id: ConfigId,
     /// The webhook.
     pub config: TaskPushNotificationConfig,
@@ -105,12 +86,8 @@ pub struct ListTaskPushNotificationConfigResponse {
     #[serde(default, deserialize_with = "or_default")]
     pub configs: Vec<TaskPushNotificationConfig>,
     /// Token of the next page; empty on the last page.
-    #[serde(
-        default,
-        alias = "next_page_token",
-        deserialize_with = "or_default",
-        skip_serializing_if = "String::is_empty"
-    )]
+    #[serde(default, alias = "next_page_token", deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub next_page_token: String,
 }
 
@@ -174,26 +151,19 @@ impl CreateBody {
 
     /// Checks that every member that names a task names the same one.
     fn agree(&self, at: &At<'_>, task: &mut Option<TaskId>) -> Result<(), Violation> {
-        let resource = |name: &Option<String>| {
-            let name = name.as_deref().filter(|name| !name.is_empty())?;
-            Some(task_of(name).ok_or("expected `tasks/{task}` and what is below"))
-        };
-        let plain = self.task_id.clone().filter(|id| !id.is_empty());
-        let members = [
-            ("parent", resource(&self.parent)),
-            ("name", resource(&self.name)),
-            ("taskId", plain.map(Ok)),
-        ];
-        for (member, named) in members {
-            let Some(named) = named else { continue };
-            let named = named.map_err(|problem| at.member(member).violation(problem))?;
-            let known = task.get_or_insert_with(|| named.clone());
-            if *known != named {
-                let problem = format!("names the task `{named}`, the request is about `{known}`");
-                return Err(at.member(member).violation(problem));
-            }
+        for (member, name) in [("parent", &self.parent), ("name", &self.name)] {
+            let Some(name) = name.as_deref().filter(|name| !name.is_empty()) else {
+                continue;
+            };
+            let at = at.member(member);
+            let named = task_of(name)
+                .ok_or_else(|| at.violation("expected `tasks/{task}` and what is below"))?;
+            agree(task, named, &at)?;
         }
-        Ok(())
+        match self.task_id.clone().filter(|id| !id.is_empty()) {
+            Some(id) => agree(task, id, &at.member("taskId")),
+            None => Ok(()),
+        }
     }
 
     fn webhook(self) -> Option<PushNotificationConfig> {
@@ -271,10 +241,7 @@ impl Wire for ListTaskPushNotificationConfigResponse {
     }
 
     fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
-        for (index, config) in self.configs.iter().enumerate() {
-            config.insist(&at.member("configs").item(index))?;
-        }
-        Ok(())
+        at.each("configs", &self.configs, TaskPushNotificationConfig::insist)
     }
 
     fn mend(list: &mut Map<String, Value>, mender: &mut Mender<'_>) {

@@ -1,5 +1,6 @@
 //! Names of resources, 0.3 §6.10 as in the proto: `tasks/{task}/pushNotificationConfigs/{config}`.
 
+use crate::reading::{At, Violation};
 use crate::{ConfigId, TaskId};
 
 /// Returns the resource name of a webhook, or of its task alone if the webhook has no id.
@@ -22,6 +23,23 @@ pub(super) fn task_of(name: &str) -> Option<TaskId> {
     let rest = name.strip_prefix("tasks/")?;
     let task = rest.rsplit_once(BELOW).map_or(rest, |(task, _)| task);
     (!task.is_empty()).then(|| task.into())
+}
+
+/// Keeps the task that a member names. Errors: another one is known already.
+pub(super) fn agree(
+    known: &mut Option<TaskId>,
+    named: TaskId,
+    at: &At<'_>,
+) -> Result<(), Violation> {
+    match known {
+        Some(known) if *known != named => Err(at.violation(format!(
+            "names the task `{named}`, the request is about `{known}`"
+        ))),
+        _ => {
+            *known = Some(named);
+            Ok(())
+        }
+    }
 }
 
 /// Separator of task and webhook in a resource name.

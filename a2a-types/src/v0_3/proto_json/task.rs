@@ -18,28 +18,18 @@ pub struct Task {
     /// Identifier of the task, chosen by the server.
     pub id: TaskId,
     /// Conversation that the task belongs to.
-    #[serde(
-        default,
-        alias = "context_id",
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, alias = "context_id", deserialize_with = "unless_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context_id: Option<ContextId>,
     /// Current status.
     pub status: TaskStatus,
     /// Artifacts produced so far.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Artifact>,
     /// Messages exchanged so far.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Message>,
     /// Custom key-value metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,18 +96,12 @@ pub struct Artifact {
     #[serde(alias = "artifact_id")]
     pub artifact_id: ArtifactId,
     /// Human-readable name.
-    #[serde(
-        default,
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "unless_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Human-readable description.
-    #[serde(
-        default,
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "unless_empty")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The content.
     #[serde(default, deserialize_with = "or_default")]
@@ -126,11 +110,8 @@ pub struct Artifact {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
     /// URIs of the extensions that contributed to the artifact.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<String>,
 }
 
@@ -138,17 +119,13 @@ impl Wire for Task {
     fn check(&self, at: &At<'_>) -> Result<(), Violation> {
         self.insist(at)?;
         check_context(&self.context_id, at)?;
-        for (index, artifact) in self.artifacts.iter().enumerate() {
-            artifact.check(&at.member("artifacts").item(index))?;
-        }
-        for (index, message) in self.history.iter().enumerate() {
-            message.check(&at.member("history").item(index))?;
-        }
+        at.each("artifacts", &self.artifacts, Artifact::check)?;
+        at.each("history", &self.history, Message::check)?;
         self.status.check(&at.member("status"))
     }
 
     fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
-        check_task_id(&self.id, &at.member("id"))
+        at.names("id", self.id.as_str())
     }
 
     fn mend(task: &mut Map<String, Value>, mender: &mut Mender<'_>) {
@@ -176,21 +153,11 @@ impl Wire for TaskStatus {
 
 impl Wire for Artifact {
     fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        match self.artifact_id.is_empty() {
-            true => Err(at.member("artifactId").violation("an id must not be empty")),
-            false => Ok(()),
-        }
+        at.names("artifactId", self.artifact_id.as_str())
     }
 
     fn mend(artifact: &mut Map<String, Value>, mender: &mut Mender<'_>) {
         mend_artifact(artifact, mender);
-    }
-}
-
-pub(super) fn check_task_id(id: &TaskId, at: &At<'_>) -> Result<(), Violation> {
-    match id.is_empty() {
-        true => Err(at.violation("an id must not be empty")),
-        false => Ok(()),
     }
 }
 
