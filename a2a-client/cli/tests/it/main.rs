@@ -4,6 +4,7 @@ mod chat;
 mod check;
 mod hook;
 mod interrupt;
+mod log;
 mod metrics;
 mod peer;
 mod pipe;

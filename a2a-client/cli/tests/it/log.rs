@@ -1,0 +1,73 @@
+//! How much `a2a serve` logs: `--log`, `RUST_LOG`.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+/// Lets an agent crash, and a caller send what is no JSON; returns the log.
+fn log(arguments: &[&str], rust_log: Option<&str>) -> String {
+    let mut command = crate::a2a();
+    command.args(["serve", "reference", "--address", "127.0.0.1:0", "--json"]);
+    match rust_log {
+        Some(levels) => command.env("RUST_LOG", levels),
+        None => command.env_remove("RUST_LOG"),
+    };
+    let server = command.args(arguments).stdout(Stdio::piped());
+    let mut server = server.stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    let output = server.stdout.take().unwrap();
+    BufReader::new(output).read_line(&mut line).unwrap();
+    let told: Value = serde_json::from_str(&line).expect(&line);
+    let url = told["url"].as_str().unwrap();
+    crate::check(&["send", url, "crash"], 1, &["Correlation id"]);
+    let address = url.trim_start_matches("http://").trim_matches('/');
+    let mut stream = TcpStream::connect(address).unwrap();
+    let request = format!(
+        "POST / HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: 1\r\n\r\n{{"
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    server.kill().unwrap();
+    crate::text(&server.wait_with_output().unwrap().stderr)
+}
+
+/// Checks which of an agent's crash (an error) and a bad request (for debugging) are logged.
+#[track_caller]
+fn check(arguments: &[&str], rust_log: Option<&str>, [crash, bad_request]: [bool; 2]) {
+    let log = log(arguments, rust_log);
+    let has = |level: &str, text: &str| {
+        let of = |line: &&str| line.contains(level) && line.contains(text);
+        log.lines().find(of).is_some()
+    };
+    assert_eq!(has(" ERROR ", "it was told to"), crash, "{log}");
+    assert_eq!(has(" DEBUG ", "refused a request"), bad_request, "{log}");
+    assert_eq!(log.is_empty(), !crash && !bad_request, "{log}");
+}
+
+#[test]
+fn rust_log_says_how_much_is_logged() {
+    check(&[], None, [true, false]);
+    check(&[], Some("debug"), [true, true]);
+    check(&[], Some("off"), [false, false]);
+    check(&[], Some("a2a_transport=debug"), [false, true]);
+}
+
+#[test]
+fn the_option_wins_over_rust_log() {
+    check(&["--log", "debug"], Some("off"), [true, true]);
+    check(&["--log", "off"], Some("debug"), [false, false]);
+}
+
+#[test]
+fn levels_of_rust_log_that_are_none_are_refused() {
+    let mut serve = crate::a2a();
+    serve.args(["serve", "echo", "--address", "127.0.0.1:0"]);
+    let output = serve.env("RUST_LOG", "loud").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = crate::text(&output.stderr);
+    assert!(told.contains("`loud` is no level"), "{told}");
+}
