@@ -8,6 +8,7 @@ use rusqlite::Connection;
 
 use super::super::StoreError;
 use super::folded::{Folded, Key};
+use super::schema::failed;
 use super::seen::Row;
 use super::shared::Shared;
 use super::statements::Statements;
@@ -31,8 +32,8 @@ pub(super) struct Desk<'c> {
     /// Tasks as they will be once this is committed.
     open: HashMap<Key, Folded>,
     gone: Vec<Key>,
-    /// Something was changed of which the rest could not be.
-    spoilt: bool,
+    /// Reason why something was changed of which the rest could not be.
+    spoilt: Option<StoreError>,
 }
 
 /// Numbers of tasks.
@@ -61,12 +62,12 @@ impl<'c> Desk<'c> {
             dropped: Vec::new(),
             open: HashMap::default(),
             gone: Vec::new(),
-            spoilt: false,
+            spoilt: None,
         })
     }
 
-    pub(super) fn begin(&mut self) -> Result<(), String> {
-        self.statements.begin.execute([]).map_err(text)?;
+    pub(super) fn begin(&mut self) -> Result<(), StoreError> {
+        self.statements.begin.execute([]).map_err(failed)?;
         self.now = now();
         self.before = self.counts;
         Ok(())
@@ -113,15 +114,14 @@ impl<'c> Desk<'c> {
     }
 
     /// Keeps pace with the messages of this transaction, so that they never become too many.
-    pub(super) fn limit_receipts(&mut self) -> Result<(), String> {
+    pub(super) fn limit_receipts(&mut self) -> Result<(), StoreError> {
         let (count, bytes) = self.shared.seen.size();
         if self.noted.is_empty() || (count <= self.receipts && bytes <= RECEIPT_BYTES) {
             return Ok(());
         }
         // Twice as many as came: what another limit has left grows less, too.
         let most = 2 * self.noted.len() as i64;
-        let dropped = self.drop_receipts(most).map_err(|error| error.to_string());
-        dropped.map(|_| ())
+        self.drop_receipts(most).map(|_| ())
     }
 
     /// Does something as a whole, or refuses it without having changed anything. If it fails half-way,
@@ -132,22 +132,29 @@ impl<'c> Desk<'c> {
     ) -> Result<T, StoreError> {
         let before = self.connection.total_changes();
         let outcome = work(self);
-        self.spoilt |= outcome.is_err() && self.connection.total_changes() != before;
+        if let Err(error) = &outcome
+            && (self.connection.total_changes() != before || self.connection.is_autocommit())
+        {
+            self.spoilt = Some(repeated(error));
+        }
         outcome
     }
 
-    /// Returns an error if this may not be committed.
-    pub(super) fn is_whole(&self) -> Result<(), String> {
-        // A full disk ends a transaction at once; the next job must not begin its own.
-        match self.spoilt || self.connection.is_autocommit() {
-            true => Err("what was to be written together could not be written".to_owned()),
-            false => Ok(()),
+    /// Returns the reason if this may not be committed.
+    pub(super) fn is_whole(&self) -> Result<(), StoreError> {
+        match &self.spoilt {
+            Some(error) => Err(repeated(error)),
+            // A full disk ends a transaction at once; the next job must not begin its own.
+            None if self.connection.is_autocommit() => {
+                Err(StoreError::failed("the transaction has ended"))
+            }
+            None => Ok(()),
         }
     }
 
     /// Commits, then publishes what was committed; returns the tasks evicted from memory for that.
-    pub(super) fn commit(&mut self) -> Result<Vec<Folded>, String> {
-        self.statements.commit.execute([]).map_err(text)?;
+    pub(super) fn commit(&mut self) -> Result<Vec<Folded>, StoreError> {
+        self.statements.commit.execute([]).map_err(failed)?;
         self.noted.clear();
         for row in self.dropped.drain(..) {
             self.shared.seen.remove(row);
@@ -170,7 +177,7 @@ impl<'c> Desk<'c> {
             self.shared.seen.remove(row);
         }
         self.counts = self.before;
-        self.spoilt = false;
+        self.spoilt = None;
     }
 
     /// A task as it stands in this transaction, to be given back by [`Self::keep`].
@@ -200,8 +207,13 @@ impl<'c> Desk<'c> {
 /// Maximum of the bytes of the names and answers of remembered messages.
 const RECEIPT_BYTES: u64 = 256 << 20;
 
-fn text(error: rusqlite::Error) -> String {
-    error.to_string()
+/// Returns the error for another caller whose job failed with it.
+pub(super) fn repeated(error: &StoreError) -> StoreError {
+    match error {
+        StoreError::Full => StoreError::Full,
+        StoreError::Failed(reason) => StoreError::failed(reason.to_string()),
+        other => StoreError::failed(other.to_string()),
+    }
 }
 
 /// The store's clock, in milliseconds since the Unix epoch.

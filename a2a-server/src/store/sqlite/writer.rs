@@ -8,7 +8,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::StoreError;
-use super::desk::{Counts, Desk};
+use super::desk::{Counts, Desk, repeated};
 use super::folded::Folded;
 use super::schema::failed;
 use super::shared::Shared;
@@ -33,8 +33,8 @@ struct Asked {
 trait Job: Send {
     /// Does it within the transaction.
     fn work(&mut self, desk: &mut Desk<'_>);
-    /// Answers the caller, once that is committed.
-    fn tell(self: Box<Self>, committed: Result<(), &str>);
+    /// Answers the caller, once that is committed, or could not be.
+    fn tell(self: Box<Self>, committed: Result<(), &StoreError>);
 }
 
 struct Errand<W, T> {
@@ -52,12 +52,13 @@ where
         self.outcome = Some(desk.all_or_nothing(&mut self.work));
     }
 
-    fn tell(self: Box<Self>, committed: Result<(), &str>) {
-        let Some(outcome) = self.outcome else { return };
-        let outcome = match committed {
-            Ok(()) => outcome,
+    fn tell(self: Box<Self>, committed: Result<(), &StoreError>) {
+        let outcome = match (self.outcome, committed) {
+            (Some(outcome), Ok(())) => outcome,
             // A refused job stays refused, whatever became of the others.
-            Err(reason) => outcome.and(Err(StoreError::failed(reason))),
+            (Some(outcome), Err(reason)) => outcome.and(Err(repeated(reason))),
+            (None, Err(reason)) => Err(repeated(reason)),
+            (None, Ok(())) => return,
         };
         // The caller may have gone.
         let _ = self.tell.send(outcome);
@@ -135,13 +136,12 @@ fn write(mut desk: Desk<'_>, mut inbox: mpsc::Receiver<Asked>) {
     let mut jobs = Vec::new();
     while inbox.blocking_recv_many(&mut jobs, MAX_AT_ONCE) > 0 {
         let mut answers = Vec::new();
-        let committed = transaction(&mut desk, &mut jobs, &mut answers);
-        if let Err(reason) = &committed {
-            tracing::error!(reason, "could not commit");
+        let committed = transaction(&mut desk, &mut jobs, &mut answers).map_err(Arc::new);
+        if let Err(error) = &committed {
+            let error = error as &dyn std::error::Error;
+            tracing::error!(error, "could not commit");
             desk.roll_back();
         }
-        // Jobs that were not begun are dropped with their senders: their callers get an error.
-        jobs.clear();
         for mut answers in answers {
             answers.committed.clone_from(&committed);
             answers.send();
@@ -149,20 +149,25 @@ fn write(mut desk: Desk<'_>, mut inbox: mpsc::Receiver<Asked>) {
     }
 }
 
+/// Does these jobs in one transaction. Those after one that cannot be done as a whole are not begun; all of them
+/// are to be answered.
 fn transaction(
     desk: &mut Desk<'_>,
     jobs: &mut Vec<Asked>,
     answers: &mut Vec<Answers>,
-) -> Result<(), String> {
-    desk.begin()?;
+) -> Result<(), StoreError> {
+    let mut begun = desk.begin();
     for Asked { mut job, runtime } in jobs.drain(..) {
-        job.work(desk);
+        if begun.is_ok() {
+            job.work(desk);
+            begun = desk.is_whole();
+        }
         match answers.last_mut().filter(|last| last.are_for(&runtime)) {
             Some(last) => last.jobs.push(job),
             None => answers.push(Answers::new(job, runtime)),
         }
-        desk.is_whole()?;
     }
+    begun?;
     desk.limit_receipts()?;
     let spent = desk.commit()?;
     if let Some(last) = answers.last_mut() {
@@ -175,7 +180,7 @@ fn transaction(
 /// woken together, not one by one from another thread.
 struct Answers {
     jobs: Vec<Box<dyn Job>>,
-    committed: Result<(), String>,
+    committed: Result<(), Arc<StoreError>>,
     runtime: Option<Handle>,
     /// Tasks evicted from memory, to be dropped.
     spent: Vec<Folded>,
@@ -206,7 +211,7 @@ impl Answers {
 impl Drop for Answers {
     /// Sends the answers, also if the runtime is gone.
     fn drop(&mut self) {
-        let committed = self.committed.as_ref().copied().map_err(String::as_str);
+        let committed = self.committed.as_ref().copied().map_err(|error| &**error);
         for job in self.jobs.drain(..) {
             job.tell(committed);
         }

@@ -3,6 +3,7 @@
 mod commits;
 mod crowd;
 mod damage;
+mod full_disk;
 mod hasty;
 mod health;
 mod leaving;
