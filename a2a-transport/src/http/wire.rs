@@ -21,6 +21,8 @@ pub(super) struct Wire<I> {
     timer: Arc<ConnectionTimer>,
     /// Bytes that were read to find out the version.
     begun: Begun,
+    /// Error that was read together with the last of those bytes: sockets report one only once.
+    broken: Option<io::Error>,
 }
 
 /// The first bytes of a connection.
@@ -41,6 +43,7 @@ impl<I: AsyncWrite> Wire<I> {
             stream: Box::pin(stream),
             timer,
             begun: Begun::default(),
+            broken: None,
         }
     }
 
@@ -98,15 +101,21 @@ impl<I: AsyncRead> AsyncRead for Wire<I> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let gave = self.begun.give(buffer);
+        if !gave && let Some(error) = self.broken.take() {
+            return Poll::Ready(Err(error));
+        }
         let before = buffer.filled().len();
         let read = self.stream.as_mut().poll_read(cx, buffer);
         if buffer.filled().len() > before {
             self.timer.moved(Phase::Head);
         }
-        match gave {
-            // What went wrong behind those bytes is seen when more are wanted.
-            true => Poll::Ready(Ok(())),
-            false => read,
+        match (gave, read) {
+            (true, Poll::Ready(Err(error))) => {
+                self.broken.get_or_insert(error);
+                Poll::Ready(Ok(()))
+            }
+            (true, _) => Poll::Ready(Ok(())),
+            (false, read) => read,
         }
     }
 }
@@ -165,6 +174,63 @@ mod tests {
             all.extend_from_slice(&buffer[..read]);
         }
         assert_eq!(all, bytes);
+    }
+
+    /// A socket that is reset behind its first bytes, and says so once.
+    struct Reset<'b>(Option<&'b [u8]>, bool);
+
+    impl AsyncRead for Reset<'_> {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            if let Some(bytes) = self.0.take() {
+                buffer.put_slice(bytes);
+            } else if std::mem::replace(&mut self.1, false) {
+                return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
+            }
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    impl AsyncWrite for Reset<'_> {
+        fn poll_write(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            Poll::Ready(Ok(bytes.len()))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// Whatever the room for them at a time, all bytes come first.
+    #[tokio::test]
+    async fn an_error_behind_the_first_bytes_is_reported_after_them() {
+        for room in [1, 2, 3, 100] {
+            let timer = Arc::new(ConnectionTimer::new(&ServeOptions::default()));
+            let socket = Reset(Some(b"GET"), true);
+            let mut wire = Wire::new(socket, Duration::from_secs(1), timer);
+            assert_eq!(wire.version().await.unwrap(), Version::HTTP_11);
+            let (mut all, mut buffer) = (Vec::new(), vec![0; room]);
+            let error = loop {
+                match wire.read(&mut buffer).await {
+                    Ok(0) => panic!("the error is lost"),
+                    Ok(read) => all.extend_from_slice(&buffer[..read]),
+                    Err(error) => break error,
+                }
+            };
+            assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+            assert_eq!(all, b"GET");
+        }
     }
 
     #[tokio::test]
