@@ -297,6 +297,7 @@ impl<T: Transport> HttpService<T> {
                 Err(error.into_answer())
             }
         };
+        manner.observed.settled(envelope.dialect);
         manner.observed.answered(&outcome);
         if !envelope.wants_answer() {
             return status(StatusCode::NO_CONTENT);

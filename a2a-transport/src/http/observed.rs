@@ -27,6 +27,8 @@ pub(super) struct Observed {
     /// Operation, once the request is understood.
     operation: Option<Operation>,
     task_is_told: bool,
+    /// `true` once the span has the version, which it has as soon as no other can come of it.
+    dialect_is_told: bool,
     /// Sequence number (`generation`) of the last event that was sent.
     generation: Option<u64>,
     outcome: Outcome,
@@ -71,6 +73,7 @@ impl Observed {
             dialect: None,
             operation: None,
             task_is_told: false,
+            dialect_is_told: false,
             generation: None,
             outcome: Outcome::Abandoned,
             span,
@@ -115,9 +118,19 @@ impl Observed {
             self.span.record(RPC_SYSTEM, "jsonrpc");
         }
         self.span.record(OPERATION, envelope.operation.name());
-        self.span.record(DIALECT, envelope.dialect.version());
+        if !envelope.ambiguous {
+            self.settled(envelope.dialect);
+        }
         if let Some(task) = &envelope.task {
             self.about(task);
+        }
+    }
+
+    /// Records the version of the answer, once: OpenTelemetry keeps every value that a span records.
+    pub(super) fn settled(&mut self, dialect: Dialect) {
+        self.dialect = Some(dialect);
+        if !std::mem::replace(&mut self.dialect_is_told, true) {
+            self.span.record(DIALECT, dialect.version());
         }
     }
 
@@ -152,7 +165,7 @@ impl Observed {
         }
     }
 
-    /// Records the task once: OpenTelemetry keeps every value that a span records.
+    /// Records the task, once for the same reason.
     fn about(&mut self, task: &TaskId) {
         if !std::mem::replace(&mut self.task_is_told, true) {
             self.span.record(TASK, task.as_str());
@@ -199,10 +212,10 @@ impl Drop for Observed {
         if self.span.is_disabled() {
             return;
         }
-        let span = &self.span;
-        if let (None, Some(dialect)) = (self.operation, self.dialect) {
-            span.record(DIALECT, dialect.version());
+        if let Some(dialect) = self.dialect {
+            self.settled(dialect);
         }
+        let span = &self.span;
         if let Some(generation) = self.generation {
             span.record(GENERATION, generation);
         }

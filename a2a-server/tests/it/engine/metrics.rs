@@ -67,6 +67,32 @@ fn a_request_counts_by_its_operation_generation_and_binding() {
     });
 }
 
+/// `tasks/get` is spelled alike in 0.1, 0.2 and 0.3: it is answered, and counted, in the version that the task was
+/// created in.
+#[test]
+fn a_request_that_names_no_version_counts_in_that_of_its_answer() {
+    Listener::hears(async |listener| {
+        let service = HttpService::new(server(&Worker::default()));
+        let message = json!({"role": "user", "parts": [{"type": "text", "text": "echo a"}]});
+        let params = json!({"id": "t", "message": message});
+        whole(ask(&service, question("tasks/send", params)).await).await;
+        for id in ["t", "none"] {
+            whole(ask(&service, question("tasks/get", json!({"id": id}))).await).await;
+        }
+        let counts: &[&str] = &[
+            "GetTask 0.1 JSONRPC answered 1",
+            "GetTask 0.3 JSONRPC failed 1",
+            "SendMessage 0.1 JSONRPC answered 1",
+        ];
+        let durations: &[&str] = &[
+            "GetTask 0.1 JSONRPC 1",
+            "GetTask 0.3 JSONRPC 1",
+            "SendMessage 0.1 JSONRPC 1",
+        ];
+        listener.check(&[(REQUESTS, counts), (SECONDS, durations)]);
+    });
+}
+
 #[test]
 fn what_fails_and_what_is_refused_counts_by_its_kind_and_never_by_what_was_sent() {
     Listener::hears(async |listener| {
