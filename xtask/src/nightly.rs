@@ -33,6 +33,10 @@ const JOBS: &[(&str, &str)] = &[
     ("instructions", "xtask bench count"),
     ("rate of ten minutes", "xtask sends --seconds 600"),
     ("documentation", DOC),
+    (
+        "digests of messages with preserve_order",
+        "cargo test -p a2a-server --lib --features serde_json/preserve_order -- message_digest",
+    ),
     ("packages", "xtask package"),
     ("dependencies", "cargo deny check"),
     ("oldest compiler", MSRV),
