@@ -39,6 +39,44 @@ where
     }
 }
 
+/// An agent of any type: for programs that choose among agents while they run, or keep several.
+///
+/// ```
+/// use a2a_server::{DynAgent, Server, Turn};
+/// use a2a_types::{AgentCard, Message};
+///
+/// let polite = DynAgent::new(async |turn: Turn| Ok(turn.reply(Message::agent("Good day")).await?));
+/// let short = DynAgent::new(async |turn: Turn| Ok(turn.reply(Message::agent("Hi")).await?));
+/// let agent = if std::env::args().any(|it| it == "--short") { short } else { polite };
+/// let server = Server::builder(AgentCard::new("Greeter", "Greets"), agent).build();
+/// assert!(server.is_ok());
+/// ```
+#[derive(Clone)]
+pub struct DynAgent(Arc<dyn Fn(Turn) -> BoxFuture<'static, Result<(), Failure>> + Send + Sync>);
+
+impl DynAgent {
+    /// Makes it from an agent.
+    pub fn new(agent: impl Agent) -> Self {
+        let agent = Arc::new(agent);
+        Self(Arc::new(move |turn| {
+            let agent = Arc::clone(&agent);
+            Box::pin(async move { Agent::run(&*agent, turn).await })
+        }))
+    }
+}
+
+impl Agent for DynAgent {
+    fn run(&self, turn: Turn) -> impl Future<Output = Result<(), Failure>> + Send {
+        (self.0)(turn)
+    }
+}
+
+impl std::fmt::Debug for DynAgent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("DynAgent")
+    }
+}
+
 impl<A: Agent> ErasedAgent for A {
     fn run(
         &self,

@@ -69,7 +69,7 @@ mod turn;
 #[cfg(feature = "push")]
 mod webhook;
 
-pub use crate::agent::Agent;
+pub use crate::agent::{Agent, DynAgent};
 pub use crate::builder::{BuildError, ServerBuilder};
 pub use crate::engine::erased_agent::Failure;
 pub use crate::engine::limiter::TurnLimits;

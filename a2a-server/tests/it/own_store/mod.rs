@@ -40,7 +40,13 @@ async fn is_found_out_with_a_fault() {
         (Fault::GivesMailTwice, "shared.mail_in_order"),
         (Fault::KeepsMail, "shared.withdrawn"),
         (Fault::TakesAnyMail, "shared.so_much_mail"),
+        (Fault::MixesOwners, "shared.reserved_by_owner"),
+        (Fault::TakesMailForNobody, "shared.mail_with_its_task"),
     ];
+    for case in suite::cases().filter(|it| it.name.starts_with("shared.")) {
+        let found = faults.iter().any(|(_, name)| *name == case.name);
+        assert!(found, "{} finds no fault", case.name);
+    }
     for (fault, case) in faults {
         let broken = || async move {
             OwnStore {
@@ -64,6 +70,8 @@ pub(crate) enum Fault {
     GivesMailTwice,
     KeepsMail,
     TakesAnyMail,
+    MixesOwners,
+    TakesMailForNobody,
 }
 
 /// Everything in one map under one lock; its clones are one store for several servers.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use a2a_server::{BoxFuture, MAX_MAIL, Mail, Owner, Receipt, SharedStore, StoreError};
+use a2a_server::{BoxFuture, MAX_MAIL, Mail, Owner, Principal, Receipt, SharedStore, StoreError};
 use a2a_types::{MessageId, TaskId};
 use tokio::time::Instant;
 
@@ -47,6 +47,10 @@ impl SharedStore for OwnStore {
         {
             return ready(Err(error));
         }
+        let owner = match self.fault {
+            Some(Fault::MixesOwners) => &Owner::from(Principal::anonymous()),
+            _ => owner,
+        };
         let key = (owner.clone(), receipt.message.clone());
         let lasts = |until: &Instant| {
             *until > Instant::now() || self.fault == Some(Fault::KeepsReservations)
@@ -79,7 +83,9 @@ impl SharedStore for OwnStore {
 
     fn post(&self, mail: Mail) -> BoxFuture<'_, Result<(), StoreError>> {
         let mut kept = self.kept();
-        if let Err(error) = kept.log(&mail.owner, &mail.task) {
+        if self.fault != Some(Fault::TakesMailForNobody)
+            && let Err(error) = kept.log(&mail.owner, &mail.task)
+        {
             return ready(Err(error));
         }
         let all = &mut kept.shared.mail;
