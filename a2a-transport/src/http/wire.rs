@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// Whatever the room for them at a time, all bytes come first.
+    /// All bytes come first, with any room for them at a time.
     #[tokio::test]
     async fn an_error_behind_the_first_bytes_is_reported_after_them() {
         for room in [1, 2, 3, 100] {

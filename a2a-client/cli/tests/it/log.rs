@@ -1,4 +1,4 @@
-//! How much `a2a serve` logs: `--log`, `RUST_LOG`.
+//! Levels of the log of `a2a serve`: `--log`, `RUST_LOG`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -284,7 +284,9 @@ async fn begun(
         }
     };
     let server = Server::builder(card(), agent).store(store.clone());
-    let client = Client::new(server.build().unwrap());
+    // The pauses before four attempts may be too short for the store to recover, once in 48 times.
+    let retries = Retries::default().attempts(10);
+    let client = Client::new(server.build().unwrap()).retries(retries);
     let mut updates = client.stream("begin").await.unwrap();
     let first = updates.next().await.unwrap().unwrap();
     let answer = Message {
