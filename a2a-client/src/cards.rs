@@ -225,7 +225,7 @@ fn card_places(url: &str) -> Vec<String> {
     let origin = base[scheme..]
         .find('/')
         .map_or(base, |slash| &base[..scheme + slash]);
-    let paths = [Dialect::V1_0.card_path(), Dialect::V0_2.card_path()];
+    let paths = Dialect::CARD_PATHS;
     let mut places: Vec<_> = [base, origin]
         .iter()
         .flat_map(|base| paths.map(|path| format!("{base}{path}")))

@@ -7,8 +7,8 @@ use a2a_transport::http::{Readiness, Tenants};
 use a2a_transport::{BoxFuture, Call, Context, Error, Reply, Transport, Update, spans};
 use a2a_types::steps::hide_steps;
 use a2a_types::{
-    AgentCard, CancelTaskRequest, Dialect, Error as A2aError, ErrorKind, Event, GetTaskRequest,
-    Request, Response, SubscribeToTaskRequest, Task, TaskState, TaskStatusUpdateEvent,
+    AgentCard, CancelTaskRequest, Error as A2aError, ErrorKind, Event, GetTaskRequest, Request,
+    Response, SubscribeToTaskRequest, Task, TaskState, TaskStatusUpdateEvent,
 };
 use futures_util::{TryFutureExt, stream};
 use serde_json::json;
@@ -314,12 +314,9 @@ fn boxed<'a>(
     Box::pin(answering.map_err(Error::Agent))
 }
 
-/// `tasks/get`, `tasks/cancel` and `tasks/resubscribe` are spelled alike until 0.3: their caller is taken
-/// to speak the protocol version that created the task.
+/// Returns the context of a request about a task, in the protocol version that its caller is taken to speak.
 fn settled(mut context: Context, snapshot: &Snapshot) -> Context {
-    if context.dialect != Dialect::V1_0 && snapshot.dialect != Dialect::V1_0 {
-        context.dialect = snapshot.dialect;
-    }
+    context.dialect = context.dialect.about_task_of(snapshot.dialect);
     context
 }
 

@@ -82,7 +82,7 @@ impl Context {
 impl Default for Context {
     /// Returns the context of an anonymous caller in the same process that speaks 1.0.
     fn default() -> Self {
-        Self::new(Dialect::V1_0)
+        Self::new(Dialect::LATEST)
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::ConfigId;
+
 /// A published version of the protocol.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
@@ -77,6 +79,38 @@ impl Dialect {
         match self {
             Self::V0_1 | Self::V0_2 => "/.well-known/agent.json",
             Self::V0_3 | Self::V1_0 => "/.well-known/agent-card.json",
+        }
+    }
+
+    /// The paths of public cards, that of the later versions first.
+    pub const CARD_PATHS: [&str; 2] = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
+
+    /// The latest version.
+    pub const LATEST: Self = Self::V1_0;
+
+    /// Returns the name of the header that lists the extensions which a caller wants active, in lower case.
+    pub fn extensions_header(self) -> &'static str {
+        match self {
+            Self::V0_1 | Self::V0_2 | Self::V0_3 => "x-a2a-extensions",
+            Self::V1_0 => "a2a-extensions",
+        }
+    }
+
+    /// Returns the id of a webhook whose caller gave it none. Until 0.3 a caller could not tell several apart without
+    /// ids, so there it is always the same: the next one without an id replaces it.
+    pub fn new_config_id(self) -> ConfigId {
+        match self {
+            Self::V0_1 | Self::V0_2 | Self::V0_3 => ConfigId::only(),
+            Self::V1_0 => ConfigId::random(),
+        }
+    }
+
+    /// Returns the version of a request about a task that was begun in another one. `tasks/get`, `tasks/cancel` and
+    /// `tasks/resubscribe` are spelled alike until 0.3: their caller is taken to speak the version of the task.
+    pub fn about_task_of(self, begun: Self) -> Self {
+        match self == Self::V1_0 || begun == Self::V1_0 {
+            true => self,
+            false => begun,
         }
     }
 

@@ -3,7 +3,6 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use a2a_transport::Context;
 use a2a_types::size::size_of_request;
 use a2a_types::{
     Dialect, Error as A2aError, ErrorKind, Message, TaskPushNotificationConfig, TaskState,
@@ -58,9 +57,12 @@ impl Engine {
         first_step: FirstStep,
     ) -> Result<Admitted, A2aError> {
         self.check_open()?;
-        let in_flight = self
-            .in_flight_sends
-            .open(&pending.request, &pending.context)?;
+        let in_flight = match pending.is_recognised() {
+            true => self
+                .in_flight_sends
+                .open(&pending.request, &pending.context)?,
+            false => None,
+        };
         pending.in_flight.clone_from(&in_flight);
         let size = size_of_request(&pending.request);
         pending.held = Some(Arc::new(self.limiter.hold(size)?));
@@ -121,7 +123,7 @@ impl Engine {
             let receipt = pending.receipt();
             return Box::pin(self.continue_task(pending, receipt, first_step)).await;
         }
-        if task.is_some() && !context.dialect.rules().caller_names_tasks {
+        if task.is_some() && !pending.may_name_new_task() {
             return Err(ErrorKind::TaskNotFound.into());
         }
         if let Some(in_flight) = &pending.in_flight
@@ -161,7 +163,7 @@ impl Engine {
                 return Box::pin(self.continue_task(pending, receipt, first_step)).await;
             }
         };
-        let needs_task = !pending.context.dialect.rules().answers_directly;
+        let needs_task = !pending.may_be_answered_directly();
         if needs_task {
             writer.open().await?;
         }
@@ -203,7 +205,7 @@ impl Engine {
                 self.maintenance.recover(Orphan::new(owner, task)).await;
                 continue;
             }
-            check_message(&pending.request.message, &snapshot, context)?;
+            check_message(&pending, &snapshot)?;
             if let Some(config) = config.take() {
                 let task_id = id.clone();
                 let config = with_id(TaskPushNotificationConfig { task_id, ..*config }, context);
@@ -384,18 +386,14 @@ fn to_its_end<T: Send + 'static>(
 
 /// Returns an error if the message names another context than its task, or if the task has ended and the
 /// caller's protocol version does not reopen it.
-fn check_message(
-    message: &Message,
-    snapshot: &Snapshot,
-    context: &Context,
-) -> Result<(), A2aError> {
-    let task = &snapshot.task;
+fn check_message(pending: &PendingMessage, snapshot: &Snapshot) -> Result<(), A2aError> {
+    let (message, task) = (&pending.request.message, &snapshot.task);
     if message.context_id.is_some() && message.context_id != task.context_id {
         let text = "the message names another context than its task belongs to";
         return Err(A2aError::new(ErrorKind::InvalidParams, text));
     }
     let state = task.status.state;
-    if state.is_terminal() && !context.dialect.rules().reopens_ended_tasks {
+    if state.is_terminal() && !pending.reopens_ended_task() {
         let text = format!("a task that is {} takes no more messages", state.as_str());
         return Err(A2aError::new(ErrorKind::UnsupportedOperation, text));
     }

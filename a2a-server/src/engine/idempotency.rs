@@ -64,15 +64,14 @@ impl InFlightSends {
         }))
     }
 
-    /// The in-flight send of this message, or `None` if deduplication is off.
+    /// The in-flight send of a message that has an id, or `None` if deduplication is off.
     pub(crate) fn open(
         &self,
         request: &SendMessageRequest,
         context: &Context,
     ) -> Result<Option<Arc<InFlightSend>>, A2aError> {
         let (open, message) = (&self.0, &request.message.message_id);
-        let known_by_id = context.dialect.rules().names_messages && !message.is_empty();
-        if !known_by_id || open.window.is_zero() {
+        if open.window.is_zero() {
             return Ok(None);
         }
         let (owner, digest) = (Owner::of(context), digest(request));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2a_transport::Context;
-use a2a_types::{ConfigId, ContextId, Dialect, Message, Task, TaskId, TaskPushNotificationConfig};
+use a2a_types::{ContextId, Message, Task, TaskId, TaskPushNotificationConfig};
 use uuid::{NoContext, Uuid};
 
 use crate::engine::store_handle::StoreHandle;
@@ -57,8 +57,7 @@ fn unguessable() -> TaskId {
     TaskId::from(&*id.hyphenated().encode_lower(&mut room))
 }
 
-/// A webhook without an id gets one. Until 0.3 a caller could not tell several apart without ids, so
-/// there it is always the same: the next one without an id replaces it.
+/// A webhook without an id gets that of its caller's protocol version.
 pub(crate) fn with_id(
     config: TaskPushNotificationConfig,
     context: &Context,
@@ -66,9 +65,6 @@ pub(crate) fn with_id(
     if !config.id.is_empty() {
         return config;
     }
-    let id = match context.dialect {
-        Dialect::V0_1 | Dialect::V0_2 | Dialect::V0_3 => ConfigId::only(),
-        _ => ConfigId::random(),
-    };
+    let id = context.dialect.new_config_id();
     TaskPushNotificationConfig { id, ..config }
 }

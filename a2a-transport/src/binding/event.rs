@@ -32,6 +32,11 @@ impl EventWriter {
         }
     }
 
+    /// Returns whether the events of a stream have ids, by which a caller that was cut off goes on.
+    pub(crate) fn numbers_events(&self) -> bool {
+        self.dialect() != Dialect::V0_1
+    }
+
     /// Returns the protocol version that is written.
     pub fn dialect(&self) -> Dialect {
         self.dialect

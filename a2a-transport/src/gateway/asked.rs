@@ -30,12 +30,8 @@ impl Asked {
         };
         let named = call.request.task_id().cloned();
         let known = named.as_ref().and_then(|name| tasks.get(&owner, name));
-        if let Some(known) = &known
-            && call.context.dialect != a2a_types::Dialect::V1_0
-            && known.dialect != a2a_types::Dialect::V1_0
-        {
-            // Some requests are spelled alike until 0.3.
-            call.context.dialect = known.dialect;
+        if let Some(known) = &known {
+            call.context.dialect = call.context.dialect.about_task_of(known.dialect);
         }
         // The agent trusts the gateway, perhaps so far as to believe the user that it claims to act for.
         call.context.claims.user_id = None;

@@ -183,7 +183,7 @@ impl Told {
 
     fn write(&mut self, update: &Update) {
         self.observed.told(update);
-        let numbered = self.writer.dialect() != a2a_types::Dialect::V0_1;
+        let numbered = self.writer.numbers_events();
         let lines = self.writer.write(&update.event);
         let last = lines.len().saturating_sub(1);
         // Not piece by piece while it is written.

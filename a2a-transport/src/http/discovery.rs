@@ -99,7 +99,7 @@ impl PublicCard {
         };
         let version = text(http::header::HeaderName::from_static("a2a-version"));
         let document = match version.and_then(Dialect::from_version) {
-            Some(Dialect::V1_0) => &documents.of_1_0,
+            Some(Dialect::LATEST) => &documents.of_1_0,
             _ => &documents.union,
         };
         let unchanged = match text(IF_NONE_MATCH) {

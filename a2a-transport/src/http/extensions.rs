@@ -30,12 +30,9 @@ pub(super) fn ask(uris: &[String], dialect: Dialect, headers: &mut HeaderMap) {
     if uris.is_empty() {
         return;
     }
-    let name = match dialect {
-        Dialect::V0_1 | Dialect::V0_2 | Dialect::V0_3 => &OLD_NAME,
-        _ => &NAME,
-    };
     // What does not fit into a header cannot be asked for.
     if let Ok(value) = HeaderValue::from_str(&uris.join(", ")) {
+        let name = HeaderName::from_static(dialect.extensions_header());
         headers.insert(name, value);
     }
 }
