@@ -8,6 +8,7 @@ mod manifests;
 mod metadata;
 mod prose;
 mod sources;
+mod versions;
 mod words;
 
 use std::fmt;
@@ -51,6 +52,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "every package builds with the oldest Rust that we promise", run: dependencies::rust_versions },
     Check { rule: "manifests say nothing twice", run: manifests::inherited },
     Check { rule: "no file is too long to read at a sitting", run: sources::lengths },
+    Check { rule: "a protocol version is small: what versions share is written once", run: versions::lengths },
     Check { rule: "imports between the files of a crate run one way", run: imports::circles },
     Check { rule: "links between documents lead somewhere", run: links::relative },
     Check { rule: "what one place knows is not known elsewhere", run: confined::words },
@@ -140,6 +142,11 @@ mod tests {
     #[test]
     fn no_file_is_too_long() {
         holds(sources::lengths);
+    }
+
+    #[test]
+    fn a_protocol_version_is_small() {
+        holds(versions::lengths);
     }
 
     #[test]

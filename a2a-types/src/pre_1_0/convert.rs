@@ -148,6 +148,44 @@ pub(crate) mod required {
     pub(crate) use super::unless_empty::read as write;
 }
 
+/// A value that is read and never written.
+pub(crate) mod read_only {
+    pub(crate) fn read<T>(value: T) -> T {
+        value
+    }
+
+    pub(crate) fn write<T: Default>(_: T) -> T {
+        T::default()
+    }
+}
+
+/// A number that is left out if it is zero.
+pub(crate) mod unless_zero {
+    pub(crate) use super::read_only::read;
+
+    pub(crate) fn write(number: Option<u32>) -> Option<u32> {
+        number.filter(|number| *number > 0)
+    }
+}
+
+/// A value that becomes its type's default if it is absent, in both directions.
+pub(crate) mod or_default {
+    pub(crate) fn read<A: Default + Into<B>, B>(value: Option<A>) -> Option<B> {
+        Some(value.unwrap_or_default().into())
+    }
+
+    pub(crate) use self::read as write;
+}
+
+/// A flag whose counterpart says the opposite.
+pub(crate) mod opposite {
+    pub(crate) fn read(flag: bool) -> bool {
+        !flag
+    }
+
+    pub(crate) use self::read as write;
+}
+
 /// Authentication schemes of a webhook, a list before 1.0, of which one remains.
 pub(crate) mod schemes {
     /// Returns the first scheme of a push notification config that our sender supports, else the first.

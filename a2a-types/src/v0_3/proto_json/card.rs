@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::security;
-use crate::pre_1_0;
+use crate::pre_1_0::{self, both_ways};
 use crate::proto::{or_default, unless_empty};
 use crate::reading::Wire;
 use crate::{
@@ -215,15 +215,12 @@ impl From<crate::AgentCard> for AgentCard {
             })
             .collect();
         let (security_schemes, dropped) = security::known(card.security_schemes);
-        let skill = |skill: crate::AgentSkill| AgentSkill {
-            security: security::satisfiable(skill.security_requirements, &dropped),
-            id: skill.id,
-            name: skill.name,
-            description: skill.description,
-            tags: skill.tags,
-            examples: skill.examples,
-            input_modes: skill.input_modes,
-            output_modes: skill.output_modes,
+        let skill = |mut skill: crate::AgentSkill| {
+            let required = std::mem::take(&mut skill.security_requirements);
+            AgentSkill {
+                security: security::satisfiable(required, &dropped),
+                ..skill.into()
+            }
         };
         Self {
             protocol_version: generation(),
@@ -253,17 +250,8 @@ impl From<crate::AgentCard> for AgentCard {
     }
 }
 
-impl From<AgentSkill> for crate::AgentSkill {
-    fn from(skill: AgentSkill) -> Self {
-        Self {
-            id: skill.id,
-            name: skill.name,
-            description: skill.description,
-            tags: skill.tags,
-            examples: skill.examples,
-            input_modes: skill.input_modes,
-            output_modes: skill.output_modes,
-            security_requirements: skill.security,
-        }
-    }
+both_ways! {
+    AgentSkill = crate::AgentSkill {
+        id, name, description, tags, examples, input_modes, output_modes,
+    } renamed { security = security_requirements };
 }

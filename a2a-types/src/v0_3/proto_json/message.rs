@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::pre_1_0::{self, Cut};
+use crate::pre_1_0::{self, Cut, both_ways};
 use crate::proto::{or_default, unless_empty};
 use crate::reading::{At, Mender, Quirk, Violation, Wire, spelled};
 use crate::{Base64, ContextId, MessageId, Object, Role, TaskId};
@@ -235,36 +235,11 @@ fn mend_data(part: &mut Map<String, Value>, mender: &mut Mender<'_>) {
     }
 }
 
-impl From<Message> for crate::Message {
-    fn from(message: Message) -> Self {
-        Self {
-            message_id: message.message_id,
-            context_id: message.context_id,
-            task_id: message.task_id,
-            role: message.role,
-            parts: message.content.into_iter().map(Into::into).collect(),
-            metadata: message.metadata,
-            extensions: message.extensions,
-            reference_task_ids: message.reference_task_ids,
-        }
-    }
-}
-
-impl From<crate::Message> for Message {
-    /// Drops the tasks that the message refers to: 0.3.0 has no member for them, and its
-    /// parsers refuse an unknown one.
-    fn from(message: crate::Message) -> Self {
-        Self {
-            message_id: message.message_id,
-            context_id: message.context_id,
-            task_id: message.task_id,
-            role: message.role,
-            content: message.parts.into_iter().map(Into::into).collect(),
-            metadata: message.metadata,
-            extensions: message.extensions,
-            reference_task_ids: Vec::new(),
-        }
-    }
+both_ways! {
+    // The parsers of 0.3.0 refuse a member that they do not know, like the tasks that a message refers to.
+    Message = crate::Message {
+        message_id, context_id, task_id, role, metadata, extensions, reference_task_ids as read_only,
+    } renamed { content = parts as list };
 }
 
 impl From<Part> for crate::Part {

@@ -200,55 +200,6 @@ impl Wire for ListTasksResponse {
     }
 }
 
-impl From<SendMessageRequest> for crate::SendMessageRequest {
-    /// Converts to a request that does not wait, unless `blocking` is set; so it always has a configuration.
-    fn from(request: SendMessageRequest) -> Self {
-        Self {
-            tenant: None,
-            message: request.message.into(),
-            configuration: Some(request.configuration.unwrap_or_default().into()),
-            metadata: request.metadata,
-        }
-    }
-}
-
-impl From<crate::SendMessageRequest> for SendMessageRequest {
-    fn from(request: crate::SendMessageRequest) -> Self {
-        Self {
-            message: request.message.into(),
-            configuration: Some(request.configuration.unwrap_or_default().into()),
-            metadata: request.metadata,
-        }
-    }
-}
-
-impl From<SendMessageConfiguration> for crate::SendMessageConfiguration {
-    fn from(configuration: SendMessageConfiguration) -> Self {
-        Self {
-            accepted_output_modes: configuration.accepted_output_modes,
-            task_push_notification_config: configuration
-                .push_notification
-                .map(|config| Box::new(config.into())),
-            history_length: configuration.history_length,
-            return_immediately: !configuration.blocking,
-        }
-    }
-}
-
-impl From<crate::SendMessageConfiguration> for SendMessageConfiguration {
-    /// Drops a history length of 0: 0.3 cannot ask for no messages at all.
-    fn from(configuration: crate::SendMessageConfiguration) -> Self {
-        Self {
-            accepted_output_modes: configuration.accepted_output_modes,
-            push_notification: configuration
-                .task_push_notification_config
-                .map(|config| (*config).into()),
-            history_length: configuration.history_length.filter(|length| *length > 0),
-            blocking: !configuration.return_immediately,
-        }
-    }
-}
-
 impl From<crate::CancelTaskRequest> for CancelTaskRequest {
     /// Drops the metadata: 0.3 has none here.
     fn from(request: crate::CancelTaskRequest) -> Self {
@@ -261,6 +212,17 @@ impl From<crate::CancelTaskRequest> for CancelTaskRequest {
 boxed_variants! { SendMessageResponse = crate::SendMessageResponse { Task, Message } }
 
 both_ways! {
+    // Without `blocking` a request does not wait: so it always has a configuration.
+    SendMessageRequest = crate::SendMessageRequest {
+        message, configuration as or_default, metadata,
+    } canonical only { tenant };
+    // A length of 0 is dropped: 0.3 cannot ask for no messages at all.
+    SendMessageConfiguration = crate::SendMessageConfiguration {
+        accepted_output_modes, history_length as unless_zero,
+    } renamed {
+        push_notification = task_push_notification_config as boxed,
+        blocking = return_immediately as opposite,
+    };
     ListTasksResponse = crate::ListTasksResponse {
         tasks as list, next_page_token, total_size, page_size,
     };
