@@ -17,6 +17,7 @@ impl Streaming {
     pub(super) fn take(&mut self, lane: &Lane, event: &ServerSentEvent) {
         if let Some(id) = &event.id {
             self.last_id.clone_from(id);
+            self.last_id_at = self.events.len() + 1;
         }
         let text = String::from_utf8_lossy(&event.data).into_owned();
         self.show(&text);

@@ -68,8 +68,12 @@ impl<'t> Conversation<'t> {
         self.mismatches.extend(found);
         if let Some(name) = step.r#as.as_ref().or(step.next.as_ref()) {
             let id = stream.folded.as_ref().map(|task| task.id.to_string());
-            let value =
-                json!({"events": stream.events, "task": seen.folded, "last_id": stream.last_id});
+            let value = json!({
+                "events": stream.events,
+                "task": seen.folded,
+                "last_id": stream.last_id,
+                "last_id_at": stream.last_id_at,
+            });
             self.names.put(name, value);
             if let Some(id) = id {
                 self.names.put(&format!("{name}_task"), id.into());

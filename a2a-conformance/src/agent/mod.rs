@@ -26,6 +26,7 @@ mod result;
 mod rules;
 mod step;
 mod stream;
+mod tail;
 mod target;
 mod unreachable;
 mod webhook;

@@ -6,6 +6,7 @@ use http::Uri;
 use serde_json::Value;
 
 use super::observed::unless;
+use super::tail::{resubscription_tail, subscription_tail};
 use super::target::Target;
 use crate::card::problems;
 use crate::lint::misfit;
@@ -28,6 +29,8 @@ const RULES: &[(&str, Rule)] = &[
     ("answer-of-0.3", answer_of_0_3),
     ("absolute-uris", absolute_uris),
     ("counts-to-20", counts_to_20),
+    ("subscription-tail", subscription_tail),
+    ("resubscription-tail", resubscription_tail),
 ];
 
 /// Returns the rule of a name.

@@ -35,6 +35,8 @@ pub(crate) struct Streaming {
     pub(crate) dialect: Dialect,
     /// The id of the last event of Server-Sent Events that had one.
     pub(crate) last_id: String,
+    /// Number of events up to that one.
+    pub(crate) last_id_at: usize,
     body: Option<AnyBody>,
     decoder: Decoder,
     ready: Vec<ServerSentEvent>,
@@ -81,6 +83,7 @@ impl Streaming {
             closed: false,
             dialect: lane.dialect,
             last_id: String::new(),
+            last_id_at: 0,
             body: None,
             decoder: Decoder::new(Bounds::default()),
             ready: Vec::new(),

@@ -108,7 +108,7 @@ bugs! {
         PLACES, ["stream.closes"], allows ["stream.in-order"];
     S14: "who follows a task later misses an event",
         NEWEST, ["stream.same-for-all"],
-        allows ["stream.independent", "stream.subscribe-begins-with-task", "stream.subscribe-goes-on"];
+        allows ["stream.independent", "stream.resumed", "stream.subscribe-begins-with-task", "stream.subscribe-goes-on"];
     S15: "when a stream is closed, the other streams of its task end",
         PLACES, ["stream.independent"];
     S16: "when a stream is closed, its task is canceled",
@@ -187,6 +187,19 @@ bugs! {
         &[RPC_1_0, REST_1_0, RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["cancel.failed-refused"], allows ["task.ended-stays"];
     S50: "an empty header for the version is refused",
         &[RPC_1_0], ["version.empty-is-0.3"];
+    S51: "a stream that goes on after an event lacks the next one",
+        NEWEST, ["stream.resumed"];
+    S52: "a stream that goes on after an event tells an earlier one again",
+        NEWEST, ["stream.resumed"];
+    S53: "who follows a task later is told again a chunk that the task of the first event has",
+        NEWEST, ["stream.same-for-all", "stream.subscribe-goes-on"];
+    S54: "who follows a task later is told an event of another task",
+        PLACES, ["stream.event-shapes"],
+        allows ["stream.same-for-all", "stream.subscribe-goes-on", "stream.resumed", "stream.independent"];
+    S55: "before 1.0, who follows a task later misses an event",
+        &[RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["stream.subscribe-goes-on"];
+    S56: "roles are spelled as 0.3 does",
+        NEWEST, ["task.shape"];
 }
 
 impl Bug {

@@ -14,6 +14,7 @@ use super::bug::Bug;
 use super::followers::{Followers, OnDrop};
 use super::memory::{Memory, Owner};
 use super::relay::{Relay, fetch};
+use super::tails;
 
 /// A server that may have a bug.
 #[derive(Clone)]
@@ -136,13 +137,14 @@ impl Inside {
             }
             Answer::Stream(updates) => {
                 let memory = Arc::clone(&self.memory);
+                let follows = asked.request.operation() == Operation::SubscribeToTask;
                 let updates = updates.inspect(move |update| {
-                    if let Some(id) = update
-                        .as_ref()
-                        .ok()
-                        .and_then(|update| update.event.task_id())
-                    {
+                    let Ok(update) = update else { return };
+                    if let Some(id) = update.event.task_id() {
                         memory.note(id, &owner);
+                    }
+                    if !follows {
+                        memory.note_chunk(update);
                     }
                 });
                 Answer::Stream(self.stream(bug, &asked, Box::pin(updates)).await)
@@ -264,6 +266,9 @@ impl Inside {
                     std::future::ready((number != 1).then_some(update))
                 });
                 Box::pin(missed)
+            }
+            Bug::S51 | Bug::S52 | Bug::S53 | Bug::S54 | Bug::S55 => {
+                tails::spoiled(bug, asked, updates, &self.memory)
             }
             Bug::S15 => self.followers.of_one_fate(updates),
             Bug::S16 => {

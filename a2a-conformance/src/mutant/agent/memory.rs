@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use a2a_transport::{Call, Principal};
-use a2a_types::{Part, TaskId};
+use a2a_transport::{Call, Principal, Update};
+use a2a_types::{Event, Part, TaskId};
 
 /// Memory of a wrong agent.
 #[derive(Debug, Default)]
@@ -13,6 +13,8 @@ pub(super) struct Memory {
     owners: Mutex<HashMap<TaskId, Owner>>,
     tokens: Mutex<HashMap<String, Owner>>,
     read: Mutex<HashSet<TaskId>>,
+    /// The last chunk of each task that a stream from its beginning told.
+    chunks: Mutex<HashMap<TaskId, Update>>,
     pub(super) desk: Desk,
 }
 
@@ -57,6 +59,17 @@ impl Memory {
 
     pub(super) fn owner_of_token(&self, token: &str) -> Option<Owner> {
         lock(&self.tokens).get(token).cloned()
+    }
+
+    /// Notes an update of a stream if it is a chunk.
+    pub(super) fn note_chunk(&self, update: &Update) {
+        if let Event::ArtifactUpdate(chunk) = &*update.event {
+            lock(&self.chunks).insert(chunk.task_id.clone(), update.clone());
+        }
+    }
+
+    pub(super) fn chunk(&self, task: &TaskId) -> Option<Update> {
+        lock(&self.chunks).get(task).cloned()
     }
 
     /// Returns whether the task was read before, and notes that it was read now.

@@ -12,6 +12,8 @@ mod generated;
 mod inside;
 mod memory;
 mod odd;
+#[cfg(test)]
+mod others;
 mod outside;
 mod proof;
 mod relay;
@@ -19,6 +21,7 @@ mod shape;
 mod signing;
 mod slip;
 mod stand;
+mod tails;
 mod wire;
 
 pub use self::bug::{Bug, PLACES, Place, Story};

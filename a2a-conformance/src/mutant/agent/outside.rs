@@ -128,6 +128,12 @@ impl Wire for Outside {
                 };
                 spell_as_before(tasks);
             }
+            (Bug::S56, _) if asked.version.as_deref() == Some("1.0") => {
+                let text = json.to_string();
+                let text = text.replace("\"ROLE_USER\"", "\"user\"");
+                *answer.body_mut() = text.replace("\"ROLE_AGENT\"", "\"agent\"").into();
+                return;
+            }
             (Bug::S44, Some(_)) if json["error"]["status"].is_string() => {
                 json["error"]["status"] = json!("UNKNOWN");
             }

@@ -1,7 +1,7 @@
 //! Slips: what people get wrong by hand, in what passes over the wire. Each is small, and has to be seen
 //! by some check wherever it shows.
 
-mod document;
+pub(super) mod document;
 mod error;
 mod event;
 mod list;

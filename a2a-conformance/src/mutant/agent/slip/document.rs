@@ -87,7 +87,10 @@ pub(super) fn status(json: &mut Value, change: &mut dyn FnMut(&mut Value)) {
 }
 
 /// Every object in a document.
-pub(super) fn each(json: &mut Value, change: &mut dyn FnMut(&mut serde_json::Map<String, Value>)) {
+pub(in crate::mutant::agent) fn each(
+    json: &mut Value,
+    change: &mut dyn FnMut(&mut serde_json::Map<String, Value>),
+) {
     match json {
         Value::Object(members) => {
             change(members);
