@@ -82,6 +82,7 @@ pub(super) fn read(request: &Request, way: Way) -> Asked {
             .extend(schema_problems(way.dialect, operation, &asked.body));
     }
     asked.problems.extend(file_problems(&question.request));
+    asked.problems.extend(config_problem(&question.request));
     if way.dialect == Dialect::V1_0 {
         asked.problems.extend(odd_names(&asked.body, "$"));
         asked.problems.extend(odd_query(request.query()));
@@ -155,6 +156,19 @@ fn file_problems(request: &A2aRequest) -> Vec<String> {
         _ => None,
     };
     parts.filter_map(problem).collect()
+}
+
+/// Returns a problem if a push notification config is created for no task, which no schema forbids: its
+/// `taskId` may be empty.
+fn config_problem(request: &A2aRequest) -> Option<String> {
+    match request {
+        A2aRequest::CreateTaskPushNotificationConfig(config)
+            if config.task_id.as_str().is_empty() =>
+        {
+            Some("params: expected the task of the push notification config, found none".to_owned())
+        }
+        _ => None,
+    }
 }
 
 /// Returns the members that 1.0 does not have: those that told kinds apart before (§A.2.1), and names that
@@ -349,6 +363,20 @@ mod tests {
             with(json!({"parts": null})),
         ];
         check_faults(Dialect::V0_1, &good, &faults);
+    }
+
+    #[test]
+    fn push_configs_without_a_task() {
+        let config = json!({"id": "c", "url": "https://h/"});
+        let mut flat = config.clone();
+        flat["taskId"] = json!("t");
+        let good = json!({"jsonrpc": "2.0", "id": 1, "method": "CreateTaskPushNotificationConfig", "params": flat});
+        let no_task = [json!(null), json!("")].map(|task| json!({"params": {"taskId": task}}));
+        check_faults(Dialect::V1_0, &good, &no_task);
+        let nested = json!({"taskId": "t", "pushNotificationConfig": config});
+        let good = json!({"jsonrpc": "2.0", "id": 1, "method": "tasks/pushNotificationConfig/set", "params": nested});
+        check_faults(Dialect::V0_3, &good, &no_task);
+        check_faults(Dialect::V0_2, &good, &no_task);
     }
 
     #[test]

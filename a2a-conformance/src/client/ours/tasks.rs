@@ -39,8 +39,9 @@ impl Performer {
     pub(super) fn config(&self, line: &Line) -> TaskPushNotificationConfig {
         let Some(url) = &line.webhook else {
             let mut config = line.config.clone().unwrap_or_default();
-            if let (true, Some(task)) = (config.task_id.as_str().is_empty(), &line.task) {
-                config.task_id = task.clone().into();
+            // The instruction names the task by `task`; `config.taskId` only repeats it.
+            if line.op == "create_push_config" || config.task_id.as_str().is_empty() {
+                config.task_id = line.task.clone().unwrap_or_default().into();
             }
             return config;
         };

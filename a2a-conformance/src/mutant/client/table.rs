@@ -114,6 +114,7 @@ bugs! {
     "C68" OneId "gives all requests one id" => "client.request-ids-differ" ["client.ids-unique"];
     "C69" CountsTokens "has tokens for its push notification configs that can be told from each other" => "client.webhook-config";
     "C70" NoReferences "drops the tasks to which a message is related" => "client.references-sent";
+    "C71" NoTask "creates push notification configs without their task" => "client.push-requests-valid";
 }
 
 /// Every client with a bug.

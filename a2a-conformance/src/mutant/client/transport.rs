@@ -24,6 +24,11 @@ impl Transport for Meddling {
         {
             params.id = "another-task".into();
         }
+        if self.bug == Bug::NoTask
+            && let Request::CreateTaskPushNotificationConfig(config) = &mut call.request
+        {
+            config.task_id = String::new().into();
+        }
         if let Request::SendMessage(params) | Request::SendStreamingMessage(params) =
             &mut call.request
         {
