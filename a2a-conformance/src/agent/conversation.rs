@@ -280,41 +280,32 @@ impl<'t> Conversation<'t> {
             return Err(Stop::Nonsense("there is no webhook".to_owned()));
         };
         let path = self.fill_text(path)?;
-        let mut changes = webhooks.changes();
-        let deadline = tokio::time::Instant::now() + self.lane.delivery_patience;
-        loop {
-            changes.mark_unchanged();
-            let told = webhooks.told(&self.key).into_iter();
-            let told: Vec<_> = told
-                .filter(|delivery| delivery["path"] == path.as_str())
-                .map(|delivery| self.lane.told(delivery))
-                .collect();
-            let list = Value::Array(told);
-            let is_late = tokio::time::Instant::now() >= deadline;
+        let patience = self.lane.delivery_patience;
+        let judge = |told: Vec<Value>| {
+            let told = told.into_iter();
+            let told = told.filter(|delivery| delivery["path"] == path.as_str());
+            let list = Value::Array(told.map(|delivery| self.lane.told(delivery)).collect());
             let found = self.check_notifications(&step.expect, &list)?;
-            if found.is_empty() || is_late {
-                let found =
-                    self.settle(step, |this, expect| this.check_notifications(expect, &list))?;
-                let waited = self.lane.delivery_patience.as_secs_f64();
-                self.mismatches
-                    .extend(found.into_iter().map(|mismatch| Mismatch {
-                        found: format!(
-                            "{} within {waited} s (--patience waits longer)",
-                            mismatch.found
-                        ),
-                        ..mismatch
-                    }));
-                for delivery in list.as_array().into_iter().flatten() {
-                    self.lane.judge_delivery(self.number(), delivery);
-                }
-                if let Some(name) = &step.r#as {
-                    self.names.put(name, list);
-                }
-                return Ok(());
-            }
-            // The time is over, or there is more.
-            let _ = tokio::time::timeout_at(deadline, changes.changed()).await;
+            Ok((list, found.is_empty()))
+        };
+        let list = webhooks.wait(&self.key, patience, judge).await?;
+        let found = self.settle(step, |this, expect| this.check_notifications(expect, &list))?;
+        let waited = patience.as_secs_f64();
+        self.mismatches
+            .extend(found.into_iter().map(|mismatch| Mismatch {
+                found: format!(
+                    "{} within {waited} s (--patience waits longer)",
+                    mismatch.found
+                ),
+                ..mismatch
+            }));
+        for delivery in list.as_array().into_iter().flatten() {
+            self.lane.judge_delivery(self.number(), delivery);
         }
+        if let Some(name) = &step.r#as {
+            self.names.put(name, list);
+        }
+        Ok(())
     }
 }
 

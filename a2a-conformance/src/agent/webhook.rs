@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
 
 use super::lane::headers_as_json;
 
@@ -84,9 +85,29 @@ impl Webhooks {
         deliveries.get(key).cloned().unwrap_or_default()
     }
 
-    /// Returns a receiver that changes with every delivery to any webhook.
-    pub(super) fn changes(&self) -> watch::Receiver<()> {
-        self.told.changed.subscribe()
+    /// Waits until the deliveries to a webhook are enough, at most for `patience`. `judge` receives all
+    /// deliveries so far whenever there are more; it returns a result, and whether they are enough.
+    /// Returns its last result.
+    ///
+    /// Errors: those of `judge`, which end the wait.
+    pub(super) async fn wait<T, E>(
+        &self,
+        key: &str,
+        patience: Duration,
+        mut judge: impl FnMut(Vec<Value>) -> Result<(T, bool), E>,
+    ) -> Result<T, E> {
+        let mut changes = self.told.changed.subscribe();
+        let deadline = Instant::now() + patience;
+        loop {
+            changes.mark_unchanged();
+            let is_late = Instant::now() >= deadline;
+            let (result, is_enough) = judge(self.told(key))?;
+            if is_enough || is_late {
+                return Ok(result);
+            }
+            // The time is over, or there is more.
+            let _ = timeout_at(deadline, changes.changed()).await;
+        }
     }
 }
 
@@ -212,3 +233,70 @@ const MAX_BODY: usize = 8 << 20;
 const SLOW: Duration = Duration::from_secs(2);
 /// Number of notifications of a case that are kept.
 const MAX_NOTIFICATIONS: usize = 1000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "case";
+    const PATIENCE: Duration = Duration::from_secs(5);
+
+    fn webhooks() -> Webhooks {
+        Webhooks {
+            base: "http://127.0.0.1:1".to_owned(),
+            told: Arc::new(Told {
+                deliveries: Mutex::default(),
+                changed: watch::Sender::new(()),
+            }),
+            _listening: JoinSet::new(),
+        }
+    }
+
+    fn deliver(told: &Told, number: usize) {
+        let mut deliveries = told.deliveries.lock().unwrap();
+        deliveries
+            .entry(KEY.to_owned())
+            .or_default()
+            .push(json!(number));
+        drop(deliveries);
+        told.changed.send_replace(());
+    }
+
+    /// Waits for a number of deliveries, of which one comes every second; returns the number that came,
+    /// and the seconds that passed on the paused clock.
+    async fn waited(wanted: usize, every_second: bool) -> (usize, u64) {
+        let webhooks = webhooks();
+        let told = Arc::clone(&webhooks.told);
+        let delivering = tokio::spawn(async move {
+            for number in 0.. {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                deliver(&told, number);
+            }
+        });
+        if !every_second {
+            delivering.abort();
+        }
+        let began = Instant::now();
+        let judge = |all: Vec<Value>| Ok::<_, Infallible>((all.len(), all.len() >= wanted));
+        let Ok(came) = webhooks.wait(KEY, PATIENCE, judge).await;
+        delivering.abort();
+        (came, began.elapsed().as_secs())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn wait_for_what_never_comes_ends_with_the_patience() {
+        assert_eq!(waited(1, false).await, (0, 5));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn deliveries_that_are_not_enough_do_not_prolong_the_wait() {
+        let (came, seconds) = waited(100, true).await;
+        assert_eq!(seconds, 5);
+        assert!((4..=5).contains(&came), "{came}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn wait_ends_with_the_delivery_that_is_enough() {
+        assert_eq!(waited(2, true).await, (2, 2));
+    }
+}

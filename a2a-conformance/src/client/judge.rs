@@ -190,6 +190,31 @@ mod tests {
     }
 
     #[test]
+    fn instructions_about_push_configs_name_their_task() {
+        let asks = cases().unwrap().iter().flat_map(|case| &case.ask);
+        let asks = asks.filter(|ask| {
+            use crate::client::ask::Op;
+            matches!(
+                ask.op,
+                Op::CreatePushConfig
+                    | Op::GetPushConfig
+                    | Op::ListPushConfigs
+                    | Op::DeletePushConfig
+            )
+        });
+        let mut seen = 0;
+        for ask in asks {
+            seen += 1;
+            assert!(ask.task.is_some(), "no `task`: {ask:?}");
+            let repeated = ask.config.as_ref().map(|config| &config["taskId"]);
+            if let Some(repeated) = repeated {
+                assert_eq!(Some(repeated.as_str().unwrap()), ask.task.as_deref());
+            }
+        }
+        assert!(seen >= 4, "only {seen} instructions");
+    }
+
+    #[test]
     fn cases_are_well_formed() {
         let cases = cases().unwrap();
         let mut ids: Vec<_> = cases.iter().map(|case| case.id.as_str()).collect();

@@ -139,6 +139,65 @@ fn a_web_page_is_no_agent() {
     check(&[&url], 3, &["-H 'Authorization"]);
 }
 
+/// Starts an agent that answers each request with the same task; its card is `card`, in which `URL`
+/// stands for its own.
+fn agreeing(card: serde_json::Value) -> String {
+    const TASK: &str = r#"{"jsonrpc": "2.0", "id": 1, "result": {"task": {"id": "t", "contextId": "c",
+        "status": {"state": "TASK_STATE_COMPLETED", "timestamp": "2026-01-01T00:00:00Z"}}}}"#;
+    server(move |url, first| {
+        let card = card.to_string().replace("URL", url);
+        let body = match first.contains("/.well-known/") {
+            true => card.as_str(),
+            false => TASK,
+        };
+        http("200 OK", "application/json", body)
+    })
+}
+
+fn card(interface: serde_json::Value, capabilities: serde_json::Value) -> serde_json::Value {
+    serde_json::json!({
+        "name": "Agrees", "description": "Agrees to everything", "version": "1",
+        "capabilities": capabilities, "defaultInputModes": ["text/plain"],
+        "defaultOutputModes": ["text/plain"], "skills": [], "supportedInterfaces": [interface],
+    })
+}
+
+#[test]
+fn a_card_without_a_version_is_tested_to_the_end_and_told_what_it_lacks() {
+    let interface = serde_json::json!({"url": "URL", "protocolBinding": "JSONRPC"});
+    let url = agreeing(card(interface, serde_json::json!({})));
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().to_str().unwrap();
+    check(
+        &[&url, "--black-box", "--report", "json", "-o", path],
+        1,
+        &["card.valid", "protocolVersion", "checks are not met"],
+    );
+    let run = report::read(&directory.path().join("report.json")).unwrap();
+    assert_eq!(run.not_made, 0);
+    let found = run.checks.iter().find(|result| result.id == "card.valid");
+    let mismatches = &found.unwrap().mismatches;
+    let names_it = mismatches.iter().any(|mismatch| {
+        let told = format!("{} {}", mismatch.place, mismatch.found);
+        told.contains("supportedInterfaces[0]") && told.contains("protocolVersion")
+    });
+    assert!(names_it, "{mismatches:#?}");
+}
+
+#[test]
+fn the_wait_for_a_webhook_is_what_patience_says() {
+    let interface =
+        serde_json::json!({"url": "URL", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"});
+    let url = agreeing(card(
+        interface,
+        serde_json::json!({"pushNotifications": true}),
+    ));
+    let arguments = [&url, "--run", "push.delivered", "--patience", "0.25"];
+    check(&arguments, 1, &["within 0.25 s (--patience waits longer)"]);
+    let arguments = [&arguments[..], &["--timeout-scale", "0.5"]].concat();
+    check(&arguments, 1, &["within 0.125 s (--patience waits longer)"]);
+}
+
 #[test]
 fn whoever_does_not_answer_is_not_waited_for() {
     let url = server(|_, _| None);
