@@ -1,4 +1,4 @@
-//! Levels of the log of `a2a serve`: `--log`, `RUST_LOG`.
+//! Tests of the log of `a2a serve`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
