@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::Timestamp;
-use crate::reading::{At, Mender, Quirk, Violation};
+use crate::reading::{At, Mender, Quirk, Violation, absent, spelled};
 
 /// Checks the parts of a message for at least one: required of a caller's message, not of an agent's.
 pub(crate) fn check_said<T>(parts: &[T], at: &At<'_>) -> Result<(), Violation> {
@@ -78,6 +78,38 @@ pub(crate) fn mend_task_id(object: &mut Map<String, Value>, mender: &mut Mender<
         let number = id.as_number()?;
         Some(task.map_or_else(|| number.to_string(), String::from).into())
     });
+}
+
+/// Moves the id of the member `message` inside, if it stands beside. `ids` are the spellings of an id.
+pub(crate) fn mend_message_id(
+    params: &mut Map<String, Value>,
+    mender: &mut Mender<'_>,
+    message: &str,
+    ids: &[&str],
+) {
+    if params.get("messageId").is_some_and(Value::is_string)
+        && let Some(Value::Object(inside)) = params.get(message)
+        && absent(inside, spelled(inside, ids))
+        && let Some(id) = params.remove("messageId")
+    {
+        mender.note(Quirk::MessageIdOutside, "messageId");
+        mender.member(params, message, |message, _| {
+            message.retain(|name, _| !ids.contains(&name.as_str()));
+            message.insert("messageId".to_owned(), id);
+        });
+    }
+}
+
+/// Makes an event append its artifact to the one before, if that has no id: replacing it could only lose
+/// text. `ids` are the spellings of an id.
+pub(crate) fn mend_append(event: &mut Map<String, Value>, ids: &[&str]) {
+    let is_anonymous = |artifact: &Value| {
+        let id = ids.iter().find_map(|id| artifact.get(*id));
+        id.and_then(Value::as_str).is_none_or(str::is_empty)
+    };
+    if event.get("artifact").is_some_and(is_anonymous) {
+        event.insert("append".to_owned(), true.into());
+    }
 }
 
 /// Repairs a single scheme that should be a list.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::AgentSkill;
 use crate::pre_1_0::security::{self, SecurityRequirement, SecurityScheme, Variants};
-use crate::pre_1_0::{both_ways, interfaces as supported_interfaces, optional_list, unless_empty};
+use crate::pre_1_0::{self, both_ways, optional_list, unless_empty};
 use crate::reading::{Mender, Quirk, Wire, absent};
 use crate::{Dialect, Object};
 
@@ -198,12 +198,10 @@ impl Wire for AgentCard {
 impl From<AgentCard> for crate::AgentCard {
     fn from(card: AgentCard) -> Self {
         let dialect = Dialect::from_version(&card.protocol_version).unwrap_or(Dialect::V0_2);
-        let preferred = card
-            .preferred_transport
-            .unwrap_or_else(|| crate::AgentInterface::JSON_RPC.to_owned());
         let additional = card.additional_interfaces.into_iter().flatten();
         let additional = additional.map(|it| (it.url, it.transport));
-        let supported_interfaces = supported_interfaces(dialect, (card.url, preferred), additional);
+        let supported_interfaces =
+            pre_1_0::interfaces(dialect, card.url, card.preferred_transport, additional);
         let schemes = card.security_schemes.into_iter().flatten();
         let schemes = schemes.map(|(name, scheme)| (name, scheme.into()));
         let (variants, security_schemes) = Variants::of(schemes.collect());
@@ -250,8 +248,7 @@ impl From<crate::AgentCard> for AgentCard {
             name: card.name,
             description: card.description,
             url: preferred.url,
-            preferred_transport: Some(preferred.protocol_binding)
-                .filter(|binding| !binding.is_empty()),
+            preferred_transport: unless_empty::write(preferred.protocol_binding),
             additional_interfaces: unless_empty::write(additional),
             icon_url: card.icon_url,
             provider: card.provider.map(Into::into),
@@ -281,14 +278,9 @@ impl From<crate::AgentCard> for AgentCard {
 /// Returns the interface that a caller of 0.2 or 0.3 tries first, and the others that it may try:
 /// JSON-RPC before every other transport, and no other versions if one of these is offered.
 fn interfaces(
-    mut interfaces: Vec<crate::AgentInterface>,
+    interfaces: Vec<crate::AgentInterface>,
 ) -> (crate::AgentInterface, Vec<AgentInterface>) {
-    let spoken = |interface: &crate::AgentInterface| {
-        matches!(interface.dialect(), Some(Dialect::V0_2 | Dialect::V0_3))
-    };
-    if interfaces.iter().any(spoken) {
-        interfaces.retain(spoken);
-    }
+    let mut interfaces = pre_1_0::offered(interfaces, &[Dialect::V0_2, Dialect::V0_3]);
     let is_json_rpc = |interface: &crate::AgentInterface| {
         interface.protocol_binding == crate::AgentInterface::JSON_RPC
     };

@@ -81,12 +81,7 @@ impl Wire for TaskArtifactUpdateEvent {
     fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
         mender.supply(event, "kind", "artifact-update", Quirk::NoKind);
         pre_1_0::mend_task_id(event, mender, "taskId");
-        let anonymous =
-            |artifact: &Value| artifact["artifactId"].as_str().is_none_or(str::is_empty);
-        if event.get("artifact").is_some_and(anonymous) {
-            // An artifact without id is appended to the one before: replacing it could only lose text.
-            event.insert("append".to_owned(), true.into());
-        }
+        pre_1_0::mend_append(event, &["artifactId"]);
         mender.member(event, "artifact", mend_artifact);
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::message::mend_message;
 use super::{Message, PushNotificationConfig};
 use crate::pre_1_0::{self, both_ways};
-use crate::reading::{At, Mender, Quirk, Violation, Wire, absent};
+use crate::reading::{At, Mender, Violation, Wire};
 use crate::{
     CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest,
     GetTaskPushNotificationConfigRequest, GetTaskRequest, ListTaskPushNotificationConfigsRequest,
@@ -103,19 +103,7 @@ impl Wire for MessageSendParams {
     }
 
     fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        let outside = params.get("messageId").is_some_and(Value::is_string);
-        let inside = params
-            .get("message")
-            .and_then(Value::as_object)
-            .is_some_and(|m| !absent(m, "messageId"));
-        if outside
-            && !inside
-            && let Some(id) = params.remove("messageId")
-            && let Some(Value::Object(message)) = params.get_mut("message")
-        {
-            message.insert("messageId".to_owned(), id);
-            mender.note(Quirk::MessageIdOutside, "messageId");
-        }
+        pre_1_0::mend_message_id(params, mender, "message", &["messageId"]);
         mender.member(params, "message", |message, mender| {
             mend_message(message, mender, "user")
         });

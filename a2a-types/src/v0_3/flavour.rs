@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Flavour {
     /// JSON of the JSON-RPC binding: `kind`, `user`, `input-required`. Its types are those of
-    /// [`v0_2`](crate::v0_2).
+    /// [`json`](super::json).
     Plain,
     /// ProtoJSON: `content`, `ROLE_USER`, `TASK_STATE_INPUT_REQUIRED`.
     Proto,

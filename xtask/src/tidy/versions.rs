@@ -13,9 +13,9 @@ struct Limit {
 /// version's own: it is written once, in `a2a-types/src/pre_1_0/`. Version 0.3 has two forms of JSON.
 #[rustfmt::skip]
 const LIMITS: &[Limit] = &[
-    Limit { folder: "a2a-types/src/v0_1/", max_lines: 1_450 },
-    Limit { folder: "a2a-types/src/v0_2/", max_lines: 1_500 },
-    Limit { folder: "a2a-types/src/v0_3/", max_lines: 2_150 },
+    Limit { folder: "a2a-types/src/v0_1/", max_lines: 1_420 },
+    Limit { folder: "a2a-types/src/v0_2/", max_lines: 1_480 },
+    Limit { folder: "a2a-types/src/v0_3/", max_lines: 2_110 },
 ];
 
 /// No version has more lines of its own than its limit.

@@ -164,12 +164,10 @@ impl Wire for AgentCard {}
 impl From<AgentCard> for crate::AgentCard {
     fn from(card: AgentCard) -> Self {
         let dialect = Dialect::from_version(&card.protocol_version).unwrap_or(Dialect::V0_3);
-        let preferred = card
-            .preferred_transport
-            .unwrap_or_else(|| crate::AgentInterface::JSON_RPC.to_owned());
         let additional = card.additional_interfaces;
         let additional = additional.into_iter().map(|it| (it.url, it.transport));
-        let supported_interfaces = pre_1_0::interfaces(dialect, (card.url, preferred), additional);
+        let supported_interfaces =
+            pre_1_0::interfaces(dialect, card.url, card.preferred_transport, additional);
         Self {
             name: card.name,
             description: card.description,
@@ -198,11 +196,7 @@ impl From<crate::AgentCard> for AgentCard {
     /// Drops tenants, what security schemes have since 1.0, and signatures: each covers the card
     /// as 1.0 spells it.
     fn from(card: crate::AgentCard) -> Self {
-        let mut interfaces = card.supported_interfaces;
-        let spoken = |interface: &crate::AgentInterface| interface.dialect() == Some(Dialect::V0_3);
-        if interfaces.iter().any(spoken) {
-            interfaces.retain(spoken);
-        }
+        let interfaces = pre_1_0::offered(card.supported_interfaces, &[Dialect::V0_3]);
         let mut interfaces = interfaces.into_iter();
         let preferred = interfaces.next().unwrap_or_default();
         let additional_interfaces = interfaces
@@ -227,8 +221,7 @@ impl From<crate::AgentCard> for AgentCard {
             name: card.name,
             description: card.description,
             url: preferred.url,
-            preferred_transport: Some(preferred.protocol_binding)
-                .filter(|binding| !binding.is_empty()),
+            preferred_transport: pre_1_0::unless_empty::write(preferred.protocol_binding),
             additional_interfaces,
             icon_url: card.icon_url,
             provider: card.provider,

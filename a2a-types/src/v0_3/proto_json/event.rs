@@ -149,14 +149,7 @@ impl Wire for TaskArtifactUpdateEvent {
         let task = spelled(event, &["taskId", "task_id"]);
         pre_1_0::mend_task_id(event, mender, task);
         note_no_context(event, mender);
-        let anonymous = |artifact: &Value| {
-            let id = artifact.get("artifactId").or(artifact.get("artifact_id"));
-            id.and_then(Value::as_str).is_none_or(str::is_empty)
-        };
-        if event.get("artifact").is_some_and(anonymous) {
-            // An artifact without id is appended to the one before: replacing it could only lose text.
-            event.insert("append".to_owned(), true.into());
-        }
+        pre_1_0::mend_append(event, &["artifactId", "artifact_id"]);
         mender.member(event, "artifact", mend_artifact);
     }
 }

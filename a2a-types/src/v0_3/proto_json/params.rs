@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 use super::message::mend_message;
 use super::resource_name::{agree, task_of};
 use super::{Message, PushNotificationConfig, Task};
-use crate::pre_1_0::{both_ways, boxed_variants};
+use crate::pre_1_0::{self, both_ways, boxed_variants};
 use crate::proto::{one_of, or_default, unless_empty};
-use crate::reading::{At, Mender, Quirk, Violation, Wire, absent, spelled};
+use crate::reading::{At, Mender, Quirk, Violation, Wire, spelled};
 use crate::{Object, Role, TaskId};
 
 /// A message, 0.3 §7.1.1.
@@ -125,7 +125,7 @@ impl CancelBody {
 
 impl Wire for CancelBody {
     fn mend(body: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        crate::pre_1_0::mend_task_id(body, mender, "id");
+        pre_1_0::mend_task_id(body, mender, "id");
     }
 }
 
@@ -140,18 +140,7 @@ impl Wire for SendMessageRequest {
 
     fn mend(request: &mut Map<String, Value>, mender: &mut Mender<'_>) {
         let message = spelled(request, &["message", "request"]);
-        let outside = request.get("messageId").is_some_and(Value::is_string);
-        if outside
-            && let Some(Value::Object(inside)) = request.get(message)
-            && absent(inside, spelled(inside, &["messageId", "message_id"]))
-            && let Some(id) = request.remove("messageId")
-        {
-            mender.note(Quirk::MessageIdOutside, "messageId");
-            mender.member(request, message, |message, _| {
-                message.remove("message_id");
-                message.insert("messageId".to_owned(), id);
-            });
-        }
+        pre_1_0::mend_message_id(request, mender, message, &["messageId", "message_id"]);
         mender.member(request, message, |message, mender| {
             mend_message(message, mender, Role::User)
         });
