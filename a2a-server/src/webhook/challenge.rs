@@ -30,7 +30,7 @@ impl Courier {
         let repeats = timeout_at(deadline, async {
             let slot = self.slots.take(&target.host).await;
             let _slot = slot.ok_or(Reason::Busy)?;
-            let mut answer = self.dialer.ask(&target, get()).await?;
+            let mut answer = self.connector.ask(&target, get()).await?;
             let repeated = is_text(&answer)
                 && answer
                     .body(MAX_ANSWER)

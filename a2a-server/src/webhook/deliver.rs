@@ -9,18 +9,18 @@ use http::StatusCode;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::dial::{Dialer, Machine, Network, Resolve};
+use super::concurrency::{RequestSlots, SlotLimits};
+use super::connector::{Connector, Machine, Network, Resolve};
 use super::exchange::post;
-use super::guard::WebhookPolicy;
 use super::outcome::{Outcome, Reason};
-use super::slots::{Room, Slots};
+use super::url_policy::WebhookPolicy;
 
 /// Sender of notifications to webhooks. Every request has a connection of its own, whose address was
 /// checked.
 pub(crate) struct Courier {
     pub(super) policy: WebhookPolicy,
-    pub(super) dialer: Dialer,
-    pub(super) slots: Slots,
+    pub(super) connector: Connector,
+    pub(super) slots: RequestSlots,
 }
 
 /// A request to be delivered. It cannot be printed: it is full of secrets.
@@ -52,11 +52,11 @@ impl Courier {
         names: Arc<dyn Resolve>,
         network: Arc<dyn Network>,
     ) -> Result<Self, NoAuthorities> {
-        let dialer = Dialer::new(&policy, names, network).map_err(NoAuthorities)?;
+        let connector = Connector::new(&policy, names, network).map_err(NoAuthorities)?;
         Ok(Self {
             policy,
-            dialer,
-            slots: Slots::new(ROOM),
+            connector,
+            slots: RequestSlots::new(ROOM),
         })
     }
 
@@ -81,7 +81,7 @@ impl Courier {
         request
             .headers_mut()
             .insert(CONTENT_TYPE, delivery.content_type);
-        let answer = timeout_at(deadline, self.dialer.ask(&target, request)).await;
+        let answer = timeout_at(deadline, self.connector.ask(&target, request)).await;
         let answer = answer.unwrap_or(Err(Reason::Timeout));
         slot.answered(!matches!(answer, Err(Reason::Timeout)));
         let mut answer = answer?;
@@ -123,7 +123,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const MAX_BODY: usize = 64 << 10;
 
 /// Maximum numbers of requests at once.
-const ROOM: Room = Room {
+const ROOM: SlotLimits = SlotLimits {
     all: 256,
     doubtful: 64,
     per_host: 4,

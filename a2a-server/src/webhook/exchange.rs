@@ -11,10 +11,10 @@ use hyper_util::rt::TokioIo;
 use tokio_util::task::AbortOnDropHandle;
 use url::Position;
 
-use super::dial::Dialer;
-use super::guard::Target;
+use super::connector::Connector;
 use super::outcome::Reason;
 use super::refusal::Refusal;
+use super::url_policy::Target;
 
 /// The head of an answer, with a body to be read.
 pub(super) struct Answer {
@@ -23,7 +23,7 @@ pub(super) struct Answer {
     _connection: AbortOnDropHandle<()>,
 }
 
-impl Dialer {
+impl Connector {
     /// Sends a request to a target, with the target's path and host. It follows no redirection: that is an
     /// answer like others.
     pub(super) async fn ask(

@@ -7,26 +7,26 @@
 //!                              └───────────────── Outcome ◄───────────────┘ one attempt, 15 s
 //! ```
 
+mod address_ranges;
 mod attempt;
 mod challenge;
+mod concurrency;
+mod connector;
 mod deliver;
-mod dial;
 mod exchange;
-mod guard;
+#[cfg(test)]
+mod fixture;
 mod headers;
 mod keys;
 mod outbox;
 mod outcome;
-mod range;
 mod refusal;
-mod slots;
-#[cfg(test)]
-mod stage;
+mod url_policy;
 
-pub use self::guard::WebhookPolicy;
 pub use self::keys::WebhookKeys;
 pub(crate) use self::outbox::PAUSES;
 pub use self::refusal::Refusal;
+pub use self::url_policy::WebhookPolicy;
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;

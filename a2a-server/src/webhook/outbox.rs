@@ -30,7 +30,7 @@ use crate::store::{Notification, Settlement, Store, StoreError, Tail};
 /// due again for every process if the first has not settled it in time.
 pub(crate) struct Outbox {
     store: Arc<dyn Store>,
-    courier: Arc<dyn Carry>,
+    courier: Arc<dyn Delivery>,
     keys: Option<WebhookKeys>,
     /// Delays before further attempts.
     pauses: Arc<[Duration]>,
@@ -42,7 +42,7 @@ pub(crate) struct Outbox {
 impl Outbox {
     pub(crate) fn new(
         store: Arc<dyn Store>,
-        courier: Arc<dyn Carry>,
+        courier: Arc<dyn Delivery>,
         keys: Option<WebhookKeys>,
         pauses: Arc<[Duration]>,
         filled: Arc<Notify>,
@@ -299,11 +299,11 @@ fn told(outcome: &'static str, settlement: Settlement) -> Settlement {
 }
 
 /// Delivers a request to a webhook, once.
-pub(crate) trait Carry: Send + Sync + 'static {
+pub(crate) trait Delivery: Send + Sync + 'static {
     fn carry(&self, delivery: Outgoing) -> BoxFuture<'_, Outcome>;
 }
 
-impl Carry for Courier {
+impl Delivery for Courier {
     fn carry(&self, delivery: Outgoing) -> BoxFuture<'_, Outcome> {
         Box::pin(self.attempt(delivery))
     }

@@ -23,18 +23,18 @@ pub(super) struct Log {
     /// The webhooks, each with the protocol version in which it was asked for.
     pub(super) configs: Vec<(TaskPushNotificationConfig, Dialect)>,
     pub(super) checkpoint: Option<Object>,
-    pub(super) tenure: Tenure,
+    pub(super) held_lease: HeldLease,
     /// Number of messages that the caller has sent.
     messages: usize,
     /// Bytes of the task, the events, the webhooks and the names of the owner.
     pub(super) bytes: usize,
-    /// Bytes of that which the shelf has counted.
+    /// Bytes of that which the task table has counted.
     pub(super) counted: usize,
     /// Time of the task's end, if it has ended.
     pub(super) ended: Option<Instant>,
-    /// The end that the shelf has noted.
+    /// The end that the task table has noted.
     pub(super) noted: Option<End>,
-    /// `true` once the shelf has removed it.
+    /// `true` once the task table has removed it.
     pub(super) is_forgotten: bool,
     /// Time since which the task waits for its caller.
     pub(super) waits: Option<Instant>,
@@ -47,7 +47,7 @@ impl Log {
     pub(super) fn new(
         task: Arc<Task>,
         webhook: Option<(TaskPushNotificationConfig, Dialect)>,
-        tenure: Tenure,
+        held_lease: HeldLease,
         names: usize,
     ) -> Result<Self, StoreError> {
         let config = webhook.as_ref().map(|(it, _)| limits::admit_config(it));
@@ -61,7 +61,7 @@ impl Log {
             status: None,
             configs: webhook.into_iter().collect(),
             checkpoint: None,
-            tenure,
+            held_lease,
             ended: None,
             noted: None,
             is_forgotten: false,
@@ -88,13 +88,13 @@ impl Log {
         if append.after != self.generation() {
             return Err(StoreError::Behind(self.generation()));
         }
-        let tenure = self.tenure.next(&append.lease)?;
+        let held_lease = self.held_lease.next(&append.lease)?;
         let (messages, bytes) = limits::Growth::of(&append).admit(self.messages, self.bytes)?;
         self.task.state_after(self.state(), &append.events)?;
         self.admit_artifacts(&append.events)?;
-        (self.messages, self.bytes, self.tenure) = (messages, bytes, tenure);
+        (self.messages, self.bytes, self.held_lease) = (messages, bytes, held_lease);
         if append.release {
-            self.tenure.until = None;
+            self.held_lease.until = None;
         }
         if append.checkpoint.is_some() {
             self.checkpoint = append.checkpoint;
@@ -229,14 +229,14 @@ const SHORT: usize = 16;
 
 /// Lease of a log.
 #[derive(Clone, Debug)]
-pub(super) struct Tenure {
+pub(super) struct HeldLease {
     pub(super) holder: Arc<str>,
     pub(super) epoch: u64,
     /// End of the lease; `None` if it was given back.
     pub(super) until: Option<Instant>,
 }
 
-impl Tenure {
+impl HeldLease {
     pub(super) fn taken(holder: Arc<str>, epoch: u64, term: Duration) -> Self {
         Self {
             holder,

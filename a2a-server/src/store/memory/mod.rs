@@ -2,8 +2,8 @@
 
 mod log;
 mod outbox;
-mod received;
-mod shelf;
+mod receipt_cache;
+mod task_table;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,10 +12,10 @@ use a2a_transport::{BoxFuture, TraceContext};
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::time::Instant;
 
-use self::log::{Log, Tenure};
-use self::outbox::{Letter, Outbox};
-use self::received::Inbox;
-use self::shelf::{Capacity, Forgotten, Key, Record, Shelf, lock};
+use self::log::{HeldLease, Log};
+use self::outbox::{Outbox, QueuedNotification};
+use self::receipt_cache::ReceiptCache;
+use self::task_table::{Capacity, Forgotten, Key, Record, TaskTable, lock};
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page, Place, Receipt,
     Received, Retention, Settlement, Snapshot, Store, StoreError, Tail, WakeHub, limits,
@@ -28,8 +28,8 @@ use super::{
 #[derive(Debug)]
 pub struct MemoryStore {
     capacity: Capacity,
-    shelf: Mutex<Shelf>,
-    inbox: Mutex<Inbox>,
+    task_table: Mutex<TaskTable>,
+    receipts: Mutex<ReceiptCache>,
     outbox: Mutex<Outbox>,
     wake_hub: WakeHub,
 }
@@ -41,22 +41,25 @@ impl Default for MemoryStore {
     }
 }
 
-// Locks are taken in this order: inbox, shelf, log, outbox, wake hub.
+// Locks are taken in this order: receipts, task table, log, outbox, wake hub.
 impl MemoryStore {
     /// A store of at most so many tasks, which hold, measured roughly, so many bytes together.
     pub fn with_capacity(tasks: usize, bytes: usize) -> Self {
         Self {
             capacity: Capacity { tasks, bytes },
-            shelf: Mutex::default(),
-            inbox: Mutex::default(),
+            task_table: Mutex::default(),
+            receipts: Mutex::default(),
             outbox: Mutex::default(),
             wake_hub: WakeHub::default(),
         }
     }
 
     fn record(&self, owner: &Owner, task: &TaskId) -> Result<Arc<Record>, StoreError> {
-        let shelf = lock(&self.shelf);
-        shelf.find(owner, task).cloned().ok_or(StoreError::NoTask)
+        let task_table = lock(&self.task_table);
+        task_table
+            .find(owner, task)
+            .cloned()
+            .ok_or(StoreError::NoTask)
     }
 
     fn insert(&self, owner: &Owner, mut new: NewTask) -> Result<(), StoreError> {
@@ -64,27 +67,27 @@ impl MemoryStore {
         let trace = new.trace.clone();
         let first = new.split();
         let told = first.as_ref().map(Append::notified).unwrap_or_default();
-        let tenure = Tenure::taken(new.holder, 1, new.term);
+        let held_lease = HeldLease::taken(new.holder, 1, new.term);
         let webhook = new.config.map(|config| (config, new.dialect));
         // Held until the message is noted, so that no two take the same one.
-        let mut inbox = new.receipt.as_ref().map(|_| lock(&self.inbox));
-        if let (Some(receipt), Some(inbox)) = (&new.receipt, &inbox) {
-            inbox.check(owner, receipt)?;
+        let mut receipts = new.receipt.as_ref().map(|_| lock(&self.receipts));
+        if let (Some(receipt), Some(receipts)) = (&new.receipt, &receipts) {
+            receipts.check(owner, receipt)?;
         }
-        let mut log = Log::new(new.task, webhook, tenure, limits::size_of_owner(owner))?;
+        let mut log = Log::new(new.task, webhook, held_lease, limits::size_of_owner(owner))?;
         first.map_or(Ok(()), |first| log.add(first))?;
         let webhooks = log.webhooks();
         let rows = size_of_told(webhooks.len(), &told, &trace);
-        let mut shelf = lock(&self.shelf);
+        let mut task_table = lock(&self.task_table);
         let (capacity, outbox) = (self.capacity, &self.outbox);
-        let forgotten = shelf.insert(key.clone(), new.dialect, log, rows, capacity, outbox)?;
+        let forgotten = task_table.insert(key.clone(), new.dialect, log, rows, capacity, outbox)?;
         self.close_watches(&forgotten);
         self.enqueue(&key, &webhooks, &told, &trace);
-        drop(shelf);
-        if let (Some(receipt), Some(inbox)) = (new.receipt, &mut inbox) {
-            inbox.note(owner, receipt, Outcome::Task(key.1));
+        drop(task_table);
+        if let (Some(receipt), Some(receipts)) = (new.receipt, &mut receipts) {
+            receipts.note(owner, receipt, Outcome::Task(key.1));
         }
-        drop(inbox);
+        drop(receipts);
         drop(forgotten);
         Ok(())
     }
@@ -95,25 +98,25 @@ impl MemoryStore {
             self.record(owner, task)?;
         }
         // Held until the message is noted, so that no two take the same one.
-        let mut inbox = receipt.as_ref().map(|_| lock(&self.inbox));
-        if let (Some(receipt), Some(inbox)) = (&receipt, &inbox) {
-            inbox.check(owner, receipt)?;
+        let mut receipts = receipt.as_ref().map(|_| lock(&self.receipts));
+        if let (Some(receipt), Some(receipts)) = (&receipt, &receipts) {
+            receipts.check(owner, receipt)?;
         }
         let (told, trace) = (append.notified(), append.trace.clone());
         let (record, forgotten) = self.with_room(owner, task, &append, &told)?;
         drop(forgotten);
         let mut log = lock(&record.log);
         log.add(append)?;
-        let appended = Appended::new(log.generation(), log.tenure.epoch);
+        let appended = Appended::new(log.generation(), log.held_lease.epoch);
         if !told.is_empty() {
             self.enqueue(&record.key, &log.webhooks(), &told, &trace);
         }
         drop(log);
-        if let (Some(receipt), Some(inbox)) = (receipt, &mut inbox) {
-            inbox.note(owner, receipt, Outcome::Task(task.clone()));
+        if let (Some(receipt), Some(receipts)) = (receipt, &mut receipts) {
+            receipts.note(owner, receipt, Outcome::Task(task.clone()));
         }
-        drop(inbox);
-        lock(&self.shelf).note(&record);
+        drop(receipts);
+        lock(&self.task_table).note(&record);
         // Stored before anyone is woken.
         self.wake_hub.wake(owner, task, appended.generation);
         Ok(appended)
@@ -129,15 +132,15 @@ impl MemoryStore {
         told: &[u64],
     ) -> Result<(Arc<Record>, Forgotten), StoreError> {
         let bytes = (!append.ends()).then(|| limits::size_of_append(append));
-        let mut shelf = lock(&self.shelf);
-        let record = Arc::clone(shelf.find(owner, task).ok_or(StoreError::NoTask)?);
+        let mut task_table = lock(&self.task_table);
+        let record = Arc::clone(task_table.find(owner, task).ok_or(StoreError::NoTask)?);
         let Some(bytes) = bytes else {
             return Ok((record, Forgotten::new()));
         };
         let webhooks = lock(&record.log).configs.len();
         let rows = size_of_told(webhooks, told, &append.trace);
         let (capacity, outbox) = (self.capacity, &self.outbox);
-        let forgotten = shelf.make_room(Some(&record), 0, bytes + rows, capacity, outbox)?;
+        let forgotten = task_table.make_room(Some(&record), 0, bytes + rows, capacity, outbox)?;
         self.close_watches(&forgotten);
         Ok((record, forgotten))
     }
@@ -149,16 +152,16 @@ impl MemoryStore {
         config: TaskPushNotificationConfig,
         dialect: Dialect,
     ) -> Result<(), StoreError> {
-        let mut shelf = lock(&self.shelf);
-        let record = shelf.find(owner, &config.task_id).cloned();
+        let mut task_table = lock(&self.task_table);
+        let record = task_table.find(owner, &config.task_id).cloned();
         let record = record.ok_or(StoreError::NoTask)?;
         let growth = lock(&record.log).admit_config(&config)?;
         let (capacity, outbox) = (self.capacity, &self.outbox);
-        let forgotten = shelf.make_room(Some(&record), 0, growth, capacity, outbox)?;
+        let forgotten = task_table.make_room(Some(&record), 0, growth, capacity, outbox)?;
         self.close_watches(&forgotten);
         let kept = lock(&record.log).put_config(config, dialect);
-        shelf.note(&record);
-        drop(shelf);
+        task_table.note(&record);
+        drop(task_table);
         drop(forgotten);
         kept
     }
@@ -169,7 +172,7 @@ impl MemoryStore {
         log.delete_config(config);
         lock(&self.outbox).forget(owner, task, config);
         drop(log);
-        lock(&self.shelf).note(record);
+        lock(&self.task_table).note(record);
     }
 
     fn enqueue(
@@ -188,7 +191,7 @@ impl MemoryStore {
         }
     }
 
-    /// Tells those that follow a task that it is gone. Called under the shelf's lock: the task may be begun again
+    /// Tells those that follow a task that it is gone. Called under the task table's lock: the task may be begun again
     /// under its id afterwards.
     fn close_watches(&self, forgotten: &[Arc<Record>]) {
         for record in forgotten {
@@ -207,8 +210,8 @@ impl MemoryStore {
     /// Sorts the places first, and copies only the tasks of the page.
     fn page(&self, owner: &Owner, listing: &Listing) -> Page {
         let records: Vec<_> = {
-            let shelf = lock(&self.shelf);
-            let own = shelf.records().filter(|record| record.key.0 == *owner);
+            let task_table = lock(&self.task_table);
+            let own = task_table.records().filter(|record| record.key.0 == *owner);
             own.cloned().collect()
         };
         let place = |record: &Arc<Record>| lock(&record.log).place(listing);
@@ -244,12 +247,12 @@ impl MemoryStore {
     }
 
     fn abandoned(&self, limit: usize) -> Vec<Orphan> {
-        let shelf = lock(&self.shelf);
+        let task_table = lock(&self.task_table);
         let orphaned = |record: &&Arc<Record>| {
             let log = lock(&record.log);
-            !log.state().is_settled() && !log.tenure.lasts()
+            !log.state().is_settled() && !log.held_lease.lasts()
         };
-        let orphans = shelf
+        let orphans = task_table
             .records()
             .filter(orphaned)
             .map(|record| Orphan::new(record.key.0.clone(), record.key.1.clone()));
@@ -257,19 +260,19 @@ impl MemoryStore {
     }
 
     fn prolong(&self, holder: &str, term: Duration) {
-        let records: Vec<_> = lock(&self.shelf).records().cloned().collect();
+        let records: Vec<_> = lock(&self.task_table).records().cloned().collect();
         for record in records {
-            let tenure = &mut lock(&record.log).tenure;
-            if &*tenure.holder == holder && tenure.until.is_some() {
-                tenure.until = Some(Instant::now() + term);
+            let held_lease = &mut lock(&record.log).held_lease;
+            if &*held_lease.holder == holder && held_lease.until.is_some() {
+                held_lease.until = Some(Instant::now() + term);
             }
         }
     }
 
-    /// Returns the notifications of these letters.
-    fn describe(&self, letters: Vec<Letter>) -> Vec<Notification> {
-        let notification = |letter: Letter| {
-            let (owner, task, config, generation) = letter.place;
+    /// Returns these notifications, as the sender takes them.
+    fn describe(&self, queued: Vec<QueuedNotification>) -> Vec<Notification> {
+        let notification = |queued: QueuedNotification| {
+            let (owner, task, config, generation) = queued.place;
             let record = self.record(&owner, &task).ok()?;
             let configs = &lock(&record.log).configs;
             let (config, dialect) = configs
@@ -277,12 +280,12 @@ impl MemoryStore {
                 .find(|(known, _)| known.id == config)?
                 .clone();
             Some(Notification {
-                attempt: letter.attempt,
-                trace: letter.trace,
+                attempt: queued.attempt,
+                trace: queued.trace,
                 ..Notification::new(owner, config, dialect, generation)
             })
         };
-        letters.into_iter().filter_map(notification).collect()
+        queued.into_iter().filter_map(notification).collect()
     }
 }
 
@@ -395,7 +398,7 @@ impl Store for MemoryStore {
         owner: &'a Owner,
         message: &'a MessageId,
     ) -> BoxFuture<'a, Result<Option<Received>, StoreError>> {
-        done(Ok(lock(&self.inbox).find(owner, message)))
+        done(Ok(lock(&self.receipts).find(owner, message)))
     }
 
     fn keep_answer<'a>(
@@ -404,9 +407,9 @@ impl Store for MemoryStore {
         receipt: Receipt,
         answer: Message,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let mut inbox = lock(&self.inbox);
-        done(inbox.check(owner, &receipt).map(|()| {
-            inbox.note(owner, receipt, Outcome::Message(Box::new(answer)));
+        let mut receipts = lock(&self.receipts);
+        done(receipts.check(owner, &receipt).map(|()| {
+            receipts.note(owner, receipt, Outcome::Message(Box::new(answer)));
         }))
     }
 
@@ -459,11 +462,11 @@ impl Store for MemoryStore {
     }
 
     fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
-        lock(&self.inbox).sweep();
-        let mut shelf = lock(&self.shelf);
-        let swept = shelf.sweep(retention);
+        lock(&self.receipts).sweep();
+        let mut task_table = lock(&self.task_table);
+        let swept = task_table.sweep(retention);
         self.close_watches(&swept);
-        drop(shelf);
+        drop(task_table);
         self.clear_outbox(&swept);
         done(Ok(swept.len()))
     }

@@ -32,7 +32,7 @@ struct Row {
 }
 
 /// A notification as it lies here.
-pub(super) struct Letter {
+pub(super) struct QueuedNotification {
     pub(super) place: Place,
     /// Number of attempts so far.
     pub(super) attempt: u32,
@@ -44,8 +44,8 @@ impl Row {
         limits::size_of_notification(self.trace.as_ref())
     }
 
-    fn letter(&self, (owner, task, config): &Webhook, generation: u64) -> Letter {
-        Letter {
+    fn queued(&self, (owner, task, config): &Webhook, generation: u64) -> QueuedNotification {
+        QueuedNotification {
             place: (owner.clone(), task.clone(), config.clone(), generation),
             attempt: self.attempt,
             trace: self.trace.clone(),
@@ -74,15 +74,15 @@ impl Outbox {
     }
 
     /// Takes the first of each webhook that is due, and keeps it from others for `term`.
-    pub(super) fn take(&mut self, limit: usize, term: Duration) -> Vec<Letter> {
+    pub(super) fn take(&mut self, limit: usize, term: Duration) -> Vec<QueuedNotification> {
         let now = Instant::now();
         let first = |(webhook, rows): (_, &mut BTreeMap<u64, Row>)| {
             let mut waiting = rows.iter_mut().filter(|(_, row)| row.dead.is_none());
             let (generation, row) = waiting.next().filter(|(_, row)| row.due <= now)?;
             row.due = now + term;
-            let letter = row.letter(webhook, *generation);
+            let queued = row.queued(webhook, *generation);
             row.attempt += 1;
-            Some(letter)
+            Some(queued)
         };
         let taken = self.webhooks.iter_mut().filter_map(first);
         taken.take(limit).collect()
@@ -118,13 +118,13 @@ impl Outbox {
     }
 
     /// Returns the notifications that were given up, the first first.
-    pub(super) fn dead(&self, limit: usize) -> Vec<Letter> {
+    pub(super) fn dead(&self, limit: usize) -> Vec<QueuedNotification> {
         let dead = self.rows().filter(|(.., row)| row.dead.is_some());
         let mut dead: Vec<_> = dead.collect();
         // Those of one moment stay in the order of their places.
         dead.sort_by_key(|(.., row)| row.dead);
         let dead = dead.into_iter().take(limit);
-        dead.map(|(webhook, generation, row)| row.letter(webhook, generation))
+        dead.map(|(webhook, generation, row)| row.queued(webhook, generation))
             .collect()
     }
 

@@ -2,17 +2,17 @@
 
 mod check;
 mod columns;
-mod desk;
-mod entries;
-mod errands;
 mod folded;
-mod log;
+mod log_rows;
+mod maintenance_writes;
 mod readers;
+mod receipt_filter;
 mod schema;
-mod seen;
 mod shared;
 mod statements;
 mod tables;
+mod task_writes;
+mod transaction;
 mod writer;
 
 use std::fs::{File, TryLockError};
@@ -25,14 +25,14 @@ use a2a_transport::BoxFuture;
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 
 pub use self::check::SqliteReport;
-use self::desk::Desk;
 use self::folded::{Folded, Key};
-use self::log::Sheet;
+use self::log_rows::LogRows;
 use self::readers::Readers;
+use self::receipt_filter::ReceiptFilter;
 use self::schema::owner_text;
-use self::seen::Seen;
 use self::shared::Shared;
 use self::tables::Bounded;
+use self::transaction::WriteTransaction;
 use self::writer::Writer;
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
@@ -97,7 +97,7 @@ impl SqliteStore {
         let path = path.as_ref();
         let lock = lock(path)?;
         let connection = schema::open_writer(path, options.bytes / schema::PAGE)?;
-        let shared = Arc::new(Shared::new(Seen::load(&connection)?));
+        let shared = Arc::new(Shared::new(ReceiptFilter::load(&connection)?));
         Ok(Self {
             writer: Writer::start(connection, Arc::clone(&shared), options.receipts)?,
             readers: Readers::new(path.to_owned()),
@@ -179,9 +179,11 @@ impl Store for SqliteStore {
         mut new: NewTask,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let (of, most) = (owner.clone(), self.unfinished);
-        match Sheet::of_new(&of, &mut new) {
-            Ok(sheet) => {
-                let create = move |desk: &mut Desk<'_>| desk.create(&of, &new, &sheet, most);
+        match LogRows::of_new(&of, &mut new) {
+            Ok(log_rows) => {
+                let create = move |transaction: &mut WriteTransaction<'_>| {
+                    transaction.create(&of, &new, &log_rows, most)
+                };
                 Box::pin(self.writer.run(create))
             }
             Err(error) => Box::pin(ready(Err(error))),
@@ -195,9 +197,11 @@ impl Store for SqliteStore {
         mut append: Append,
     ) -> BoxFuture<'a, Result<Appended, StoreError>> {
         let key = key(owner, task);
-        match Sheet::of_append(&key.0, &mut append) {
-            Ok(sheet) => {
-                let append = move |desk: &mut Desk<'_>| desk.append(&key, &append, &sheet);
+        match LogRows::of_append(&key.0, &mut append) {
+            Ok(log_rows) => {
+                let append = move |transaction: &mut WriteTransaction<'_>| {
+                    transaction.append(&key, &append, &log_rows)
+                };
                 Box::pin(self.writer.run(append))
             }
             Err(error) => Box::pin(ready(Err(error))),
@@ -293,7 +297,9 @@ impl Store for SqliteStore {
         dialect: Dialect,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let owner = owner.clone();
-        let put = move |desk: &mut Desk<'_>| desk.put_config(&owner, &config, dialect);
+        let put = move |transaction: &mut WriteTransaction<'_>| {
+            transaction.put_config(&owner, &config, dialect)
+        };
         Box::pin(self.writer.run(put))
     }
 
@@ -312,7 +318,8 @@ impl Store for SqliteStore {
         config: &'a ConfigId,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let (key, config) = (key(owner, task), config.clone());
-        let delete = move |desk: &mut Desk<'_>| desk.delete_config(&key, &config);
+        let delete =
+            move |transaction: &mut WriteTransaction<'_>| transaction.delete_config(&key, &config);
         Box::pin(self.writer.run(delete))
     }
 
@@ -323,11 +330,11 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<Option<Received>, StoreError>> {
         let (of, message) = (owner_text(owner), message.clone());
         Box::pin(async move {
-            let places = self.shared.seen.find(&of, &message);
+            let places = self.shared.receipt_filter.find(&of, &message);
             if places.is_empty() {
                 return Ok(None);
             }
-            let now = desk::now();
+            let now = transaction::now();
             let read =
                 move |connection: &_| tables::received(connection, &of, &message, &places, now);
             self.readers.run(read).await
@@ -341,7 +348,9 @@ impl Store for SqliteStore {
         answer: Message,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let owner = owner.clone();
-        let keep = move |desk: &mut Desk<'_>| desk.keep_answer(&owner, &receipt, &answer);
+        let keep = move |transaction: &mut WriteTransaction<'_>| {
+            transaction.keep_answer(&owner, &receipt, &answer)
+        };
         Box::pin(self.writer.run(keep))
     }
 
@@ -350,7 +359,9 @@ impl Store for SqliteStore {
         limit: usize,
         term: Duration,
     ) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
-        let take = move |desk: &mut Desk<'_>| desk.take_notifications(limit, term);
+        let take = move |transaction: &mut WriteTransaction<'_>| {
+            transaction.take_notifications(limit, term)
+        };
         Box::pin(self.writer.run(take))
     }
 
@@ -370,7 +381,9 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let (config, generation) = (notification.config.clone(), notification.generation);
         let (key, id) = (key(&notification.owner, &config.task_id), config.id);
-        let settle = move |desk: &mut Desk<'_>| desk.settle(&key, &id, generation, settlement);
+        let settle = move |transaction: &mut WriteTransaction<'_>| {
+            transaction.settle(&key, &id, generation, settlement)
+        };
         Box::pin(self.writer.run(settle))
     }
 
@@ -380,11 +393,14 @@ impl Store for SqliteStore {
         term: Duration,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let holder = holder.to_owned();
-        Box::pin(self.writer.run(move |desk| desk.renew(&holder, term)))
+        Box::pin(
+            self.writer
+                .run(move |transaction| transaction.renew(&holder, term)),
+        )
     }
 
     fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>> {
-        let read = move |connection: &_| tables::orphans(connection, limit, desk::now());
+        let read = move |connection: &_| tables::orphans(connection, limit, transaction::now());
         Box::pin(self.readers.run(read))
     }
 
@@ -393,7 +409,10 @@ impl Store for SqliteStore {
             let mut swept = 0;
             // A little at a time: others want to write, too.
             loop {
-                let gone = self.writer.run(move |desk| desk.sweep(retention)).await?;
+                let gone = self
+                    .writer
+                    .run(move |transaction| transaction.sweep(retention))
+                    .await?;
                 swept += gone.tasks;
                 if !gone.more {
                     return Ok(swept);

@@ -6,14 +6,14 @@ use lru::LruCache;
 
 use super::super::{Snapshot, Tail, WakeHub, limits};
 use super::folded::{Folded, Key};
-use super::seen::Seen;
+use super::receipt_filter::ReceiptFilter;
 
 /// Tasks that were written not long ago, and those that follow tasks.
 ///
 /// All of it is on the disk: the writer works on drafts, and puts them in when they are committed.
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) seen: Seen,
+    pub(super) receipt_filter: ReceiptFilter,
     recent: Mutex<Recent>,
     pub(super) wake_hub: WakeHub,
 }
@@ -25,9 +25,9 @@ struct Recent {
 }
 
 impl Shared {
-    pub(super) fn new(seen: Seen) -> Self {
+    pub(super) fn new(receipt_filter: ReceiptFilter) -> Self {
         Self {
-            seen,
+            receipt_filter,
             recent: Mutex::new(Recent {
                 tasks: LruCache::unbounded_with_hasher(ahash::RandomState::new()),
                 bytes: 0,

@@ -16,7 +16,7 @@ use super::super::{
 use super::columns::{body, count, dialect, key, most, parse, trace};
 pub(super) use super::columns::{get, write};
 use super::folded::{Folded, Key};
-use super::log;
+use super::log_rows;
 use super::schema::failed;
 
 /// A value that was read, unless it is larger than it may be.
@@ -153,9 +153,9 @@ pub(super) fn each_event(
         let last = count(row, 0)? as u64;
         let more_than_all = || StoreError::failed("a log has more events than its task");
         let before = last
-            .checked_sub(log::count(lines))
+            .checked_sub(log_rows::count(lines))
             .ok_or_else(more_than_all)?;
-        let placed = (before + 1..).zip(log::lines(lines));
+        let placed = (before + 1..).zip(log_rows::lines(lines));
         for (generation, line) in placed.skip_while(|(at, _)| *at <= generation) {
             let event = parse::<Event>(line)?;
             if !more(Logged::new(generation, event))? {

@@ -8,10 +8,10 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::StoreError;
-use super::desk::{Counts, Desk, repeated};
 use super::folded::Folded;
 use super::schema::failed;
 use super::shared::Shared;
+use super::transaction::{Counts, WriteTransaction, repeated};
 
 /// A handle to the thread that writes. Jobs that were handed in while it committed are committed next,
 /// together: the disk is waited for once for all of them.
@@ -32,7 +32,7 @@ struct Asked {
 /// memory that one thread gives back for another costs both of them.
 trait Job: Send {
     /// Does it within the transaction.
-    fn work(&mut self, desk: &mut Desk<'_>);
+    fn work(&mut self, transaction: &mut WriteTransaction<'_>);
     /// Answers the caller, once that is committed, or could not be.
     fn tell(self: Box<Self>, committed: Result<(), &StoreError>);
 }
@@ -45,11 +45,11 @@ struct Errand<W, T> {
 
 impl<W, T> Job for Errand<W, T>
 where
-    W: FnMut(&mut Desk<'_>) -> Result<T, StoreError> + Send,
+    W: FnMut(&mut WriteTransaction<'_>) -> Result<T, StoreError> + Send,
     T: Send,
 {
-    fn work(&mut self, desk: &mut Desk<'_>) {
-        self.outcome = Some(desk.all_or_nothing(&mut self.work));
+    fn work(&mut self, transaction: &mut WriteTransaction<'_>) {
+        self.outcome = Some(transaction.all_or_nothing(&mut self.work));
     }
 
     fn tell(self: Box<Self>, committed: Result<(), &StoreError>) {
@@ -77,8 +77,8 @@ impl Writer {
         let thread = std::thread::Builder::new().name("a2a-sqlite".to_owned());
         let thread = thread
             .spawn(move || {
-                match Desk::new(&connection, &shared, counts, receipts) {
-                    Ok(desk) => write(desk, inbox),
+                match WriteTransaction::new(&connection, &shared, counts, receipts) {
+                    Ok(transaction) => write(transaction, inbox),
                     // Callers get the error that the store is closed.
                     Err(error) => {
                         tracing::error!(error = &error as &dyn std::error::Error, "cannot write")
@@ -95,7 +95,7 @@ impl Writer {
     /// Does this, once, in the next transaction; all of it or nothing. Resolves when it is on the disk.
     pub(super) fn run<T: Send + 'static>(
         &self,
-        work: impl FnMut(&mut Desk<'_>) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnMut(&mut WriteTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> + Send {
         let (tell, told) = oneshot::channel();
         // The caller's future holds nothing but this.
@@ -132,15 +132,15 @@ const MAX_WAITING: usize = 1024;
 /// Maximum number of jobs committed at once.
 const MAX_AT_ONCE: usize = 512;
 
-fn write(mut desk: Desk<'_>, mut inbox: mpsc::Receiver<Asked>) {
+fn write(mut transaction: WriteTransaction<'_>, mut inbox: mpsc::Receiver<Asked>) {
     let mut jobs = Vec::new();
     while inbox.blocking_recv_many(&mut jobs, MAX_AT_ONCE) > 0 {
         let mut answers = Vec::new();
-        let committed = transaction(&mut desk, &mut jobs, &mut answers).map_err(Arc::new);
+        let committed = write_all(&mut transaction, &mut jobs, &mut answers).map_err(Arc::new);
         if let Err(error) = &committed {
             let error = error as &dyn std::error::Error;
             tracing::error!(error, "could not commit");
-            desk.roll_back();
+            transaction.roll_back();
         }
         for mut answers in answers {
             answers.committed.clone_from(&committed);
@@ -151,16 +151,16 @@ fn write(mut desk: Desk<'_>, mut inbox: mpsc::Receiver<Asked>) {
 
 /// Does these jobs in one transaction. Those after one that cannot be done as a whole are not begun; all of them
 /// are to be answered.
-fn transaction(
-    desk: &mut Desk<'_>,
+fn write_all(
+    transaction: &mut WriteTransaction<'_>,
     jobs: &mut Vec<Asked>,
     answers: &mut Vec<Answers>,
 ) -> Result<(), StoreError> {
-    let mut begun = desk.begin();
+    let mut begun = transaction.begin();
     for Asked { mut job, runtime } in jobs.drain(..) {
         if begun.is_ok() {
-            job.work(desk);
-            begun = desk.is_whole();
+            job.work(transaction);
+            begun = transaction.is_whole();
         }
         match answers.last_mut().filter(|last| last.are_for(&runtime)) {
             Some(last) => last.jobs.push(job),
@@ -168,8 +168,8 @@ fn transaction(
         }
     }
     begun?;
-    desk.limit_receipts()?;
-    let spent = desk.commit()?;
+    transaction.limit_receipts()?;
+    let spent = transaction.commit()?;
     if let Some(last) = answers.last_mut() {
         last.spent = spent;
     }

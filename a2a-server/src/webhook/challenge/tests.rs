@@ -5,12 +5,12 @@ use std::sync::Arc;
 use tokio::io::AsyncWriteExt;
 
 use super::*;
-use crate::webhook::guard::WebhookPolicy;
-use crate::webhook::stage::{Stage, read_request};
+use crate::webhook::fixture::{Fixture, read_request};
+use crate::webhook::url_policy::WebhookPolicy;
 
 /// A receiver that answers with this text, with the received token in place of `#`.
-fn receiver(answer: &'static str) -> Stage {
-    Stage::new(move |mut wire| async move {
+fn receiver(answer: &'static str) -> Fixture {
+    Fixture::new(move |mut wire| async move {
         let request = read_request(&mut wire).await;
         let line = request.lines().next().unwrap_or_default();
         let (_, token) = line.rsplit_once("validationToken=").unwrap();
@@ -21,9 +21,9 @@ fn receiver(answer: &'static str) -> Stage {
     })
 }
 
-async fn check(stage: Stage, url: &str, expected: Result<(), Refusal>) {
-    let stage = Arc::new(stage);
-    let courier = stage.courier(WebhookPolicy::default().allow_hosts(["*.test"]));
+async fn check(fixture: Fixture, url: &str, expected: Result<(), Refusal>) {
+    let fixture = Arc::new(fixture);
+    let courier = fixture.courier(WebhookPolicy::default().allow_hosts(["*.test"]));
     assert_eq!(courier.challenge(url).await, expected);
 }
 
@@ -59,9 +59,9 @@ async fn only_who_repeats_the_token_agrees() {
         "HTTP/1.1 200 X\r\ncontent-type: text/plain\r\n\r\n#{}",
         " ".repeat(MAX_ANSWER)
     );
-    let stage = receiver(long.leak());
+    let fixture = receiver(long.leak());
     check(
-        stage,
+        fixture,
         "http://hooks.test/hook?a=b",
         Err(Refusal::Unverified),
     )
@@ -70,7 +70,7 @@ async fn only_who_repeats_the_token_agrees() {
 
 #[tokio::test(start_paused = true)]
 async fn who_must_not_be_called_is_not_asked() {
-    let private = || Stage::answering("").names(|_| vec!["10.0.0.1".parse().unwrap()]);
+    let private = || Fixture::answering("").names(|_| vec!["10.0.0.1".parse().unwrap()]);
     check(
         private(),
         "https://hooks.example.com/",
@@ -84,7 +84,7 @@ async fn who_must_not_be_called_is_not_asked() {
     )
     .await;
     check(private(), "http://hooks.example.com/", Err(Refusal::Scheme)).await;
-    let hole = Stage::answering("").hole("93.184.216.34");
+    let hole = Fixture::answering("").hole("93.184.216.34");
     let begin = Instant::now();
     check(hole, "http://hooks.test/", Err(Refusal::Unverified)).await;
     assert!(begin.elapsed() <= TOTAL);

@@ -8,8 +8,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
 use super::*;
+use crate::webhook::fixture::{Authority, Fixture, answer_by_tls, read_request};
 use crate::webhook::refusal::Refusal;
-use crate::webhook::stage::{Authority, Stage, answer_by_tls, read_request};
 
 fn policy() -> WebhookPolicy {
     WebhookPolicy::default().allow_hosts(["*.test", "127.0.0.1"])
@@ -32,8 +32,8 @@ fn later(reason: Reason) -> Outcome {
 }
 
 /// Returns the outcome of a delivery to a receiver, and the seconds that it took.
-async fn deliver(stage: Stage) -> (Outcome, u64) {
-    let courier = Arc::new(stage).courier(policy());
+async fn deliver(fixture: Fixture) -> (Outcome, u64) {
+    let courier = Arc::new(fixture).courier(policy());
     let begin = Instant::now();
     let outcome = courier.attempt(to("http://hooks.test/")).await;
     (outcome, begin.elapsed().as_secs())
@@ -44,26 +44,26 @@ async fn a_status_says_what_became_of_it() {
     for status in [200, 201, 202, 204, 299] {
         let answer = format!("HTTP/1.1 {status} X\r\ncontent-length: 0\r\n\r\n");
         assert_eq!(
-            deliver(Stage::answering(answer)).await.0,
+            deliver(Fixture::answering(answer)).await.0,
             Outcome::Delivered,
             "{status}"
         );
     }
-    let gone = Stage::answering("HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n");
+    let gone = Fixture::answering("HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n");
     assert_eq!(deliver(gone).await.0, Outcome::Gone);
     for status in [
         300, 304, 400, 401, 403, 404, 413, 429, 500, 502, 503, 504, 599,
     ] {
         let answer = format!("HTTP/1.1 {status} X\r\ncontent-length: 6\r\n\r\nsecret");
         let expected = later(Reason::Status(status));
-        assert_eq!(deliver(Stage::answering(answer)).await.0, expected);
+        assert_eq!(deliver(Fixture::answering(answer)).await.0, expected);
     }
     let busy = "HTTP/1.1 503 X\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n";
     let expected = Outcome::Later {
         after: Some(Duration::from_secs(7)),
         reason: Reason::Status(503),
     };
-    assert_eq!(deliver(Stage::answering(busy)).await.0, expected);
+    assert_eq!(deliver(Fixture::answering(busy)).await.0, expected);
 }
 
 #[tokio::test]
@@ -72,20 +72,20 @@ async fn a_redirection_is_not_followed() {
         let answer = format!(
             "HTTP/1.1 {status} X\r\nlocation: http://other.test/\r\ncontent-length: 0\r\n\r\n"
         );
-        let stage = Arc::new(Stage::answering(answer));
-        let courier = stage.courier(policy());
+        let fixture = Arc::new(Fixture::answering(answer));
+        let courier = fixture.courier(policy());
         let outcome = courier.attempt(to("http://hooks.test/")).await;
         assert_eq!(outcome, later(Reason::Status(status)));
-        assert_eq!(stage.dialled().len(), 1);
+        assert_eq!(fixture.connected().len(), 1);
     }
 }
 
 #[tokio::test]
 async fn a_request_is_what_was_asked_for() {
     let seen = Arc::new(Mutex::new(String::new()));
-    let stage = {
+    let fixture = {
         let seen = Arc::clone(&seen);
-        Arc::new(Stage::new(move |mut wire| {
+        Arc::new(Fixture::new(move |mut wire| {
             let seen = Arc::clone(&seen);
             async move {
                 *seen.lock().unwrap() = read_request(&mut wire).await;
@@ -93,7 +93,7 @@ async fn a_request_is_what_was_asked_for() {
             }
         }))
     };
-    let courier = stage.courier(policy());
+    let courier = fixture.courier(policy());
     let mut outgoing = to("http://HOOKS.test:81/a%20b/\u{e4}?c=d#e");
     for (name, value) in [
         ("authorization", "Bearer abc"),
@@ -140,22 +140,22 @@ async fn repeat(mut wire: tokio::io::DuplexStream, head: &str, more: &str, slowl
 async fn no_receiver_takes_long() {
     const BODY: &str = "HTTP/1.1 200 X\r\ntransfer-encoding: chunked\r\n\r\n";
     const HEAD: &str = "HTTP/1.1 200 X\r\n";
-    let repeats = |head, more, slowly| Stage::new(move |wire| repeat(wire, head, more, slowly));
-    let silent = Stage::new(|mut wire| async move {
+    let repeats = |head, more, slowly| Fixture::new(move |wire| repeat(wire, head, more, slowly));
+    let silent = Fixture::new(|mut wire| async move {
         read_request(&mut wire).await;
         pending::<()>().await;
     });
     // Its window is full before the request is through.
-    let deaf = Stage::new(|wire| async move {
+    let deaf = Fixture::new(|wire| async move {
         let _wire = wire;
         pending::<()>().await;
     });
-    for (name, stage, outcome, seconds) in [
+    for (name, fixture, outcome, seconds) in [
         ("silent", silent, later(Reason::Timeout), 15),
         ("deaf", deaf, later(Reason::Timeout), 15),
         (
             "hole",
-            Stage::answering("").hole("93.184.216.34"),
+            Fixture::answering("").hole("93.184.216.34"),
             later(Reason::Timeout),
             10,
         ),
@@ -197,38 +197,38 @@ async fn no_receiver_takes_long() {
         ),
         (
             "no HTTP",
-            Stage::answering("SSH-2.0-OpenSSH_9.6\r\n"),
+            Fixture::answering("SSH-2.0-OpenSSH_9.6\r\n"),
             later(Reason::Http),
             0,
         ),
-        ("no answer", Stage::answering(""), later(Reason::Http), 0),
+        ("no answer", Fixture::answering(""), later(Reason::Http), 0),
         (
             "half a head",
-            Stage::answering("HTTP/1.1 200"),
+            Fixture::answering("HTTP/1.1 200"),
             later(Reason::Http),
             0,
         ),
         (
             "half a body",
-            Stage::answering("HTTP/1.1 200 X\r\ncontent-length: 9\r\n\r\n"),
+            Fixture::answering("HTTP/1.1 200 X\r\ncontent-length: 9\r\n\r\n"),
             Outcome::Delivered,
             0,
         ),
     ] {
-        assert_eq!(deliver(stage).await, (outcome, seconds), "{name}");
+        assert_eq!(deliver(fixture).await, (outcome, seconds), "{name}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_host_that_never_answers_does_not_hold_up_others() {
-    let stage = Stage::answering("HTTP/1.1 204 X\r\n\r\n")
+    let fixture = Fixture::answering("HTTP/1.1 204 X\r\n\r\n")
         .names(|name| match name {
             "hole.test" => vec!["1.1.1.1".parse().unwrap()],
             _ => vec!["1.1.1.2".parse().unwrap()],
         })
         .hole("1.1.1.1");
-    let stage = Arc::new(stage);
-    let courier = stage.courier(policy());
+    let fixture = Arc::new(fixture);
+    let courier = fixture.courier(policy());
     let attempts = |host: &'static str, count| {
         let courier = &courier;
         join_all((0..count).map(move |index| {
@@ -247,14 +247,14 @@ async fn a_host_that_never_answers_does_not_hold_up_others() {
     // From then on one at a time.
     assert_eq!(count((later(Reason::Timeout), 20)), 1);
     assert_eq!(count((later(Reason::Busy), 15)), 15);
-    // A request that got no slot was not dialled either.
-    assert_eq!(stage.dialled().len(), 1005);
+    // A request that got no slot made no connection either.
+    assert_eq!(fixture.connected().len(), 1005);
 }
 
 #[tokio::test]
 async fn what_the_policy_refuses_is_not_dialled() {
-    let stage = Arc::new(Stage::answering("").names(|_| vec!["10.0.0.1".parse().unwrap()]));
-    let courier = stage.courier(policy());
+    let fixture = Arc::new(Fixture::answering("").names(|_| vec!["10.0.0.1".parse().unwrap()]));
+    let courier = fixture.courier(policy());
     for (url, refusal) in [
         ("http://hooks.example.com/", Refusal::Scheme),
         ("https://169.254.169.254/", Refusal::Address("link-local")),
@@ -263,18 +263,18 @@ async fn what_the_policy_refuses_is_not_dialled() {
         let outcome = courier.attempt(to(url)).await;
         assert_eq!(outcome, later(Reason::Refused(refusal)));
     }
-    assert_eq!(stage.dialled(), []);
+    assert_eq!(fixture.connected(), []);
 }
 
 #[tokio::test]
 async fn it_is_delivered_by_tls() {
     let config = Authority::known().issue("hooks.example.com", 2999);
-    let stage = Stage::new(move |wire| {
+    let fixture = Fixture::new(move |wire| {
         let config = Arc::clone(&config);
         async move { answer_by_tls(config, wire, "HTTP/1.1 204 X\r\n\r\n").await }
     });
-    let stage = Arc::new(stage);
-    let courier = stage.courier(WebhookPolicy::default());
+    let fixture = Arc::new(fixture);
+    let courier = fixture.courier(WebhookPolicy::default());
     let outcome = courier.attempt(to("https://hooks.example.com:8443/")).await;
     assert_eq!(outcome, Outcome::Delivered);
 }

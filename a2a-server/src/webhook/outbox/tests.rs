@@ -30,7 +30,7 @@ struct Parcel {
     body: Bytes,
 }
 
-impl Carry for Notebook {
+impl Delivery for Notebook {
     fn carry(&self, delivery: Outgoing) -> BoxFuture<'_, Outcome> {
         let mut answers = self.answers.lock().unwrap();
         let planned = answers

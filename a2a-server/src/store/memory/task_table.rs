@@ -15,7 +15,7 @@ pub(super) type Key = (Owner, TaskId);
 
 /// All logs, and the order in which tasks ended.
 #[derive(Debug, Default)]
-pub(super) struct Shelf {
+pub(super) struct TaskTable {
     hasher: RandomState,
     records: HashTable<Arc<Record>>,
     /// Tasks that have ended, in the order in which they did last.
@@ -35,17 +35,17 @@ pub(super) struct Record {
     pub(super) log: Mutex<Log>,
 }
 
-/// Maximum size of a shelf.
+/// Maximum size of a task table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Capacity {
     pub(super) tasks: usize,
     pub(super) bytes: usize,
 }
 
-/// Records that are not on the shelf any more: to be dropped when no lock is held.
+/// Records that are not in the task table any more: to be dropped when no lock is held.
 pub(super) type Forgotten = Vec<Arc<Record>>;
 
-impl Shelf {
+impl TaskTable {
     pub(super) fn find(&self, owner: &Owner, task: &TaskId) -> Option<&Arc<Record>> {
         let hash = self.hasher.hash_one((owner, task));
         let is = |record: &Arc<Record>| record.key.1 == *task && record.key.0 == *owner;
@@ -94,9 +94,9 @@ impl Shelf {
         outbox: &Mutex<Outbox>,
     ) -> Result<Forgotten, StoreError> {
         let mut forgotten = Vec::new();
-        let is_full = |shelf: &Self| {
-            let held = shelf.bytes + lock(outbox).bytes();
-            shelf.records.len() + tasks > capacity.tasks || held + bytes > capacity.bytes
+        let is_full = |task_table: &Self| {
+            let held = task_table.bytes + lock(outbox).bytes();
+            task_table.records.len() + tasks > capacity.tasks || held + bytes > capacity.bytes
         };
         while is_full(self) {
             let may_go = |record: &&Arc<Record>| except.is_none_or(|it| !Arc::ptr_eq(it, record));

@@ -9,7 +9,7 @@ use url::Host;
 
 /// Maximum numbers of requests.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct SlotLimits {
     /// In total.
     pub(super) all: usize,
     /// To all hosts together whose last request timed out.
@@ -22,8 +22,8 @@ pub(super) struct Room {
 
 /// Slots for so many requests. A host that never answers holds up few: if the last request to it timed out,
 /// only one is under way at a time, and all such hosts share a part of the slots.
-pub(super) struct Slots {
-    room: Room,
+pub(super) struct RequestSlots {
+    limits: SlotLimits,
     all: Semaphore,
     doubtful: Semaphore,
     hosts: Mutex<Hosts>,
@@ -37,7 +37,7 @@ struct Hosts {
     silent: HashSet<Host>,
 }
 
-/// The room before one host.
+/// The queue before one host.
 struct OfHost {
     any: Arc<Semaphore>,
     /// One at a time, while it is in doubt.
@@ -46,7 +46,7 @@ struct OfHost {
 
 /// A place among the requests to a host, or in the line before them, as long as it is kept.
 pub(super) struct Slot<'a> {
-    slots: &'a Slots,
+    slots: &'a RequestSlots,
     host: Host,
     of_host: Arc<OfHost>,
     permits: Vec<Permit<'a>>,
@@ -58,18 +58,18 @@ enum Permit<'a> {
     OfAll(SemaphorePermit<'a>),
 }
 
-impl Slots {
-    pub(super) fn new(room: Room) -> Self {
+impl RequestSlots {
+    pub(super) fn new(limits: SlotLimits) -> Self {
         Self {
-            room,
-            all: Semaphore::new(room.all),
-            doubtful: Semaphore::new(room.doubtful),
+            limits,
+            all: Semaphore::new(limits.all),
+            doubtful: Semaphore::new(limits.doubtful),
             hosts: Mutex::default(),
         }
     }
 
     /// Waits for a slot; returns `None` if too many requests wait for this host already. A request that
-    /// waits for a host takes no room from others.
+    /// waits for a host takes no slot from others.
     pub(super) async fn take(&self, host: &Host) -> Option<Slot<'_>> {
         let mut slot = self.queue(host)?;
         let any = Arc::clone(&slot.of_host.any).acquire_owned().await.ok()?;
@@ -92,13 +92,13 @@ impl Slots {
         let mut hosts = self.hosts();
         let of_host = hosts.called.entry(host.clone()).or_insert_with(|| {
             Arc::new(OfHost {
-                any: Arc::new(Semaphore::new(self.room.per_host)),
+                any: Arc::new(Semaphore::new(self.limits.per_host)),
                 one: Arc::new(Semaphore::new(1)),
             })
         });
         // The map has one, too.
         let there = Arc::strong_count(of_host) - 1;
-        (there < self.room.per_host + self.room.line).then(|| Slot {
+        (there < self.limits.per_host + self.limits.line).then(|| Slot {
             slots: self,
             host: host.clone(),
             of_host: Arc::clone(of_host),
@@ -149,8 +149,8 @@ mod tests {
         Host::Domain(name.to_owned())
     }
 
-    fn slots(line: usize) -> Slots {
-        Slots::new(Room {
+    fn slots(line: usize) -> RequestSlots {
+        RequestSlots::new(SlotLimits {
             all: 3,
             doubtful: 1,
             per_host: 2,

@@ -8,14 +8,14 @@ use rusqlite::Connection;
 
 use super::super::StoreError;
 use super::folded::{Folded, Key};
+use super::receipt_filter::Row;
 use super::schema::failed;
-use super::seen::Row;
 use super::shared::Shared;
 use super::statements::Statements;
 use super::tables;
 
 /// State of the writer, and of its open transaction.
-pub(super) struct Desk<'c> {
+pub(super) struct WriteTransaction<'c> {
     pub(super) connection: &'c Connection,
     pub(super) statements: Statements<'c>,
     pub(super) shared: &'c Shared,
@@ -43,7 +43,7 @@ pub(super) struct Counts {
     pub(super) ended: i64,
 }
 
-impl<'c> Desk<'c> {
+impl<'c> WriteTransaction<'c> {
     pub(super) fn new(
         connection: &'c Connection,
         shared: &'c Shared,
@@ -83,14 +83,14 @@ impl<'c> Desk<'c> {
 
     /// Notes a message that is written down: it is recognised from now on.
     pub(super) fn note_receipt(&mut self, row: Row) {
-        self.shared.seen.add(row);
+        self.shared.receipt_filter.add(row);
         self.noted.push(row);
     }
 
     /// Forgets the first messages that have run out, or are more than the store remembers; at most so many.
     /// Returns their number.
     pub(super) fn drop_receipts(&mut self, limit: i64) -> Result<usize, StoreError> {
-        let (mut count, mut bytes) = self.shared.seen.size();
+        let (mut count, mut bytes) = self.shared.receipt_filter.size();
         for row in &self.dropped {
             (count, bytes) = (count.saturating_sub(1), bytes.saturating_sub(row.bytes));
         }
@@ -100,8 +100,8 @@ impl<'c> Desk<'c> {
             if !is_surplus && stored.expires > self.now {
                 return Ok(false);
             }
-            let (seen, seq) = (&self.shared.seen, stored.seq);
-            let row = seen.row(seq, &stored.owner, &stored.message, stored.answer);
+            let (receipt_filter, seq) = (&self.shared.receipt_filter, stored.seq);
+            let row = receipt_filter.row(seq, &stored.owner, &stored.message, stored.answer);
             (count, bytes) = (count.saturating_sub(1), bytes.saturating_sub(row.bytes));
             last = Some(seq);
             self.dropped.push(row);
@@ -115,7 +115,7 @@ impl<'c> Desk<'c> {
 
     /// Keeps pace with the messages of this transaction, so that they never become too many.
     pub(super) fn limit_receipts(&mut self) -> Result<(), StoreError> {
-        let (count, bytes) = self.shared.seen.size();
+        let (count, bytes) = self.shared.receipt_filter.size();
         if self.noted.is_empty() || (count <= self.receipts && bytes <= RECEIPT_BYTES) {
             return Ok(());
         }
@@ -157,7 +157,7 @@ impl<'c> Desk<'c> {
         self.statements.commit.execute([]).map_err(failed)?;
         self.noted.clear();
         for row in self.dropped.drain(..) {
-            self.shared.seen.remove(row);
+            self.shared.receipt_filter.remove(row);
         }
         for key in self.gone.drain(..) {
             self.shared.forget(&key);
@@ -174,7 +174,7 @@ impl<'c> Desk<'c> {
         self.gone.clear();
         self.dropped.clear();
         for row in self.noted.drain(..) {
-            self.shared.seen.remove(row);
+            self.shared.receipt_filter.remove(row);
         }
         self.counts = self.before;
         self.spoilt = None;

@@ -15,7 +15,7 @@ use super::schema::owner_text;
 
 /// The content of one write about a task, made ready by its caller: the writer has enough to do. The writer
 /// only looks at it, so that the caller drops it.
-pub(super) struct Sheet {
+pub(super) struct LogRows {
     pub(super) of: String,
     pub(super) rows: Rows,
     pub(super) events: Vec<SharedEvent>,
@@ -31,7 +31,7 @@ pub(super) struct Sheet {
 /// Events as they are written: each row, and how many events it holds.
 type Rows = Vec<(u64, Vec<u8>)>;
 
-impl Sheet {
+impl LogRows {
     /// Prepares the write of a new task; takes its events.
     pub(super) fn of_new(owner: &Owner, new: &mut NewTask) -> Result<Self, StoreError> {
         let rows = begun(&new.task, &new.events)?;

@@ -16,7 +16,7 @@ use super::super::{Outcome, Owner, Receipt, Received, StoreError, limits};
 ///
 /// Most are never asked for again: each stands in one place, in as little room as it can.
 #[derive(Debug, Default)]
-pub(super) struct Inbox {
+pub(super) struct ReceiptCache {
     hasher: RandomState,
     /// By their hashes, the numbers of the messages that count.
     numbers: HashTable<u32>,
@@ -44,7 +44,7 @@ enum Kept {
     Message(Box<Message>),
 }
 
-impl Inbox {
+impl ReceiptCache {
     pub(super) fn find(&self, owner: &Owner, message: &MessageId) -> Option<Received> {
         let hash = self.hasher.hash_one((owner, message));
         let number = self.numbers.find(hash, self.is(hash, owner, message))?;
@@ -213,15 +213,15 @@ mod tests {
         Receipt::new(message.into(), [7; 32], term)
     }
 
-    fn found(inbox: &Inbox, message: &str) -> Option<Outcome> {
-        let received = inbox.find(&Principal::anonymous().into(), &message.into());
+    fn found(receipts: &ReceiptCache, message: &str) -> Option<Outcome> {
+        let received = receipts.find(&Principal::anonymous().into(), &message.into());
         received.map(|received| received.outcome)
     }
 
     #[tokio::test]
     async fn names_come_back_as_they_were_written() {
         let owner = Principal::anonymous().into();
-        let mut inbox = Inbox::default();
+        let mut receipts = ReceiptCache::default();
         let names = [
             "67e55044-10b1-426f-9247-bb680e5fe0c8",
             "67E55044-10B1-426F-9247-BB680E5FE0C8",
@@ -231,42 +231,42 @@ mod tests {
             "",
         ];
         for name in names {
-            assert_eq!(found(&inbox, name), None, "{name}");
+            assert_eq!(found(&receipts, name), None, "{name}");
             let outcome = Outcome::Task(name.into());
-            inbox.note(&owner, receipt(name, Duration::MAX / 4), outcome);
+            receipts.note(&owner, receipt(name, Duration::MAX / 4), outcome);
         }
         for name in names {
-            assert_eq!(found(&inbox, name), Some(Outcome::Task(name.into())));
+            assert_eq!(found(&receipts, name), Some(Outcome::Task(name.into())));
         }
     }
 
     #[tokio::test]
     async fn the_oldest_make_room_however_often_they_came() {
         let owner = Principal::anonymous().into();
-        let mut inbox = Inbox {
+        let mut receipts = ReceiptCache {
             first: u32::MAX - 1000,
-            ..Inbox::default()
+            ..ReceiptCache::default()
         };
         // The first does not count any more when it comes again.
-        inbox.note(
+        receipts.note(
             &owner,
             receipt("0", Duration::ZERO),
             Outcome::Task("a".into()),
         );
-        assert_eq!(found(&inbox, "0"), None);
+        assert_eq!(found(&receipts, "0"), None);
         let long = Duration::from_secs(1 << 30);
         for number in 0..MAX_MESSAGES {
             let outcome = Outcome::Task("b".into());
-            inbox.note(&owner, receipt(&number.to_string(), long), outcome);
+            receipts.note(&owner, receipt(&number.to_string(), long), outcome);
         }
         let kept = Some(Outcome::Task("b".into()));
-        assert_eq!(found(&inbox, "0"), kept);
-        assert_eq!(found(&inbox, "99999"), kept);
-        inbox.note(&owner, receipt("100000", long), Outcome::Task("b".into()));
-        assert_eq!(found(&inbox, "0"), None);
-        assert_eq!(found(&inbox, "1"), kept);
+        assert_eq!(found(&receipts, "0"), kept);
+        assert_eq!(found(&receipts, "99999"), kept);
+        receipts.note(&owner, receipt("100000", long), Outcome::Task("b".into()));
+        assert_eq!(found(&receipts, "0"), None);
+        assert_eq!(found(&receipts, "1"), kept);
         assert_eq!(
-            (inbox.entries.len(), inbox.numbers.len()),
+            (receipts.entries.len(), receipts.numbers.len()),
             (MAX_MESSAGES, MAX_MESSAGES)
         );
     }
@@ -274,20 +274,20 @@ mod tests {
     #[tokio::test]
     async fn long_answers_make_room_sooner() {
         let owner = Principal::anonymous().into();
-        let mut inbox = Inbox::default();
+        let mut receipts = ReceiptCache::default();
         let answer = Box::new(Message::agent("x".repeat(4 << 20)));
         for number in 0..40 {
             let term = Duration::from_secs(3600);
             let outcome = Outcome::Message(answer.clone());
-            inbox.note(&owner, receipt(&number.to_string(), term), outcome);
+            receipts.note(&owner, receipt(&number.to_string(), term), outcome);
         }
-        assert_eq!(found(&inbox, "0"), None);
-        assert_eq!(found(&inbox, "39"), Some(Outcome::Message(answer)));
-        let held = inbox.entries.len() << 22;
+        assert_eq!(found(&receipts, "0"), None);
+        assert_eq!(found(&receipts, "39"), Some(Outcome::Message(answer)));
+        let held = receipts.entries.len() << 22;
         assert!((MAX_BYTES..MAX_BYTES + (8 << 20)).contains(&held), "{held}");
-        while !inbox.entries.is_empty() {
-            inbox.forget_first();
+        while !receipts.entries.is_empty() {
+            receipts.forget_first();
         }
-        assert_eq!(inbox.bytes, 0);
+        assert_eq!(receipts.bytes, 0);
     }
 }

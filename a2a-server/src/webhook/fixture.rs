@@ -10,24 +10,24 @@ use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 
+use super::connector::{Network, Resolve, Wire};
 use super::deliver::Courier;
-use super::dial::{Network, Resolve, Wire};
-use super::guard::WebhookPolicy;
+use super::url_policy::WebhookPolicy;
 
-/// Names, receivers, and the addresses that were dialled.
-pub(super) struct Stage {
+/// Names, receivers, and the addresses that were reached.
+pub(super) struct Fixture {
     names: Names,
     receiver: Receiver,
     holes: Vec<IpAddr>,
     closed: Vec<IpAddr>,
-    dialled: Mutex<Vec<SocketAddr>>,
+    connected: Mutex<Vec<SocketAddr>>,
 }
 
 type Names = Box<dyn Fn(&str) -> Vec<IpAddr> + Send + Sync>;
 
 type Receiver = Box<dyn Fn(DuplexStream) -> BoxFuture<'static, ()> + Send + Sync>;
 
-impl Stage {
+impl Fixture {
     /// Every name is at one public address; this receiver takes the connections.
     pub(super) fn new<F>(receiver: impl Fn(DuplexStream) -> F + Send + Sync + 'static) -> Self
     where
@@ -38,7 +38,7 @@ impl Stage {
             receiver: Box::new(move |wire| Box::pin(receiver(wire))),
             holes: Vec::new(),
             closed: Vec::new(),
-            dialled: Mutex::default(),
+            connected: Mutex::default(),
         }
     }
 
@@ -75,28 +75,28 @@ impl Stage {
         self
     }
 
-    /// A courier on this stage that trusts its authority.
+    /// A courier on this fixture that trusts its authority.
     pub(super) fn courier(self: &Arc<Self>, policy: WebhookPolicy) -> Courier {
         let policy = policy.trust_issuer(Authority::known().certificate());
         Courier::through(policy, Arc::clone(self) as _, Arc::clone(self) as _).unwrap()
     }
 
-    /// Every address that was dialled so far.
-    pub(super) fn dialled(&self) -> Vec<SocketAddr> {
-        self.dialled.lock().unwrap().clone()
+    /// Every address that was reached so far.
+    pub(super) fn connected(&self) -> Vec<SocketAddr> {
+        self.connected.lock().unwrap().clone()
     }
 }
 
-impl Resolve for Stage {
+impl Resolve for Fixture {
     fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         Box::pin(async move { Ok((self.names)(name)) })
     }
 }
 
-impl Network for Stage {
-    fn dial(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Wire>>> {
+impl Network for Fixture {
+    fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Wire>>> {
         Box::pin(async move {
-            self.dialled.lock().unwrap().push(address);
+            self.connected.lock().unwrap().push(address);
             if self.closed.contains(&address.ip()) {
                 return Err(io::ErrorKind::ConnectionRefused.into());
             }
@@ -155,7 +155,7 @@ impl Authority {
         Self(CertifiedIssuer::self_signed(params, key).unwrap())
     }
 
-    /// The one that couriers on a stage trust.
+    /// The one that couriers on a fixture trust.
     pub(super) fn known() -> &'static Self {
         static KNOWN: OnceLock<Authority> = OnceLock::new();
         KNOWN.get_or_init(Self::unknown)
@@ -185,5 +185,5 @@ impl Authority {
     }
 }
 
-/// Address of every name, unless a stage has another.
+/// Address of every name, unless a fixture has another.
 pub(super) const PUBLIC: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(93, 184, 216, 34));

@@ -9,41 +9,41 @@ use a2a_types::{Message, TaskId, TaskState, TaskStatus, Timestamp};
 use rusqlite::{ToSql, params};
 
 use super::super::{Append, Appended, Lease, Logged, NewTask, Owner, Receipt, StoreError, limits};
-use super::desk::{Desk, millis};
-use super::errands::BEHIND;
 use super::folded::{Folded, Key, SHORT};
-use super::log::Sheet;
+use super::log_rows::LogRows;
+use super::maintenance_writes::BEHIND;
 use super::schema::{failed, owner_text};
 use super::tables;
+use super::transaction::{WriteTransaction, millis};
 
 // Refusals come before any change: what was changed cannot be taken back for one job alone.
-impl Desk<'_> {
+impl WriteTransaction<'_> {
     pub(super) fn create(
         &mut self,
         owner: &Owner,
         new: &NewTask,
-        sheet: &Sheet,
+        log_rows: &LogRows,
         most: i64,
     ) -> Result<(), StoreError> {
         let task = &new.task;
-        self.check_receipt(&sheet.of, new.receipt.as_ref())?;
+        self.check_receipt(&log_rows.of, new.receipt.as_ref())?;
         let size = limits::size_of_task(task);
-        let (messages, bytes) = sheet.growth.admit(task.history.len(), size)?;
-        let state = sheet.state(task, task.status.state)?;
-        limits::admit_artifacts(task, sheet.events.iter().map(|event| &**event))?;
+        let (messages, bytes) = log_rows.growth.admit(task.history.len(), size)?;
+        let state = log_rows.state(task, task.status.state)?;
+        limits::admit_artifacts(task, log_rows.events.iter().map(|event| &**event))?;
         new.config.as_ref().map_or(Ok(0), limits::admit_config)?;
         if self.counts.unfinished >= most {
-            return Err(match self.seq(&sheet.of, &task.id) {
+            return Err(match self.seq(&log_rows.of, &task.id) {
                 Ok(_) => StoreError::TaskExists,
                 Err(StoreError::NoTask) => StoreError::Full,
                 Err(error) => error,
             });
         }
-        let generation = 1 + sheet.events.len() as u64;
-        let status = sheet.status().unwrap_or(&task.status);
+        let generation = 1 + log_rows.events.len() as u64;
+        let status = log_rows.status().unwrap_or(&task.status);
         let (now, until) = (self.now, self.until(new.term));
         let inserted = self.statements.task.execute(params![
-            sheet.of,
+            log_rows.of,
             task.id.as_str(),
             task.context_id.as_ref().map(|id| id.as_str()),
             new.dialect.version(),
@@ -56,7 +56,7 @@ impl Desk<'_> {
             messages as i64,
             bytes as i64,
             &*new.holder,
-            if sheet.release { 0 } else { until },
+            if log_rows.release { 0 } else { until },
         ]);
         if inserted.map_err(failed)? == 0 {
             return Err(StoreError::TaskExists);
@@ -77,14 +77,14 @@ impl Desk<'_> {
             has_configs: new.config.is_some(),
             tail: VecDeque::new(),
         };
-        self.write_log(folded.seq, 0, sheet)?;
-        self.extend(&mut folded, &sheet.events, state)?;
-        if let (Some(config), Some(body)) = (&new.config, &sheet.config) {
+        self.write_log(folded.seq, 0, log_rows)?;
+        self.extend(&mut folded, &log_rows.events, state)?;
+        if let (Some(config), Some(body)) = (&new.config, &log_rows.config) {
             self.insert_config(folded.seq, &config.id, new.dialect, body)?;
-            self.tell(folded.seq, sheet)?;
+            self.tell(folded.seq, log_rows)?;
         }
         if let Some(receipt) = &new.receipt {
-            self.note(&sheet.of, receipt, Some(&task.id), None)?;
+            self.note(&log_rows.of, receipt, Some(&task.id), None)?;
         }
         self.keep((owner.clone(), task.id.clone()), folded);
         Ok(())
@@ -94,10 +94,10 @@ impl Desk<'_> {
         &mut self,
         key: &Key,
         append: &Append,
-        sheet: &Sheet,
+        log_rows: &LogRows,
     ) -> Result<Appended, StoreError> {
-        let mut folded = self.take(key, &sheet.of)?;
-        let appended = self.append_to(&mut folded, &key.1, append, sheet);
+        let mut folded = self.take(key, &log_rows.of)?;
+        let appended = self.append_to(&mut folded, &key.1, append, log_rows);
         self.keep(key.clone(), folded);
         appended
     }
@@ -107,47 +107,47 @@ impl Desk<'_> {
         folded: &mut Folded,
         task: &TaskId,
         append: &Append,
-        sheet: &Sheet,
+        log_rows: &LogRows,
     ) -> Result<Appended, StoreError> {
-        self.check_receipt(&sheet.of, append.receipt.as_ref())?;
+        self.check_receipt(&log_rows.of, append.receipt.as_ref())?;
         if append.after != folded.generation {
             return Err(StoreError::Behind(folded.generation));
         }
         let taken = self.check_lease(folded, &append.lease)?;
-        let (messages, bytes) = sheet.growth.admit(folded.messages, folded.bytes)?;
+        let (messages, bytes) = log_rows.growth.admit(folded.messages, folded.bytes)?;
         let before = folded.state;
-        let state = sheet.state(&folded.base, before)?;
-        folded.admit_artifacts(&sheet.events)?;
+        let state = log_rows.state(&folded.base, before)?;
+        folded.admit_artifacts(&log_rows.events)?;
         // From here on nothing is refused.
-        let changed_at = sheet.status().map(time);
+        let changed_at = log_rows.status().map(time);
         (folded.messages, folded.bytes) = (messages, bytes);
         folded.epoch += u64::from(taken.is_some());
-        self.write_log(folded.seq, folded.generation, sheet)?;
-        self.extend(folded, &sheet.events, state)?;
-        match changed_at.is_some() || taken.is_some() || sheet.release {
-            true => self.write_change(folded, changed_at, taken, sheet.release)?,
+        self.write_log(folded.seq, folded.generation, log_rows)?;
+        self.extend(folded, &log_rows.events, state)?;
+        match changed_at.is_some() || taken.is_some() || log_rows.release {
+            true => self.write_change(folded, changed_at, taken, log_rows.release)?,
             false => self.write_growth(folded)?,
         }
         self.count(before, -1);
         self.count(state, 1);
-        if let Some(body) = &sheet.checkpoint {
+        if let Some(body) = &log_rows.checkpoint {
             let sql = "insert or replace into task_checkpoint(task, body) values(?1, ?2)";
             self.execute(sql, params![folded.seq, body])?;
             folded.checkpoint = append.checkpoint.clone().map(Arc::new);
         }
         if folded.has_configs {
-            self.tell(folded.seq, sheet)?;
+            self.tell(folded.seq, log_rows)?;
         }
         if let Some(receipt) = &append.receipt {
-            self.note(&sheet.of, receipt, Some(task), None)?;
+            self.note(&log_rows.of, receipt, Some(task), None)?;
         }
         Ok(Appended::new(folded.generation, folded.epoch))
     }
 
     /// Writes events that follow a generation.
-    fn write_log(&mut self, seq: i64, after: u64, sheet: &Sheet) -> Result<(), StoreError> {
+    fn write_log(&mut self, seq: i64, after: u64, log_rows: &LogRows) -> Result<(), StoreError> {
         let mut last = after;
-        for (count, body) in &sheet.rows {
+        for (count, body) in &log_rows.rows {
             last += count;
             let written = self
                 .statements
@@ -224,9 +224,9 @@ impl Desk<'_> {
     }
 
     /// Queues notifications of the written events for the task's webhooks.
-    fn tell(&self, seq: i64, sheet: &Sheet) -> Result<(), StoreError> {
-        let trace = sheet.trace.as_ref();
-        for generation in &sheet.told {
+    fn tell(&self, seq: i64, log_rows: &LogRows) -> Result<(), StoreError> {
+        let trace = log_rows.trace.as_ref();
+        for generation in &log_rows.told {
             self.execute(
                 "insert into push_outbox(task, config_id, generation, attempt, next_at,
                    traceparent, tracestate)
@@ -283,7 +283,7 @@ impl Desk<'_> {
         let Some(receipt) = receipt else {
             return Ok(());
         };
-        let places = self.shared.seen.find(of, &receipt.message);
+        let places = self.shared.receipt_filter.find(of, &receipt.message);
         match tables::received(self.connection, of, &receipt.message, &places, self.now)? {
             Some(_) => Err(StoreError::Received),
             None => Ok(()),
@@ -299,7 +299,10 @@ impl Desk<'_> {
     ) -> Result<(), StoreError> {
         let answer = answer.map(tables::write).transpose()?;
         let length = answer.as_ref().map_or(0, Vec::len);
-        let row = self.shared.seen.next(of, &receipt.message, length);
+        let row = self
+            .shared
+            .receipt_filter
+            .next(of, &receipt.message, length);
         let written = self.statements.receipt.execute(params![
             row.seq,
             of,

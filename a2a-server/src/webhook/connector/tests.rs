@@ -1,4 +1,4 @@
-//! Addresses that are dialled, and certificates that are accepted.
+//! Addresses that are reached, and certificates that are accepted.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,16 +6,16 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::Instant;
 
 use super::*;
-use crate::webhook::stage::{Authority, PUBLIC, Stage, answer_by_tls};
+use crate::webhook::fixture::{Authority, Fixture, PUBLIC, answer_by_tls};
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
 /// Connects to a URL, by a policy that allows some hosts.
-async fn connect(stage: &Arc<Stage>, url: &str) -> Result<(), Reason> {
+async fn connect(fixture: &Arc<Fixture>, url: &str) -> Result<(), Reason> {
     let policy = WebhookPolicy::default().allow_hosts(["*.test", "localhost", "127.0.0.1"]);
-    let courier = stage.courier(policy);
+    let courier = fixture.courier(policy);
     let target = courier.policy.check(url)?;
-    courier.dialer.connect(&target).await.map(drop)
+    courier.connector.connect(&target).await.map(drop)
 }
 
 fn at(addresses: &[&str]) -> Vec<IpAddr> {
@@ -33,25 +33,25 @@ async fn of_a_name_that_is_rebound_no_forbidden_address_is_dialled() {
         at(&["93.184.216.34", "169.254.169.254"]),
         at(&["::ffff:169.254.169.254"]),
     ];
-    let stage = Stage::answering(OK)
+    let fixture = Fixture::answering(OK)
         .names(move |_| answers[asked.fetch_add(1, Ordering::Relaxed) % 4].clone());
-    let stage = Arc::new(stage);
+    let fixture = Arc::new(fixture);
     let policy = WebhookPolicy::default().allow_ports([80]);
-    let courier = stage.courier(policy);
+    let courier = fixture.courier(policy);
     let mut target = courier.policy.check("https://rebound.example/").unwrap();
     target.encrypted = false;
     let (mut reached, mut refused) = (0, 0);
     for _ in 0..10_000 {
-        match courier.dialer.connect(&target).await {
+        match courier.connector.connect(&target).await {
             Ok(_) => reached += 1,
             Err(Reason::Refused(Refusal::Resolves)) => refused += 1,
             Err(reason) => panic!("{reason}"),
         }
     }
     assert_eq!((reached, refused), (2500, 7500));
-    let dialled = stage.dialled();
-    assert_eq!(dialled.len(), reached);
-    assert!(dialled.iter().all(|address| address.ip() == PUBLIC));
+    let connected = fixture.connected();
+    assert_eq!(connected.len(), reached);
+    assert!(connected.iter().all(|address| address.ip() == PUBLIC));
 }
 
 #[tokio::test]
@@ -66,37 +66,37 @@ async fn one_forbidden_address_is_enough() {
         &["fe80::1"],
         &["0.0.0.0"],
     ] {
-        let stage = Arc::new(Stage::answering(OK).names(move |_| at(addresses)));
-        let refused = connect(&stage, "https://hooks.example.com/").await;
+        let fixture = Arc::new(Fixture::answering(OK).names(move |_| at(addresses)));
+        let refused = connect(&fixture, "https://hooks.example.com/").await;
         assert_eq!(
             refused,
             Err(Reason::Refused(Refusal::Resolves)),
             "{addresses:?}"
         );
-        assert_eq!(stage.dialled(), []);
+        assert_eq!(fixture.connected(), []);
         // Hosts of the list may be anywhere.
-        assert_eq!(connect(&stage, "http://hooks.test:3000/").await, Ok(()));
+        assert_eq!(connect(&fixture, "http://hooks.test:3000/").await, Ok(()));
     }
 }
 
 #[tokio::test]
 async fn what_was_checked_is_dialled() {
-    let stage = Stage::answering(OK).names(|name| match name {
+    let fixture = Fixture::answering(OK).names(|name| match name {
         "mapped.test" => at(&["::ffff:93.184.216.34"]),
         "nowhere.test" => Vec::new(),
         _ => vec![PUBLIC],
     });
-    let stage = Arc::new(stage);
+    let fixture = Arc::new(fixture);
     for (url, expected) in [
         ("http://hooks.test/", Some("93.184.216.34:80")),
         ("http://mapped.test:81/", Some("93.184.216.34:81")),
         ("http://127.0.0.1:82/", Some("127.0.0.1:82")),
         ("http://nowhere.test/", None),
     ] {
-        let before = stage.dialled().len();
-        let outcome = connect(&stage, url).await;
+        let before = fixture.connected().len();
+        let outcome = connect(&fixture, url).await;
         let expected: Vec<SocketAddr> = expected.iter().map(|text| text.parse().unwrap()).collect();
-        assert_eq!(stage.dialled()[before..], expected);
+        assert_eq!(fixture.connected()[before..], expected);
         let lost = expected.is_empty();
         assert_eq!(outcome, if lost { Err(Reason::Resolve) } else { Ok(()) });
     }
@@ -105,10 +105,10 @@ async fn what_was_checked_is_dialled() {
 #[tokio::test(start_paused = true)]
 async fn addresses_are_tried_in_turn_for_so_long() {
     let several = &["1.1.1.1", "1.1.1.2", "1.1.1.3", "1.1.1.4"];
-    for (stage, expected, dialled, seconds) in [
-        (Stage::answering(OK).closed("1.1.1.1"), Ok(()), 2, 0),
+    for (fixture, expected, connected, seconds) in [
+        (Fixture::answering(OK).closed("1.1.1.1"), Ok(()), 2, 0),
         (
-            Stage::answering(OK).hole("1.1.1.1").closed("1.1.1.2"),
+            Fixture::answering(OK).hole("1.1.1.1").closed("1.1.1.2"),
             Ok(()),
             3,
             3,
@@ -116,7 +116,9 @@ async fn addresses_are_tried_in_turn_for_so_long() {
         (
             several[..3]
                 .iter()
-                .fold(Stage::answering(OK), |stage, address| stage.closed(address)),
+                .fold(Fixture::answering(OK), |fixture, address| {
+                    fixture.closed(address)
+                }),
             Err(Reason::Connect),
             3,
             0,
@@ -124,16 +126,18 @@ async fn addresses_are_tried_in_turn_for_so_long() {
         (
             several
                 .iter()
-                .fold(Stage::answering(OK), |stage, address| stage.hole(address)),
+                .fold(Fixture::answering(OK), |fixture, address| {
+                    fixture.hole(address)
+                }),
             Err(Reason::Timeout),
             3,
             10,
         ),
     ] {
-        let stage = Arc::new(stage.names(|_| at(several)));
+        let fixture = Arc::new(fixture.names(|_| at(several)));
         let begin = Instant::now();
-        assert_eq!(connect(&stage, "http://hooks.test/").await, expected);
-        assert_eq!(stage.dialled().len(), dialled);
+        assert_eq!(connect(&fixture, "http://hooks.test/").await, expected);
+        assert_eq!(fixture.connected().len(), connected);
         assert_eq!(begin.elapsed().as_secs(), seconds);
     }
 }
@@ -180,13 +184,13 @@ async fn a_receiver_must_show_a_certificate_of_its_own() {
             Err(Reason::Tls),
         ),
     ] {
-        let stage = Stage::new(move |wire| {
+        let fixture = Fixture::new(move |wire| {
             let config = Arc::clone(&config);
             async move { answer_by_tls(config, wire, OK).await }
         });
-        assert_eq!(connect(&Arc::new(stage), url).await, expected, "{url}");
+        assert_eq!(connect(&Arc::new(fixture), url).await, expected, "{url}");
     }
-    let plain = Arc::new(Stage::new(|mut wire| async move {
+    let plain = Arc::new(Fixture::new(|mut wire| async move {
         let _ = wire.write_all(b"HTTP/1.1 400 X\r\n\r\n").await;
     }));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Connections to receivers: resolved once, checked, and dialled at the address that was checked.
+//! Connections to receivers: resolved once, checked, and made to the address that was checked.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -15,14 +15,14 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use url::Host;
 
-use super::guard::{Target, WebhookPolicy};
+use super::address_ranges;
 use super::outcome::Reason;
-use super::range;
 use super::refusal::Refusal;
+use super::url_policy::{Target, WebhookPolicy};
 
 /// Connects to targets that the guard let pass, and checks once more: a name means nothing until it is
 /// resolved. It reads no proxy settings, since a proxy would resolve names on its own.
-pub(super) struct Dialer {
+pub(super) struct Connector {
     names: Arc<dyn Resolve>,
     network: Arc<dyn Network>,
     tls: TlsConnector,
@@ -37,7 +37,7 @@ pub(super) trait Resolve: Send + Sync + 'static {
 /// Reaches addresses.
 pub(super) trait Network: Send + Sync + 'static {
     /// A connection to exactly this address.
-    fn dial(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Wire>>>;
+    fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Wire>>>;
 }
 
 /// Bytes in both directions.
@@ -48,7 +48,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 /// The resolver and the sockets of this machine.
 pub(super) struct Machine;
 
-impl Dialer {
+impl Connector {
     /// Fails if there is no authority that certificates could be checked by, or one of the policy's
     /// own is none.
     pub(super) fn new(
@@ -106,7 +106,7 @@ impl Dialer {
         for address in &addresses[..tried] {
             let address = SocketAddr::new(*address, target.port);
             let share = CONNECT / tried as u32;
-            reason = match timeout(share, self.network.dial(address)).await {
+            reason = match timeout(share, self.network.connect(address)).await {
                 Ok(Ok(wire)) => return Ok(wire),
                 Ok(Err(_)) => Reason::Connect,
                 Err(_) => Reason::Timeout,
@@ -129,7 +129,7 @@ impl Dialer {
         for address in &mut addresses {
             *address = address.to_canonical();
         }
-        let forbidden = |address: &IpAddr| range::forbidden(*address).is_some();
+        let forbidden = |address: &IpAddr| address_ranges::forbidden(*address).is_some();
         match addresses.is_empty() {
             true => Err(Reason::Resolve),
             false if !target.allowed && addresses.iter().any(forbidden) => {
@@ -162,7 +162,7 @@ impl Resolve for Machine {
 }
 
 impl Network for Machine {
-    fn dial(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Wire>>> {
+    fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Wire>>> {
         Box::pin(async move {
             let stream = TcpStream::connect(address).await?;
             stream.set_nodelay(true)?;

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use url::{Host, ParseError, SyntaxViolation, Url};
 
-use super::range;
+use super::address_ranges;
 use super::refusal::Refusal;
 
 /// Policy of the webhooks that a server accepts. Its default suits a server that anybody may register
@@ -60,7 +60,7 @@ impl WebhookPolicy {
     }
 
     /// Parses a URL and refuses what must not be called. A name may still resolve to an address
-    /// that must not: that shows when it is dialled.
+    /// that must not: that shows in the connection.
     pub(crate) fn check(&self, text: &str) -> Result<Target, Refusal> {
         if text.len() > self.max_length {
             return Err(Refusal::TooLong(self.max_length));
@@ -167,7 +167,7 @@ fn judge_host(host: &Host, written: &str, allowed: bool) -> Result<(), Refusal> 
         Host::Ipv4(address) => (*address).into(),
         Host::Ipv6(address) => (*address).into(),
     };
-    if let Some(kind) = range::forbidden(address)
+    if let Some(kind) = address_ranges::forbidden(address)
         && !allowed
     {
         return Err(Refusal::Address(kind));

@@ -13,7 +13,7 @@ use super::schema::failed;
 use super::tables;
 
 /// Finds the rows of a message.
-pub(super) struct Seen(Mutex<Index>);
+pub(super) struct ReceiptFilter(Mutex<Index>);
 
 #[derive(Default)]
 struct Index {
@@ -34,18 +34,23 @@ pub(super) struct Row {
     pub(super) bytes: u64,
 }
 
-impl Seen {
+impl ReceiptFilter {
     /// The index of what the tables hold.
     pub(super) fn load(connection: &Connection) -> Result<Self, StoreError> {
-        let seen = Self(Mutex::default());
+        let receipt_filter = Self(Mutex::default());
         tables::each_receipt(connection, i64::MAX, |stored| {
-            seen.add(seen.row(stored.seq, &stored.owner, &stored.message, stored.answer));
+            receipt_filter.add(receipt_filter.row(
+                stored.seq,
+                &stored.owner,
+                &stored.message,
+                stored.answer,
+            ));
             Ok(true)
         })?;
         let last = "select coalesce(max(seq), 0) from send_dedupe";
         let last = connection.query_row(last, [], |row| row.get(0));
-        seen.lock().last = last.map_err(failed)?;
-        Ok(seen)
+        receipt_filter.lock().last = last.map_err(failed)?;
+        Ok(receipt_filter)
     }
 
     /// The rows that a message may stand in. Of one that was never received there is hardly ever any.
@@ -103,8 +108,8 @@ impl Seen {
     }
 }
 
-impl std::fmt::Debug for Seen {
+impl std::fmt::Debug for ReceiptFilter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Seen")
+        f.write_str("ReceiptFilter")
     }
 }

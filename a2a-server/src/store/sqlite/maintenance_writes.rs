@@ -6,10 +6,10 @@ use a2a_types::{ConfigId, Dialect, TaskId, TaskPushNotificationConfig};
 use rusqlite::{OptionalExtension, params};
 
 use super::super::{Notification, Owner, Retention, Settlement, StoreError, limits};
-use super::desk::{Desk, millis};
 use super::folded::Key;
 use super::schema::{failed, owner_text};
 use super::tables;
+use super::transaction::{WriteTransaction, millis};
 
 /// Result of one step of a sweep.
 pub(super) struct Swept {
@@ -18,7 +18,7 @@ pub(super) struct Swept {
     pub(super) more: bool,
 }
 
-impl Desk<'_> {
+impl WriteTransaction<'_> {
     pub(super) fn put_config(
         &mut self,
         owner: &Owner,
