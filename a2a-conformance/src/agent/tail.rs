@@ -290,7 +290,10 @@ mod tests {
         // The artifact as a whole, once; with a chunk again that it has.
         let artifact = json!({"artifactId": "a", "parts": [{"text": "1 "}, {"text": "2 "}]});
         let at_once = json!({"artifactUpdate": {"taskId": "t", "artifact": artifact}});
-        check_again(true, &[&[at_once.clone()], &whole[4..]].concat());
+        check_again(
+            true,
+            &[std::slice::from_ref(&at_once), &whole[4..]].concat(),
+        );
         check_again(false, &[&[at_once], &whole[3..]].concat());
         // Twice, in the wrong order, of nobody.
         check_again(false, &[&whole[2..4], &whole[3..]].concat());

@@ -69,7 +69,7 @@ impl Engine {
                 let (pending, receipt) = (Box::new(pending), receipt.clone());
                 self.continue_task(pending, receipt, FirstStep::Apart).await
             }
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error),
         };
         if let Err(error) = placed {
             tracing::warn!(task = %mail.task, %error, "did not take a message that another server has posted");
