@@ -3,11 +3,11 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::glance::members;
-use crate::kind::Kind;
+use crate::fast_path::members;
 use crate::path::clip;
-use crate::scan::walk;
 use crate::text::Text;
+use crate::validate::walk;
+use crate::value_kind::ValueKind;
 use crate::{Fault, Id, Limits, Reason};
 
 /// An object that has passed validation, with its members as they were written.
@@ -44,7 +44,7 @@ pub enum Version {
 pub(crate) enum Unread {
     Fault(Fault),
     /// JSON of this kind, but not an object.
-    NotAnObject(Kind),
+    NotAnObject(ValueKind),
 }
 
 /// A member that is not what JSON-RPC wants it to be.
@@ -82,8 +82,8 @@ impl<'a> Envelope<'a> {
     fn walk(bytes: &'a [u8], limits: &Limits) -> Result<Self, Unread> {
         walk(bytes, limits).map_err(Unread::Fault)?;
         // Derived code would also take an array for a struct.
-        match Kind::of(bytes) {
-            Kind::Object => serde_json::from_slice(bytes).map_err(Unread::slipped),
+        match ValueKind::of(bytes) {
+            ValueKind::Object => serde_json::from_slice(bytes).map_err(Unread::slipped),
             other => Err(Unread::NotAnObject(other)),
         }
     }
@@ -106,7 +106,7 @@ impl<'a> Envelope<'a> {
             )),
             None => Err(Misfit::new(
                 "$.jsonrpc",
-                format!("must be \"2.0\", found {}", Kind::of(raw)),
+                format!("must be \"2.0\", found {}", ValueKind::of(raw)),
             )),
         }
     }

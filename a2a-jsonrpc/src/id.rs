@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::value::RawValue;
 
-use crate::kind::Kind;
+use crate::value_kind::ValueKind;
 
 /// The id of a request: null, a number in the digits it was written in, or a string.
 /// JSON-RPC 2.0 §4.
@@ -30,10 +30,10 @@ impl Id {
 
     /// Reads an id from text that is JSON. Errors: a phrase such as `must be …, found …`.
     pub(crate) fn from_json(text: &str) -> Result<Self, String> {
-        match Kind::of(text) {
-            Kind::Null => Ok(Self::Null),
-            Kind::Number => Ok(Self::Number(Number(text.into()))),
-            Kind::String => serde_json::from_str(text)
+        match ValueKind::of(text) {
+            ValueKind::Null => Ok(Self::Null),
+            ValueKind::Number => Ok(Self::Number(Number(text.into()))),
+            ValueKind::String => serde_json::from_str(text)
                 .map(Self::String)
                 .map_err(|error| format!("must be a string of Unicode: {error}")),
             other => Err(format!("must be a string, a number or null, found {other}")),

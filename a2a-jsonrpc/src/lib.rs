@@ -57,14 +57,14 @@ mod id;
 mod limits;
 
 mod envelope;
-mod kind;
 mod recovery;
+mod value_kind;
 
-mod glance;
-mod scan;
+mod fast_path;
+mod validate;
 
 mod fault;
-mod heap;
+mod memory_budget;
 mod path;
 mod text;
 
@@ -77,4 +77,4 @@ pub use id::{Id, Number};
 pub use limits::Limits;
 pub use request::{Refusal, Request, read_request, write_request};
 pub use response::{Answer, Malformed, Response, read_response};
-pub use scan::check;
+pub use validate::check;

@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::envelope::{Envelope, Misfit, Unread};
-use crate::kind::Kind;
 use crate::recovery::recover_id;
 use crate::text::Text;
+use crate::value_kind::ValueKind;
 use crate::{Error, INVALID_PARAMS, INVALID_REQUEST, Id, Limits, Version};
 
 /// One request as it was read, borrowing from its bytes. JSON-RPC 2.0 §4.
@@ -125,7 +125,7 @@ fn method<'a>(envelope: &Envelope<'a>) -> Result<Cow<'a, str>, Misfit> {
         Some(Text(method)) => Ok(method),
         None => Err(Misfit::new(
             "$.method",
-            format!("must be a string, found {}", Kind::of(raw)),
+            format!("must be a string, found {}", ValueKind::of(raw)),
         )),
     }
 }
@@ -134,9 +134,9 @@ fn params<'a>(envelope: &Envelope<'a>) -> Result<Option<&'a str>, Misfit> {
     let Some(raw) = envelope.params else {
         return Ok(None);
     };
-    match Kind::of(raw) {
-        Kind::Object | Kind::Array => Ok(Some(raw)),
-        Kind::Null => Ok(None),
+    match ValueKind::of(raw) {
+        ValueKind::Object | ValueKind::Array => Ok(Some(raw)),
+        ValueKind::Null => Ok(None),
         other => Err(Misfit::new(
             "$.params",
             format!("must be an object or an array, found {other}"),
@@ -144,9 +144,9 @@ fn params<'a>(envelope: &Envelope<'a>) -> Result<Option<&'a str>, Misfit> {
     }
 }
 
-fn not_an_object(kind: Kind) -> Error {
+fn not_an_object(kind: ValueKind) -> Error {
     let message = match kind {
-        Kind::Array => "a batch is not supported: send one request per message".to_owned(),
+        ValueKind::Array => "a batch is not supported: send one request per message".to_owned(),
         _ => format!("$ must be an object, found {kind}"),
     };
     Error::new(INVALID_REQUEST, message)

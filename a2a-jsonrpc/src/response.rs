@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::envelope::{Envelope, Misfit, Unread};
-use crate::kind::Kind;
+use crate::value_kind::ValueKind;
 use crate::{Error, Fault, Id, Limits, Version};
 
 /// A response to be written; it serialises to the whole envelope. JSON-RPC 2.0 §5.
@@ -88,11 +88,13 @@ impl<T: Serialize> Serialize for Response<T> {
 /// result is a failure; two that are not null are [`Malformed::Both`].
 pub fn read_response<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Answer<'a>, Malformed> {
     let envelope = Envelope::read(bytes, limits)?;
-    let error = envelope.error.filter(|raw| Kind::of(raw) != Kind::Null);
+    let error = envelope
+        .error
+        .filter(|raw| ValueKind::of(raw) != ValueKind::Null);
     // Before `jsonrpc` and `id` are checked: in a bare result they may mean anything.
     let outcome = match (envelope.result, error) {
         (Some(result), None) => Ok(raw(result)?),
-        (Some(result), Some(_)) if Kind::of(result) != Kind::Null => {
+        (Some(result), Some(_)) if ValueKind::of(result) != ValueKind::Null => {
             return Err(Malformed::Both);
         }
         (_, Some(error)) => Err(read_error(error)?),
@@ -115,8 +117,8 @@ fn raw(result: &str) -> Result<&RawValue, Misfit> {
 }
 
 fn read_error(raw: &str) -> Result<Error, Misfit> {
-    match Kind::of(raw) {
-        Kind::Object => serde_json::from_str(raw)
+    match ValueKind::of(raw) {
+        ValueKind::Object => serde_json::from_str(raw)
             .map_err(|error| Misfit::new("$.error", format!("is not an error object: {error}"))),
         other => Err(Misfit::new(
             "$.error",

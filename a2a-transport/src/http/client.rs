@@ -19,9 +19,9 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::address::{address, bad_address};
 use super::budget::Share;
+use super::connector::{Connector, Route, connector};
 use super::credentials::Credentials;
 use super::proxy::Proxy;
-use super::reach::{Reach, Route, connector};
 use super::receive::{Pace, collect};
 use super::tap::{Heard, Tap};
 #[cfg(feature = "tls")]
@@ -60,7 +60,7 @@ impl Default for Timeouts {
 /// bodies, and reads no settings of proxies from the environment. Clones share it.
 #[derive(Clone, Debug)]
 pub struct HttpClient {
-    pool: Client<Reach, Full<Bytes>>,
+    pool: Client<Connector, Full<Bytes>>,
     pub(super) timeouts: Timeouts,
     pub(super) limit: usize,
     taps: Vec<Arc<dyn Tap>>,
@@ -140,7 +140,7 @@ impl HttpClientBuilder {
     /// Builds the pool.
     pub fn build(self) -> HttpClient {
         let within = self.timeouts.connect;
-        let reach = Reach {
+        let reach = Connector {
             route: match &self.proxy {
                 None => Route::Direct(connector(within)),
                 Some(proxy) => proxy.route(connector(within)),

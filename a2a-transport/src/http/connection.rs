@@ -18,12 +18,12 @@ use tokio::sync::watch;
 
 use super::ServeOptions;
 use super::connection_timer::{ConnectionTimer, Late, Phase};
-use super::outgoing::{Outgoing, Streams};
-use super::wire::Wire;
+use super::response_body::{ResponseBody, Streams};
+use super::socket::Socket;
 
 /// Serves a connection until it ends: by itself, by a timeout, or, once its requests are answered, because
 /// `stop` is set. Then `held` is dropped.
-pub(super) async fn tend<I, S, B>(
+pub(super) async fn serve_connection<I, S, B>(
     stream: I,
     service: S,
     options: Arc<ServeOptions>,
@@ -37,7 +37,7 @@ pub(super) async fn tend<I, S, B>(
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let mut wire = Wire::new(stream, options.write_timeout, Arc::clone(&timer));
+    let mut wire = Socket::new(stream, options.write_timeout, Arc::clone(&timer));
     let counted = counted(service, Arc::clone(&options), Arc::clone(&timer));
     let version = tokio::select! {
         biased;
@@ -154,7 +154,7 @@ fn counted<S, B>(
     timer: Arc<ConnectionTimer>,
 ) -> impl Service<
     Request<Incoming>,
-    Response = Response<Outgoing<B>>,
+    Response = Response<ResponseBody<B>>,
     Error = Infallible,
     Future: Send + 'static,
 >
@@ -168,9 +168,9 @@ where
         let answer = check(&request, &options).map(|()| service.call(request));
         async move {
             match answer {
-                Ok(answer) => Ok(answer.await?.map(|body| Outgoing::new(body, open))),
+                Ok(answer) => Ok(answer.await?.map(|body| ResponseBody::new(body, open))),
                 Err(status) => {
-                    let mut refusal = Response::new(Outgoing::empty(open));
+                    let mut refusal = Response::new(ResponseBody::empty(open));
                     *refusal.status_mut() = status;
                     Ok(refusal)
                 }

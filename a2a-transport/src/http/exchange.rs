@@ -18,7 +18,7 @@ use super::body::{Body, crowded};
 use super::budget::Exhausted;
 use super::observed::{Observed, Outcome};
 use super::receive::{Incomplete, collect};
-use super::said::Said;
+use super::request_headers::RequestHeaders;
 use super::service::HttpService;
 use super::{extensions, media};
 use crate::binding::rest::{self, NoRoute, Route};
@@ -42,21 +42,24 @@ impl<T: Transport> HttpService<T> {
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let (said, reading) = (Said::read(head), self.settings.reading());
+        let (headers, reading) = (RequestHeaders::read(head), self.settings.reading());
         let unnamed = reading.offer.unnamed(Binding::JsonRpc);
-        let mut manner = Manner {
+        let mut error_format = ErrorFormat {
             binding: Binding::JsonRpc,
             dialect: reading.prefer.unwrap_or(unnamed),
             media_type: JSON,
             observed,
         };
-        let read = |body: &[u8]| jsonrpc::read_call(body, said.version().as_deref(), &reading);
-        let asked = match self.read(head, &said, body, &mut manner, read).await {
-            Ok((principal, question)) => self.ask(said, principal, question, &mut manner),
+        let read = |body: &[u8]| jsonrpc::read_call(body, headers.version().as_deref(), &reading);
+        let asked = match self
+            .read(head, &headers, body, &mut error_format, read)
+            .await
+        {
+            Ok((principal, question)) => self.ask(headers, principal, question, &mut error_format),
             Err(refusal) => return refusal,
         };
         let reply = self.introduce(head, asked.reply.await);
-        self.respond(reply, asked.envelope, asked.told, manner)
+        self.respond(reply, asked.envelope, asked.told, error_format)
     }
 
     /// Answers a request by HTTP+JSON, at a path below ours.
@@ -71,9 +74,9 @@ impl<T: Transport> HttpService<T> {
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let (said, reading) = (Said::read(head), self.settings.reading());
+        let (headers, reading) = (RequestHeaders::read(head), self.settings.reading());
         let has_1_0 = reading.offer.has(Binding::HttpJson, Dialect::V1_0);
-        let mut manner = Manner {
+        let mut error_format = ErrorFormat {
             binding: Binding::HttpJson,
             dialect: match has_1_0 {
                 true => Dialect::V1_0,
@@ -82,47 +85,50 @@ impl<T: Transport> HttpService<T> {
             media_type: media::of_answer(&head.headers),
             observed,
         };
-        let asked = match asked_for(&said, reading.offer) {
+        let asked = match asked_for(&headers, reading.offer) {
             Ok(asked) => asked,
             Err(error) => {
                 // It names a version, so it is of 1.0.
-                manner.dialect = Dialect::V1_0;
-                return manner.refuse(None, error);
+                error_format.dialect = Dialect::V1_0;
+                return error_format.refuse(None, error);
             }
         };
         let route = match self.route(head, path, asked, &reading) {
             Ok(route) => route,
-            Err(NoPlace::Version(error)) => return manner.refuse(None, error),
+            Err(NoPlace::Version(error)) => return error_format.refuse(None, error),
             Err(NoPlace::Route(NoRoute::Path)) => {
                 let text = format!("there is no operation at `{}`", clip(path));
-                return manner.refuse(None, A2aError::new(ErrorKind::MethodNotFound, text));
+                return error_format.refuse(None, A2aError::new(ErrorKind::MethodNotFound, text));
             }
             Err(NoPlace::Route(NoRoute::Method(allowed))) => {
                 let text = format!("expected {allowed} here");
                 let error = A2aError::new(ErrorKind::InvalidRequest, text);
-                let mut response = manner.refuse(Some(StatusCode::METHOD_NOT_ALLOWED), error);
+                let mut response = error_format.refuse(Some(StatusCode::METHOD_NOT_ALLOWED), error);
                 if let Ok(allowed) = HeaderValue::from_str(&allowed) {
                     response.headers_mut().insert(ALLOW, allowed);
                 }
                 return response;
             }
         };
-        manner.dialect = route.dialect;
+        error_format.dialect = route.dialect;
         if route.dialect != Dialect::V1_0 {
-            manner.media_type = JSON;
+            error_format.media_type = JSON;
         }
         if !media::takes_answers(&head.headers) {
             let text = "expected `Accept` to name `application/json` or `text/event-stream`";
             let error = A2aError::new(ErrorKind::InvalidRequest, text);
-            return manner.refuse(Some(StatusCode::NOT_ACCEPTABLE), error);
+            return error_format.refuse(Some(StatusCode::NOT_ACCEPTABLE), error);
         }
         let read = |body: &[u8]| rest::read_call(route, head.uri.query(), body, &reading);
-        let asked = match self.read(head, &said, body, &mut manner, read).await {
-            Ok((principal, question)) => self.ask(said, principal, question, &mut manner),
+        let asked = match self
+            .read(head, &headers, body, &mut error_format, read)
+            .await
+        {
+            Ok((principal, question)) => self.ask(headers, principal, question, &mut error_format),
             Err(refusal) => return refusal,
         };
         let reply = self.introduce(head, asked.reply.await);
-        self.respond(reply, asked.envelope, asked.told, manner)
+        self.respond(reply, asked.envelope, asked.told, error_format)
     }
 
     /// Gives an extended card that names no interface those of the public card.
@@ -179,26 +185,32 @@ impl<T: Transport> HttpService<T> {
     async fn read<B>(
         &self,
         head: &Parts,
-        said: &Said<'_>,
+        headers: &RequestHeaders<'_>,
         body: Pin<&mut B>,
-        manner: &mut Manner,
+        error_format: &mut ErrorFormat,
         read: impl FnOnce(&[u8]) -> Result<Question, Refused>,
     ) -> Result<(Principal, Question), Response<Body>>
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let refuse = |manner: &mut Manner, status, text: &str| {
-            manner.refuse(Some(status), A2aError::new(ErrorKind::InvalidRequest, text))
+        let refuse = |error_format: &mut ErrorFormat, status, text: &str| {
+            error_format.refuse(Some(status), A2aError::new(ErrorKind::InvalidRequest, text))
         };
-        if head.method == Method::POST && !said.brings_json() {
+        if head.method == Method::POST && !headers.brings_json() {
             let text = "expected `Content-Type: application/json`";
-            return Err(refuse(manner, StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+            return Err(refuse(
+                error_format,
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                text,
+            ));
         }
         let admitted = self.settings.authenticator.authenticate(head).await;
         let principal = admitted.map_err(|denied| {
-            manner.observed.refused(manner.dialect, denied.kind());
-            deny(&denied, manner.binding, manner.dialect)
+            error_format
+                .observed
+                .refused(error_format.dialect, denied.kind());
+            deny(&denied, error_format.binding, error_format.dialect)
         })?;
         let limit = self.settings.reading().limits.bytes;
         // Given back when the question is read, after the body.
@@ -207,26 +219,34 @@ impl<T: Transport> HttpService<T> {
         let body = body.map_err(|incomplete| match incomplete {
             Incomplete::TooLarge => {
                 let text = format!("the body is larger than {limit} bytes");
-                refuse(manner, StatusCode::PAYLOAD_TOO_LARGE, &text)
+                refuse(error_format, StatusCode::PAYLOAD_TOO_LARGE, &text)
             }
             Incomplete::Stalled => {
                 let text = "the body came too slowly";
-                refuse(manner, StatusCode::REQUEST_TIMEOUT, text)
+                refuse(error_format, StatusCode::REQUEST_TIMEOUT, text)
             }
             Incomplete::Crowded => {
                 let text = "too many request bodies are being received: ask again later";
                 let error = A2aError::new(ErrorKind::Unavailable, text);
-                retry_later(manner.refuse(Some(StatusCode::SERVICE_UNAVAILABLE), error))
+                retry_later(error_format.refuse(Some(StatusCode::SERVICE_UNAVAILABLE), error))
             }
-            Incomplete::Broken(_) => refuse(manner, StatusCode::BAD_REQUEST, "the body broke off"),
+            Incomplete::Broken(_) => {
+                refuse(error_format, StatusCode::BAD_REQUEST, "the body broke off")
+            }
         })?;
         let question = read(&body).map_err(|refused| {
             tracing::debug!(error = %refused.error, "refused a request");
-            manner.observed.refused(refused.dialect, refused.error.kind);
+            error_format
+                .observed
+                .refused(refused.dialect, refused.error.kind);
             let refusal = write_refusal(refused);
             // It may repeat names that the request has.
             match self.settings.answers.admit(refusal.body) {
-                Ok(body) => typed(refusal.status, manner.media_type, Body::admitted(body)),
+                Ok(body) => typed(
+                    refusal.status,
+                    error_format.media_type,
+                    Body::admitted(body),
+                ),
                 Err(Exhausted) => retry_later(status(StatusCode::SERVICE_UNAVAILABLE)),
             }
         })?;
@@ -236,34 +256,34 @@ impl<T: Transport> HttpService<T> {
     /// Calls the transport.
     fn ask(
         &self,
-        said: Said<'_>,
+        headers: RequestHeaders<'_>,
         principal: Principal,
         question: Question,
-        manner: &mut Manner,
+        error_format: &mut ErrorFormat,
     ) -> Asked<'_> {
         let Question {
             request,
             envelope,
             repairs,
         } = question;
-        manner.observed.understood(&envelope);
+        error_format.observed.understood(&envelope);
         for repair in &repairs {
             let (quirk, path) = (repair.quirk.code(), &repair.path);
             tracing::debug!(quirk, path, "mended a request");
         }
         let offered = |uri: &&String| self.settings.extensions.contains(uri);
         let told = HowTold {
-            active: said.extensions.iter().filter(offered).cloned().collect(),
-            named: said.user_agent().is_some_and(is_client),
+            active: headers.extensions.iter().filter(offered).cloned().collect(),
+            named: headers.user_agent().is_some_and(is_client),
         };
         let context = Context {
             principal,
             tenant: None,
             dialect: envelope.dialect,
-            claims: said.claims(),
-            last_event_id: said.last_event_id(),
-            extensions: said.extensions,
-            trace: manner.observed.trace(),
+            claims: headers.claims(),
+            last_event_id: headers.last_event_id(),
+            extensions: headers.extensions,
+            trace: error_format.observed.trace(),
             repairs,
         };
         Asked {
@@ -279,7 +299,7 @@ impl<T: Transport> HttpService<T> {
         reply: Result<Reply, Error>,
         mut envelope: Envelope,
         told: HowTold,
-        mut manner: Manner,
+        mut error_format: ErrorFormat,
     ) -> Response<Body> {
         let mut held = None;
         let outcome = match reply {
@@ -297,8 +317,8 @@ impl<T: Transport> HttpService<T> {
                 Err(error.into_answer())
             }
         };
-        manner.observed.settled(envelope.dialect);
-        manner.observed.answered(&outcome);
+        error_format.observed.settled(envelope.dialect);
+        error_format.observed.answered(&outcome);
         if !envelope.wants_answer() {
             return status(StatusCode::NO_CONTENT);
         }
@@ -311,12 +331,12 @@ impl<T: Transport> HttpService<T> {
                     told.named,
                     self.settings.keep_alive,
                     self.settings.answers.clone(),
-                    manner.observed,
+                    error_format.observed,
                 ))
             }
             Ok(Answer::Once(response)) => {
                 let is_card = matches!(response, A2aResponse::GetExtendedAgentCard(_));
-                let answer = self.write(&envelope, response, &mut manner);
+                let answer = self.write(&envelope, response, &mut error_format);
                 match is_card {
                     true => for_caller_only(answer),
                     false => answer,
@@ -324,9 +344,9 @@ impl<T: Transport> HttpService<T> {
             }
             Err(error) if error.kind == ErrorKind::Unavailable => {
                 let reply = write_reply(&envelope, Err(error));
-                retry_later(written(reply, manner.media_type))
+                retry_later(written(reply, error_format.media_type))
             }
-            Err(error) => written(write_reply(&envelope, Err(error)), manner.media_type),
+            Err(error) => written(write_reply(&envelope, Err(error)), error_format.media_type),
         };
         drop(held);
         extensions::echo(&told.active, envelope.dialect, &mut response);
@@ -338,18 +358,22 @@ impl<T: Transport> HttpService<T> {
         &self,
         envelope: &Envelope,
         response: A2aResponse,
-        manner: &mut Manner,
+        error_format: &mut ErrorFormat,
     ) -> Response<Body> {
         let reply = write_reply(envelope, Ok(response));
         match self.settings.answers.admit(reply.body) {
-            Ok(admitted) => typed(reply.status, manner.media_type, Body::admitted(admitted)),
+            Ok(admitted) => typed(
+                reply.status,
+                error_format.media_type,
+                Body::admitted(admitted),
+            ),
             Err(Exhausted) => {
-                manner
+                error_format
                     .observed
                     .ended(Outcome::Failed(ErrorKind::Unavailable));
                 let mut reply = write_reply(envelope, Err(crowded()));
                 reply.status = StatusCode::SERVICE_UNAVAILABLE;
-                retry_later(written(reply, manner.media_type))
+                retry_later(written(reply, error_format.media_type))
             }
         }
     }
@@ -384,14 +408,14 @@ impl From<NoRoute> for NoPlace {
 }
 
 /// Format of errors before the request is understood.
-struct Manner {
+struct ErrorFormat {
     binding: Binding,
     dialect: Dialect,
     media_type: &'static str,
     observed: Observed,
 }
 
-impl Manner {
+impl ErrorFormat {
     fn refuse(&mut self, status: Option<StatusCode>, error: A2aError) -> Response<Body> {
         tracing::debug!(%error, "refused a request");
         self.observed.refused(self.dialect, error.kind);
@@ -408,7 +432,7 @@ impl Manner {
 
 /// Returns the version that the caller names. Errors: HTTP+JSON is not offered in it. A draft of 0.3 was in
 /// 0.2.
-fn asked_for(said: &Said<'_>, offer: Offer) -> Result<Option<Dialect>, A2aError> {
-    let asked = offer.requested(Binding::HttpJson, said.version().as_deref())?;
+fn asked_for(headers: &RequestHeaders<'_>, offer: Offer) -> Result<Option<Dialect>, A2aError> {
+    let asked = offer.requested(Binding::HttpJson, headers.version().as_deref())?;
     Ok(asked.map(|dialect| dialect.max(Dialect::V0_3)))
 }

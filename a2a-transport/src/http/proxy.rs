@@ -10,7 +10,7 @@ use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
 use percent_encoding::percent_decode_str;
 
 use super::address::bad_address;
-use super::reach::Route;
+use super::connector::Route;
 use crate::Error;
 
 /// A proxy through which every connection goes: by `CONNECT` (RFC 9110 §9.3.6) or by SOCKS 5. It sees which

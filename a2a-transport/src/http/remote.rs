@@ -17,11 +17,11 @@ use tracing::{Instrument, Span};
 use super::address::{address, bad_address};
 use super::answer::{A2A_JSON, JSON};
 use super::busy::told_busy;
-use super::calling::Calling;
 use super::client::HttpClient;
+use super::client_span::ClientSpan;
 use super::credentials::Credentials;
+use super::event_stream::{EventStream, trace};
 use super::extensions;
-use super::following::{Following, trace};
 use super::tap::Heard;
 use crate::binding::{Asking, EventReader, read_reply, write_call};
 use crate::spans::{self, HTTP_STATUS};
@@ -140,7 +140,7 @@ impl Transport for HttpTransport {
         let shared = Arc::clone(&self.shared);
         Box::pin(async move {
             let operation = call.request.operation();
-            let calling = Calling::begin(operation, shared.dialect, shared.binding, &shared.url);
+            let calling = ClientSpan::begin(operation, shared.dialect, shared.binding, &shared.url);
             let span = calling.span().clone();
             call.context.trace = spans::join(&span, call.context.trace);
             let reply = shared.ask(call, &span).instrument(span.clone()).await;
@@ -177,7 +177,7 @@ impl Shared {
             let limits = self.limits(self.bounds.event);
             let reader = EventReader::new(envelope, self.mode, limits);
             let idle = self.http.timeouts.idle;
-            let updates = Following::updates(body, reader, self.bounds, idle);
+            let updates = EventStream::updates(body, reader, self.bounds, idle);
             return Ok(Reply::stream(updates));
         }
 

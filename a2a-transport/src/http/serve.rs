@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::connection::tend;
+use super::connection::serve_connection;
 use super::connection_timer::ConnectionTimer;
 use super::connections::Connections;
 use super::serve_options::ServeOptions;
@@ -53,7 +53,9 @@ pub async fn serve<S, B>(
             };
             let (service, stopped) = (service.clone(), stopped.clone());
             let options = Arc::clone(&options);
-            connections.spawn(tend(stream, service, options, timer, stopped, place));
+            connections.spawn(serve_connection(
+                stream, service, options, timer, stopped, place,
+            ));
         }
     };
     tokio::select! {

@@ -161,7 +161,7 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "the clock is paused: how long a peer does take",
     },
     Exception {
-        path: "a2a-transport/src/http/outgoing.rs",
+        path: "a2a-transport/src/http/response_body.rs",
         word: "sleep",
         reason: "a deadline that moves: how long an answer may be left lying",
     },

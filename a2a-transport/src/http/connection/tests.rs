@@ -74,7 +74,14 @@ fn connect_with(options: ServeOptions) -> Peer {
     });
     let timer = Arc::new(ConnectionTimer::new(&options));
     let options = Arc::new(options);
-    let tended = tokio::spawn(tend(theirs, service, options, timer, stopped, ()));
+    let tended = tokio::spawn(serve_connection(
+        theirs,
+        service,
+        options,
+        timer,
+        stopped,
+        (),
+    ));
     Peer {
         wire,
         followed,

@@ -16,7 +16,7 @@ use super::connection_timer::Open;
 
 pin_project! {
     /// The body of an answer while its request is open.
-    pub(super) struct Outgoing<B> {
+    pub(super) struct ResponseBody<B> {
         #[pin]
         body: Option<B>,
         // What did not fit into the last frame.
@@ -27,7 +27,7 @@ pin_project! {
     }
 }
 
-impl<B> Outgoing<B> {
+impl<B> ResponseBody<B> {
     /// The body of the answer that this task sends.
     pub(super) fn new(body: B, open: Open) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl<B> Outgoing<B> {
     }
 }
 
-impl<B: Body<Data = Bytes>> Outgoing<B> {
+impl<B: Body<Data = Bytes>> ResponseBody<B> {
     fn poll_next(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -84,7 +84,7 @@ impl<B: Body<Data = Bytes>> Outgoing<B> {
     }
 }
 
-impl<B: Body<Data = Bytes>> Body for Outgoing<B> {
+impl<B: Body<Data = Bytes>> Body for ResponseBody<B> {
     type Data = Bytes;
     type Error = B::Error;
 

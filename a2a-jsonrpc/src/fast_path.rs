@@ -3,12 +3,12 @@
 //! Without it, a send takes 8 % more instructions and a get 9 % more (`cargo xtask bench count`).
 
 use crate::Limits;
-use crate::heap::Heap;
+use crate::memory_budget::MemoryBudget;
 
 /// Returns whether a document is plainly JSON within the limits. `false` decides nothing: only the walk
 /// refuses a document and gives the reason.
 pub(crate) fn is_plain(bytes: &[u8], limits: &Limits) -> bool {
-    Glance::at(bytes, limits).is_some_and(|mut glance| glance.document(Glance::value).is_some())
+    FastPath::at(bytes, limits).is_some_and(|mut glance| glance.document(FastPath::value).is_some())
 }
 
 /// Calls `tell` with each member of a message, its name and the text of its value, if the message is plainly
@@ -21,28 +21,28 @@ pub(crate) fn members<'a>(
     limits: &Limits,
     tell: impl FnMut(&'a str, &'a str),
 ) -> Option<()> {
-    Glance::at(bytes, limits)?.document(|glance| match glance.next()? {
+    FastPath::at(bytes, limits)?.document(|glance| match glance.next()? {
         b'{' => glance.object(tell),
         _ => None,
     })
 }
 
 /// Position of the fast path in a document. Its methods return `None` at the first thing that is not plain.
-struct Glance<'a> {
+struct FastPath<'a> {
     text: &'a str,
     at: usize,
-    heap: Heap,
+    heap: MemoryBudget,
     /// Number of arrays and objects that may still be opened.
     depth: usize,
 }
 
-impl<'a> Glance<'a> {
+impl<'a> FastPath<'a> {
     fn at(bytes: &'a [u8], limits: &Limits) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?;
         (bytes.len() <= limits.bytes).then_some(Self {
             text,
             at: 0,
-            heap: Heap::new(limits.heap),
+            heap: MemoryBudget::new(limits.heap),
             depth: limits.max_depth(),
         })
     }
@@ -238,7 +238,7 @@ const MAX_DIGITS: usize = 18;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scan::walk;
+    use crate::validate::walk;
 
     /// Its six-character escape and its exponent are not plain.
     const SAMPLE: &str = r#" {"id":-10.50,"a":{"b":[{"text":"\u00e9 \"é\" \\ 0123456789"},[0,1e3,true,null,{},[]]],"c":{"b":[[1]]}}}"#;

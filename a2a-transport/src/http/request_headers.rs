@@ -11,7 +11,7 @@ use crate::Claims;
 /// Headers and query of a request, read in one pass, which is faster than one lookup for each. Of a header
 /// that is there twice the first counts.
 #[derive(Default)]
-pub(super) struct Said<'h> {
+pub(super) struct RequestHeaders<'h> {
     version: Option<&'h HeaderValue>,
     user_id: Option<&'h HeaderValue>,
     user_agent: Option<&'h HeaderValue>,
@@ -22,29 +22,29 @@ pub(super) struct Said<'h> {
     pub(super) extensions: Vec<String>,
 }
 
-impl<'h> Said<'h> {
+impl<'h> RequestHeaders<'h> {
     pub(super) fn read(head: &'h Parts) -> Self {
-        let mut said = Self {
+        let mut headers = Self {
             query: head.uri.query(),
             ..Self::default()
         };
         for (name, value) in &head.headers {
             let place = match name {
-                name if *name == VERSION => &mut said.version,
-                name if *name == USER_ID => &mut said.user_id,
-                name if *name == USER_AGENT => &mut said.user_agent,
-                name if *name == LAST_EVENT_ID => &mut said.last_event_id,
-                name if *name == CONTENT_TYPE => &mut said.content_type,
+                name if *name == VERSION => &mut headers.version,
+                name if *name == USER_ID => &mut headers.user_id,
+                name if *name == USER_AGENT => &mut headers.user_agent,
+                name if *name == LAST_EVENT_ID => &mut headers.last_event_id,
+                name if *name == CONTENT_TYPE => &mut headers.content_type,
                 name => {
                     if extensions::is_named(name) {
-                        said.extensions.extend(extensions::listed(value));
+                        headers.extensions.extend(extensions::listed(value));
                     }
                     continue;
                 }
             };
             place.get_or_insert(value);
         }
-        said
+        headers
     }
 
     /// Returns `A2A-Version`, from the header or the query. Specification 1.0 §3.6.1.

@@ -10,7 +10,7 @@ use tokio_stream::Stream;
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::following::is_last_word;
+use super::event_stream::is_last_word;
 use super::observed::Outcome;
 use crate::metric;
 use crate::spans::{
@@ -23,7 +23,7 @@ use crate::{Answer, Binding, Error, Reply, Update, UpdateStream};
 ///
 /// It is counted when it is answered, a stream when it begins, or given up before that; its span lasts
 /// until a stream's end.
-pub(super) struct Calling {
+pub(super) struct ClientSpan {
     labels: [&'static str; 3],
     begun: Instant,
     is_counted: bool,
@@ -31,7 +31,7 @@ pub(super) struct Calling {
     span: Span,
 }
 
-impl Calling {
+impl ClientSpan {
     /// A call of the agent at `url`.
     pub(super) fn begin(
         operation: Operation,
@@ -108,7 +108,7 @@ impl Calling {
     }
 }
 
-impl Drop for Calling {
+impl Drop for ClientSpan {
     fn drop(&mut self) {
         if !self.is_counted {
             self.count(self.outcome);
@@ -124,7 +124,7 @@ const ABANDONED: &str = Outcome::Abandoned.as_str();
 /// The events of an answer.
 struct Followed {
     updates: UpdateStream,
-    calling: Calling,
+    calling: ClientSpan,
 }
 
 impl Stream for Followed {

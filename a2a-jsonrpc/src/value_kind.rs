@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Kind of a JSON value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum ValueKind {
     Object,
     Array,
     String,
@@ -13,7 +13,7 @@ pub(crate) enum Kind {
     Null,
 }
 
-impl Kind {
+impl ValueKind {
     /// Returns the kind of the value in `json`, which must be JSON.
     pub(crate) fn of(json: impl AsRef<[u8]>) -> Self {
         match json.as_ref().trim_ascii_start().first() {
@@ -28,7 +28,7 @@ impl Kind {
 }
 
 /// Writes the kind with its article, as sentences need it.
-impl fmt::Display for Kind {
+impl fmt::Display for ValueKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Object => "an object",

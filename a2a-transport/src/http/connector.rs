@@ -18,7 +18,7 @@ use crate::BoxFuture;
 
 /// Connector with one timeout for all of a connection: the name, the proxy, and TLS.
 #[derive(Clone)]
-pub(super) struct Reach {
+pub(super) struct Connector {
     pub(super) route: Route,
     #[cfg(feature = "tls")]
     pub(super) tls: Tls,
@@ -28,14 +28,14 @@ pub(super) struct Reach {
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 type Tcp = TokioIo<TcpStream>;
 #[cfg(not(feature = "tls"))]
-type Wire = Tcp;
+type Socket = Tcp;
 #[cfg(feature = "tls")]
-type Wire = hyper_rustls::MaybeHttpsStream<Tcp>;
+type Socket = hyper_rustls::MaybeHttpsStream<Tcp>;
 
-impl Service<Uri> for Reach {
-    type Response = Wire;
+impl Service<Uri> for Connector {
+    type Response = Socket;
     type Error = Failure;
-    type Future = BoxFuture<'static, Result<Wire, Failure>>;
+    type Future = BoxFuture<'static, Result<Socket, Failure>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Failure>> {
         Poll::Ready(Ok(()))
@@ -53,17 +53,17 @@ impl Service<Uri> for Reach {
     }
 }
 
-impl Reach {
+impl Connector {
     #[cfg(not(feature = "tls"))]
-    fn connect(&self, to: Uri) -> BoxFuture<'static, Result<Wire, Failure>> {
+    fn connect(&self, to: Uri) -> BoxFuture<'static, Result<Socket, Failure>> {
         self.route.clone().call(to)
     }
 
     #[cfg(feature = "tls")]
-    fn connect(&self, to: Uri) -> BoxFuture<'static, Result<Wire, Failure>> {
+    fn connect(&self, to: Uri) -> BoxFuture<'static, Result<Socket, Failure>> {
         let mut route = self.route.clone();
         if to.scheme() != Some(&Scheme::HTTPS) {
-            return Box::pin(async move { Ok(Wire::Http(route.call(to).await?)) });
+            return Box::pin(async move { Ok(Socket::Http(route.call(to).await?)) });
         }
         let tls = self.tls.clone();
         Box::pin(async move {

@@ -6,7 +6,7 @@
 /// bytes of tree: `{"":0}` is six bytes and needs a whole B-tree node.
 /// (With `serde_json/preserve_order` a value is twice as big: a test below fails, and `VALUE` must grow.)
 #[derive(Debug)]
-pub(crate) struct Heap {
+pub(crate) struct MemoryBudget {
     left: usize,
 }
 
@@ -14,7 +14,7 @@ pub(crate) struct Heap {
 #[derive(Debug)]
 pub(crate) struct Spent;
 
-impl Heap {
+impl MemoryBudget {
     pub(crate) fn new(left: usize) -> Self {
         Self { left }
     }
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn what_is_spent_is_spent() {
-        let mut heap = Heap::new(NODE + 128 + 64 + TEXT + 3);
+        let mut heap = MemoryBudget::new(NODE + 128 + 64 + TEXT + 3);
         assert!(heap.member(0).is_ok());
         assert!(heap.member(1).is_ok());
         assert!(heap.element(0).is_ok());

@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use crate::glance::is_plain;
-use crate::heap::{Heap, Spent};
+use crate::fast_path::is_plain;
+use crate::memory_budget::{MemoryBudget, Spent};
 use crate::path::{Path, clip};
 use crate::text::Text;
 use crate::{Fault, Limits, Reason};
@@ -39,7 +39,7 @@ pub(crate) fn walk(bytes: &[u8], limits: &Limits) -> Result<(), Fault> {
         });
     }
 
-    let mut scan = Scan::new(limits);
+    let mut scan = Validator::new(limits);
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let probe = Probe {
         scan: &mut scan,
@@ -61,9 +61,9 @@ pub(crate) fn walk(bytes: &[u8], limits: &Limits) -> Result<(), Fault> {
 /// Should a dependent turn on `serde_json/arbitrary_precision`, numbers look like objects of one member:
 /// they count as one level and are charged as such, so fewer fit; and `1e400` is a number then.
 #[derive(Debug)]
-struct Scan<'l> {
+struct Validator<'l> {
     limits: &'l Limits,
-    heap: Heap,
+    heap: MemoryBudget,
     /// Number of open arrays and objects.
     depth: usize,
     /// Place where the walk ended, noted by the innermost value that saw the error.
@@ -72,11 +72,11 @@ struct Scan<'l> {
     reason: Option<Reason>,
 }
 
-impl<'l> Scan<'l> {
+impl<'l> Validator<'l> {
     fn new(limits: &'l Limits) -> Self {
         Self {
             limits,
-            heap: Heap::new(limits.heap),
+            heap: MemoryBudget::new(limits.heap),
             depth: 0,
             path: None,
             reason: None,
@@ -116,7 +116,7 @@ impl<'l> Scan<'l> {
 /// Walks one value.
 #[derive(Debug)]
 struct Probe<'s, 'l> {
-    scan: &'s mut Scan<'l>,
+    scan: &'s mut Validator<'l>,
     here: &'s Path<'s>,
 }
 

@@ -16,7 +16,7 @@ use tokio_io_timeout::TimeoutWriter;
 use super::connection_timer::{ConnectionTimer, Phase};
 
 /// A socket that reports reads and writes, and breaks when a write times out.
-pub(super) struct Wire<I> {
+pub(super) struct Socket<I> {
     stream: Pin<Box<TimeoutWriter<I>>>,
     timer: Arc<ConnectionTimer>,
     /// Bytes that were read to find out the version.
@@ -35,7 +35,7 @@ struct Begun {
 /// First bytes of a connection of HTTP/2. RFC 9113 §3.4.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-impl<I: AsyncWrite> Wire<I> {
+impl<I: AsyncWrite> Socket<I> {
     pub(super) fn new(stream: I, write_timeout: Duration, timer: Arc<ConnectionTimer>) -> Self {
         let mut stream = TimeoutWriter::new(stream);
         stream.set_timeout(Some(write_timeout));
@@ -55,7 +55,7 @@ impl<I: AsyncWrite> Wire<I> {
     }
 }
 
-impl<I: AsyncRead> Wire<I> {
+impl<I: AsyncRead> Socket<I> {
     /// Returns the version of HTTP that the peer speaks, by its first bytes. They are read again later,
     /// together with those that follow: hyper would make room for both apart.
     pub(super) async fn version(&mut self) -> io::Result<Version> {
@@ -94,7 +94,7 @@ impl Begun {
     }
 }
 
-impl<I: AsyncRead> AsyncRead for Wire<I> {
+impl<I: AsyncRead> AsyncRead for Socket<I> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -120,7 +120,7 @@ impl<I: AsyncRead> AsyncRead for Wire<I> {
     }
 }
 
-impl<I: AsyncWrite> AsyncWrite for Wire<I> {
+impl<I: AsyncWrite> AsyncWrite for Socket<I> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -166,7 +166,7 @@ mod tests {
         let sent = bytes.to_vec();
         tokio::spawn(async move { theirs.write_all(&sent).await });
         let timer = Arc::new(ConnectionTimer::new(&ServeOptions::default()));
-        let mut wire = Wire::new(ours, Duration::from_secs(1), timer);
+        let mut wire = Socket::new(ours, Duration::from_secs(1), timer);
         assert_eq!(wire.version().await.unwrap(), expected);
         let mut all = Vec::new();
         let mut buffer = vec![0; room];
@@ -218,7 +218,7 @@ mod tests {
         for room in [1, 2, 3, 100] {
             let timer = Arc::new(ConnectionTimer::new(&ServeOptions::default()));
             let socket = Reset(Some(b"GET"), true);
-            let mut wire = Wire::new(socket, Duration::from_secs(1), timer);
+            let mut wire = Socket::new(socket, Duration::from_secs(1), timer);
             assert_eq!(wire.version().await.unwrap(), Version::HTTP_11);
             let (mut all, mut buffer) = (Vec::new(), vec![0; room]);
             let error = loop {

@@ -14,7 +14,7 @@ use crate::sse::{Bounds, Decoder, ServerSentEvent};
 use crate::{Error, Phase, Update};
 
 /// A stream of events on its way in.
-pub(super) struct Following {
+pub(super) struct EventStream {
     body: Heard,
     decoder: Decoder,
     ready: std::vec::IntoIter<ServerSentEvent>,
@@ -28,7 +28,7 @@ pub(super) struct Following {
     finished: bool,
 }
 
-impl Following {
+impl EventStream {
     /// Returns the events of a body, until the peer marks one as the last, or ends the stream. A peer may be
     /// silent for at most `idle`.
     pub(super) fn updates(
