@@ -43,19 +43,6 @@ impl Bench {
         Ok(self.create(&sample::ada(), sample::new(id)).await?)
     }
 
-    /// Returns a writer for a task that is there, with its first lease.
-    pub(super) async fn find(&self, owner: &Owner, task: &TaskId) -> Checked<Writer> {
-        let mut writer = Writer {
-            store: Arc::clone(&self.store),
-            owner: owner.clone(),
-            task: task.clone(),
-            generation: 1,
-            epoch: 1,
-        };
-        writer.generation = writer.snapshot().await?.generation;
-        Ok(writer)
-    }
-
     /// The ids of all of the owner's tasks.
     pub(super) async fn ids(&self, owner: &Owner) -> Checked<Vec<String>> {
         let listing = Listing::new(usize::MAX >> 1);

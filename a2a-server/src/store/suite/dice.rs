@@ -1,8 +1,9 @@
 //! Pseudo-random choices that are the same in every run.
 
+use a2a_transport::TraceContext;
 use a2a_types::{Event, Task, TaskState, Timestamp};
 
-use super::sample::{chunk, said, status_at, tells, time};
+use super::sample::{chunk, said, status_at, step, tells, thought, time};
 
 /// Pseudo-random numbers that are the same in every run: splitmix64.
 pub(super) struct Dice(u64);
@@ -34,27 +35,43 @@ impl Dice {
         choices[usize::try_from(index).unwrap_or_default()].clone()
     }
 
+    /// Mostly a time, often the same, sometimes one before the Unix epoch.
     pub(super) fn time(&mut self) -> Option<Timestamp> {
-        let millis = self.below(5).cast_signed();
-        (millis < 4).then(|| time(millis))
+        match self.below(6).cast_signed() {
+            5 => None,
+            4 => Timestamp::from_millis(-1),
+            millis => Some(time(millis)),
+        }
+    }
+
+    /// One of two traces, or none.
+    pub(super) fn trace(&mut self) -> Option<TraceContext> {
+        let id = self.one_of(&[0, 1, 2]);
+        let trace = TraceContext::new([id; 16], [id; 8], id == 1);
+        trace.map(|trace| trace.with_state("a=1,b=2"))
     }
 
     /// Mostly what can happen to the task, and mostly what does not end it.
     pub(super) fn events(&mut self, task: &Task, count: usize) -> Vec<Event> {
         let id = &task.id;
         let mut events = Vec::new();
+        if task.status.state.is_terminal() && self.chance(2) {
+            events.push(status_at(id, TaskState::Submitted, self.time()));
+        }
         for _ in 0..count {
             let name = self.one_of(&["p", "q", "r"]);
             let append = self.chance(2);
-            events.push(match self.below(12) {
+            events.push(match self.below(14) {
                 0..3 => said(id, name),
                 3..8 => chunk(id, name, name, append),
                 8 => tells(id, TaskState::Working, name),
-                9 if self.chance(8) => Event::Task(Task {
+                9 => step(id, name),
+                10 => thought(id, name),
+                11 if self.chance(8) => Event::Task(Task {
                     artifacts: Vec::new(),
                     ..task.clone()
                 }),
-                10 if self.chance(20) => said(&"somebody else".into(), name),
+                12 if self.chance(20) => said(&"somebody else".into(), name),
                 _ if count > 3 => status_at(id, TaskState::Working, self.time()),
                 _ => status_at(id, self.one_of(&STATES), self.time()),
             });
@@ -64,14 +81,19 @@ impl Dice {
 }
 
 /// States that a task is given, some more often than others.
-pub(super) const STATES: [TaskState; 9] = [
+pub(super) const STATES: [TaskState; 14] = [
+    TaskState::Working,
     TaskState::Working,
     TaskState::Working,
     TaskState::Working,
     TaskState::InputRequired,
     TaskState::InputRequired,
     TaskState::AuthRequired,
+    TaskState::AuthRequired,
     TaskState::Completed,
+    TaskState::Failed,
+    TaskState::Canceled,
+    TaskState::Rejected,
     TaskState::Submitted,
     TaskState::Unspecified,
 ];

@@ -5,19 +5,14 @@ use std::sync::Arc;
 
 use a2a_types::{ContextId, Task, TaskState, TaskStatus, Timestamp};
 
-use super::super::{Listing, NewTask, Page, Place};
+use super::super::{Listing, NewTask, Place};
 use super::bench::Bench;
-use super::sample::{ada, chunk, new, owner, status_at, task, tells, time, within};
-use super::saw::{Checked, Saw, holds, same};
+use super::sample::{ada, new, status_at, task, time};
+use super::saw::{Checked, holds, same};
 
 super::promises! {
     "list":
-    in_order = "the latest status comes first, then the id, and without a time last";
-    filtered = "only those tasks are listed, and counted, that are wanted in every respect";
     in_pages = "page by page each task comes once, and the last page says that it is";
-    stays_in_place = "a page goes on where the one before ended, whatever was added or changed meanwhile";
-    as_they_stand = "tasks are listed whole, as they stand now";
-    own = "nobody's tasks are listed but the owner's own";
 }
 
 const STATES: [TaskState; 4] = [
@@ -88,59 +83,6 @@ fn ids<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Vec<&'a str> {
     tasks.into_iter().map(|task| task.id.as_str()).collect()
 }
 
-fn all() -> Listing {
-    Listing::new(1000)
-}
-
-async fn in_order(bench: Bench) -> Checked {
-    let tasks = tasks();
-    keep(&bench, &tasks).await?;
-    let page = bench.store.list(&ada(), all()).await?;
-    let expected = sorted(tasks);
-    same("the tasks", ids(&page.tasks), ids(&expected))?;
-    same("how many", (page.total, page.more), (expected.len(), false))
-}
-
-async fn filtered(bench: Bench) -> Checked {
-    let tasks = sorted(tasks());
-    keep(&bench, &tasks).await?;
-    let contexts = [None, Some("a"), Some("b"), Some("A"), Some("c")];
-    let states = STATES
-        .map(Some)
-        .into_iter()
-        .chain([None, Some(TaskState::Failed)]);
-    let times = [
-        None,
-        Some(time(-5)),
-        Some(time(-4)),
-        Some(time(0)),
-        Some(time(8)),
-    ];
-    for status in states {
-        for context in contexts {
-            for since in times {
-                let wanted = |task: &&Task| {
-                    (context.is_none() || task.context_id == context.map(ContextId::from))
-                        && (status.is_none() || Some(task.status.state) == status)
-                        && (since.is_none() || task.status.timestamp >= since)
-                };
-                let listing = Listing {
-                    context_id: context.map(ContextId::from),
-                    status,
-                    since,
-                    ..all()
-                };
-                let what = format!("{listing:?}");
-                let page = bench.store.list(&ada(), listing).await?;
-                let expected = ids(tasks.iter().filter(wanted));
-                same(&what, ids(&page.tasks), expected.clone())?;
-                same(&what, (page.total, page.more), (expected.len(), false))?;
-            }
-        }
-    }
-    Ok(())
-}
-
 async fn in_pages(bench: Bench) -> Checked {
     let tasks = sorted(tasks());
     keep(&bench, &tasks).await?;
@@ -172,99 +114,4 @@ async fn in_pages(bench: Bench) -> Checked {
         }
     }
     Ok(())
-}
-
-async fn stays_in_place(bench: Bench) -> Checked {
-    let tasks = sorted(tasks());
-    keep(&bench, &tasks).await?;
-    let listing = Listing::new(10);
-    let first = bench.store.list(&ada(), listing.clone()).await?;
-    let place = first.tasks.last().map(Place::of);
-    let place = place.ok_or_else(|| Saw::new("the first page is empty"))?;
-    let at = |id: &str, time: Option<Timestamp>| {
-        let mut task = task(id);
-        task.status.timestamp = time;
-        task
-    };
-    let last = tasks[9].status.timestamp;
-    let added = [
-        at("latest", Some(time(100))),
-        at(" just before", last),
-        at("~ just after", last),
-        at("~ oldest", None),
-    ];
-    keep(&bench, &added).await?;
-    // The place is good even if its own task is somewhere else now.
-    let now = status_at(&tasks[9].id, TaskState::Working, Some(time(101)));
-    let mut moved = bench.find(&ada(), &place.task).await?;
-    if tasks[9].status.state.is_terminal() {
-        moved.become_(TaskState::Submitted).await?;
-    }
-    moved.add(vec![now]).await?;
-    let rest = Listing {
-        after: Some(place),
-        limit: 1000,
-        ..listing
-    };
-    let page = bench.store.list(&ada(), rest).await?;
-    let mut expected = tasks[10..].to_vec();
-    expected.extend_from_slice(&added[2..]);
-    let expected = sorted(expected);
-    same(
-        "the tasks after the place",
-        ids(&page.tasks),
-        ids(&expected),
-    )?;
-    same(
-        "how many on all pages",
-        page.total,
-        tasks.len() + added.len(),
-    )
-}
-
-async fn as_they_stand(bench: Bench) -> Checked {
-    let mut one = bench.begin("one").await?;
-    let two = bench.begin("two").await?;
-    let work = vec![
-        tells(&one.task, TaskState::Working, "looking"),
-        chunk(&one.task, "a", "1", false),
-        status_at(&one.task, TaskState::Completed, Some(time(3))),
-    ];
-    one.add(work).await?;
-    let expected = vec![one.task().await?, two.task().await?];
-    let page = bench.store.list(&ada(), all()).await?;
-    same("the tasks", page.tasks, expected)?;
-    let listing = Listing {
-        status: Some(TaskState::Submitted),
-        ..all()
-    };
-    let page = bench.store.list(&ada(), listing).await?;
-    same("the submitted tasks", ids(&page.tasks), vec!["two"])?;
-    let listing = Listing {
-        since: Some(time(3)),
-        ..all()
-    };
-    let page = bench.store.list(&ada(), listing).await?;
-    same("the latest tasks", ids(&page.tasks), vec!["one"])
-}
-
-async fn own(bench: Bench) -> Checked {
-    let owners = [ada(), within("tenant", ada()), owner("bob")];
-    for (number, owner) in owners.iter().enumerate() {
-        for count in 0..=number {
-            let id = format!("{number}.{count}");
-            bench.create(owner, new(&id)).await?;
-        }
-    }
-    for (number, owner) in owners.iter().enumerate() {
-        let Page { tasks, total, .. } = bench.store.list(owner, all()).await?;
-        let expected: Vec<_> = (0..=number)
-            .map(|count| format!("{number}.{count}"))
-            .collect();
-        same("how many", total, expected.len())?;
-        let found: Vec<String> = tasks.into_iter().map(|task| task.id.into()).collect();
-        same("the tasks", found, expected)?;
-    }
-    let nobody = bench.store.list(&owner("eve"), all()).await?;
-    same("how many of nobody", nobody.total, 0)
 }

@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_transport::TraceContext;
 use a2a_types::steps::is_step;
-use a2a_types::{Event, TaskPushNotificationConfig};
+use a2a_types::{Dialect, Event, TaskPushNotificationConfig};
 
-use super::super::limits::MAX_CONFIGS;
+use super::super::limits::{MAX_CONFIG_BYTES, MAX_CONFIGS};
 use super::super::{
     Append, Appended, Lease, NewTask, Notification, Outcome, Owner, Receipt, Received, Settlement,
     StoreError,
 };
-use super::saw::{Checked, Saw, holds, same, short};
+use super::saw::{Checked, Saw, same, short};
 use super::writer::Look;
 
 /// Expected content of a store. A term is over at once if it is zero, and never otherwise.
@@ -32,6 +33,8 @@ pub(super) struct Log {
     holder: Arc<str>,
     /// None if it was handed back.
     lasts: Option<bool>,
+    /// The protocol version in which each webhook was asked for.
+    dialects: BTreeMap<String, Dialect>,
     outbox: BTreeMap<String, VecDeque<Row>>,
 }
 
@@ -39,7 +42,10 @@ pub(super) struct Log {
 struct Row {
     generation: u64,
     attempt: u32,
+    trace: Option<TraceContext>,
     hidden: bool,
+    /// Given up.
+    dead: bool,
 }
 
 /// Reason why an operation cannot succeed; of several reasons a store may give any.
@@ -53,6 +59,7 @@ pub(super) enum Reason {
     Leased,
     Illegal,
     TooManyConfigs,
+    ConfigTooLong,
 }
 
 impl Reason {
@@ -66,6 +73,7 @@ impl Reason {
             StoreError::Leased => Self::Leased,
             StoreError::Illegal(_) => Self::Illegal,
             StoreError::TooManyConfigs(_) => Self::TooManyConfigs,
+            StoreError::ConfigTooLong(_) => Self::ConfigTooLong,
             _ => return None,
         })
     }
@@ -82,7 +90,15 @@ pub(super) fn agrees<T: std::fmt::Debug>(
     };
     match agrees {
         true => Ok(()),
-        false => Err(Saw::new(format!("{}, reasons {reasons:?}", short(answer)))),
+        false if reasons.is_empty() => {
+            let answer = short(answer);
+            Err(Saw::new(format!("the answer: {answer}, expected success")))
+        }
+        false => {
+            let answer = short(answer);
+            let expected = format!("expected an error, one of {reasons:?}");
+            Err(Saw::new(format!("the answer: {answer}, {expected}")))
+        }
     }
 }
 
@@ -104,63 +120,61 @@ impl Model {
         }
     }
 
-    pub(super) fn create(&mut self, owner: &Owner, new: NewTask) -> Vec<Reason> {
+    pub(super) fn create(&mut self, owner: &Owner, mut new: NewTask) -> Vec<Reason> {
         let key = (owner.clone(), new.task.id.to_string());
         let mut reasons = self.receipt(owner, new.receipt.as_ref());
         if self.logs.contains_key(&key) {
             reasons.push(Reason::TaskExists);
         }
+        if new.config.as_ref().is_some_and(is_too_long) {
+            reasons.push(Reason::ConfigTooLong);
+        }
+        let first = new.split();
+        let outcome = Outcome::Task(new.task.id.clone());
+        let dialect = |config: &TaskPushNotificationConfig| (config.id.to_string(), new.dialect);
+        let mut log = Log {
+            dialects: new.config.iter().map(dialect).collect(),
+            look: Look {
+                task: Arc::unwrap_or_clone(new.task),
+                generation: 1,
+                dialect: new.dialect,
+                checkpoint: None,
+                events: Vec::new(),
+                configs: new.config.into_iter().collect(),
+            },
+            epoch: 1,
+            holder: new.holder,
+            lasts: Some(!new.term.is_zero()),
+            outbox: BTreeMap::new(),
+        };
+        reasons.extend(first.into_iter().flat_map(|first| log.write(first)));
         if reasons.is_empty() {
-            let outcome = Outcome::Task(new.task.id.clone());
             self.note(owner, new.receipt, outcome);
-            let log = Log {
-                look: Look {
-                    task: Arc::unwrap_or_clone(new.task),
-                    generation: 1,
-                    dialect: new.dialect,
-                    checkpoint: None,
-                    events: Vec::new(),
-                    configs: new.config.into_iter().collect(),
-                },
-                epoch: 1,
-                holder: new.holder,
-                lasts: Some(!new.term.is_zero()),
-                outbox: BTreeMap::new(),
-            };
             self.logs.insert(key, log);
         }
         reasons
     }
 
-    pub(super) fn append(&mut self, key: &Key, append: Append) -> Result<Appended, Vec<Reason>> {
-        let mut reasons = self.receipt(&key.0, append.receipt.as_ref());
+    pub(super) fn append(
+        &mut self,
+        key: &Key,
+        mut append: Append,
+    ) -> Result<Appended, Vec<Reason>> {
+        let receipt = append.receipt.take();
+        let mut reasons = self.receipt(&key.0, receipt.as_ref());
         let Some(log) = self.logs.get_mut(key) else {
-            return Err(vec![Reason::NoTask]);
+            reasons.push(Reason::NoTask);
+            return Err(reasons);
         };
         let mut next = log.clone();
-        if append.after != log.look.generation {
-            reasons.push(Reason::Behind(log.look.generation));
-        }
-        reasons.extend(next.lease(&append.lease));
-        let legal = append
-            .events
-            .iter()
-            .try_for_each(|event| next.look.task.apply(event));
-        reasons.extend(legal.err().map(|_| Reason::Illegal));
+        reasons.extend(next.write(append));
         if !reasons.is_empty() {
             return Err(reasons);
-        }
-        if append.release {
-            next.lasts = None;
-        }
-        next.look.checkpoint = append.checkpoint.or(next.look.checkpoint);
-        for event in append.events {
-            next.add(event, append.notify);
         }
         let appended = Appended::new(next.look.generation, next.epoch);
         let outcome = Outcome::Task(next.look.task.id.clone());
         *log = next;
-        self.note(&key.0, append.receipt, outcome);
+        self.note(&key.0, receipt, outcome);
         Ok(appended)
     }
 
@@ -181,18 +195,28 @@ impl Model {
         &mut self,
         owner: &Owner,
         config: TaskPushNotificationConfig,
+        dialect: Dialect,
     ) -> Vec<Reason> {
         let key = (owner.clone(), config.task_id.to_string());
+        let too_long = is_too_long(&config).then_some(Reason::ConfigTooLong);
+        let mut reasons: Vec<_> = too_long.into_iter().collect();
         let Some(log) = self.logs.get_mut(&key) else {
-            return vec![Reason::NoTask];
+            reasons.push(Reason::NoTask);
+            return reasons;
         };
         let configs = &mut log.look.configs;
-        match configs.iter().position(|known| known.id == config.id) {
-            Some(place) => configs[place] = config,
-            None if configs.len() == MAX_CONFIGS => return vec![Reason::TooManyConfigs],
-            None => configs.push(config),
+        let known = configs.iter().position(|known| known.id == config.id);
+        if known.is_none() && configs.len() == MAX_CONFIGS {
+            reasons.push(Reason::TooManyConfigs);
         }
-        Vec::new()
+        if reasons.is_empty() {
+            log.dialects.insert(config.id.to_string(), dialect);
+            match known {
+                Some(place) => configs[place] = config,
+                None => configs.push(config),
+            }
+        }
+        reasons
     }
 
     pub(super) fn delete_config(&mut self, key: &Key, config: &str) -> Vec<Reason> {
@@ -204,9 +228,9 @@ impl Model {
         Vec::new()
     }
 
-    pub(super) fn renew(&mut self, holder: &str) {
+    pub(super) fn renew(&mut self, holder: &str, term: Duration) {
         for log in self.logs.values_mut().filter(|log| *log.holder == *holder) {
-            log.lasts = log.lasts.map(|_| true);
+            log.lasts = log.lasts.map(|_| !term.is_zero());
         }
     }
 
@@ -228,26 +252,44 @@ impl Model {
 
     /// Checks that taken notifications are due, no more than the limit, and all of them if there is room.
     pub(super) fn take(&mut self, taken: &[Notification], limit: usize, term: Duration) -> Checked {
-        let waiting = self.logs.values().flat_map(|log| log.outbox.values());
-        let due = waiting.filter(|rows| rows.front().is_some_and(|row| !row.hidden));
-        same("how many are taken", taken.len(), due.count().min(limit))?;
+        let waiting = self
+            .logs
+            .values_mut()
+            .flat_map(|log| log.outbox.values_mut());
+        let due = waiting.filter_map(first).filter(|row| !row.hidden).count();
+        same("how many are taken", taken.len(), due.min(limit))?;
         for taken in taken {
-            let told = format!("{taken:?} is due");
             let config = &taken.config;
-            let log = self
-                .logs
-                .get_mut(&(taken.owner.clone(), config.task_id.to_string()));
-            let log = log.ok_or_else(|| Saw::new(&told))?;
-            holds(&told, log.look.configs.contains(config))?;
+            let key = (taken.owner.clone(), config.task_id.to_string());
+            let none = || Saw::new(format!("taken: {}, expected nothing of it", short(taken)));
+            let log = self.logs.get_mut(&key).ok_or_else(none)?;
             let rows = log.outbox.get_mut(config.id.as_str());
-            let row = rows.and_then(VecDeque::front_mut);
-            let row = row.ok_or_else(|| Saw::new(&told))?;
-            let is_next = (row.generation, row.attempt, row.hidden);
-            same(&told, (taken.generation, taken.attempt, false), is_next)?;
+            let row = rows.and_then(first).filter(|row| !row.hidden);
+            let row = row.ok_or_else(none)?;
+            let told = row.clone();
             row.attempt += 1;
             row.hidden = !term.is_zero();
+            let expected = log.notification(&key.0, config.id.as_str(), &told);
+            same("taken", Some(taken.clone()), expected)?;
         }
         Ok(())
+    }
+
+    /// The notifications that were given up, in no order.
+    pub(super) fn dead_letters(&self) -> Vec<Notification> {
+        let mut dead = Vec::new();
+        for ((owner, _), log) in &self.logs {
+            for (config, rows) in &log.outbox {
+                let rows = rows.iter().filter(|row| row.dead);
+                dead.extend(rows.filter_map(|row| log.notification(owner, config, row)));
+            }
+        }
+        dead
+    }
+
+    pub(super) fn undelivered(&self) -> usize {
+        let rows = self.logs.values().flat_map(|log| log.outbox.values());
+        rows.flatten().filter(|row| !row.dead).count()
     }
 
     pub(super) fn settle(&mut self, notification: &Notification, settlement: Settlement) {
@@ -256,23 +298,66 @@ impl Model {
         let log = self.logs.get_mut(&key);
         let rows = log.and_then(|log| log.outbox.get_mut(config.id.as_str()));
         let Some(rows) = rows else { return };
-        match settlement {
-            Settlement::Delivered | Settlement::GivenUp => {
-                rows.retain(|row| row.generation != notification.generation);
-            }
-            Settlement::Later(pause) | Settlement::Untried(pause) => {
-                let settled = |row: &&mut Row| row.generation == notification.generation;
-                for row in rows.iter_mut().filter(settled) {
-                    row.hidden = !pause.is_zero();
-                    let untried = matches!(settlement, Settlement::Untried(_));
-                    row.attempt = row.attempt.saturating_sub(u32::from(untried));
-                }
+        if settlement == Settlement::Delivered {
+            rows.retain(|row| row.generation != notification.generation);
+        }
+        let settled = |row: &&mut Row| row.generation == notification.generation;
+        for row in rows.iter_mut().filter(settled) {
+            row.dead = settlement == Settlement::GivenUp;
+            if let Settlement::Later(pause) | Settlement::Untried(pause) = settlement {
+                row.hidden = !pause.is_zero();
+                let untried = matches!(settlement, Settlement::Untried(_));
+                row.attempt = row.attempt.saturating_sub(u32::from(untried));
             }
         }
     }
 }
 
+/// The only notification of a webhook that may be due.
+fn first(rows: &mut VecDeque<Row>) -> Option<&mut Row> {
+    rows.iter_mut().find(|row| !row.dead)
+}
+
+fn is_too_long(config: &TaskPushNotificationConfig) -> bool {
+    let token = config.token.as_ref();
+    token.is_some_and(|token| token.len() >= MAX_CONFIG_BYTES)
+}
+
 impl Log {
+    /// Adds to the log; leaves it half written if there is a reason not to.
+    fn write(&mut self, append: Append) -> Vec<Reason> {
+        let mut reasons = Vec::new();
+        if append.after != self.look.generation {
+            reasons.push(Reason::Behind(self.look.generation));
+        }
+        reasons.extend(self.lease(&append.lease));
+        let mut events = append.events.iter();
+        let legal = events.try_for_each(|event| self.look.task.apply(event));
+        reasons.extend(legal.err().map(|_| Reason::Illegal));
+        if !reasons.is_empty() {
+            return reasons;
+        }
+        if append.release {
+            self.lasts = None;
+        }
+        self.look.checkpoint = append.checkpoint.or(self.look.checkpoint.take());
+        for event in append.events {
+            self.add(event, append.notify, append.trace.as_ref());
+        }
+        reasons
+    }
+
+    fn notification(&self, owner: &Owner, config: &str, row: &Row) -> Option<Notification> {
+        let mut configs = self.look.configs.iter();
+        let webhook = configs.find(|known| known.id.as_str() == config)?;
+        let dialect = *self.dialects.get(config)?;
+        Some(Notification {
+            attempt: row.attempt,
+            trace: row.trace.clone(),
+            ..Notification::new(owner.clone(), webhook.clone(), dialect, row.generation)
+        })
+    }
+
     fn lease(&mut self, lease: &Lease) -> Option<Reason> {
         let (holder, term) = match lease {
             Lease::Held { epoch } if *epoch == self.epoch => return None,
@@ -288,7 +373,7 @@ impl Log {
         None
     }
 
-    fn add(&mut self, event: Event, notify: bool) {
+    fn add(&mut self, event: Event, notify: bool, trace: Option<&TraceContext>) {
         self.look.generation += 1;
         if notify && !matches!(event, Event::Message(_)) && !is_step(&event) {
             for config in &self.look.configs {
@@ -296,7 +381,9 @@ impl Log {
                 rows.push_back(Row {
                     generation: self.look.generation,
                     attempt: 0,
+                    trace: trace.cloned(),
                     hidden: false,
+                    dead: false,
                 });
             }
         }

@@ -42,6 +42,18 @@ pub(super) fn same<T: Debug + PartialEq>(what: &str, found: T, expected: T) -> C
     Err(Saw::new(format!("{what}: {found}, expected {expected}")))
 }
 
+/// Two sequences that must be the same; the first difference is named alone.
+#[track_caller]
+pub(super) fn same_each<T: Debug + PartialEq>(what: &str, found: &[T], expected: &[T]) -> Checked {
+    let ends = [None];
+    let found = found.iter().map(Some).chain(ends);
+    let expected = expected.iter().map(Some).chain(ends);
+    for (place, (found, expected)) in found.zip(expected).enumerate() {
+        same(&format!("{what} at {place}"), found, expected)?;
+    }
+    Ok(())
+}
+
 /// Something that must hold.
 #[track_caller]
 pub(super) fn holds(what: impl AsRef<str>, it_does: bool) -> Checked {

@@ -9,24 +9,10 @@ use super::saw::{Checked, Saw, holds, refused, same};
 
 super::promises! {
     "watch":
-    begins_at_the_end = "who begins to watch is told where the log ends";
     tells_of_growth = "who watches is told of what is appended";
     stored_first = "what is told is stored";
     never_back = "the generation that is told only grows";
     closed = "who watches is told when the task is gone";
-    no_task = "a task that is not there cannot be watched";
-}
-
-async fn begins_at_the_end(bench: Bench) -> Checked {
-    let mut writer = bench.begin("t").await?;
-    for _ in 0..5 {
-        let watch = bench.store.watch(&ada(), &writer.task).await?;
-        let told = *watch.borrow();
-        same("the generation", told, writer.generation)?;
-        let two = vec![chunk(&writer.task, "a", "1", true); 2];
-        writer.add(two).await?;
-    }
-    Ok(())
 }
 
 async fn tells_of_growth(bench: Bench) -> Checked {
@@ -129,15 +115,6 @@ async fn closed(bench: Bench) -> Checked {
     soon("the watch is closed", waiting).await?;
     refused!(
         bench.store.watch(&ada(), &writer.task).await,
-        StoreError::NoTask
-    );
-    Ok(())
-}
-
-async fn no_task(bench: Bench) -> Checked {
-    bench.begin("t").await?;
-    refused!(
-        bench.store.watch(&ada(), &"u".into()).await,
         StoreError::NoTask
     );
     Ok(())

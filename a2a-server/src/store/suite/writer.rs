@@ -64,23 +64,10 @@ impl Writer {
         snapshot.ok_or_else(|| Saw::new(format!("there is no task {}", self.task)))
     }
 
-    /// The task as it stands.
-    pub(super) async fn task(&self) -> Checked<Task> {
-        Ok(Arc::unwrap_or_clone(self.snapshot().await?.task))
-    }
-
     /// Returns whether the task is there.
     pub(super) async fn exists(&self) -> Checked<bool> {
         let snapshot = self.store.snapshot(&self.owner, &self.task).await?;
         Ok(snapshot.is_some())
-    }
-
-    /// Forgets a webhook of the task.
-    pub(super) async fn delete_config(&self, config: &str) -> Result<(), StoreError> {
-        let config = config.into();
-        self.store
-            .delete_config(&self.owner, &self.task, &config)
-            .await
     }
 
     /// One batch of the log.
