@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use a2a_types::{Message, MessageId, TaskId};
+use a2a_types::{Message, MessageId};
 use tokio::time::MissedTickBehavior;
 
 use super::super::{
