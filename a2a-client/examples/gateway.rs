@@ -14,7 +14,7 @@ use a2a_types::AgentCard;
 use clap::Parser;
 use tokio::net::TcpListener;
 
-/// Lets callers of every generation (0.1 to 1.0, JSON-RPC and HTTP+JSON) reach an agent of one.
+/// Lets callers of every protocol version (0.1 to 1.0, JSON-RPC and HTTP+JSON) reach an agent of one.
 #[derive(Parser)]
 #[command(after_help = "Examples:
   gateway --listen 127.0.0.1:8090 --upstream http://localhost:8080
@@ -28,7 +28,7 @@ struct Options {
     /// The agent: its origin, base or card; its JSON-RPC endpoint if it has no card.
     #[arg(long, value_name = "URL")]
     upstream: String,
-    /// The generation to speak to the agent, by JSON-RPC; what its card says if not given.
+    /// The protocol version to speak to the agent, by JSON-RPC; what its card says if not given.
     #[arg(long, value_name = "VERSION", value_parser = dialect)]
     speak: Option<Dialect>,
     /// The URL that callers reach the gateway by, if not the one it listens at.

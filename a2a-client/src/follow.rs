@@ -31,8 +31,8 @@ pub(crate) struct Follower {
     /// Items to return to the caller before the next step.
     told: VecDeque<Told>,
     step: Step,
-    /// Sequence number (`generation`) of the last event returned.
-    pub(crate) generation: Option<u64>,
+    /// Sequence number of the last event returned.
+    pub(crate) sequence: Option<u64>,
     /// Last event id to resume from: the last sequence number, if all events before it were returned
     /// and the numbers grow.
     place: Option<u64>,
@@ -152,7 +152,7 @@ impl Follower {
         streams: bool,
     ) -> Self {
         let mut follower = Self::new(transport, subject, Known::default());
-        (follower.place, follower.generation, follower.polls) = (seen, seen, !streams);
+        (follower.place, follower.sequence, follower.polls) = (seen, seen, !streams);
         let question = match streams {
             true => Question::Subscribe,
             false => Question::Look(None),
@@ -169,7 +169,7 @@ impl Follower {
             known,
             told: VecDeque::new(),
             step: Step::Ended,
-            generation: None,
+            sequence: None,
             place: None,
             polls: false,
             compared: false,

@@ -103,10 +103,10 @@ impl Updates {
         self.follower.llm_responses()
     }
 
-    /// Returns the sequence number (`generation`) of the last event that was read, if the agent sends
+    /// Returns the sequence number of the last event that was read, if the agent sends
     /// it: [`Client::subscribe_after`](crate::Client::subscribe_after) continues from there.
-    pub fn generation(&self) -> Option<u64> {
-        self.follower.generation
+    pub fn sequence(&self) -> Option<u64> {
+        self.follower.sequence
     }
 
     /// Returns the number of times the task was followed again.

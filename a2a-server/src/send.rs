@@ -57,7 +57,7 @@ impl Inner {
                     return Ok(Reply::once(Response::SendMessage(message)));
                 }
             };
-            let enough = |run: &RunState| enough(run, from.generation);
+            let enough = |run: &RunState| enough(run, from.sequence);
             if !soon && !accepted.is(enough) {
                 let waited = Box::pin(self.engine.wait(&accepted, &from, &context, enough));
                 // Whatever the outcome, the task shows its state.

@@ -182,7 +182,7 @@ impl Inner {
             false => TaskState::ends_stream,
         };
         if let Some(seen @ 1..) = context.last_event_id
-            && (seen < snapshot.generation || !ends(state) && seen == snapshot.generation)
+            && (seen < snapshot.sequence || !ends(state) && seen == snapshot.sequence)
         {
             // A follower that was cut off gets the rest, whether or not the task has ended.
             let task = snapshot.task.id.clone();
@@ -195,7 +195,7 @@ impl Inner {
             return Err(A2aError::new(ErrorKind::UnsupportedOperation, text));
         }
         if ends(state) && rules.ends_by_status {
-            let last = Update::new(last_status(&snapshot.task), Some(snapshot.generation));
+            let last = Update::new(last_status(&snapshot.task), Some(snapshot.sequence));
             let last = tokio_stream::once(Ok(last));
             return Ok(Reply::stream(last).about_task_of(snapshot.dialect));
         }
@@ -212,7 +212,7 @@ impl Inner {
         (format, beginning): (ReplyFormat, Beginning),
         ends: fn(TaskState) -> bool,
     ) -> Result<Reply, A2aError> {
-        let (generation, dialect) = (snapshot.generation, snapshot.dialect);
+        let (sequence, dialect) = (snapshot.sequence, snapshot.dialect);
         let task = snapshot.task;
         let (id, ended) = (task.id.clone(), ends(task.status.state));
         let history_length = history_length.or_else(|| unasked(&context));
@@ -222,7 +222,7 @@ impl Inner {
                 hide_steps(&mut task);
                 task.trim_history(history_length);
             }
-            Update::new(Event::Task(task), Some(generation))
+            Update::new(Event::Task(task), Some(sequence))
         };
         let told = match ended {
             true => format.tell(beginning, stream::once(async move { Ok(first()) })),
@@ -230,7 +230,7 @@ impl Inner {
                 let first: First = Box::new(first);
                 let all = self
                     .engine
-                    .follow(id, Some(first), generation, &context, ends)
+                    .follow(id, Some(first), sequence, &context, ends)
                     .await?;
                 format.tell(beginning, all)
             }

@@ -43,7 +43,7 @@ pub struct Context {
     pub extensions: Vec<String>,
     /// Unproven statements of the caller about itself.
     pub claims: Claims,
-    /// Sequence number (`generation`) of the last event that the caller has seen, when it resumes a stream.
+    /// Sequence number of the last event that the caller has seen, when it resumes a stream.
     pub last_event_id: Option<u64>,
     /// The trace that the request belongs to, as it is passed on from here.
     pub trace: Option<TraceContext>,
@@ -153,15 +153,15 @@ pub struct Update {
     /// The event.
     pub event: SharedEvent,
     /// Its place in the log; `None` if the peer does not send it.
-    pub generation: Option<u64>,
+    pub sequence: Option<u64>,
 }
 
 impl Update {
     /// Makes an update of an event and its place in the log.
-    pub fn new(event: impl Into<SharedEvent>, generation: Option<u64>) -> Self {
+    pub fn new(event: impl Into<SharedEvent>, sequence: Option<u64>) -> Self {
         Self {
             event: event.into(),
-            generation,
+            sequence,
         }
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! | span | `otel.kind` | lasts | fields |
 //! |---|---|---|---|
-//! | [`SERVER_REQUEST`] | `server` | from the head of a request until its answer is ready, that of a stream to its last event | [`OPERATION`], [`DIALECT`], [`BINDING`], [`RPC_SYSTEM`], [`TASK`], [`GENERATION`], [`OUTCOME`], [`ERROR_TYPE`], [`HTTP_STATUS`] |
+//! | [`SERVER_REQUEST`] | `server` | from the head of a request until its answer is ready, that of a stream to its last event | [`OPERATION`], [`DIALECT`], [`BINDING`], [`RPC_SYSTEM`], [`TASK`], [`SEQUENCE`], [`OUTCOME`], [`ERROR_TYPE`], [`HTTP_STATUS`] |
 //! | [`AGENT_TURN`] | `internal` | while the agent takes a turn | [`TASK`], [`OUTCOME`] |
 //! | [`CLIENT_CALL`] | `client` | from the call until the answer is read, that of a stream to its last event | [`OPERATION`], [`DIALECT`], [`BINDING`], [`RPC_SYSTEM`], [`SERVER_ADDRESS`], [`SERVER_PORT`], [`OUTCOME`], [`ERROR_TYPE`], [`HTTP_STATUS`] |
-//! | [`WEBHOOK_DELIVERY`] | `client` | one attempt to bring a push notification | [`TASK`], [`GENERATION`], [`ATTEMPT`], [`OUTCOME`], [`HTTP_STATUS`] if it is no success |
+//! | [`WEBHOOK_DELIVERY`] | `client` | one attempt to bring a push notification | [`TASK`], [`SEQUENCE`], [`ATTEMPT`], [`OUTCOME`], [`HTTP_STATUS`] if it is no success |
 //! | [`WEBHOOK_RECEIPT`] | `server` | from the head of a push notification until it is handled | [`HTTP_STATUS`] |
 //!
 //! A gateway is a server's span with a client's in it. All are of level `INFO`, and hold neither messages nor
@@ -68,8 +68,8 @@ pub const DIALECT: &str = "a2a.dialect";
 pub const BINDING: &str = "a2a.binding";
 /// The task.
 pub const TASK: &str = "a2a.task";
-/// The sequence number (`generation`) of the last event that was sent, or of the one that is delivered.
-pub const GENERATION: &str = "a2a.generation";
+/// The sequence number of the last event that was sent, or of the one that is delivered.
+pub const SEQUENCE: &str = "a2a.sequence";
 /// Number of attempts before this one.
 pub const ATTEMPT: &str = "a2a.attempt";
 /// Outcome in one word.

@@ -43,7 +43,7 @@ pub(crate) fn encode_into(
 /// One event as read.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ServerSentEvent {
-    /// The `id` field: the sequence number (`generation`), from peers that send it.
+    /// The `id` field: the sequence number, from peers that send it.
     pub id: Option<String>,
     /// The `event` field.
     pub name: Option<String>,

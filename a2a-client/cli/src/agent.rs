@@ -34,7 +34,7 @@ pub(crate) struct Agent {
 struct Reach {
     /// Speak only this protocol version.
     #[arg(long, value_enum, value_name = "VERSION")]
-    dialect: Option<Generation>,
+    dialect: Option<ProtocolVersion>,
     /// Speak only by this binding.
     #[arg(long, value_enum)]
     binding: Option<Way>,
@@ -109,7 +109,7 @@ struct Reach {
 
 /// A protocol version.
 #[derive(Clone, Copy, ValueEnum)]
-enum Generation {
+enum ProtocolVersion {
     #[value(name = "0.1")]
     V0_1,
     #[value(name = "0.2")]
@@ -120,13 +120,13 @@ enum Generation {
     V1_0,
 }
 
-impl From<Generation> for Dialect {
-    fn from(generation: Generation) -> Self {
-        match generation {
-            Generation::V0_1 => Self::V0_1,
-            Generation::V0_2 => Self::V0_2,
-            Generation::V0_3 => Self::V0_3,
-            Generation::V1_0 => Self::V1_0,
+impl From<ProtocolVersion> for Dialect {
+    fn from(version: ProtocolVersion) -> Self {
+        match version {
+            ProtocolVersion::V0_1 => Self::V0_1,
+            ProtocolVersion::V0_2 => Self::V0_2,
+            ProtocolVersion::V0_3 => Self::V0_3,
+            ProtocolVersion::V1_0 => Self::V1_0,
         }
     }
 }
@@ -201,7 +201,7 @@ impl Reach {
             text.as_ref().map(read).transpose()
         };
         if let (None, Some(text)) = (self.dialect, &known.dialect) {
-            let read = Generation::from_str(text, true);
+            let read = ProtocolVersion::from_str(text, true);
             self.dialect = Some(read.map_err(|error| Failure::usage(format!("dialect: {error}")))?);
         }
         if let (None, Some(text)) = (self.binding, &known.binding) {

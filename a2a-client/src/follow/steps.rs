@@ -230,45 +230,45 @@ impl Follower {
 
     /// Reads an event of a stream by the agent's own profile, if it declares one.
     pub(super) fn came(&mut self, update: Update, stream: Stream) -> Step {
-        let generation = update.generation;
+        let sequence = update.sequence;
         let event = update.event.into_event();
         let Some(profile) = &mut self.profile else {
-            return self.heard(event, generation, stream);
+            return self.heard(event, sequence, stream);
         };
         if self.known.is_of_another(&event) {
-            return self.heard(event, generation, stream);
+            return self.heard(event, sequence, stream);
         }
         profile.answered |= matches!(event, Event::Message(_));
         match profile.reader.read(event) {
-            Some(event) => self.heard(event, generation, stream),
+            Some(event) => self.heard(event, sequence, stream),
             None => Step::Hearing(stream),
         }
     }
 
-    fn heard(&mut self, event: Event, generation: Option<u64>, stream: Stream) -> Step {
-        let next = match (self.place, generation) {
-            (Some(place), Some(generation)) => place.checked_add(1) == Some(generation),
+    fn heard(&mut self, event: Event, sequence: Option<u64>, stream: Stream) -> Step {
+        let next = match (self.place, sequence) {
+            (Some(place), Some(sequence)) => place.checked_add(1) == Some(sequence),
             _ => false,
         };
         match (stream.footing, event) {
-            (Footing::Firm, event) => self.tell(event, generation, stream),
+            (Footing::Firm, event) => self.tell(event, sequence, stream),
             (Footing::Taken, Event::Task(task)) => {
                 self.compare(task);
-                (self.place, self.generation) = (generation, generation.or(self.generation));
+                (self.place, self.sequence) = (sequence, sequence.or(self.sequence));
                 Step::Hearing(stream.on(Footing::Firm))
             }
             (Footing::Taken | Footing::Beside { moved: false, .. }, event) if next => {
-                self.tell(event, generation, stream)
+                self.tell(event, sequence, stream)
             }
             // The last event, repeated.
-            (_, _) if generation.is_some() && generation == self.place => Step::Hearing(stream),
+            (_, _) if sequence.is_some() && sequence == self.place => Step::Hearing(stream),
             (Footing::Taken, event) => {
                 self.keep_message(event);
                 self.pause_for(Duration::ZERO, Question::Look(Some(stream)))
             }
             (Footing::Beside { looks, .. }, event) => match self.known.holds(&event) {
                 Held::Yes => Step::Hearing(stream),
-                Held::No => self.tell(event, generation, stream),
+                Held::No => self.tell(event, sequence, stream),
                 Held::Perhaps => {
                     let pause = LOOK.saturating_mul(1 << looks.min(4));
                     self.pause_for(pause, Question::Look(Some(stream)))
@@ -278,18 +278,16 @@ impl Follower {
     }
 
     /// Queues the next event.
-    fn tell(&mut self, event: Event, generation: Option<u64>, stream: Stream) -> Step {
-        let counts = match (self.place, generation) {
-            (Some(place), Some(generation)) => {
-                generation > place || matches!(event, Event::Task(_))
-            }
+    fn tell(&mut self, event: Event, sequence: Option<u64>, stream: Stream) -> Step {
+        let counts = match (self.place, sequence) {
+            (Some(place), Some(sequence)) => sequence > place || matches!(event, Event::Task(_)),
             _ => true,
         };
         self.failed = 0;
-        if generation.is_some() {
+        if sequence.is_some() {
             // Numbers that do not grow are no positions in a log.
-            self.place = generation.filter(|_| counts);
-            self.generation = generation;
+            self.place = sequence.filter(|_| counts);
+            self.sequence = sequence;
         }
         let ends = event
             .status()

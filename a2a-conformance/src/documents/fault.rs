@@ -319,7 +319,7 @@ impl<T: Transport> Transport for FaultyTransport<T> {
                     let updates = updates.filter(kept).map(move |update| {
                         update.map(|update| {
                             let event = spoil_event(update.event.into_event(), fault);
-                            Update::new(event, update.generation)
+                            Update::new(event, update.sequence)
                         })
                     });
                     Answer::Stream(Box::pin(updates))

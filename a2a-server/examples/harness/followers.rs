@@ -154,7 +154,7 @@ async fn follow_all(
     }
     while let Some(event) = updates.next().await {
         event?;
-        reached.send_replace(updates.generation().unwrap_or(1));
+        reached.send_replace(updates.sequence().unwrap_or(1));
     }
     let mut total = Found::default();
     while let Some(found) = followers.join_next().await {
@@ -204,7 +204,7 @@ impl Follower {
                 let Some(event) = updates.next().await else {
                     break;
                 };
-                self.read(&event?, updates.generation());
+                self.read(&event?, updates.sequence());
                 if self.dice.u8(..) > hurry {
                     tokio::task::yield_now().await;
                 }
@@ -217,33 +217,33 @@ impl Follower {
         Ok(self.found)
     }
 
-    fn read(&mut self, event: &Event, generation: Option<u64>) {
-        let generation = generation.unwrap_or(0);
+    fn read(&mut self, event: &Event, sequence: Option<u64>) {
+        let sequence = sequence.unwrap_or(0);
         // A follower that has missed nothing receives the current task when it comes back.
-        if matches!(event, Event::Task(_)) && generation == self.seen {
+        if matches!(event, Event::Task(_)) && sequence == self.seen {
             self.found.repeats += 1;
             return;
         }
         self.found.events += 1;
         let due = self.seen + 1;
-        if generation < due {
+        if sequence < due {
             self.found.disorder += 1;
         }
-        if generation > due {
+        if sequence > due {
             self.found.gaps += 1;
         }
-        if generation != due {
+        if sequence != due {
             self.found
                 .remarks
-                .push(format!("{generation} came when {due} was due"));
+                .push(format!("{sequence} came when {due} was due"));
         }
-        self.seen = self.seen.max(generation);
+        self.seen = self.seen.max(sequence);
         match event {
             Event::ArtifactUpdate(update) => {
                 let told = update.artifact.parts.first().and_then(Part::as_text);
                 let number = told.and_then(|text| text.parse::<u64>().ok());
                 // The task is the first entry of its log, the first number the second.
-                self.found.others += usize::from(number != generation.checked_sub(2));
+                self.found.others += usize::from(number != sequence.checked_sub(2));
             }
             Event::Task(_) => self.found.restarts += 1,
             _ => {}

@@ -16,7 +16,7 @@ pub(crate) struct Ledger {
 /// A task as it stands in the tables.
 pub(crate) struct Kept {
     pub(crate) dialect: Dialect,
-    pub(crate) generation: u64,
+    pub(crate) sequence: u64,
     /// `true` if an agent still has to work on the task.
     pub(crate) active: bool,
     /// The last step that the agent has written down.
@@ -89,7 +89,7 @@ impl Ledger {
             .transpose()?;
         let mut kept = Kept {
             dialect: Dialect::from_version(&version).ok_or("a dialect that nobody speaks")?,
-            generation: row.get::<_, i64>(2)?.try_into()?,
+            sequence: row.get::<_, i64>(2)?.try_into()?,
             active: row.get(4)?,
             step: checkpoint
                 .and_then(|kept| kept.get("step")?.as_u64())
@@ -125,8 +125,8 @@ impl Ledger {
             // Events appended at once: a line each, the last with this sequence number.
             let (last, lines): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
             let lines = lines.split(|byte| *byte == b'\n').rev();
-            for (generation, line) in (0..=last).rev().zip(lines) {
-                events.insert(generation.try_into()?, serde_json::from_slice(line)?);
+            for (sequence, line) in (0..=last).rev().zip(lines) {
+                events.insert(sequence.try_into()?, serde_json::from_slice(line)?);
             }
         }
         Ok(events)
@@ -137,14 +137,14 @@ impl Kept {
     /// Applies the events after the one at which the task was stored; returns the fault of the log,
     /// if any.
     fn fold(&mut self, written: u64, state: &str) -> Option<String> {
-        if !self.events.keys().copied().eq(2..=self.generation) {
+        if !self.events.keys().copied().eq(2..=self.sequence) {
             let there: Vec<_> = self.events.keys().collect();
-            return Some(format!("of 2 to {} there are {there:?}", self.generation));
+            return Some(format!("of 2 to {} there are {there:?}", self.sequence));
         }
-        if written > self.generation {
+        if written > self.sequence {
             return Some(format!(
                 "written down at {written}, after {}",
-                self.generation
+                self.sequence
             ));
         }
         for event in self.events.range(written + 1..).map(|(_, event)| event) {

@@ -44,7 +44,7 @@ enum Placed {
     Admitted(Admitted),
     /// Another message was faster: the task has to be read again.
     TooLate(Arc<PendingMessage>),
-    /// Another server works on the task, whose log ended at this sequence number (`generation`).
+    /// Another server works on the task, whose log ended at this sequence number.
     Elsewhere(Arc<PendingMessage>, LogPosition),
 }
 
@@ -232,10 +232,10 @@ impl Engine {
                 Placed::Admitted(admitted) => return Ok(admitted),
                 Placed::TooLate(again) => pending = again,
                 Placed::Elsewhere(mut posted, head) => {
-                    let delivery = self.deliver(&id, &mut posted, receipt.clone(), head.generation);
+                    let delivery = self.deliver(&id, &mut posted, receipt.clone(), head.sequence);
                     match delivery.await? {
-                        Delivery::Written(generation) => {
-                            let outcome = Outcome::Task(LogPosition { generation, ..head });
+                        Delivery::Written(sequence) => {
+                            let outcome = Outcome::Task(LogPosition { sequence, ..head });
                             let known = Accepted::Known(Arc::new(outcome));
                             return Ok(Admitted::without_snapshot(known));
                         }
@@ -274,15 +274,15 @@ impl Engine {
         let message = &pending.request.message;
         let then = woken(state);
         writer.belong_to(pending.context.trace.clone()).await;
-        let generation = match writer.append_message(message.clone(), then, receipt).await {
-            Ok(generation) => generation,
+        let sequence = match writer.append_message(message.clone(), then, receipt).await {
+            Ok(sequence) => sequence,
             Err(UpdateError::Store(StoreError::Behind(_))) => return Ok(Placed::TooLate(pending)),
             Err(UpdateError::Store(StoreError::Leased)) => {
                 return Ok(Placed::Elsewhere(pending, head));
             }
             Err(error) => return Err(error.into()),
         };
-        let from = position(&writer, dialect, generation);
+        let from = position(&writer, dialect, sequence);
         let snapshot = first_snapshot(&writer, first_step).await;
         guard.start(pending, first_step.of_known(), Some(permit));
         let accepted = Accepted::Run {
@@ -327,8 +327,8 @@ impl Engine {
         // The task is working from the answer on, even if the answer's turn comes later.
         let then = asked.then_some(TaskState::Working);
         let message = &pending.request.message;
-        let generation = match busy.append_message(message.clone(), then, receipt).await {
-            Ok(generation) => generation,
+        let sequence = match busy.append_message(message.clone(), then, receipt).await {
+            Ok(sequence) => sequence,
             // It ended in between.
             Err(UpdateError::Illegal(_)) => {
                 drop(ticket);
@@ -337,7 +337,7 @@ impl Engine {
             }
             Err(error) => return Err(error.into()),
         };
-        let from = position(&busy, dialect, generation);
+        let from = position(&busy, dialect, sequence);
         let snapshot = first_snapshot(&busy, first_step).await;
         // The turn that the message waits for has it to itself.
         drop(pending);
@@ -361,10 +361,10 @@ async fn first_snapshot(writer: &TaskWriter, first_step: FirstStep) -> Option<Sn
 }
 
 /// The place that a message has in the log of a task that is being worked on.
-fn position(writer: &TaskWriter, dialect: Dialect, generation: u64) -> LogPosition {
+fn position(writer: &TaskWriter, dialect: Dialect, sequence: u64) -> LogPosition {
     LogPosition {
         task: writer.task_id().clone(),
-        generation,
+        sequence,
         dialect,
         is_settled: false,
     }

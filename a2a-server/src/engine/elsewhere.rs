@@ -17,7 +17,7 @@ use crate::store::{
 
 /// Outcome of posting a message.
 pub(crate) enum Delivery {
-    /// It is in the log, under this sequence number (`generation`).
+    /// It is in the log, under this sequence number.
     Written(u64),
     /// Nobody has taken it.
     NotTaken,
@@ -115,10 +115,10 @@ async fn find(
         match store.events_after(&mail.owner, &mail.task, *head).await? {
             Tail::Events(events) if events.is_empty() => return Ok(None),
             Tail::Events(events) => {
-                for Logged { generation, event } in events {
-                    *head = generation;
+                for Logged { sequence, event } in events {
+                    *head = sequence;
                     if matches!(&*event, Event::Message(it) if it.message_id == *message) {
-                        return Ok(Some(generation));
+                        return Ok(Some(sequence));
                     }
                 }
             }
@@ -126,10 +126,10 @@ async fn find(
             Tail::Unknown => {
                 let snapshot = store.snapshot(&mail.owner, &mail.task).await?;
                 let snapshot = snapshot.ok_or(StoreError::NoTask)?;
-                *head = snapshot.generation;
+                *head = snapshot.sequence;
                 let mut history = snapshot.task.history.iter();
                 let is_there = history.any(|it| it.message_id == *message);
-                return Ok(is_there.then_some(snapshot.generation));
+                return Ok(is_there.then_some(snapshot.sequence));
             }
         }
     }

@@ -103,10 +103,10 @@ impl Fanout {
         }
     }
 
-    /// Returns the events after a sequence number (`generation`), as far as other followers have read them.
-    pub(crate) fn after(&self, generation: u64) -> VecDeque<Logged> {
+    /// Returns the events after a sequence number, as far as other followers have read them.
+    pub(crate) fn after(&self, sequence: u64) -> VecDeque<Logged> {
         let recent = lock(&self.recent);
-        let Some(place) = recent.place(generation + 1) else {
+        let Some(place) = recent.place(sequence + 1) else {
             return VecDeque::new();
         };
         let later = recent.events.iter().skip(place);
@@ -126,25 +126,25 @@ impl Fanout {
 }
 
 impl Recent {
-    /// Returns the index of the event with a sequence number (`generation`), or `None` if it is not kept.
-    fn place(&self, generation: u64) -> Option<usize> {
-        let first = self.events.front()?.0.generation;
-        let place = usize::try_from(generation.checked_sub(first)?).ok()?;
+    /// Returns the index of the event with a sequence number, or `None` if it is not kept.
+    fn place(&self, sequence: u64) -> Option<usize> {
+        let first = self.events.front()?.0.sequence;
+        let place = usize::try_from(sequence.checked_sub(first)?).ok()?;
         (place < self.events.len()).then_some(place)
     }
 
     /// Adds the next event, and returns it as all followers get it.
     fn put(&mut self, logged: Logged) -> Logged {
-        let place = self.place(logged.generation);
+        let place = self.place(logged.sequence);
         if let Some((known, _)) = place.and_then(|place| self.events.get(place)) {
             return known.clone();
         }
-        let last = self.events.back().map(|(last, _)| last.generation);
-        if last.is_some_and(|last| last > logged.generation) {
+        let last = self.events.back().map(|(last, _)| last.sequence);
+        if last.is_some_and(|last| last > logged.sequence) {
             // It is from before all that is kept.
             return logged;
         }
-        if last.is_some_and(|last| last + 1 != logged.generation) {
+        if last.is_some_and(|last| last + 1 != logged.sequence) {
             *self = Self::default();
         }
         let logged = Logged {
@@ -180,18 +180,18 @@ mod tests {
 
     use super::*;
 
-    fn read(generations: std::ops::RangeInclusive<u64>) -> Vec<Logged> {
-        let logged = |generation: u64| {
+    fn read(sequences: std::ops::RangeInclusive<u64>) -> Vec<Logged> {
+        let logged = |sequence: u64| {
             Logged::new(
-                generation,
-                Event::Message(Message::agent(generation.to_string())),
+                sequence,
+                Event::Message(Message::agent(sequence.to_string())),
             )
         };
-        generations.map(logged).collect()
+        sequences.map(logged).collect()
     }
 
-    fn generations(events: &VecDeque<Logged>) -> Vec<u64> {
-        events.iter().map(|logged| logged.generation).collect()
+    fn sequences(events: &VecDeque<Logged>) -> Vec<u64> {
+        events.iter().map(|logged| logged.sequence).collect()
     }
 
     fn join(all: &Arc<Fanouts>, changes: &watch::Receiver<u64>) -> Arc<Fanout> {
@@ -203,25 +203,25 @@ mod tests {
     fn what_one_has_read_the_others_are_told_and_nobody_else() {
         let (all, (_sender, changes)) = (Arc::default(), watch::channel(1));
         let one = join(&all, &changes);
-        assert_eq!(generations(&one.tell(read(2..=3))), [2, 3]);
+        assert_eq!(sequences(&one.tell(read(2..=3))), [2, 3]);
         assert!(one.after(1).is_empty(), "kept though nobody else is there");
 
         let other = join(&all, &changes);
-        assert_eq!(generations(&one.tell(read(4..=6))), [4, 5, 6]);
-        assert_eq!(generations(&other.after(3)), [4, 5, 6]);
-        assert_eq!(generations(&other.after(5)), [6]);
+        assert_eq!(sequences(&one.tell(read(4..=6))), [4, 5, 6]);
+        assert_eq!(sequences(&other.after(3)), [4, 5, 6]);
+        assert_eq!(sequences(&other.after(5)), [6]);
         assert!(other.after(6).is_empty() && other.after(2).is_empty());
         // Two have read the same at once: the first copy is shared.
         let again = other.tell(read(5..=7));
-        assert_eq!(generations(&again), [5, 6, 7]);
-        assert_eq!(generations(&one.after(3)), [4, 5, 6, 7]);
+        assert_eq!(sequences(&again), [5, 6, 7]);
+        assert_eq!(sequences(&one.after(3)), [4, 5, 6, 7]);
         // A follower that is behind reads for itself.
-        assert_eq!(generations(&one.tell(read(2..=3))), [2, 3]);
-        assert_eq!(generations(&one.after(3)), [4, 5, 6, 7]);
+        assert_eq!(sequences(&one.tell(read(2..=3))), [2, 3]);
+        assert_eq!(sequences(&one.after(3)), [4, 5, 6, 7]);
         // Nothing is left out.
         one.tell(read(9..=9));
         assert!(one.after(6).is_empty());
-        assert_eq!(generations(&one.after(8)), [9]);
+        assert_eq!(sequences(&one.after(8)), [9]);
 
         drop((one, other));
         assert!(lock(&all.0).is_empty());
@@ -238,7 +238,7 @@ mod tests {
         one.tell(vec![large]);
         assert!(other.after(1000).is_empty());
         one.tell(read(1002..=1002));
-        assert_eq!(generations(&other.after(1001)), [1002]);
+        assert_eq!(sequences(&other.after(1001)), [1002]);
     }
 
     #[test]

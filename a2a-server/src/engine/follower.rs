@@ -69,7 +69,7 @@ impl Cursor {
             return Some(Ok(first()));
         }
         while !self.ended {
-            let Some(Logged { generation, event }) = self.ahead.pop_front() else {
+            let Some(Logged { sequence, event }) = self.ahead.pop_front() else {
                 // It may have to wait for long: no room is kept for what comes then.
                 self.ahead = VecDeque::new();
                 match self.wait().await {
@@ -83,21 +83,21 @@ impl Cursor {
                 }
                 continue;
             };
-            self.seen = generation;
+            self.seen = sequence;
             if matches!(*event, Event::Message(_)) && !is_step(&event) {
                 continue;
             }
             // A caller that catches up reads on through questions that were answered since. An event may be
             // read before the watch tells of it.
-            let latest = self.ahead.is_empty() && *self.changes.borrow() <= generation;
+            let latest = self.ahead.is_empty() && *self.changes.borrow() <= sequence;
             self.ended = latest
                 && event
                     .status()
                     .is_some_and(|status| (self.ends)(status.state));
             let head = *self.changes.borrow();
-            metric::FOLLOWER_LAG.record([], head.saturating_sub(generation) as f64);
-            let generation = Some(generation);
-            return Some(Ok(Update::new(event, generation)));
+            metric::FOLLOWER_LAG.record([], head.saturating_sub(sequence) as f64);
+            let sequence = Some(sequence);
+            return Some(Ok(Update::new(event, sequence)));
         }
         None
     }
@@ -108,7 +108,7 @@ impl Cursor {
         tokio::select! {
             biased;
             // The task is gone when its sender is.
-            grown = self.changes.wait_for(|generation| *generation > seen) => {
+            grown = self.changes.wait_for(|sequence| *sequence > seen) => {
                 grown.map_err(|_| lost(&StoreError::NoTask))?;
             }
             () = self.closed.cancelled() => return Ok(None),
@@ -135,7 +135,7 @@ impl Cursor {
         let snapshot = self.store.snapshot(owner, task).await?;
         let snapshot = snapshot.ok_or(StoreError::NoTask)?;
         let whole = Logged::new(
-            snapshot.generation,
+            snapshot.sequence,
             Event::Task(Arc::unwrap_or_clone(snapshot.task)),
         );
         Ok(VecDeque::from([whole]))

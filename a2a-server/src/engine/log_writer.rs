@@ -19,7 +19,7 @@ pub(crate) struct LogWriter {
     active: Arc<ActiveTask>,
     /// The task, as long as it is not stored.
     new: Option<Box<NewTask>>,
-    generation: u64,
+    sequence: u64,
     /// The state of the task, if that is known.
     state: Option<TaskState>,
     /// The epoch of the lease; none if there is none.
@@ -71,12 +71,12 @@ impl LogWriter {
         writer
     }
 
-    /// For a task whose log ends at a sequence number (`generation`).
-    pub(crate) fn at(active: Arc<ActiveTask>, generation: u64) -> Self {
+    /// For a task whose log ends at a sequence number.
+    pub(crate) fn at(active: Arc<ActiveTask>, sequence: u64) -> Self {
         Self {
             active,
             new: None,
-            generation,
+            sequence,
             state: None,
             epoch: None,
             trace: None,
@@ -95,9 +95,9 @@ impl LogWriter {
         self.new.is_none()
     }
 
-    /// Returns the sequence number (`generation`) at which the log ends.
-    pub(crate) fn generation(&self) -> u64 {
-        self.generation
+    /// Returns the sequence number at which the log ends.
+    pub(crate) fn sequence(&self) -> u64 {
+        self.sequence
     }
 
     /// Returns whether there is a lease to give back.
@@ -134,7 +134,7 @@ impl LogWriter {
     }
 
     fn logged(&mut self, appended: Appended, state: Option<TaskState>, released: bool) {
-        self.generation = appended.generation;
+        self.sequence = appended.sequence;
         self.state = state.or(self.state);
         self.epoch = (!released).then_some(appended.epoch);
         self.pending = None;
@@ -146,7 +146,7 @@ impl LogWriter {
                     run.progress = Progress::Open(dialect);
                 }
                 if settled {
-                    run.settled = appended.generation;
+                    run.settled = appended.sequence;
                 }
             });
         }
@@ -271,7 +271,7 @@ impl LogWriter {
         let pending = pending.map(Event::ArtifactUpdate);
         let idle = leaves_idle(&request.events);
         Append {
-            after: self.generation,
+            after: self.sequence,
             lease: match self.epoch {
                 _ if request.seizes => store_handle.seize(),
                 Some(epoch) => Lease::Held { epoch },

@@ -214,7 +214,7 @@ impl Engine {
         }
         let id = from.task.clone();
         let updates = self
-            .follow(id, None, from.generation, context, TaskState::is_settled)
+            .follow(id, None, from.sequence, context, TaskState::is_settled)
             .await?;
         let mut updates = std::pin::pin!(updates);
         while let Some(Ok(update)) = updates.next().await {

@@ -37,7 +37,7 @@ pub(crate) enum Outcome {
 #[derive(Clone, Debug)]
 pub(crate) struct LogPosition {
     pub(crate) task: TaskId,
-    pub(crate) generation: u64,
+    pub(crate) sequence: u64,
     pub(crate) dialect: Dialect,
     /// `true` if the task was settled there.
     pub(crate) is_settled: bool,
@@ -47,7 +47,7 @@ impl From<&Snapshot> for LogPosition {
     fn from(snapshot: &Snapshot) -> Self {
         Self {
             task: snapshot.task.id.clone(),
-            generation: snapshot.generation,
+            sequence: snapshot.sequence,
             dialect: snapshot.dialect,
             is_settled: snapshot.task.status.state.is_settled(),
         }
@@ -102,7 +102,7 @@ impl Accepted {
         match writer.run_state().is(|run| run.progress.clone()) {
             Progress::Open(dialect) => Ok(Outcome::Task(LogPosition {
                 task: writer.task_id().clone(),
-                generation: 1,
+                sequence: 1,
                 dialect,
                 is_settled: false,
             })),

@@ -21,7 +21,7 @@ pub(crate) struct RunState {
     pub(crate) progress: Progress,
     /// Number of times that the agent let waiting callers go.
     pub(crate) detached: u64,
-    /// Sequence number (`generation`) at which the task was last settled here; 0 if it was not.
+    /// Sequence number at which the task was last settled here; 0 if it was not.
     pub(crate) settled: u64,
     /// The correlation id of a failure of the store, for as long as that keeps the end of a turn from being
     /// written.

@@ -63,7 +63,7 @@ impl TaskWriter {
         known: &Snapshot,
     ) -> Self {
         Self::new(store_handle, owner, &known.task, |active| {
-            LogWriter::at(active, known.generation)
+            LogWriter::at(active, known.sequence)
         })
     }
 
@@ -331,7 +331,7 @@ impl TaskWriter {
             ..AppendRequest::of(events)
         };
         log.write(request.into(), &self.kept).await?;
-        Ok(log.generation())
+        Ok(log.sequence())
     }
 
     /// Writes a step on the way to an answer, if steps are kept.

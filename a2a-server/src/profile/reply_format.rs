@@ -153,13 +153,13 @@ fn plain(update: Result<Update, Error>) -> Option<Result<Update, Error>> {
     if let Event::Task(task) = &mut event {
         hide_steps(task);
     }
-    Some(Ok(Update::new(event, update.generation)))
+    Some(Ok(Update::new(event, update.sequence)))
 }
 
 /// Writes one update as events: its place in the log belongs to the last of them.
 fn written(writer: &mut StreamWriter, update: Result<Update, Error>) -> Vec<Result<Update, Error>> {
     let Update {
-        event, generation, ..
+        event, sequence, ..
     } = match update {
         Ok(update) => update,
         Err(error) => {
@@ -172,7 +172,7 @@ fn written(writer: &mut StreamWriter, update: Result<Update, Error>) -> Vec<Resu
     };
     let events = writer.write(event.into_event());
     let last = events.len().saturating_sub(1);
-    let place = |index: usize| generation.filter(|_| index == last);
+    let place = |index: usize| sequence.filter(|_| index == last);
     let updates = events
         .into_iter()
         .enumerate()

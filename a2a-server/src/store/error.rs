@@ -16,7 +16,7 @@ pub enum StoreError {
     #[error("the message was received before")]
     Received,
     /// The log has gone on: read it again.
-    #[error("the log ends at generation {0}")]
+    #[error("the log ends at sequence number {0}")]
     Behind(u64),
     /// Another writer took the lease.
     #[error("the lease was taken by somebody else")]

@@ -42,14 +42,14 @@ pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement
 /// Keeps the logs of tasks.
 ///
 /// Every method about one task takes its owner: a task of another owner is not found. A log is only ever
-/// appended to; its length is the task's *generation*. A durable store has written an
+/// appended to; its length is the task's *sequence number*. A durable store has written an
 /// effect before its method returns.
 ///
 /// A server makes its additions to a log one after the other, and waits for the end of each even if its own
 /// caller is gone. Other calls may be dropped at any time. A task holds at most 1,000 messages of its caller, 64 MiB
 /// of events, 1 MiB more of those that end it, and 16 webhooks of 64 KiB.
 pub trait Store: Send + Sync + 'static {
-    /// Begins the log of a new task with the task itself, generation 1, and what has happened to it
+    /// Begins the log of a new task with the task itself, sequence number 1, and what has happened to it
     /// since, and leases it: epoch 1. All of that or nothing.
     ///
     /// Errors: [`StoreError::TaskExists`], [`StoreError::Received`], [`StoreError::Full`],
@@ -62,7 +62,7 @@ pub trait Store: Send + Sync + 'static {
 
     /// Adds events to a log, all or none.
     ///
-    /// Errors: [`StoreError::NoTask`]; [`StoreError::Behind`] if the log does not end at the generation
+    /// Errors: [`StoreError::NoTask`]; [`StoreError::Behind`] if the log does not end at the sequence number
     /// that the writer knows; [`StoreError::Fenced`] and [`StoreError::Leased`] if another writer has the
     /// lease; [`StoreError::Illegal`] if an event cannot happen to the task as it stands;
     /// [`StoreError::Received`]; [`StoreError::TooManyMessages`], [`StoreError::TooManyArtifacts`],
@@ -81,16 +81,16 @@ pub trait Store: Send + Sync + 'static {
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>>;
 
-    /// Returns the events after a sequence number (`generation`), in order: all of them, or the first ones,
+    /// Returns the events after a sequence number, in order: all of them, or the first ones,
     /// never none if there are any.
     fn events_after<'a>(
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-        generation: u64,
+        sequence: u64,
     ) -> BoxFuture<'a, Result<Tail, StoreError>>;
 
-    /// Returns the log's last sequence number (`generation`).
+    /// Returns the log's last sequence number.
     ///
     /// Errors: [`StoreError::NoTask`].
     fn head<'a>(
@@ -102,7 +102,7 @@ pub trait Store: Send + Sync + 'static {
     /// The hub that this store wakes: when it has stored an addition to a log, and when it has removed a task.
     fn wake_hub(&self) -> &WakeHub;
 
-    /// Returns a watch of the log's last sequence number (`generation`); closed when the task is gone. It is woken
+    /// Returns a watch of the log's last sequence number; closed when the task is gone. It is woken
     /// by the store's [`wake_hub`](Self::wake_hub).
     ///
     /// Errors: [`StoreError::NoTask`].

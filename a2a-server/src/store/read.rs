@@ -11,14 +11,14 @@ use a2a_types::{
 
 use super::{Owner, TaskShare};
 
-/// A task at a sequence number (`generation`) of its log.
+/// A task at a sequence number of its log.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Snapshot {
     /// The task, shared with a store that keeps it so.
     pub task: Arc<Task>,
     /// The length of its log.
-    pub generation: u64,
+    pub sequence: u64,
     /// Protocol version in which it was created.
     pub dialect: Dialect,
     /// Checkpoint of the agent, for a turn that resumes after a crash.
@@ -28,11 +28,11 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Makes the snapshot of a task at a generation, without a checkpoint.
-    pub fn new(task: Arc<Task>, generation: u64, dialect: Dialect) -> Self {
+    /// Makes the snapshot of a task at a sequence number, without a checkpoint.
+    pub fn new(task: Arc<Task>, sequence: u64, dialect: Dialect) -> Self {
         Self {
             task,
-            generation,
+            sequence,
             dialect,
             checkpoint: None,
             share: TaskShare::default(),
@@ -40,7 +40,7 @@ impl Snapshot {
     }
 }
 
-/// Events of a log after a sequence number (`generation`).
+/// Events of a log after a sequence number.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Tail {
@@ -55,16 +55,16 @@ pub enum Tail {
 #[non_exhaustive]
 pub struct Logged {
     /// Its sequence number in the log.
-    pub generation: u64,
+    pub sequence: u64,
     /// The event, shared by all its readers.
     pub event: SharedEvent,
 }
 
 impl Logged {
     /// Makes the event at a place of a log.
-    pub fn new(generation: u64, event: impl Into<SharedEvent>) -> Self {
+    pub fn new(sequence: u64, event: impl Into<SharedEvent>) -> Self {
         Self {
-            generation,
+            sequence,
             event: event.into(),
         }
     }
@@ -214,7 +214,7 @@ pub struct Notification {
     /// Protocol version in which the webhook was asked for.
     pub dialect: Dialect,
     /// Sequence number of the event in the log of the task.
-    pub generation: u64,
+    pub sequence: u64,
     /// Number of earlier attempts.
     pub attempt: u32,
     /// The trace that the event belongs to.
@@ -227,13 +227,13 @@ impl Notification {
         owner: Owner,
         config: TaskPushNotificationConfig,
         dialect: Dialect,
-        generation: u64,
+        sequence: u64,
     ) -> Self {
         Self {
             owner,
             config,
             dialect,
-            generation,
+            sequence,
             attempt: 0,
             trace: None,
         }

@@ -45,9 +45,9 @@ impl<S: Store> Store for Timed<S> {
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-        generation: u64,
+        sequence: u64,
     ) -> BoxFuture<'a, Result<Tail, StoreError>> {
-        timed("events_after", self.0.events_after(owner, task, generation))
+        timed("events_after", self.0.events_after(owner, task, sequence))
     }
 
     fn head<'a>(

@@ -18,7 +18,7 @@ type Key = (Owner, TaskId);
 impl WakeHub {
     /// Tells those that follow a task that its log has so many entries, which are stored. A lower number than they
     /// know already tells them nothing.
-    pub fn wake(&self, owner: &Owner, task: &TaskId, generation: u64) {
+    pub fn wake(&self, owner: &Owner, task: &TaskId, sequence: u64) {
         let mut watched = self.lock();
         // Most stores are not followed most of the time.
         if watched.is_empty() {
@@ -33,8 +33,8 @@ impl WakeHub {
             return;
         }
         sender.send_if_modified(|known| {
-            let newer = generation > *known;
-            *known = generation.max(*known);
+            let newer = sequence > *known;
+            *known = sequence.max(*known);
             newer
         });
     }

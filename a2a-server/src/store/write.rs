@@ -74,7 +74,7 @@ impl NewTask {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Append {
-    /// The generation that the writer knows: the log must end there.
+    /// The sequence number that the writer knows: the log must end there.
     pub after: u64,
     /// The writer's right to write.
     pub lease: Lease,
@@ -93,7 +93,7 @@ pub struct Append {
 }
 
 impl Append {
-    /// Makes the addition of these events after a generation, by the holder of the lease of this epoch.
+    /// Makes the addition of these events after a sequence number, by the holder of the lease of this epoch.
     pub fn held(after: u64, epoch: u64, events: Vec<Event>) -> Self {
         Self {
             after,
@@ -117,7 +117,7 @@ impl Append {
             .is_some_and(TaskState::is_terminal)
     }
 
-    /// Returns the generations of the events that webhooks are notified of: none without
+    /// Returns the sequence numbers of the events that webhooks are notified of: none without
     /// [`notify`](Self::notify), and no messages.
     pub fn notified(&self) -> Vec<u64> {
         let places = (self.after + 1..).zip(&self.events);
@@ -125,7 +125,7 @@ impl Append {
         let told = |event: &Event| self.notify && !silent(event);
         places
             .filter(|(_, event)| told(event))
-            .map(|(generation, _)| generation)
+            .map(|(sequence, _)| sequence)
             .collect()
     }
 }
@@ -160,15 +160,15 @@ pub enum Lease {
 #[non_exhaustive]
 pub struct Appended {
     /// The length of the log.
-    pub generation: u64,
+    pub sequence: u64,
     /// The epoch of the writer's lease.
     pub epoch: u64,
 }
 
 impl Appended {
     /// Makes the outcome of an append after which the log is so long, by the lease of this epoch.
-    pub const fn new(generation: u64, epoch: u64) -> Self {
-        Self { generation, epoch }
+    pub const fn new(sequence: u64, epoch: u64) -> Self {
+        Self { sequence, epoch }
     }
 }
 

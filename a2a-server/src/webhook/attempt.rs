@@ -1,7 +1,7 @@
 //! The span of an attempt to deliver.
 
 use a2a_transport::spans::{
-    ATTEMPT, GENERATION, HTTP_STATUS, OTEL_KIND, OTEL_STATUS, OUTCOME, TASK, WEBHOOK_DELIVERY,
+    ATTEMPT, HTTP_STATUS, OTEL_KIND, OTEL_STATUS, OUTCOME, SEQUENCE, TASK, WEBHOOK_DELIVERY,
 };
 use a2a_transport::{TraceContext, spans};
 use tracing::Span;
@@ -19,7 +19,7 @@ impl Attempt {
             WEBHOOK_DELIVERY,
             { OTEL_KIND } = "client",
             { TASK } = notification.config.task_id.as_str(),
-            { GENERATION } = notification.generation,
+            { SEQUENCE } = notification.sequence,
             { ATTEMPT } = notification.attempt,
             { OUTCOME } = Empty,
             { HTTP_STATUS } = Empty,

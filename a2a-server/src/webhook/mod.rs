@@ -1,7 +1,7 @@
 //! Notifications of webhooks: taken from the outbox, and delivered to permitted receivers.
 //!
 //! ```text
-//! Store ── notifications ──► Outbox ── in its webhook's generation ──► Courier
+//! Store ── notifications ──► Outbox ── in its webhook's sequence ──► Courier
 //!                              ▲                                          │ guard: may it be called?
 //!                              │ delivered, later, gone                   │ dial: resolved once
 //!                              └───────────────── Outcome ◄───────────────┘ one attempt, 15 s

@@ -133,7 +133,7 @@ impl Outbox {
             tracing::warn!(%task, error, "could not note what became of a notification");
         }
         let (task, took) = (&notification.config.task_id, begun.elapsed());
-        tracing::debug!(%task, generation = notification.generation, ?settlement, ?took, "a notification");
+        tracing::debug!(%task, sequence = notification.sequence, ?settlement, ?took, "a notification");
     }
 
     /// One attempt to deliver, as part of the trace that the event belongs to.
@@ -247,10 +247,10 @@ impl Outbox {
         let Notification {
             owner,
             config,
-            generation,
+            sequence,
             ..
         } = notification;
-        let before = generation.saturating_sub(1);
+        let before = sequence.saturating_sub(1);
         let later = self
             .store
             .events_after(owner, &config.task_id, before)
@@ -258,7 +258,7 @@ impl Outbox {
         Ok(match later {
             Tail::Events(events) => events
                 .into_iter()
-                .find(|logged| logged.generation == *generation)
+                .find(|logged| logged.sequence == *sequence)
                 .map(|logged| logged.event.into_event()),
             Tail::Unknown => None,
         })
@@ -341,11 +341,11 @@ fn delivery_id(notification: &Notification) -> String {
     let Notification {
         owner,
         config,
-        generation,
+        sequence,
         ..
     } = notification;
     let of = (owner.principal.name(), owner.tenant.as_deref());
-    let place = serde_json::json!([of, config.task_id, config.id, generation]);
+    let place = serde_json::json!([of, config.task_id, config.id, sequence]);
     let id = Uuid::new_v5(&Uuid::NAMESPACE_OID, place.to_string().as_bytes());
     format!("msg_{}", id.simple())
 }

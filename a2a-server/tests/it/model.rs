@@ -2,7 +2,7 @@
 //!
 //! A scheduler that draws every order from a seed, shuttle's, decides at each step who goes on. The
 //! store is the real one in memory; a step is one call of it, with a chance for everybody else before
-//! and after. So this is about the protocol of the seam: whether a generation that must match, a
+//! and after. So this is about the protocol of the seam: whether a sequence number that must match, a
 //! lease with an epoch and a cursor on the log are enough, however calls interleave.
 //!
 //! Shuttle does not see the inside of a call: the store's locks are the standard library's, held for no
@@ -88,7 +88,7 @@ enum Story {
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,
-    /// The generation is looked at in one step, and the events are appended in another.
+    /// The sequence number is looked at in one step, and the events are appended in another.
     ChecksGenerationFirst,
     /// The epoch is looked at in one step, and the events are appended in another.
     ChecksEpochFirst,
@@ -125,13 +125,13 @@ async fn tell(story: Story, fault: Fault) {
     }
     let log = scene.read(1).await;
     let mut done = scene.done();
-    done.sort_by_key(|did| (did.generation, did.epoch));
-    let event = |did: &Did| Some((did.generation, did.event.clone()?));
+    done.sort_by_key(|did| (did.sequence, did.epoch));
+    let event = |did: &Did| Some((did.sequence, did.event.clone()?));
     let acknowledged: Vec<_> = done.iter().filter_map(event).collect();
     assert_eq!(acknowledged, log, "what was acknowledged is the log");
-    let generations = log.iter().map(|(generation, _)| *generation);
-    let numbered = generations.eq(2..log.len() as u64 + 2);
-    assert!(numbered, "no generation is missing: {log:?}");
+    let sequences = log.iter().map(|(sequence, _)| *sequence);
+    let numbered = sequences.eq(2..log.len() as u64 + 2);
+    assert!(numbered, "no sequence number is missing: {log:?}");
     let ends: Vec<_> = log.iter().filter(|(_, event)| ends(event)).collect();
     assert_eq!(
         ends,
@@ -148,7 +148,7 @@ async fn tell(story: Story, fault: Fault) {
 
 /// An append that was acknowledged to a writer, if only of a lease.
 struct Did {
-    generation: u64,
+    sequence: u64,
     epoch: u64,
     event: Option<Event>,
 }
@@ -160,7 +160,7 @@ async fn work(scene: Scene, mut known: u64, epoch: u64, mut events: Vec<Event>) 
         let append = Append::held(known, epoch, vec![event.clone()]);
         match scene.append(append).await {
             Ok(appended) => {
-                known = appended.generation;
+                known = appended.sequence;
                 events.pop();
             }
             Err(StoreError::Behind(end)) => known = end,
@@ -198,7 +198,7 @@ async fn cancel(scene: Scene, name: &'static str) {
 async fn take_over(scene: Scene, name: &'static str) {
     if let Some(taken) = seize(&scene, name, Vec::new()).await {
         let rest = vec![chunk(name), status(TaskState::Completed)];
-        work(scene, taken.generation, taken.epoch, rest).await;
+        work(scene, taken.sequence, taken.epoch, rest).await;
     }
 }
 
@@ -215,16 +215,16 @@ async fn follow(scene: Scene) -> Vec<(u64, Event)> {
                 changes.changed().await.expect("the task is there");
             }
         } else {
-            let grown = changes.wait_for(|generation| *generation > after);
+            let grown = changes.wait_for(|sequence| *sequence > after);
             drop(grown.await.expect("the task is there"));
         }
         let read = scene.read(after).await;
         assert!(!read.is_empty(), "who is woken finds something");
-        for (generation, event) in read {
-            assert_eq!(generation, after + 1, "events come in order, each once");
-            after = generation;
+        for (sequence, event) in read {
+            assert_eq!(sequence, after + 1, "events come in order, each once");
+            after = sequence;
             let is_last = ends(&event);
-            seen.push((generation, event));
+            seen.push((sequence, event));
             if is_last {
                 return seen;
             }
@@ -271,7 +271,7 @@ impl Scene {
         yield_now().await;
         let appended = self.append_now(append).await?;
         self.done.lock().expect(UNSHARED).push(Did {
-            generation: appended.generation,
+            sequence: appended.sequence,
             epoch: appended.epoch,
             event,
         });
@@ -290,21 +290,21 @@ impl Scene {
                 if end != append.after {
                     return Err(StoreError::Behind(end));
                 }
-                let generation = end + append.events.len() as u64;
+                let sequence = end + append.events.len() as u64;
                 append.after = self.look().await.0;
                 let appended = self.store.append(&self.owner, &self.task, append).await?;
-                return Ok(Appended::new(generation, appended.epoch));
+                return Ok(Appended::new(sequence, appended.epoch));
             }
             (Fault::ChecksEpochFirst, &Lease::Held { epoch }) => {
                 let probe = Append::held(append.after, epoch, Vec::new());
                 self.store.append(&self.owner, &self.task, probe).await?;
                 yield_now().await;
                 let appended = self.append_unfenced(append).await?;
-                return Ok(Appended::new(appended.generation, epoch));
+                return Ok(Appended::new(appended.sequence, epoch));
             }
             (Fault::WakesFirst, _) => {
-                let generation = append.after + append.events.len() as u64;
-                self.early.send_replace(generation);
+                let sequence = append.after + append.events.len() as u64;
+                self.early.send_replace(sequence);
                 yield_now().await;
             }
             _ => {}
@@ -330,7 +330,7 @@ impl Scene {
         let snapshot = self.store.snapshot(&self.owner, &self.task).await;
         let snapshot = snapshot.ok().flatten().expect("the task is there");
         yield_now().await;
-        (snapshot.generation, snapshot.task.status.state)
+        (snapshot.sequence, snapshot.task.status.state)
     }
 
     async fn watch(&self) -> watch::Receiver<u64> {
@@ -357,7 +357,7 @@ impl Scene {
         match tail {
             Ok(Tail::Events(events)) => events
                 .into_iter()
-                .map(|logged| (logged.generation, Event::clone(&logged.event)))
+                .map(|logged| (logged.sequence, Event::clone(&logged.event)))
                 .collect(),
             other => panic!("{other:?}"),
         }

@@ -99,7 +99,7 @@ impl Rewrite {
                 self.conversation(&mut artifact.context_id);
             }
         }
-        Ok(Update::new(event, update.generation))
+        Ok(Update::new(event, update.sequence))
     }
 
     fn task(&mut self, task: &mut Task) -> Result<(), Error> {
@@ -210,8 +210,8 @@ pub(super) fn begun(first: Update) -> impl Iterator<Item = Update> {
         Event::Task(_) | Event::Message(_) => (first, None),
         Event::StatusUpdate(update) => {
             let head = task(&update.task_id, &update.context_id, update.status.clone());
-            let generation = first.generation;
-            (Update { generation, ..head }, None)
+            let sequence = first.sequence;
+            (Update { sequence, ..head }, None)
         }
         Event::ArtifactUpdate(update) => {
             let status = TaskStatus::from(TaskState::Working);

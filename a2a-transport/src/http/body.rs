@@ -190,7 +190,7 @@ impl Told {
         self.ready.reserve(INITIAL_CAPACITY);
         for (index, line) in lines.iter().enumerate() {
             // An event that became several is only seen when its last line is.
-            let id = update.generation.filter(|_| numbered && index == last);
+            let id = update.sequence.filter(|_| numbered && index == last);
             let name = line.name.filter(|_| self.named);
             sse::encode_into(&mut self.ready, id, name, |json| line.write(json));
         }

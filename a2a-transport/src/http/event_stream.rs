@@ -97,7 +97,7 @@ impl EventStream {
     }
 
     fn read(&mut self, event: ServerSentEvent) -> Result<Update, Error> {
-        let generation = event.id.as_deref().and_then(|id| id.parse().ok());
+        let sequence = event.id.as_deref().and_then(|id| id.parse().ok());
         let read = match self.reader.read(&event.data) {
             // The connection has ended within this event.
             Err(Error::Malformed(_)) if self.broken_off => Err(Error::Unfinished),
@@ -113,7 +113,7 @@ impl EventStream {
             || read
                 .as_ref()
                 .is_ok_and(|read| is_last_word(&read.value.event));
-        Ok(Update::new(trace(read?).event, generation))
+        Ok(Update::new(trace(read?).event, sequence))
     }
 }
 

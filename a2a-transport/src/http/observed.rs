@@ -11,8 +11,8 @@ use tracing::{Instrument, Span};
 
 use crate::metric::{self, OTHER, Raised};
 use crate::spans::{
-    BINDING, DIALECT, ERROR_TYPE, GENERATION, HTTP_STATUS, OPERATION, OTEL_KIND, OTEL_STATUS,
-    OUTCOME, RPC_SYSTEM, SERVER_REQUEST, TASK,
+    BINDING, DIALECT, ERROR_TYPE, HTTP_STATUS, OPERATION, OTEL_KIND, OTEL_STATUS, OUTCOME,
+    RPC_SYSTEM, SEQUENCE, SERVER_REQUEST, TASK,
 };
 use crate::{Answer, Binding, Envelope, TraceContext, Update, spans};
 
@@ -29,8 +29,8 @@ pub(super) struct Observed {
     task_is_told: bool,
     /// `true` once the span has the version, which it has as soon as no other can come of it.
     dialect_is_told: bool,
-    /// Sequence number (`generation`) of the last event that was sent.
-    generation: Option<u64>,
+    /// Sequence number of the last event that was sent.
+    sequence: Option<u64>,
     outcome: Outcome,
     span: Span,
     /// Start of the request, until its duration is recorded.
@@ -61,7 +61,7 @@ impl Observed {
             { OPERATION } = Empty,
             { DIALECT } = Empty,
             { TASK } = Empty,
-            { GENERATION } = Empty,
+            { SEQUENCE } = Empty,
             { OUTCOME } = Empty,
             { ERROR_TYPE } = Empty,
             { HTTP_STATUS } = Empty,
@@ -74,7 +74,7 @@ impl Observed {
             operation: None,
             task_is_told: false,
             dialect_is_told: false,
-            generation: None,
+            sequence: None,
             outcome: Outcome::Abandoned,
             span,
             begun: Some(Instant::now()),
@@ -159,7 +159,7 @@ impl Observed {
 
     /// Records an event that is sent.
     pub(super) fn told(&mut self, update: &Update) {
-        self.generation = update.generation.or(self.generation);
+        self.sequence = update.sequence.or(self.sequence);
         if let Some(task) = update.event.task_id() {
             self.about(task);
         }
@@ -216,8 +216,8 @@ impl Drop for Observed {
             self.settled(dialect);
         }
         let span = &self.span;
-        if let Some(generation) = self.generation {
-            span.record(GENERATION, generation);
+        if let Some(sequence) = self.sequence {
+            span.record(SEQUENCE, sequence);
         }
         span.record(OUTCOME, self.outcome.as_str());
         if let Outcome::Failed(kind) = self.outcome {

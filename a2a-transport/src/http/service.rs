@@ -32,7 +32,7 @@ use crate::{Answer, Binding, BoxFuture, Call, Context, TraceContext, Transport};
 /// Serves a [`Transport`] over HTTP: a service for hyper and for tower.
 ///
 /// ```text
-/// POST {path}                                   JSON-RPC, any generation
+/// POST {path}                                   JSON-RPC, any version
 /// *    {path}/rest/…, {path}/…                  HTTP+JSON, 1.0 and (below v1) 0.3
 /// GET  /.well-known/jwks.json                   the keys of push notifications, also below {path}
 /// GET  /.well-known/agent.json, agent-card.json the public card (and /agent-card)

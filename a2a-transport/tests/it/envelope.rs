@@ -90,7 +90,7 @@ fn requests() {
     check_request(&latest, Some("1.0"), refused, refused);
     let latest = with(v2, "SubscribeToTask");
     check_request(&latest, Some("1.0"), Ok(None), Ok(None));
-    // The latest generation wants its header.
+    // The latest version wants its header.
     let get = with(&format!(r#"{v2}"id":1,"#), "GetTask");
     check_request(&get, None, Ok(Some("1")), Err(-32601));
     check_request(&get, Some("1.0"), Ok(Some("1")), Ok(Some("1")));

@@ -47,7 +47,7 @@ fn requests() {
             "send, 2 connections",
             "get, 2 connections",
             "get, by cache, 16 connections",
-            "send, by generation, 16 connections",
+            "send, by version, 16 connections",
             "send, by store, 64 connections",
             "send over HTTP/2, 4 connections, 64 at once",
         ],

@@ -59,8 +59,8 @@ fn cut() -> Error {
 
 fn stream(items: Vec<Result<Event, Error>>) -> Answer {
     let items = items.into_iter().map(|item| {
-        let generation = None;
-        item.map(|event| Update::new(event, generation))
+        let sequence = None;
+        item.map(|event| Update::new(event, sequence))
     });
     Answer::Stream(Box::pin(tokio_stream::iter(items)))
 }

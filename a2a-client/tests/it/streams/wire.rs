@@ -79,10 +79,7 @@ async fn a_peer_with_ids_goes_on_after_the_last() {
         let asked = peer.asked();
         let places = asked.iter().map(|asked| asked.last_event_id.as_deref());
         assert_eq!(places.collect::<Vec<_>>(), [None, Some("2"), Some("3")]);
-        assert_eq!(
-            (updates.reconnections(), updates.generation()),
-            (2, Some(5))
-        );
+        assert_eq!((updates.reconnections(), updates.sequence()), (2, Some(5)));
         assert!(
             matches!(updates.last_cut(), Some(Error::Unfinished)),
             "{dialect}"

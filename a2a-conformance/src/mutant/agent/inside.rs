@@ -305,7 +305,7 @@ fn without_task(update: Update) -> Update {
         }),
         event => event,
     };
-    Update::new(event, update.generation)
+    Update::new(event, update.sequence)
 }
 
 /// Stack trace that agents should keep to themselves.

@@ -146,10 +146,10 @@ impl Audit {
             let broken = promise.broken_by(&kept.task);
             self.lost
                 .extend(broken.map(|broken| format!("task {id}: {broken}")));
-            for (generation, said) in &promise.events {
-                let event = kept.events.get(generation).map(in_short);
+            for (sequence, said) in &promise.events {
+                let event = kept.events.get(sequence).map(in_short);
                 if event.as_ref() != Some(said) {
-                    let text = format!("task {id}: {generation} was {said:?}, is {event:?}");
+                    let text = format!("task {id}: {sequence} was {said:?}, is {event:?}");
                     self.lost.push(text);
                 }
             }

@@ -55,7 +55,7 @@ pub(crate) enum Fate {
 /// Reported state of a task.
 pub(crate) struct Promise {
     pub(crate) dialect: Dialect,
-    /// Events by sequence number (`generation`), in short.
+    /// Events by sequence number, in short.
     pub(crate) events: BTreeMap<u64, String>,
     /// Artifacts, in short.
     pub(crate) artifacts: BTreeMap<ArtifactId, String>,
@@ -109,15 +109,15 @@ impl Pages {
     }
 
     /// Records an event of a stream.
-    pub(crate) fn event(&mut self, event: &Event, generation: Option<u64>, dialect: Dialect) {
+    pub(crate) fn event(&mut self, event: &Event, sequence: Option<u64>, dialect: Dialect) {
         self.acknowledged += 1;
         if let Event::Task(task) = event {
             return self.task(task, dialect);
         }
         let Some(task) = event.task_id() else { return };
         let promise = self.promise(task, dialect);
-        if let Some(generation) = generation {
-            promise.events.insert(generation, in_short(event));
+        if let Some(sequence) = sequence {
+            promise.events.insert(sequence, in_short(event));
         }
         if let Some(status) = event.status() {
             promise.ends(status.state);

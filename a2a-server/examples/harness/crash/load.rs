@@ -129,12 +129,12 @@ impl Caller {
         };
         while let Some(event) = updates.next().await {
             let event = event.map_err(|_| Gone)?;
-            let generation = updates.generation();
+            let sequence = updates.sequence();
             let mut pages = self.journal.pages();
             if let Event::Task(task) = &event {
                 pages.answered(&id, Fate::Task(task.id.clone()));
             }
-            pages.event(&event, generation, self.dialect);
+            pages.event(&event, sequence, self.dialect);
         }
         Ok(())
     }

@@ -42,7 +42,7 @@ pub(crate) struct Options {
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  cargo xtask cuts                                      200 tasks, three generations, two stores
+  cargo xtask cuts                                      200 tasks, three sequences, two stores
   cargo xtask cuts --tasks 20 --at-once 1 --seed 7      one after the other
   cargo xtask cuts --client                             500 cuts to a task, which the client survives";
 
@@ -215,7 +215,7 @@ async fn follow(
     let mut follower = Follower::default();
     let whole = async {
         while !follower.ended {
-            let place = follower.task.clone().zip(follower.generation);
+            let place = follower.task.clone().zip(follower.sequence);
             let updates = match place {
                 // Sent again, it is the same message.
                 None => client.stream(request.clone()).await,
@@ -258,8 +258,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Default)]
 struct Follower {
     task: Option<TaskId>,
-    /// Sequence number (`generation`) of the last event.
-    generation: Option<u64>,
+    /// Sequence number of the last event.
+    sequence: Option<u64>,
     /// The number that comes next.
     next: u64,
     ended: bool,
@@ -269,10 +269,10 @@ struct Follower {
 impl Follower {
     /// Reads one stream for as long as it lasts.
     async fn read(&mut self, mut updates: Updates) -> Result<(), Failure> {
-        let resumed = self.generation.is_some();
+        let resumed = self.sequence.is_some();
         while let Some(event) = updates.next().await {
             match event {
-                Ok(event) => self.hear(&event, updates.generation(), resumed)?,
+                Ok(event) => self.hear(&event, updates.sequence(), resumed)?,
                 Err(Error::Agent(error)) => return Err(error.into()),
                 Err(_) => break,
             }
@@ -280,24 +280,19 @@ impl Follower {
         Ok(())
     }
 
-    fn hear(
-        &mut self,
-        event: &Event,
-        generation: Option<u64>,
-        resumed: bool,
-    ) -> Result<(), Failure> {
+    fn hear(&mut self, event: &Event, sequence: Option<u64>, resumed: bool) -> Result<(), Failure> {
         self.found.events += 1;
-        let generation = generation.ok_or("an event without an id")?;
+        let sequence = sequence.ok_or("an event without an id")?;
         // A follower that has missed nothing receives the current task when it comes back.
-        if matches!(event, Event::Task(_)) && self.generation == Some(generation) {
+        if matches!(event, Event::Task(_)) && self.sequence == Some(sequence) {
             self.found.repeats += 1;
             return Ok(());
         }
-        if self.generation.is_some_and(|last| generation <= last) {
+        if self.sequence.is_some_and(|last| sequence <= last) {
             self.found.disorder += 1;
-            self.remark(format!("{generation} came after {:?}", self.generation));
+            self.remark(format!("{sequence} came after {:?}", self.sequence));
         }
-        self.generation = Some(generation);
+        self.sequence = Some(sequence);
         self.task = event.task_id().cloned();
         if let Some(status) = event.status() {
             if self.ended {

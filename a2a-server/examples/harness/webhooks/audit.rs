@@ -149,7 +149,7 @@ impl Promise {
     fn from(&self, kept: &Kept) -> usize {
         let last = |wanted: &dyn Fn(&Event) -> bool| {
             let mut found = kept.events.iter().filter(|(_, event)| wanted(event));
-            found.next_back().map(|(generation, _)| *generation)
+            found.next_back().map(|(sequence, _)| *sequence)
         };
         let before = match &self.since {
             Since::Beginning | Since::Step(0) => Some(0),
@@ -163,8 +163,8 @@ impl Promise {
         };
         // A message that never came changes nothing.
         let before = before.unwrap_or(u64::MAX);
-        let earlier = kept.events.iter().filter(|(generation, event)| {
-            **generation <= before && !matches!(event, Event::Message(_))
+        let earlier = kept.events.iter().filter(|(sequence, event)| {
+            **sequence <= before && !matches!(event, Event::Message(_))
         });
         earlier.count()
     }

@@ -76,7 +76,7 @@ impl Log {
             .collect()
     }
 
-    pub(super) fn generation(&self) -> u64 {
+    pub(super) fn sequence(&self) -> u64 {
         self.events.len() as u64 + 1
     }
 
@@ -85,8 +85,8 @@ impl Log {
         if self.is_forgotten {
             return Err(StoreError::NoTask);
         }
-        if append.after != self.generation() {
-            return Err(StoreError::Behind(self.generation()));
+        if append.after != self.sequence() {
+            return Err(StoreError::Behind(self.sequence()));
         }
         let held_lease = self.held_lease.next(&append.lease)?;
         let (messages, bytes) = limits::Growth::of(&append).admit(self.messages, self.bytes)?;
@@ -156,10 +156,10 @@ impl Log {
         wanted.then(|| Place::at(&self.task.id, self.status()))
     }
 
-    pub(super) fn after(&self, generation: u64) -> Tail {
-        let Some(seen) = generation
+    pub(super) fn after(&self, sequence: u64) -> Tail {
+        let Some(seen) = sequence
             .checked_sub(1)
-            .filter(|_| generation <= self.generation())
+            .filter(|_| sequence <= self.sequence())
         else {
             return Tail::Unknown;
         };

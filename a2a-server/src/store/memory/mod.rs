@@ -107,7 +107,7 @@ impl MemoryStore {
         drop(forgotten);
         let mut log = lock(&record.log);
         log.add(append)?;
-        let appended = Appended::new(log.generation(), log.held_lease.epoch);
+        let appended = Appended::new(log.sequence(), log.held_lease.epoch);
         if !told.is_empty() {
             self.enqueue(&record.key, &log.webhooks(), &told, &trace);
         }
@@ -118,7 +118,7 @@ impl MemoryStore {
         drop(receipts);
         lock(&self.task_table).note(&record);
         // Stored before anyone is woken.
-        self.wake_hub.wake(owner, task, appended.generation);
+        self.wake_hub.wake(owner, task, appended.sequence);
         Ok(appended)
     }
 
@@ -184,8 +184,8 @@ impl MemoryStore {
     ) {
         for config in webhooks {
             let mut outbox = lock(&self.outbox);
-            for generation in told {
-                let place = (owner.clone(), task.clone(), config.clone(), *generation);
+            for sequence in told {
+                let place = (owner.clone(), task.clone(), config.clone(), *sequence);
                 outbox.put(place, trace.clone());
             }
         }
@@ -272,7 +272,7 @@ impl MemoryStore {
     /// Returns these notifications, as the sender takes them.
     fn describe(&self, queued: Vec<QueuedNotification>) -> Vec<Notification> {
         let notification = |queued: QueuedNotification| {
-            let (owner, task, config, generation) = queued.place;
+            let (owner, task, config, sequence) = queued.place;
             let record = self.record(&owner, &task).ok()?;
             let configs = &lock(&record.log).configs;
             let (config, dialect) = configs
@@ -282,7 +282,7 @@ impl MemoryStore {
             Some(Notification {
                 attempt: queued.attempt,
                 trace: queued.trace,
-                ..Notification::new(owner, config, dialect, generation)
+                ..Notification::new(owner, config, dialect, sequence)
             })
         };
         queued.into_iter().filter_map(notification).collect()
@@ -325,7 +325,7 @@ impl Store for MemoryStore {
             let mut log = lock(&record.log);
             Snapshot {
                 checkpoint: log.checkpoint.clone(),
-                ..Snapshot::new(log.task(), log.generation(), record.dialect)
+                ..Snapshot::new(log.task(), log.sequence(), record.dialect)
             }
         });
         done(Ok(snapshot))
@@ -335,10 +335,10 @@ impl Store for MemoryStore {
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-        generation: u64,
+        sequence: u64,
     ) -> BoxFuture<'a, Result<Tail, StoreError>> {
         let record = self.record(owner, task);
-        done(record.map(|record| lock(&record.log).after(generation)))
+        done(record.map(|record| lock(&record.log).after(sequence)))
     }
 
     fn head<'a>(
@@ -347,7 +347,7 @@ impl Store for MemoryStore {
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<u64, StoreError>> {
         let record = self.record(owner, task);
-        done(record.map(|record| lock(&record.log).generation()))
+        done(record.map(|record| lock(&record.log).sequence()))
     }
 
     fn wake_hub(&self) -> &WakeHub {
@@ -439,11 +439,11 @@ impl Store for MemoryStore {
         let Notification {
             owner,
             config,
-            generation,
+            sequence,
             ..
         } = notification;
         let (task, config) = (config.task_id.clone(), config.id.clone());
-        let place = (owner.clone(), task, config, *generation);
+        let place = (owner.clone(), task, config, *sequence);
         lock(&self.outbox).settle(&place, settlement);
         done(Ok(()))
     }

@@ -19,7 +19,7 @@ pub(super) struct Outbox {
 
 type Webhook = (Owner, TaskId, ConfigId);
 
-/// A webhook and the sequence number (`generation`) of an event.
+/// A webhook and the sequence number of an event.
 pub(super) type Place = (Owner, TaskId, ConfigId, u64);
 
 #[derive(Debug)]
@@ -44,9 +44,9 @@ impl Row {
         limits::size_of_notification(self.trace.as_ref())
     }
 
-    fn queued(&self, (owner, task, config): &Webhook, generation: u64) -> QueuedNotification {
+    fn queued(&self, (owner, task, config): &Webhook, sequence: u64) -> QueuedNotification {
         QueuedNotification {
-            place: (owner.clone(), task.clone(), config.clone(), generation),
+            place: (owner.clone(), task.clone(), config.clone(), sequence),
             attempt: self.attempt,
             trace: self.trace.clone(),
         }
@@ -59,7 +59,7 @@ impl Outbox {
     }
 
     pub(super) fn put(&mut self, place: Place, trace: Option<TraceContext>) {
-        let (webhook, generation) = split(place);
+        let (webhook, sequence) = split(place);
         let row = Row {
             attempt: 0,
             trace,
@@ -68,7 +68,7 @@ impl Outbox {
         };
         let rows = self.webhooks.entry(webhook).or_default();
         self.bytes += row.bytes();
-        if let Some(before) = rows.insert(generation, row) {
+        if let Some(before) = rows.insert(sequence, row) {
             self.bytes -= before.bytes();
         }
     }
@@ -78,9 +78,9 @@ impl Outbox {
         let now = Instant::now();
         let first = |(webhook, rows): (_, &mut BTreeMap<u64, Row>)| {
             let mut waiting = rows.iter_mut().filter(|(_, row)| row.dead.is_none());
-            let (generation, row) = waiting.next().filter(|(_, row)| row.due <= now)?;
+            let (sequence, row) = waiting.next().filter(|(_, row)| row.due <= now)?;
             row.due = now + term;
-            let queued = row.queued(webhook, *generation);
+            let queued = row.queued(webhook, *sequence);
             row.attempt += 1;
             Some(queued)
         };
@@ -89,20 +89,20 @@ impl Outbox {
     }
 
     pub(super) fn settle(&mut self, place: &Place, settlement: Settlement) {
-        let (webhook, generation) = split(place.clone());
+        let (webhook, sequence) = split(place.clone());
         let Some(rows) = self.webhooks.get_mut(&webhook) else {
             return;
         };
         match settlement {
             Settlement::Delivered => {
-                let gone = rows.remove(&generation);
+                let gone = rows.remove(&sequence);
                 self.bytes -= gone.as_ref().map_or(0, Row::bytes);
                 if rows.is_empty() {
                     self.webhooks.remove(&webhook);
                 }
             }
             Settlement::Later(pause) | Settlement::Untried(pause) => {
-                if let Some(row) = rows.get_mut(&generation) {
+                if let Some(row) = rows.get_mut(&sequence) {
                     row.due = Instant::now() + pause;
                     row.dead = None;
                     let untried = matches!(settlement, Settlement::Untried(_));
@@ -110,7 +110,7 @@ impl Outbox {
                 }
             }
             Settlement::GivenUp => {
-                if let Some(row) = rows.get_mut(&generation) {
+                if let Some(row) = rows.get_mut(&sequence) {
                     row.dead = Some(Instant::now());
                 }
             }
@@ -124,7 +124,7 @@ impl Outbox {
         // Those of one moment stay in the order of their places.
         dead.sort_by_key(|(.., row)| row.dead);
         let dead = dead.into_iter().take(limit);
-        dead.map(|(webhook, generation, row)| row.queued(webhook, generation))
+        dead.map(|(webhook, sequence, row)| row.queued(webhook, sequence))
             .collect()
     }
 
@@ -137,7 +137,7 @@ impl Outbox {
         let rows = self.webhooks.iter();
         rows.flat_map(|(webhook, rows)| {
             rows.iter()
-                .map(move |(generation, row)| (webhook, *generation, row))
+                .map(move |(sequence, row)| (webhook, *sequence, row))
         })
     }
 
@@ -162,6 +162,6 @@ impl Outbox {
     }
 }
 
-fn split((owner, task, config, generation): Place) -> (Webhook, u64) {
-    ((owner, task, config), generation)
+fn split((owner, task, config, sequence): Place) -> (Webhook, u64) {
+    ((owner, task, config), sequence)
 }

@@ -26,7 +26,7 @@ pub(super) fn get<T: rusqlite::types::FromSql>(
 /// A protocol version.
 pub(super) fn dialect(row: &Row<'_>, column: usize) -> Result<Dialect, StoreError> {
     let version: String = get(row, column)?;
-    let unknown = || StoreError::failed(format!("there is no generation `{version}`"));
+    let unknown = || StoreError::failed(format!("there is no protocol version `{version}`"));
     Dialect::from_version(&version).ok_or_else(unknown)
 }
 

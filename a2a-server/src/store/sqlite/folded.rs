@@ -18,14 +18,14 @@ pub(super) struct Folded {
     /// The task after the first `folded` entries of its log, shared with the callers that read it.
     pub(super) base: Arc<Task>,
     pub(super) folded: u64,
-    pub(super) generation: u64,
+    pub(super) sequence: u64,
     pub(super) state: TaskState,
     pub(super) dialect: Dialect,
     pub(super) checkpoint: Option<Arc<Object>>,
     pub(super) epoch: u64,
     pub(super) messages: usize,
     pub(super) bytes: usize,
-    /// Sequence number (`generation`) at which the task was last written as a whole.
+    /// Sequence number at which the task was last written as a whole.
     pub(super) written: u64,
     pub(super) has_configs: bool,
     /// The last events: all that are not folded, and some before.
@@ -47,9 +47,9 @@ impl Folded {
     /// Folds what is not folded.
     pub(super) fn fold(&mut self) {
         let folded = self.folded;
-        let later = |logged: &&Logged| logged.generation > folded;
+        let later = |logged: &&Logged| logged.sequence > folded;
         apply(&mut self.base, self.tail.iter().filter(later));
-        self.folded = self.tail.back().map_or(folded, |last| last.generation);
+        self.folded = self.tail.back().map_or(folded, |last| last.sequence);
     }
 
     /// Refuses events that give the task more artifacts than it may have.
@@ -61,7 +61,7 @@ impl Folded {
 
     fn unfolded(&self) -> impl Iterator<Item = &Logged> + Clone {
         let folded = self.folded;
-        let later = move |logged: &&Logged| logged.generation > folded;
+        let later = move |logged: &&Logged| logged.sequence > folded;
         self.tail.iter().filter(later)
     }
 
@@ -77,15 +77,15 @@ impl Folded {
 
     /// Becomes what the writer has made of a draft of it.
     pub(super) fn succeed(&mut self, later: Self) {
-        let (known, mut tail) = (self.generation, std::mem::take(&mut self.tail));
-        let first = later.tail.iter().find(|logged| logged.generation > known);
-        if first.is_none_or(|first| first.generation > known + 1) && later.generation > known {
+        let (known, mut tail) = (self.sequence, std::mem::take(&mut self.tail));
+        let first = later.tail.iter().find(|logged| logged.sequence > known);
+        if first.is_none_or(|first| first.sequence > known + 1) && later.sequence > known {
             // Too many at once to have them all.
             tail.clear();
         }
         let added = later.tail;
         *self = Self { tail, ..later };
-        for logged in added.into_iter().filter(|logged| logged.generation > known) {
+        for logged in added.into_iter().filter(|logged| logged.sequence > known) {
             self.remember(logged);
         }
         if self.unfolded().count() > SHORT {
@@ -109,20 +109,17 @@ impl Folded {
         self.tail.drain(..self.tail.len() - kept);
     }
 
-    /// Returns the events after a sequence number (`generation`), or `None` if some are not kept here.
-    pub(super) fn after(&self, generation: u64) -> Option<Tail> {
-        if generation == 0 || generation > self.generation {
+    /// Returns the events after a sequence number, or `None` if some are not kept here.
+    pub(super) fn after(&self, sequence: u64) -> Option<Tail> {
+        if sequence == 0 || sequence > self.sequence {
             return Some(Tail::Unknown);
         }
         let first = self
             .tail
             .front()
-            .map_or(self.generation + 1, |first| first.generation);
-        let later = self
-            .tail
-            .iter()
-            .filter(|logged| logged.generation > generation);
-        (first <= generation + 1).then(|| limits::Batch::of(later.cloned()))
+            .map_or(self.sequence + 1, |first| first.sequence);
+        let later = self.tail.iter().filter(|logged| logged.sequence > sequence);
+        (first <= sequence + 1).then(|| limits::Batch::of(later.cloned()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Format of a task's log in its table.
 //!
-//! An append is one row, or several of up to 16 events: an event a line, the key of a row the generation of
-//! its last. The log of a task begins with the task itself, generation 1.
+//! An append is one row, or several of up to 16 events: an event a line, the key of a row the sequence number of
+//! its last. The log of a task begins with the task itself, sequence number 1.
 
 use std::slice;
 

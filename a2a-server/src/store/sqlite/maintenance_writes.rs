@@ -80,11 +80,11 @@ impl WriteTransaction<'_> {
     ) -> Result<Vec<Notification>, StoreError> {
         let due = tables::due(self.connection, limit, self.now)?;
         for (seq, notification) in &due {
-            let (config, generation) = (&notification.config.id, notification.generation);
+            let (config, sequence) = (&notification.config.id, notification.sequence);
             self.execute(
                 "update push_outbox set attempt = attempt + 1, next_at = ?4, taken = 1
                  where task = ?1 and config_id = ?2 and generation = ?3",
-                params![seq, config.as_str(), generation as i64, self.until(term)],
+                params![seq, config.as_str(), sequence as i64, self.until(term)],
             )?;
         }
         Ok(due
@@ -97,7 +97,7 @@ impl WriteTransaction<'_> {
         &mut self,
         key: &Key,
         config: &ConfigId,
-        generation: u64,
+        sequence: u64,
         settlement: Settlement,
     ) -> Result<(), StoreError> {
         // A task that is gone has nothing to settle.
@@ -105,27 +105,27 @@ impl WriteTransaction<'_> {
             Err(StoreError::NoTask) => return Ok(()),
             seq => seq?,
         };
-        let generation = generation as i64;
+        let sequence = sequence as i64;
         match settlement {
             Settlement::Delivered => self.execute(
                 "delete from push_outbox where task = ?1 and config_id = ?2 and generation = ?3",
-                params![seq, config.as_str(), generation],
+                params![seq, config.as_str(), sequence],
             )?,
             Settlement::Later(pause) => self.execute(
                 "update push_outbox set next_at = ?4, dead = null, taken = 0
                  where task = ?1 and config_id = ?2 and generation = ?3",
-                params![seq, config.as_str(), generation, self.until(pause)],
+                params![seq, config.as_str(), sequence, self.until(pause)],
             )?,
             Settlement::Untried(pause) => self.execute(
                 "update push_outbox
                  set next_at = ?4, dead = null, attempt = max(attempt - 1, 0), taken = 0
                  where task = ?1 and config_id = ?2 and generation = ?3",
-                params![seq, config.as_str(), generation, self.until(pause)],
+                params![seq, config.as_str(), sequence, self.until(pause)],
             )?,
             Settlement::GivenUp => self.execute(
                 "update push_outbox set dead = ?4, taken = 0
                  where task = ?1 and config_id = ?2 and generation = ?3",
-                params![seq, config.as_str(), generation, self.now],
+                params![seq, config.as_str(), sequence, self.now],
             )?,
         };
         if matches!(settlement, Settlement::Delivered | Settlement::GivenUp) {

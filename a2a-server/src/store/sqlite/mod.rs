@@ -241,14 +241,14 @@ impl Store for SqliteStore {
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-        generation: u64,
+        sequence: u64,
     ) -> BoxFuture<'a, Result<Tail, StoreError>> {
         Box::pin(async move {
-            if let Some(tail) = self.shared.after(&key(owner, task), generation) {
+            if let Some(tail) = self.shared.after(&key(owner, task), sequence) {
                 return Ok(tail);
             }
             let (of, task) = (owner_text(owner), task.clone());
-            let read = move |connection: &_| tables::after(connection, &of, &task, generation);
+            let read = move |connection: &_| tables::after(connection, &of, &task, sequence);
             self.readers.run(read).await
         })
     }
@@ -259,8 +259,8 @@ impl Store for SqliteStore {
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<u64, StoreError>> {
         Box::pin(async move {
-            if let Some(generation) = self.shared.generation(&key(owner, task)) {
-                return Ok(generation);
+            if let Some(sequence) = self.shared.sequence(&key(owner, task)) {
+                return Ok(sequence);
             }
             let place = self.read(owner, task, tables::place).await?;
             Ok(place.ok_or(StoreError::NoTask)?.1)
@@ -379,10 +379,10 @@ impl Store for SqliteStore {
         notification: &'a Notification,
         settlement: Settlement,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let (config, generation) = (notification.config.clone(), notification.generation);
+        let (config, sequence) = (notification.config.clone(), notification.sequence);
         let (key, id) = (key(&notification.owner, &config.task_id), config.id);
         let settle = move |transaction: &mut WriteTransaction<'_>| {
-            transaction.settle(&key, &id, generation, settlement)
+            transaction.settle(&key, &id, sequence, settlement)
         };
         Box::pin(self.writer.run(settle))
     }

@@ -47,13 +47,13 @@ impl Shared {
         let mut recent = lock(&self.recent);
         let mut longer = Vec::new();
         for (key, later) in written {
-            longer.push((key.clone(), later.generation));
+            longer.push((key.clone(), later.sequence));
             recent.put(key, later);
         }
         let spent = recent.make_room();
         drop(recent);
-        for ((owner, task), generation) in &longer {
-            self.wake_hub.wake(owner, task, *generation);
+        for ((owner, task), sequence) in &longer {
+            self.wake_hub.wake(owner, task, *sequence);
         }
         spent
     }
@@ -66,12 +66,12 @@ impl Shared {
         Some(draft.into())
     }
 
-    pub(super) fn after(&self, key: &Key, generation: u64) -> Option<Tail> {
-        lock(&self.recent).tasks.get(key)?.after(generation)
+    pub(super) fn after(&self, key: &Key, sequence: u64) -> Option<Tail> {
+        lock(&self.recent).tasks.get(key)?.after(sequence)
     }
 
-    pub(super) fn generation(&self, key: &Key) -> Option<u64> {
-        Some(lock(&self.recent).tasks.peek(key)?.generation)
+    pub(super) fn sequence(&self, key: &Key) -> Option<u64> {
+        Some(lock(&self.recent).tasks.peek(key)?.sequence)
     }
 
     /// Forgets a task that is gone, and tells those that follow it.

@@ -83,7 +83,7 @@ pub(super) fn load_bounded(
             }
             // A log without a document begins with the task itself.
             None => match logged.event.into_event() {
-                Event::Task(task) => whole = Some((logged.generation, task)),
+                Event::Task(task) => whole = Some((logged.sequence, task)),
                 _ => return Err(StoreError::failed("a log does not begin with its task")),
             },
         }
@@ -91,13 +91,13 @@ pub(super) fn load_bounded(
     })?;
     let lost = || StoreError::failed("a task has neither a document nor a log");
     let (written, task) = whole.ok_or_else(lost)?;
-    let generation = count(row, 2)? as u64;
+    let sequence = count(row, 2)? as u64;
     let mut folded = Folded {
         seq,
         state: task.status.state,
         base: Arc::new(task),
-        folded: generation,
-        generation,
+        folded: sequence,
+        sequence,
         dialect,
         checkpoint: checkpoint.map(Arc::new),
         epoch: count(row, 5)? as u64,
@@ -116,36 +116,36 @@ impl From<Folded> for Snapshot {
         folded.fold();
         Self {
             checkpoint: folded.checkpoint.map(Arc::unwrap_or_clone),
-            ..Self::new(folded.base, folded.generation, folded.dialect)
+            ..Self::new(folded.base, folded.sequence, folded.dialect)
         }
     }
 }
 
-/// The log of a task after a generation.
+/// The log of a task after a sequence number.
 pub(super) fn after(
     connection: &Connection,
     of: &str,
     task: &TaskId,
-    generation: u64,
+    sequence: u64,
 ) -> Result<Tail, StoreError> {
     let (seq, last) = place(connection, of, task)?.ok_or(StoreError::NoTask)?;
-    if generation == 0 || generation > last {
+    if sequence == 0 || sequence > last {
         return Ok(Tail::Unknown);
     }
     let mut batch = limits::Batch::default();
-    each_event(connection, seq, generation, |logged| Ok(batch.push(logged)))?;
+    each_event(connection, seq, sequence, |logged| Ok(batch.push(logged)))?;
     Ok(batch.into_tail())
 }
 
-/// Reads the log after a generation, for as long as more is wanted.
+/// Reads the log after a sequence number, for as long as more is wanted.
 pub(super) fn each_event(
     connection: &Connection,
     seq: i64,
-    generation: u64,
+    sequence: u64,
     mut more: impl FnMut(Logged) -> Result<bool, StoreError>,
 ) -> Result<(), StoreError> {
     let mut statement = connection.prepare_cached(EVENTS).map_err(failed)?;
-    let values = params![seq, generation as i64];
+    let values = params![seq, sequence as i64];
     let mut rows = statement.query(values).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
         let lines = row.get_ref(1).map_err(failed)?;
@@ -156,9 +156,9 @@ pub(super) fn each_event(
             .checked_sub(log_rows::count(lines))
             .ok_or_else(more_than_all)?;
         let placed = (before + 1..).zip(log_rows::lines(lines));
-        for (generation, line) in placed.skip_while(|(at, _)| *at <= generation) {
+        for (sequence, line) in placed.skip_while(|(at, _)| *at <= sequence) {
             let event = parse::<Event>(line)?;
-            if !more(Logged::new(generation, event))? {
+            if !more(Logged::new(sequence, event))? {
                 return Ok(());
             }
         }
@@ -166,7 +166,7 @@ pub(super) fn each_event(
     Ok(())
 }
 
-/// The log of a task after a generation.
+/// The log of a task after a sequence number.
 pub(super) const EVENTS: &str = "select generation, body from task_event
   where task = ?1 and generation > ?2 order by generation";
 
@@ -402,7 +402,7 @@ fn notifications(
             owner,
             config: body(row, 2)?,
             dialect: dialect(row, 3)?,
-            generation: count(row, 4)? as u64,
+            sequence: count(row, 4)? as u64,
             attempt: u32::try_from(count(row, 5)?).unwrap_or(u32::MAX),
             trace: trace(row, 7, 8)?,
         };

@@ -39,7 +39,7 @@ impl WriteTransaction<'_> {
                 Err(error) => error,
             });
         }
-        let generation = 1 + log_rows.events.len() as u64;
+        let sequence = 1 + log_rows.events.len() as u64;
         let status = log_rows.status().unwrap_or(&task.status);
         let (now, until) = (self.now, self.until(new.term));
         let inserted = self.statements.task.execute(params![
@@ -47,7 +47,7 @@ impl WriteTransaction<'_> {
             task.id.as_str(),
             task.context_id.as_ref().map(|id| id.as_str()),
             new.dialect.version(),
-            generation as i64,
+            sequence as i64,
             state.as_str(),
             time(status),
             is_active(state),
@@ -66,7 +66,7 @@ impl WriteTransaction<'_> {
             seq: self.connection.last_insert_rowid(),
             base: Arc::clone(task),
             folded: 1,
-            generation: 1,
+            sequence: 1,
             state: task.status.state,
             dialect: new.dialect,
             checkpoint: None,
@@ -110,8 +110,8 @@ impl WriteTransaction<'_> {
         log_rows: &LogRows,
     ) -> Result<Appended, StoreError> {
         self.check_receipt(&log_rows.of, append.receipt.as_ref())?;
-        if append.after != folded.generation {
-            return Err(StoreError::Behind(folded.generation));
+        if append.after != folded.sequence {
+            return Err(StoreError::Behind(folded.sequence));
         }
         let taken = self.check_lease(folded, &append.lease)?;
         let (messages, bytes) = log_rows.growth.admit(folded.messages, folded.bytes)?;
@@ -122,7 +122,7 @@ impl WriteTransaction<'_> {
         let changed_at = log_rows.status().map(time);
         (folded.messages, folded.bytes) = (messages, bytes);
         folded.epoch += u64::from(taken.is_some());
-        self.write_log(folded.seq, folded.generation, log_rows)?;
+        self.write_log(folded.seq, folded.sequence, log_rows)?;
         self.extend(folded, &log_rows.events, state)?;
         match changed_at.is_some() || taken.is_some() || log_rows.release {
             true => self.write_change(folded, changed_at, taken, log_rows.release)?,
@@ -141,10 +141,10 @@ impl WriteTransaction<'_> {
         if let Some(receipt) = &append.receipt {
             self.note(&log_rows.of, receipt, Some(task), None)?;
         }
-        Ok(Appended::new(folded.generation, folded.epoch))
+        Ok(Appended::new(folded.sequence, folded.epoch))
     }
 
-    /// Writes events that follow a generation.
+    /// Writes events that follow a sequence number.
     fn write_log(&mut self, seq: i64, after: u64, log_rows: &LogRows) -> Result<(), StoreError> {
         let mut last = after;
         for (count, body) in &log_rows.rows {
@@ -168,18 +168,18 @@ impl WriteTransaction<'_> {
     ) -> Result<(), StoreError> {
         let rests = state != folded.state && !is_active(state);
         for event in events {
-            folded.generation += 1;
-            let (generation, event) = (folded.generation, event.clone());
-            folded.remember(Logged::new(generation, event));
+            folded.sequence += 1;
+            let (sequence, event) = (folded.sequence, event.clone());
+            folded.remember(Logged::new(sequence, event));
         }
         folded.state = state;
         let most = if rests { SHORT as u64 } else { SNAPSHOT_EVERY };
-        if folded.generation - folded.written > most {
+        if folded.sequence - folded.written > most {
             folded.fold();
-            let (generation, body) = (folded.generation, tables::write(&*folded.base)?);
+            let (sequence, body) = (folded.sequence, tables::write(&*folded.base)?);
             let sql = "insert or replace into task_doc(task, generation, body) values(?1, ?2, ?3)";
-            self.execute(sql, params![folded.seq, generation as i64, body])?;
-            folded.written = generation;
+            self.execute(sql, params![folded.seq, sequence as i64, body])?;
+            folded.written = sequence;
         }
         Ok(())
     }
@@ -187,7 +187,7 @@ impl WriteTransaction<'_> {
     fn write_growth(&mut self, folded: &Folded) -> Result<(), StoreError> {
         one_row(self.statements.grown.execute(params![
             folded.seq,
-            folded.generation as i64,
+            folded.sequence as i64,
             folded.messages as i64,
             folded.bytes as i64,
         ]))
@@ -208,7 +208,7 @@ impl WriteTransaction<'_> {
         };
         one_row(self.statements.changed.execute(params![
             folded.seq,
-            folded.generation as i64,
+            folded.sequence as i64,
             folded.messages as i64,
             folded.bytes as i64,
             state.as_str(),
@@ -226,7 +226,7 @@ impl WriteTransaction<'_> {
     /// Queues notifications of the written events for the task's webhooks.
     fn tell(&self, seq: i64, log_rows: &LogRows) -> Result<(), StoreError> {
         let trace = log_rows.trace.as_ref();
-        for generation in &log_rows.told {
+        for sequence in &log_rows.told {
             self.execute(
                 "insert into push_outbox(task, config_id, generation, attempt, next_at,
                    traceparent, tracestate)
@@ -236,7 +236,7 @@ impl WriteTransaction<'_> {
                    ?4, ?5 from push_config where task = ?1",
                 params![
                     seq,
-                    *generation as i64,
+                    *sequence as i64,
                     self.now,
                     trace.map(TraceContext::traceparent),
                     trace.and_then(TraceContext::tracestate),

@@ -99,9 +99,9 @@ async fn so_many_bytes(bench: Bench) -> Checked {
             other => same("whether it is too long", other.is_ok(), false)?,
         }
     }
-    let Appended { generation, epoch } =
-        Appended::new(writer.snapshot().await?.generation, writer.epoch);
-    same("the log", (generation, epoch), (1, 1))?;
+    let Appended { sequence, epoch } =
+        Appended::new(writer.snapshot().await?.sequence, writer.epoch);
+    same("the log", (sequence, epoch), (1, 1))?;
     let Event::StatusUpdate(mut last) = status(&writer.task, TaskState::Failed) else {
         return Ok(());
     };

@@ -33,7 +33,7 @@ impl Bench {
             store: Arc::clone(&self.store),
             owner: owner.clone(),
             task,
-            generation: 1,
+            sequence: 1,
             epoch: 1,
         })
     }

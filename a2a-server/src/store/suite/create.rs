@@ -27,7 +27,7 @@ async fn any_name(bench: Bench) -> Checked {
     }
     for name in names {
         let found = bench.store.snapshot(&owner, &name.into()).await?;
-        let found = found.map(|snapshot| (snapshot.task.id.clone(), snapshot.generation));
+        let found = found.map(|snapshot| (snapshot.task.id.clone(), snapshot.sequence));
         same("the task of a name", found, Some((name.into(), 2)))?;
     }
     names.sort_unstable();

@@ -40,7 +40,7 @@ pub(super) struct Log {
 
 #[derive(Clone)]
 struct Row {
-    generation: u64,
+    sequence: u64,
     attempt: u32,
     trace: Option<TraceContext>,
     hidden: bool,
@@ -136,7 +136,7 @@ impl Model {
             dialects: new.config.iter().map(dialect).collect(),
             look: Look {
                 task: Arc::unwrap_or_clone(new.task),
-                generation: 1,
+                sequence: 1,
                 dialect: new.dialect,
                 checkpoint: None,
                 events: Vec::new(),
@@ -171,7 +171,7 @@ impl Model {
         if !reasons.is_empty() {
             return Err(reasons);
         }
-        let appended = Appended::new(next.look.generation, next.epoch);
+        let appended = Appended::new(next.look.sequence, next.epoch);
         let outcome = Outcome::Task(next.look.task.id.clone());
         *log = next;
         self.note(&key.0, receipt, outcome);
@@ -299,9 +299,9 @@ impl Model {
         let rows = log.and_then(|log| log.outbox.get_mut(config.id.as_str()));
         let Some(rows) = rows else { return };
         if settlement == Settlement::Delivered {
-            rows.retain(|row| row.generation != notification.generation);
+            rows.retain(|row| row.sequence != notification.sequence);
         }
-        let settled = |row: &&mut Row| row.generation == notification.generation;
+        let settled = |row: &&mut Row| row.sequence == notification.sequence;
         for row in rows.iter_mut().filter(settled) {
             row.dead = settlement == Settlement::GivenUp;
             if let Settlement::Later(pause) | Settlement::Untried(pause) = settlement {
@@ -327,8 +327,8 @@ impl Log {
     /// Adds to the log; leaves it half written if there is a reason not to.
     fn write(&mut self, append: Append) -> Vec<Reason> {
         let mut reasons = Vec::new();
-        if append.after != self.look.generation {
-            reasons.push(Reason::Behind(self.look.generation));
+        if append.after != self.look.sequence {
+            reasons.push(Reason::Behind(self.look.sequence));
         }
         reasons.extend(self.lease(&append.lease));
         let mut events = append.events.iter();
@@ -354,7 +354,7 @@ impl Log {
         Some(Notification {
             attempt: row.attempt,
             trace: row.trace.clone(),
-            ..Notification::new(owner.clone(), webhook.clone(), dialect, row.generation)
+            ..Notification::new(owner.clone(), webhook.clone(), dialect, row.sequence)
         })
     }
 
@@ -374,12 +374,12 @@ impl Log {
     }
 
     fn add(&mut self, event: Event, notify: bool, trace: Option<&TraceContext>) {
-        self.look.generation += 1;
+        self.look.sequence += 1;
         if notify && !matches!(event, Event::Message(_)) && !is_step(&event) {
             for config in &self.look.configs {
                 let rows = self.outbox.entry(config.id.to_string()).or_default();
                 rows.push_back(Row {
-                    generation: self.look.generation,
+                    sequence: self.look.sequence,
                     attempt: 0,
                     trace: trace.cloned(),
                     hidden: false,

@@ -19,7 +19,7 @@ impl Round {
             store: self.bench.store.clone(),
             owner: key.0.clone(),
             task: key.1.as_str().into(),
-            generation: 1,
+            sequence: 1,
             epoch: 1,
         };
         let (store, (owner, task)) = (&self.bench.store, (&key.0, &writer.task));
@@ -31,7 +31,7 @@ impl Round {
             refused!(store.configs(owner, task).await, StoreError::NoTask);
             return Ok(());
         };
-        let end = log.look.generation;
+        let end = log.look.sequence;
         let after = 1 + self.dice.below(end);
         looks_like(writer.look().await?, &log.look)?;
         let begin = usize::try_from(after - 1).unwrap_or_default();
@@ -45,7 +45,7 @@ impl Round {
         same("the end of the log", store.head(owner, task).await?, end)?;
         let watch = store.watch(owner, task).await?;
         let told = *watch.borrow();
-        same("the generation that is watched", told, end)
+        same("the sequence that is watched", told, end)
     }
 
     /// Compares what belongs to no task of its own.
@@ -160,8 +160,8 @@ impl Round {
 
 /// Compares part by part, so that a difference can be read.
 fn looks_like(found: Look, expected: &Look) -> Checked {
-    let end = |look: &Look| (look.generation, look.dialect);
-    same("generation and dialect", end(&found), end(expected))?;
+    let end = |look: &Look| (look.sequence, look.dialect);
+    same("sequence and dialect", end(&found), end(expected))?;
     let point = |look: &Look| look.checkpoint.clone();
     same("the checkpoint", point(&found), point(expected))?;
     same_each("the events", &found.events, &expected.events)?;

@@ -36,21 +36,21 @@ async fn work(writer: &mut Writer, count: usize) -> Checked {
     writer.write(append).await
 }
 
-/// Returns task, webhook and generation of each notification, sorted.
+/// Returns task, webhook and sequence number of each notification, sorted.
 fn told(due: &[Notification]) -> Vec<(String, String, u64)> {
     let mut told: Vec<_> = due
         .iter()
         .map(|due| {
             let TaskPushNotificationConfig { id, task_id, .. } = due.config.clone();
-            (task_id.into(), id.into(), due.generation)
+            (task_id.into(), id.into(), due.sequence)
         })
         .collect();
     told.sort();
     told
 }
 
-fn row(task: &str, webhook: &str, generation: u64) -> (String, String, u64) {
-    (task.to_owned(), webhook.to_owned(), generation)
+fn row(task: &str, webhook: &str, sequence: u64) -> (String, String, u64) {
+    (task.to_owned(), webhook.to_owned(), sequence)
 }
 
 /// The only notification that is due.
@@ -95,6 +95,6 @@ async fn put_off(bench: Bench) -> Checked {
         Ok(bench.due().await?.pop())
     })
     .await?;
-    let found = (again.generation, again.attempt);
+    let found = (again.sequence, again.attempt);
     same("what is due again", found, (2, 1))
 }

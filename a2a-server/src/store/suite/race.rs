@@ -52,14 +52,14 @@ async fn one_writer_wins(bench: Bench) -> Checked {
                 let append = writer.held(vec![event.clone()]);
                 match writer.append(append).await {
                     Ok(appended) => {
-                        let next = writer.generation + 1;
-                        same("the generation", appended.generation, next)?;
-                        writer.generation = next;
+                        let next = writer.sequence + 1;
+                        same("the sequence", appended.sequence, next)?;
+                        writer.sequence = next;
                         won.push((next, event));
                     }
                     Err(StoreError::Behind(end)) => {
-                        holds("the log has grown", end > writer.generation)?;
-                        writer.generation = end;
+                        holds("the log has grown", end > writer.sequence)?;
+                        writer.sequence = end;
                     }
                     Err(other) => return Err(Saw::from(other)),
                 }
@@ -73,7 +73,7 @@ async fn one_writer_wins(bench: Bench) -> Checked {
     for won in written {
         expected.extend(won?);
     }
-    expected.sort_by_key(|(generation, _)| *generation);
+    expected.sort_by_key(|(sequence, _)| *sequence);
     let found: Vec<_> = (2..).zip(writer.read(1).await?).collect();
     same("the log", found, expected)?;
     let history = writer.snapshot().await?.task.history.len();
@@ -99,7 +99,7 @@ async fn follow(reader: Writer) -> Checked<Vec<(u64, Event)>> {
             !events.is_empty(),
         )?;
         for logged in events {
-            after = logged.generation;
+            after = logged.sequence;
             seen.push((after, Event::clone(&logged.event)));
             let status = logged.event.status();
             if status.is_some_and(|status| status.state.is_terminal()) {
@@ -273,7 +273,7 @@ async fn fenced_at_once(bench: Bench) -> Checked {
         let came = at_once(2, |number| {
             let writer = writer.clone();
             let seizes = number == round % 2;
-            // Nothing is appended with the lease: the generation protects nobody.
+            // Nothing is appended with the lease: the sequence number protects nobody.
             let append = match seizes {
                 true => writer.with(seized("other", LONG), vec![]),
                 false => writer.held(vec![chunk(&writer.task, "a", "1", false)]),
@@ -289,7 +289,7 @@ async fn fenced_at_once(bench: Bench) -> Checked {
                 Err(other) => return Err(Saw::from(other)),
             }
         }
-        let nothing_written = writer.snapshot().await?.generation == 1;
+        let nothing_written = writer.snapshot().await?.sequence == 1;
         same("whether the lease was first", first, Some(nothing_written))?;
     }
     Ok(())
@@ -356,7 +356,7 @@ async fn taken_once(bench: Bench) -> Checked {
             for _ in 0..10 {
                 for due in store.notifications(2, LONG).await? {
                     let config = due.config.clone();
-                    told.push((config.task_id.into(), config.id.into(), due.generation));
+                    told.push((config.task_id.into(), config.id.into(), due.sequence));
                     tokio::task::yield_now().await;
                     store.settle(&due, Settlement::Delivered).await?;
                 }
@@ -386,7 +386,7 @@ async fn taken_once(bench: Bench) -> Checked {
             (
                 due.config.task_id.into(),
                 due.config.id.into(),
-                due.generation,
+                due.sequence,
             )
         }));
     }

@@ -157,7 +157,7 @@ impl Round {
 
     async fn append(&mut self, key: &Key) -> Checked {
         let known = self.model.logs.get(key);
-        let (generation, epoch) = known.map_or((1, 1), |log| (log.look.generation, log.epoch));
+        let (sequence, epoch) = known.map_or((1, 1), |log| (log.look.sequence, log.epoch));
         let task = known.map_or_else(|| task(&key.1), |log| log.look.task.clone());
         let dice = &mut self.dice;
         let off = [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 100];
@@ -173,7 +173,7 @@ impl Round {
         let count = dice.one_of(&[0, 1, 1, 1, 2, 3, 40]);
         let step = dice.below(100).cast_signed();
         let append = Append {
-            after: (generation + dice.one_of(&off)).saturating_sub(dice.one_of(&off)),
+            after: (sequence + dice.one_of(&off)).saturating_sub(dice.one_of(&off)),
             lease,
             release: dice.chance(6),
             events: dice.events(&task, count),

@@ -11,7 +11,7 @@ super::promises! {
     "watch":
     tells_of_growth = "who watches is told of what is appended";
     stored_first = "what is told is stored";
-    never_back = "the generation that is told only grows";
+    never_back = "the sequence number that is told only grows";
     closed = "who watches is told when the task is gone";
 }
 
@@ -19,7 +19,7 @@ async fn tells_of_growth(bench: Bench) -> Checked {
     let mut writer = bench.begin("t").await?;
     let mut watch = bench.store.watch(&ada(), &writer.task).await?;
     for _ in 0..5 {
-        let next = writer.generation + 1;
+        let next = writer.sequence + 1;
         let waiting = tokio::spawn(async move {
             let told = watch.wait_for(|told| *told >= next).await.is_ok();
             (watch, told)
@@ -33,7 +33,7 @@ async fn tells_of_growth(bench: Bench) -> Checked {
         holds("the watch is open", told)?;
         watch = back;
         let told = *watch.borrow();
-        same("the generation", told, writer.generation)?;
+        same("the sequence", told, writer.sequence)?;
     }
     Ok(())
 }
@@ -48,7 +48,7 @@ async fn stored_first(bench: Bench) -> Checked {
             let told = watch.wait_for(|told| *told > seen).await;
             let told = *told.map_err(|_| Saw::new("the watch is closed"))?;
             let snapshot = reader.snapshot().await?;
-            holds("the task is stored", snapshot.generation >= told)?;
+            holds("the task is stored", snapshot.sequence >= told)?;
             let read = reader.batch(told - 1).await?;
             holds("the event is stored", !read.is_empty())?;
             seen = told;
@@ -77,7 +77,7 @@ async fn never_back(bench: Bench) -> Checked {
             holds(format!("{told} is not before {seen}"), told >= seen)?;
             seen = told;
         }
-        same("the last generation", seen, 81)
+        same("the last sequence", seen, 81)
     });
     let mut writing = tokio::task::JoinSet::new();
     for _ in 0..4 {
@@ -89,9 +89,9 @@ async fn never_back(bench: Bench) -> Checked {
                 match writer.append(append).await {
                     Ok(appended) => {
                         written += 1;
-                        writer.generation = appended.generation;
+                        writer.sequence = appended.sequence;
                     }
-                    Err(StoreError::Behind(end)) => writer.generation = end,
+                    Err(StoreError::Behind(end)) => writer.sequence = end,
                     Err(other) => return Err(Saw::from(other)),
                 }
                 tokio::task::yield_now().await;

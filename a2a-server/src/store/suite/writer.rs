@@ -14,14 +14,14 @@ pub(super) struct Writer {
     pub(super) store: Arc<dyn Store>,
     pub(super) owner: Owner,
     pub(super) task: TaskId,
-    pub(super) generation: u64,
+    pub(super) sequence: u64,
     pub(super) epoch: u64,
 }
 
 impl Writer {
     /// Returns the append of these events, by the holder of the lease.
     pub(super) fn held(&self, events: Vec<Event>) -> Append {
-        Append::held(self.generation, self.epoch, events)
+        Append::held(self.sequence, self.epoch, events)
     }
 
     /// Returns the append of these events, with another lease.
@@ -39,14 +39,14 @@ impl Writer {
 
     /// Appends; fails unless the store accepts it as expected.
     pub(super) async fn write(&mut self, append: Append) -> Checked {
-        let generation = append.after + append.events.len() as u64;
+        let sequence = append.after + append.events.len() as u64;
         let epoch = match append.lease {
             Lease::Held { epoch } => epoch,
             Lease::Taken { .. } | Lease::Seized { .. } => self.epoch + 1,
         };
         let appended = self.append(append).await?;
-        same("an append", appended, Appended::new(generation, epoch))?;
-        (self.generation, self.epoch) = (generation, epoch);
+        same("an append", appended, Appended::new(sequence, epoch))?;
+        (self.sequence, self.epoch) = (sequence, epoch);
         Ok(())
     }
 
@@ -79,7 +79,7 @@ impl Writer {
         }
     }
 
-    /// Everything in the log after a generation: each event once and in its place.
+    /// Everything in the log after a sequence number: each event once and in its place.
     pub(super) async fn read(&self, after: u64) -> Checked<Vec<Event>> {
         let mut events = Vec::new();
         let mut seen = after;
@@ -88,9 +88,9 @@ impl Writer {
             if batch.is_empty() {
                 return Ok(events);
             }
-            for Logged { generation, event } in batch {
-                same("the next generation", generation, seen + 1)?;
-                seen = generation;
+            for Logged { sequence, event } in batch {
+                same("the next sequence", sequence, seen + 1)?;
+                seen = sequence;
                 events.push(Event::clone(&event));
             }
         }
@@ -101,7 +101,7 @@ impl Writer {
         let snapshot = self.snapshot().await?;
         Ok(Look {
             task: Arc::unwrap_or_clone(snapshot.task),
-            generation: snapshot.generation,
+            sequence: snapshot.sequence,
             dialect: snapshot.dialect,
             checkpoint: snapshot.checkpoint,
             events: self.read(1).await?,
@@ -114,7 +114,7 @@ impl Writer {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Look {
     pub(super) task: Task,
-    pub(super) generation: u64,
+    pub(super) sequence: u64,
     pub(super) dialect: Dialect,
     pub(super) checkpoint: Option<Object>,
     pub(super) events: Vec<Event>,

@@ -56,7 +56,7 @@ struct Scene {
     store: Arc<MemoryStore>,
     courier: Arc<Notebook>,
     filled: Arc<Notify>,
-    generation: u64,
+    sequence: u64,
     /// The outbox works until this is dropped.
     _server: Arc<()>,
 }
@@ -93,7 +93,7 @@ impl Scene {
             store,
             courier,
             filled,
-            generation: 1,
+            sequence: 1,
             _server: server,
         }
     }
@@ -119,13 +119,13 @@ impl Scene {
     async fn happens(&mut self, events: Vec<Event>) {
         let append = Append {
             notify: true,
-            ..Append::held(self.generation, 1, events)
+            ..Append::held(self.sequence, 1, events)
         };
         let appended = self
             .store
             .append(&owner(), &TaskId::from(TASK), append)
             .await;
-        self.generation = appended.unwrap().generation;
+        self.sequence = appended.unwrap().sequence;
         self.filled.notify_one();
     }
 
@@ -250,7 +250,7 @@ async fn what_cannot_be_delivered_is_a_dead_letter_and_holds_nothing_up_for_ever
     assert_eq!(scene.brought("w", 20).await.len(), 9);
     let dead = scene.store.dead_letters(10).await.unwrap();
     assert_eq!(dead.len(), 1);
-    assert_eq!((dead[0].generation, dead[0].attempt), (2, 8));
+    assert_eq!((dead[0].sequence, dead[0].attempt), (2, 8));
 }
 
 #[tokio::test(start_paused = true)]

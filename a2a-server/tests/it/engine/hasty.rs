@@ -37,10 +37,10 @@ async fn what_was_dropped_half_way_is_told_once_or_not_at_all() {
         let mut updates = client.stream("go").await.unwrap();
         let first = updates.next().await.unwrap().unwrap();
         let (mut told, mut last) = (Vec::new(), None);
-        let mut seen = updates.generation().unwrap();
+        let mut seen = updates.sequence().unwrap();
         while let Some(event) = updates.next().await {
             seen += 1;
-            assert_eq!(updates.generation(), Some(seen));
+            assert_eq!(updates.sequence(), Some(seen));
             match event.unwrap() {
                 Event::ArtifactUpdate(update) => told.extend(update.artifact.parts),
                 event => last = event.status().map(|status| status.state),

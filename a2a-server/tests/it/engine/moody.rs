@@ -127,7 +127,7 @@ impl Store for Moody {
     }
 
     as_ever! {
-        events_after(owner: &'a Owner, task: &'a TaskId, generation: u64) -> Tail;
+        events_after(owner: &'a Owner, task: &'a TaskId, sequence: u64) -> Tail;
         head(owner: &'a Owner, task: &'a TaskId) -> u64;
         list(owner: &'a Owner, listing: Listing) -> Page;
         put_config(owner: &'a Owner, config: TaskPushNotificationConfig, dialect: Dialect) -> ();

@@ -47,7 +47,7 @@ async fn files_of_every_earlier_version_are_read_and_written() {
         };
         end.release = true;
         let appended = store.append(&owner, &"open".into(), end).await.unwrap();
-        assert_eq!((appended.generation, appended.epoch), (3, 5));
+        assert_eq!((appended.sequence, appended.epoch), (3, 5));
         drop(store);
 
         let store = SqliteStore::open(&file).unwrap();
@@ -56,7 +56,7 @@ async fn files_of_every_earlier_version_are_read_and_written() {
             .await
             .unwrap()
             .unwrap();
-        assert_eq!(left.generation, 3, "version {version}");
+        assert_eq!(left.sequence, 3, "version {version}");
         assert_eq!(left.task.status.state, TaskState::Failed);
         assert_eq!(ended(&store, &owner).await, TaskState::Completed);
     }
@@ -124,13 +124,13 @@ async fn ended(store: &SqliteStore, owner: &Owner) -> TaskState {
         .await
         .unwrap()
         .unwrap();
-    assert_eq!(done.generation, 3);
+    assert_eq!(done.sequence, 3);
     assert_eq!(done.task.artifacts[0].parts, [Part::text("result")]);
     let log = store.events_after(owner, &"done".into(), 1).await.unwrap();
     let Tail::Events(log) = log else {
         panic!("the log is gone")
     };
-    let places: Vec<_> = log.iter().map(|logged| logged.generation).collect();
+    let places: Vec<_> = log.iter().map(|logged| logged.sequence).collect();
     assert_eq!(places, [2, 3]);
     done.task.status.state
 }
@@ -148,7 +148,7 @@ async fn due(store: &SqliteStore, version: u8) {
     let due = store.notifications(10, HOUR).await.unwrap();
     let due: Vec<_> = due
         .iter()
-        .map(|due| (due.generation, due.attempt, due.trace.clone()))
+        .map(|due| (due.sequence, due.attempt, due.trace.clone()))
         .collect();
     let expected = match version {
         // It does not tell: the notification waits until its term is over.
@@ -174,7 +174,7 @@ fn begin(file: &Path, version: u8) {
     });
     let open = Task::submitted("open".into(), "c".into());
     let tasks = [(1, &done, 3, 0, Some(7)), (2, &open, 2, FAR, None)];
-    for (seq, task, generation, leased, ended) in tasks {
+    for (seq, task, sequence, leased, ended) in tasks {
         let state = if seq == 1 {
             done.status.state
         } else {
@@ -187,7 +187,7 @@ fn begin(file: &Path, version: u8) {
         let values = params![
             seq,
             task.id.as_str(),
-            generation,
+            sequence,
             state.as_str(),
             time,
             active,
@@ -199,14 +199,14 @@ fn begin(file: &Path, version: u8) {
     let sql = "insert into task_doc values(?1, ?2, ?3)";
     tables.execute(sql, params![1, 3, json(&done)]).unwrap();
     tables.execute(sql, params![2, 1, json(&open)]).unwrap();
-    for (seq, generation, event) in [
+    for (seq, sequence, event) in [
         (1, 2, artifact),
         (1, 3, status("done", TaskState::Completed)),
         (2, 2, status("open", TaskState::Working)),
     ] {
         let sql = "insert into task_event values(?1, ?2, ?3)";
         tables
-            .execute(sql, params![seq, generation, json(&event)])
+            .execute(sql, params![seq, sequence, json(&event)])
             .unwrap();
     }
     for (message, expires) in [("known", FAR), ("forgotten", 5)] {

@@ -156,7 +156,7 @@ fn a_follower_goes_on_where_it_was_cut_off() {
         let client = Client::new(builder(&worker, &file).build().unwrap());
         let mut updates = client.stream("wait").await.unwrap();
         let first = updates.next().await.unwrap().unwrap();
-        let seen = updates.generation().unwrap();
+        let seen = updates.sequence().unwrap();
         (first.task_id().unwrap().clone(), seen)
     });
     process(async {

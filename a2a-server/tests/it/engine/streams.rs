@@ -37,13 +37,13 @@ async fn the_last_place_begins_with_what_comes_next() {
         let first = updates.next().await.unwrap().unwrap();
         updates.next().await.unwrap().unwrap();
         let id = first.task_id().unwrap().clone();
-        let place = updates.generation();
+        let place = updates.sequence();
         let mut resumed = client.subscribe_after(id.clone(), place).await.unwrap();
         client.cancel_task(id).await.unwrap();
         let next = resumed.next().await.unwrap().unwrap();
         let state = next.status().map(|status| status.state);
         assert_eq!(state, Some(TaskState::Canceled));
-        assert_eq!(resumed.generation(), place.map(|place| place + 1));
+        assert_eq!(resumed.sequence(), place.map(|place| place + 1));
     }
 }
 
@@ -54,15 +54,15 @@ async fn the_rest_of_an_ended_task_is_told() {
         let client = Client::new(builder.build().unwrap()).retries(Retries::none());
         let mut updates = client.stream("echo x").await.unwrap();
         let first = updates.next().await.unwrap().unwrap();
-        let (id, seen) = (first.task_id().unwrap().clone(), updates.generation());
+        let (id, seen) = (first.task_id().unwrap().clone(), updates.sequence());
         while updates.next().await.is_some() {}
         let mut rest = client.subscribe_after(id, seen).await.unwrap();
-        let mut generations = Vec::new();
+        let mut sequences = Vec::new();
         while let Some(event) = rest.next().await {
             event.unwrap();
-            generations.extend(rest.generation());
+            sequences.extend(rest.sequence());
         }
-        assert_eq!(generations, [2, 3]);
+        assert_eq!(sequences, [2, 3]);
     }
 }
 

@@ -30,7 +30,7 @@ async fn an_artifact_completes_its_task() {
         let mut updates = client.stream("go").await.unwrap();
         let (mut told, mut places) = (Vec::new(), Vec::new());
         while let Some(event) = updates.next().await {
-            places.extend(updates.generation());
+            places.extend(updates.sequence());
             told.push(match event.unwrap() {
                 Event::ArtifactUpdate(update) => (update.last_chunk, None),
                 event => (false, event.status().map(|status| status.state)),

@@ -109,7 +109,7 @@ async fn every_follower_sees_the_same_at_its_own_pace() {
             let mut seen = vec![1];
             while let Some(event) = updates.next().await {
                 event.unwrap();
-                seen.extend(updates.generation());
+                seen.extend(updates.sequence());
                 if (seen.len() as u32).is_multiple_of(number + 1) {
                     tokio::task::yield_now().await;
                 }

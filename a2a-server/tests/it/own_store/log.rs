@@ -39,7 +39,7 @@ impl Log {
         })
     }
 
-    pub(super) fn generation(&self) -> u64 {
+    pub(super) fn sequence(&self) -> u64 {
         self.events.len() as u64 + 1
     }
 
@@ -51,15 +51,15 @@ impl Log {
 
     pub(super) fn snapshot(&self) -> Snapshot {
         let task = Arc::new(self.task());
-        let mut snapshot = Snapshot::new(task, self.generation(), self.dialect);
+        let mut snapshot = Snapshot::new(task, self.sequence(), self.dialect);
         snapshot.checkpoint = self.checkpoint.clone();
         snapshot
     }
 
     /// Adds events, all or none.
     pub(super) fn append(&mut self, append: Append) -> Result<(), StoreError> {
-        if append.after != self.generation() {
-            return Err(StoreError::Behind(self.generation()));
+        if append.after != self.sequence() {
+            return Err(StoreError::Behind(self.sequence()));
         }
         let lease = self.leased(&append.lease)?;
         let growth = limits::Growth::of(&append);
@@ -120,18 +120,16 @@ impl Log {
     }
 
     pub(super) fn appended(&self) -> Appended {
-        Appended::new(self.generation(), self.epoch)
+        Appended::new(self.sequence(), self.epoch)
     }
 
-    pub(super) fn after(&self, generation: u64) -> Tail {
-        if generation == 0 || generation > self.generation() {
+    pub(super) fn after(&self, sequence: u64) -> Tail {
+        if sequence == 0 || sequence > self.sequence() {
             return Tail::Unknown;
         }
         let numbered = (2..).zip(&self.events);
-        let later = numbered.filter(|(number, _)| *number > generation);
-        limits::Batch::of(
-            later.map(|(generation, event)| Logged::new(generation, Arc::clone(event))),
-        )
+        let later = numbered.filter(|(number, _)| *number > sequence);
+        limits::Batch::of(later.map(|(sequence, event)| Logged::new(sequence, Arc::clone(event))))
     }
 
     pub(super) fn put_config(

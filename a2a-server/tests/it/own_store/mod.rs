@@ -206,10 +206,10 @@ impl Kept {
                 attempt,
                 trace,
             } = found;
-            let (owner, task, config, generation) = place;
+            let (owner, task, config, sequence) = place;
             let log = self.logs.get(&(owner.clone(), task))?;
             let (config, dialect) = log.configs.iter().find(|(it, _)| it.id == config)?.clone();
-            let mut notification = Notification::new(owner, config, dialect, generation);
+            let mut notification = Notification::new(owner, config, dialect, sequence);
             notification.attempt = attempt;
             notification.trace = trace;
             Some(notification)
@@ -247,7 +247,7 @@ impl Store for OwnStore {
         let added = kept.append(owner, task, append);
         let added = added.and_then(|()| kept.log(owner, task)).map(|log| {
             if self.fault != Some(Fault::WakesNobody) {
-                self.wake_hub.wake(owner, task, log.generation());
+                self.wake_hub.wake(owner, task, log.sequence());
             }
             log.appended()
         });
@@ -270,13 +270,9 @@ impl Store for OwnStore {
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-        generation: u64,
+        sequence: u64,
     ) -> BoxFuture<'a, Result<Tail, StoreError>> {
-        ready(
-            self.kept()
-                .log(owner, task)
-                .map(|log| log.after(generation)),
-        )
+        ready(self.kept().log(owner, task).map(|log| log.after(sequence)))
     }
 
     fn head<'a>(
@@ -284,7 +280,7 @@ impl Store for OwnStore {
         owner: &'a Owner,
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<u64, StoreError>> {
-        ready(self.kept().log(owner, task).map(|log| log.generation()))
+        ready(self.kept().log(owner, task).map(|log| log.sequence()))
     }
 
     fn wake_hub(&self) -> &WakeHub {

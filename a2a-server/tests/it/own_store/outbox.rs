@@ -50,8 +50,8 @@ impl Outbox {
         trace: Option<&TraceContext>,
     ) {
         for (config, _) in &log.configs {
-            for generation in notified {
-                let place = (owner.clone(), task.clone(), config.id.clone(), *generation);
+            for sequence in notified {
+                let place = (owner.clone(), task.clone(), config.id.clone(), *sequence);
                 let row = Row {
                     attempt: 0,
                     trace: trace.cloned(),
@@ -101,7 +101,7 @@ impl Outbox {
             notification.owner.clone(),
             config.task_id.clone(),
             config.id.clone(),
-            notification.generation,
+            notification.sequence,
         );
         let Some(row) = self.rows.get_mut(&place) else {
             return;

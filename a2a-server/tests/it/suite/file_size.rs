@@ -46,9 +46,9 @@ async fn notifications_alone_fill_a_file() {
         let put = store.put_config(&ada(), config, Dialect::V1_0).await;
         put.unwrap();
     }
-    let (generation, refused) = fill_with_events(&store, 1000).await;
+    let (sequence, refused) = fill_with_events(&store, 1000).await;
     assert!(matches!(refused, Some(StoreError::Full)), "{refused:?}");
-    assert_eq!(rows(&file, "push_outbox"), 16 * (generation as i64 - 1));
+    assert_eq!(rows(&file, "push_outbox"), 16 * (sequence as i64 - 1));
     let events = number(&file, "select sum(length(body)) from task_event");
     assert!(events < LIMIT / 10, "{events} bytes of events");
     assert_is_small(&file);
@@ -57,7 +57,7 @@ async fn notifications_alone_fill_a_file() {
     for due in due.unwrap() {
         store.settle(&due, Settlement::Delivered).await.unwrap();
     }
-    let told = store.append(&ada(), &"t".into(), tell(generation)).await;
+    let told = store.append(&ada(), &"t".into(), tell(sequence)).await;
     told.unwrap();
     drop(store);
     assert_is_small(&file);
@@ -65,21 +65,21 @@ async fn notifications_alone_fill_a_file() {
     // Twice as many events alone fit.
     let (file, store) = small();
     store.create(&ada(), new("t")).await.unwrap();
-    let (_, refused) = fill_with_events(&store, 2 * generation).await;
+    let (_, refused) = fill_with_events(&store, 2 * sequence).await;
     assert!(refused.is_none(), "{refused:?}");
     assert_eq!(rows(&file, "push_outbox"), 0);
 }
 
 /// Appends events to the task `t` up to this length of its log, or the first error.
 async fn fill_with_events(store: &SqliteStore, last: u64) -> (u64, Option<StoreError>) {
-    let mut generation = 1;
-    while generation < last {
-        match store.append(&ada(), &"t".into(), tell(generation)).await {
-            Ok(appended) => generation = appended.generation,
-            Err(refused) => return (generation, Some(refused)),
+    let mut sequence = 1;
+    while sequence < last {
+        match store.append(&ada(), &"t".into(), tell(sequence)).await {
+            Ok(appended) => sequence = appended.sequence,
+            Err(refused) => return (sequence, Some(refused)),
         }
     }
-    (generation, None)
+    (sequence, None)
 }
 
 /// An event of which webhooks are notified, in a trace with all the state that it may have.

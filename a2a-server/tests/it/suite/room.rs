@@ -98,20 +98,20 @@ async fn notifications_are_counted_in_memory() {
         append.notify = true;
         append
     };
-    let mut generation = 1;
+    let mut sequence = 1;
     let refused = loop {
-        match store.append(&ada(), &"t".into(), tell(generation)).await {
-            Ok(appended) => generation = appended.generation,
+        match store.append(&ada(), &"t".into(), tell(sequence)).await {
+            Ok(appended) => sequence = appended.sequence,
             Err(refused) => break refused,
         }
     };
     assert!(matches!(refused, StoreError::Full), "{refused:?}");
     // An event of 256 bytes, and sixteen notifications of as many.
-    assert!((200..260).contains(&generation), "{generation}");
+    assert!((200..260).contains(&sequence), "{sequence}");
     for due in store.notifications(100, Duration::ZERO).await.unwrap() {
         store.settle(&due, Settlement::Delivered).await.unwrap();
     }
-    let told = store.append(&ada(), &"t".into(), tell(generation)).await;
+    let told = store.append(&ada(), &"t".into(), tell(sequence)).await;
     told.unwrap();
 }
 

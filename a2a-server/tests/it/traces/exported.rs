@@ -180,7 +180,7 @@ fn check(span: &SpanData, (dialect, binding): (Dialect, Binding), stream: bool) 
                     assert!(!attributes["a2a.task"].is_empty());
                     // A stream gets all of it: the span lasts until its end.
                     if stream && asked == "SendStreamingMessage" {
-                        has("a2a.generation", "4");
+                        has("a2a.sequence", "4");
                     }
                 }
                 _ => panic!("{span:?}"),
@@ -195,7 +195,7 @@ fn check(span: &SpanData, (dialect, binding): (Dialect, Binding), stream: bool) 
             assert_eq!(span.span_kind, SpanKind::Client);
             has("a2a.outcome", "delivered");
             has("a2a.attempt", "0");
-            assert!(["2", "3", "4"].contains(&attributes["a2a.generation"].as_str()));
+            assert!(["2", "3", "4"].contains(&attributes["a2a.sequence"].as_str()));
         }
         "a2a.webhook.receipt" => {
             assert_eq!(span.span_kind, SpanKind::Server);

@@ -114,7 +114,7 @@ impl Transport for Scripted {
             A2aRequest::SendStreamingMessage(_) | A2aRequest::SubscribeToTask(_) => {
                 let updates = (1..)
                     .zip(events())
-                    .map(|(generation, event)| Ok(Update::new(event, Some(generation))));
+                    .map(|(sequence, event)| Ok(Update::new(event, Some(sequence))));
                 let reply = Reply::stream(tokio_stream::iter(updates));
                 return Box::pin(std::future::ready(Ok(reply)));
             }

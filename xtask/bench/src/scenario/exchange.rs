@@ -124,7 +124,7 @@ pub(super) async fn dialects(plan: &Plan) -> Result<Vec<Measured>, Failure> {
         (Ask::Send01, "0.1"),
     ];
     let contenders = names.map(|(ask, name)| Contender::ours(plan, ask, TEXT).named(name));
-    let mut dialects = requests(plan, "send, by generation", &contenders, MANY).await?;
+    let mut dialects = requests(plan, "send, by version", &contenders, MANY).await?;
     for older in ["0.2", "0.1"] {
         let cpu = dialects.ratio(older, "1.0", "CPU");
         dialects.claim(format!("CPU, {older} ÷ 1.0"), cpu, Bound::AtMost(1.15));

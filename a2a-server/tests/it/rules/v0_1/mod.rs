@@ -1,4 +1,4 @@
-//! Generation 0.1.
+//! Version 0.1.
 
 mod history;
 mod lifecycle;

@@ -1,4 +1,4 @@
-//! Generation 0.2.
+//! Version 0.2.
 
 mod lifecycle;
 mod offers;

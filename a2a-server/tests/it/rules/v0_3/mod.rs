@@ -1,4 +1,4 @@
-//! Generation 0.3: what it adds to 0.2.
+//! Version 0.3: what it adds to 0.2.
 
 mod card;
 mod client;

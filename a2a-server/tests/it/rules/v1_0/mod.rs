@@ -1,4 +1,4 @@
-//! Generation 1.0: each rule by JSON-RPC and by HTTP+JSON.
+//! Version 1.0: each rule by JSON-RPC and by HTTP+JSON.
 
 mod access;
 mod blocking;

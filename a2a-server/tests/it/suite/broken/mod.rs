@@ -80,15 +80,15 @@ impl Broken {
     }
 
     /// The end of a log.
-    async fn generation(&self, owner: &Owner, task: &TaskId) -> Answer<u64> {
+    async fn sequence(&self, owner: &Owner, task: &TaskId) -> Answer<u64> {
         let snapshot = self.inner.snapshot(owner, task).await?;
-        Ok(snapshot.ok_or(StoreError::NoTask)?.generation)
+        Ok(snapshot.ok_or(StoreError::NoTask)?.sequence)
     }
 
     /// Finds the epoch of the present lease.
     async fn epoch(&self, owner: &Owner, task: &TaskId) -> Answer<u64> {
         for epoch in 1..1000 {
-            let after = self.generation(owner, task).await?;
+            let after = self.sequence(owner, task).await?;
             let probe = Append::held(after, epoch, Vec::new());
             if self.inner.append(owner, task, probe).await.is_ok() {
                 return Ok(epoch);
@@ -120,9 +120,9 @@ impl Store for Broken {
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-        generation: u64,
+        sequence: u64,
     ) -> Pending<'a, Tail> {
-        Box::pin(async move { self.read(&self.owner(owner), task, generation).await })
+        Box::pin(async move { self.read(&self.owner(owner), task, sequence).await })
     }
 
     fn head<'a>(&'a self, owner: &'a Owner, task: &'a TaskId) -> Pending<'a, u64> {

@@ -37,13 +37,13 @@ impl Broken {
             (_, Err(error)) => return Err(error),
             (_, Ok(())) => {}
         }
-        let generation = self.generation(owner, &config.task_id).await?;
-        if self.fault == Fault::TellsThePast && generation > 1 {
+        let sequence = self.sequence(owner, &config.task_id).await?;
+        if self.fault == Fault::TellsThePast && sequence > 1 {
             self.notes().more.push(Notification::new(
                 owner.clone(),
                 config.clone(),
                 Dialect::V1_0,
-                generation,
+                sequence,
             ));
         }
         self.notes().configs.push((owner.clone(), config));
@@ -121,12 +121,12 @@ impl Broken {
         append: &Append,
     ) -> Answer<()> {
         let configs = self.inner.configs(owner, task).await?;
-        for (generation, event) in (append.after + 1..).zip(&append.events) {
+        for (sequence, event) in (append.after + 1..).zip(&append.events) {
             if !matches!(event, Event::Message(_)) {
                 continue;
             }
             let told = configs.iter().map(|config| {
-                Notification::new(owner.clone(), config.clone(), Dialect::V1_0, generation)
+                Notification::new(owner.clone(), config.clone(), Dialect::V1_0, sequence)
             });
             self.notes().more.extend(told);
         }

@@ -20,7 +20,7 @@ impl Broken {
         let mut snapshot = self.inner.snapshot(owner, task).await?;
         if self.fault == Fault::LosesSnapshots
             && let Some(snapshot) = &mut snapshot
-            && snapshot.generation > 64
+            && snapshot.sequence > 64
         {
             Arc::make_mut(&mut snapshot.task).artifacts.pop();
         }
@@ -38,7 +38,7 @@ impl Broken {
             });
         };
         match self.fault {
-            Fault::SkipsEvent => events.retain(|logged| logged.generation != 3),
+            Fault::SkipsEvent => events.retain(|logged| logged.sequence != 3),
             Fault::SwapsEvents if events.len() > 1 => {
                 let first = events[0].event.clone();
                 events[0].event = events[1].event.clone();
@@ -50,7 +50,7 @@ impl Broken {
             Fault::ReadsNothing if after.is_multiple_of(10) => events.clear(),
             Fault::ReadsEverything => {
                 while let Some(last) = events.last() {
-                    let after = last.generation;
+                    let after = last.sequence;
                     let Tail::Events(more) = self.inner.events_after(owner, task, after).await?
                     else {
                         break;
@@ -102,10 +102,10 @@ impl Broken {
     }
 
     /// Wakes watches by a channel of this store's own.
-    pub(super) fn announce(&self, owner: &Owner, task: &TaskId, generation: u64) {
+    pub(super) fn announce(&self, owner: &Owner, task: &TaskId, sequence: u64) {
         let notes = self.notes();
         if let Some(channel) = notes.channels.get(&(owner.clone(), task.clone())) {
-            channel.send_replace(generation);
+            channel.send_replace(sequence);
         }
     }
 

@@ -120,14 +120,14 @@ impl Broken {
             Fault::LosesCheckpoint => append.checkpoint = None,
             Fault::KeepsLease => append.release = false,
             Fault::TellsLess if append.events.len() > 1 => append.notify = false,
-            Fault::IgnoresGeneration => append.after = self.generation(owner, task).await?,
+            Fault::IgnoresGeneration => append.after = self.sequence(owner, task).await?,
             Fault::ChecksGenerationFirst => {
-                let generation = self.generation(owner, task).await?;
-                if generation != append.after {
-                    return Err(StoreError::Behind(generation));
+                let sequence = self.sequence(owner, task).await?;
+                if sequence != append.after {
+                    return Err(StoreError::Behind(sequence));
                 }
                 tokio::task::yield_now().await;
-                append.after = self.generation(owner, task).await?;
+                append.after = self.sequence(owner, task).await?;
             }
             Fault::WakesFirst => {
                 self.announce(owner, task, end);
@@ -150,11 +150,11 @@ impl Broken {
             self.tell_messages(owner, task, &whole).await?;
         }
         let uncounted = self.fault == Fault::CountsAppends && whole.events.is_empty();
-        let generation = match self.fault {
+        let sequence = match self.fault {
             Fault::DropsEvent | Fault::ChecksGenerationFirst => end,
-            _ => appended.generation + u64::from(uncounted),
+            _ => appended.sequence + u64::from(uncounted),
         };
-        Ok(Appended::new(generation, appended.epoch))
+        Ok(Appended::new(sequence, appended.epoch))
     }
 
     /// Applies this fault to a refused append; returns the answer.
@@ -247,7 +247,7 @@ impl Broken {
                 }
             }
             (Fault::ChecksEpochFirst, lease @ Lease::Held { .. }) => {
-                let after = self.generation(owner, task).await?;
+                let after = self.sequence(owner, task).await?;
                 let mut probe = Append::held(after, 0, Vec::new());
                 probe.lease = lease;
                 self.inner.append(owner, task, probe).await?;
@@ -296,7 +296,7 @@ impl Broken {
                     let key = ((owner.clone(), task.clone()), holder.to_owned());
                     let given_back = self.notes().given_back.contains(&key);
                     if self.fault == Fault::RenewsLost && holders.contains(holder) || given_back {
-                        let after = self.generation(&owner, &task).await?;
+                        let after = self.sequence(&owner, &task).await?;
                         let mut again = Append::held(after, 0, Vec::new());
                         again.lease = Lease::Seized {
                             holder: holder.into(),
