@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn cards_of_each_generation() {
+    fn cards_of_each_version() {
         let rest = r#""name":"n","description":"d","url":"http://h/","version":"1","capabilities":{},"skills":[]"#;
         check_dialect(
             &format!(r#"{{{rest},"authentication":{{"schemes":"Bearer"}}}}"#),

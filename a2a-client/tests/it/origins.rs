@@ -263,7 +263,7 @@ async fn what_an_agent_speaks_is_tried_where_its_card_does_not_tell() {
 }
 
 #[tokio::test]
-async fn what_is_called_alike_in_both_generations_tells_of_neither() {
+async fn what_is_called_alike_in_both_versions_tells_of_neither() {
     let (client, heard) = old_agent(not_found).await;
     let task = client.get_task("t", None).await.unwrap();
     assert_eq!(task.context_id, Some("s".into()));

@@ -63,7 +63,7 @@ fn request() -> SendMessageRequest {
 }
 
 #[test]
-fn webhooks_of_every_generation() {
+fn webhooks_of_every_version() {
     check(&webhook());
     check(&request());
     check(&v0_1::PushNotificationConfig::from(webhook()));

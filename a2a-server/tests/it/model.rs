@@ -45,7 +45,7 @@ fn what_is_canceled_or_taken_over_with_few_switches() {
 
 #[test]
 #[should_panic(expected = "what was acknowledged is the log")]
-fn a_generation_that_is_checked_before_loses_updates() {
+fn a_sequence_number_that_is_checked_before_loses_updates() {
     run(random(), Story::Canceled, Fault::ChecksGenerationFirst);
 }
 

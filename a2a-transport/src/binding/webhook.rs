@@ -38,7 +38,7 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn each_generation_gets_its_own() {
+    fn each_version_gets_its_own() {
         let task = Task::submitted("t".into(), "c".into());
         let body = |event: Event, dialect| -> Option<Value> {
             let pushed = write_notification(event, dialect)?;

@@ -114,7 +114,7 @@ fn whatever_is_changed_is_noticed() {
 }
 
 #[test]
-fn members_of_other_generations_are_outside_of_a_signature_over_those_of_1_0() {
+fn members_of_other_versions_are_outside_of_a_signature_over_those_of_1_0() {
     let key = key();
     let mut card = signed(&key);
     card["preferredTransport"] = json!("JSONRPC");

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_generation_reads_its_own_card_from_the_document() {
+    fn every_version_reads_its_own_card_from_the_document() {
         let card: AgentCard = serde_json::from_value(json!({
             "name": "n", "description": "d", "version": "1", "capabilities": {"streaming": true},
             "securitySchemes": {"b": {"httpAuthSecurityScheme": {"scheme": "bearer"}}},

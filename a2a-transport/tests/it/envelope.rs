@@ -99,7 +99,7 @@ fn requests() {
 }
 
 #[test]
-fn a_method_tells_the_generation() {
+fn a_method_tells_the_version() {
     let dialect_of = |method: &str, prefer: Option<Dialect>| {
         let json =
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"id":"t"}}}}"#);
@@ -136,7 +136,7 @@ fn a_method_tells_the_generation() {
 }
 
 #[test]
-fn what_a_generation_lacks_is_not_sent() {
+fn what_a_version_lacks_is_not_sent() {
     for dialect in [Dialect::V0_1, Dialect::V0_2] {
         let list = Request::from(ListTasksRequest::default());
         let refused = write_call(list, dialect, &Id::number(1));
@@ -177,7 +177,7 @@ fn check_error(dialect: Dialect, kind: ErrorKind, expected: Value) {
 }
 
 #[test]
-fn errors_by_generation() {
+fn errors_by_version() {
     let data = json!({"path": "$.params.id", "problem": "p"});
     check_error(
         Dialect::V0_1,

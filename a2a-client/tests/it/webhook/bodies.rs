@@ -8,7 +8,7 @@ use a2a_types::{Dialect, Event, Request, Response, Task, TaskState};
 use crate::webhook::hook::{Hook, Post, TASK, post};
 
 #[tokio::test]
-async fn bodies_of_every_generation() {
+async fn bodies_of_every_version() {
     let hook = Hook::new(|builder| builder).await;
     let proto = r#"{"statusUpdate":{"taskId":"T","contextId":"C","status":{"state":"TASK_STATE_COMPLETED"}}}"#;
     let bodies = [

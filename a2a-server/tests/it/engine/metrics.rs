@@ -35,7 +35,7 @@ fn server(worker: &Worker) -> Server {
 }
 
 #[test]
-fn a_request_counts_by_its_operation_generation_and_binding() {
+fn a_request_counts_by_its_operation_version_and_binding() {
     Listener::hears(async |listener| {
         let service = HttpService::new(server(&Worker::default()));
         whole(ask(&service, question("SendMessage", message("echo a"))).await).await;

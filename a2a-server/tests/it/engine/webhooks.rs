@@ -25,7 +25,7 @@ fn at_a_desk(worker: &Worker) -> [Server; 2] {
 }
 
 #[tokio::test]
-async fn webhooks_of_two_generations_on_one_task_get_their_own_form() {
+async fn webhooks_of_two_versions_on_one_task_get_their_own_form() {
     let worker = Worker::default();
     for server in at_a_desk(&worker) {
         let (url, mut told) = receiver(false).await;

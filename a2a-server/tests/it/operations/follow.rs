@@ -43,7 +43,7 @@ async fn a_stream_tells_everything_in_order() {
 }
 
 #[tokio::test]
-async fn an_ended_task_is_followed_as_its_generation_says() {
+async fn an_ended_task_is_followed_as_its_version_says() {
     for (dialect, client) in clients(Obedient::default(), ALL).await {
         let ended = task(client.send(first(dialect, "echo x")).await.unwrap());
         let followed = client.subscribe(ended.id).await;

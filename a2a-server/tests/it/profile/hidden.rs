@@ -48,7 +48,7 @@ fn task(answer: SendMessageResponse) -> Task {
 }
 
 #[tokio::test]
-async fn no_step_is_seen_in_any_generation_by_any_operation() {
+async fn no_step_is_seen_in_any_version_by_any_operation() {
     for builder in builders() {
         let server = builder.build().unwrap();
         let bound = server.bind("127.0.0.1:0").await.unwrap();

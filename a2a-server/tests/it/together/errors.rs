@@ -75,7 +75,7 @@ fn no_kind_is_forgotten() {
 }
 
 #[tokio::test]
-async fn every_error_in_every_generation_and_binding() {
+async fn every_error_in_every_version_and_binding() {
     for row in &ROWS {
         let service = HttpService::new(Refusing(row.kind));
         for (index, &dialect) in Dialect::ALL.iter().enumerate() {
