@@ -34,7 +34,7 @@ pub struct Check {
 pub struct Part {
     /// Level in protocol versions of which no requirement names it.
     pub level: Level,
-    /// The generations in which it is made.
+    /// The versions in which it is made.
     pub dialects: Vec<Dialect>,
     /// The bindings in which it is made.
     pub bindings: Vec<Binding>,
@@ -62,7 +62,7 @@ impl Check {
         Some(level_in(dialect, None, &self.id, own))
     }
 
-    /// The levels that it counts as, by generation; the strictest first.
+    /// The levels that it counts as, by version; the strictest first.
     pub fn levels(&self) -> BTreeSet<Level> {
         let all = Dialect::ALL.iter();
         all.filter_map(|dialect| self.level_in(*dialect)).collect()
@@ -97,7 +97,7 @@ pub fn check(id: &str) -> Option<&'static Check> {
     checks().iter().find(|check| check.id == id)
 }
 
-/// The ids of the checks that are made in a generation.
+/// The ids of the checks that are made in a version.
 pub fn ids_in(dialect: Dialect) -> BTreeSet<&'static str> {
     let made = checks().iter().filter(|check| check.applies(dialect));
     made.map(|check| check.id.as_str()).collect()

@@ -35,7 +35,7 @@ pub type Cells = BTreeMap<Role, BTreeMap<Level, Cell>>;
 /// Counts of requirements by how they are checked.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct Cell {
-    /// Every check that they name is made in their generation.
+    /// Every check that they name is made in their version.
     pub checked: usize,
     /// They say why no check can cover them.
     pub excluded: usize,

@@ -19,17 +19,17 @@ pub enum Gap {
         check: &'static str,
     },
     /// A requirement names a check that is not made in its version.
-    OtherGeneration {
+    OtherVersion {
         /// The requirement.
         requirement: &'static str,
         /// The check that it names.
         check: &'static str,
     },
-    /// A check is made in a generation of which no requirement names it, and names no other source.
+    /// A check is made in a version of which no requirement names it, and names no other source.
     NoRequirement {
         /// The check.
         check: &'static str,
-        /// The generation.
+        /// The version.
         dialect: Dialect,
     },
 }
@@ -40,7 +40,7 @@ impl fmt::Display for Gap {
             Self::NoCheck { requirement, check } => {
                 write!(f, "{requirement} names {check}, which is no check")
             }
-            Self::OtherGeneration { requirement, check } => {
+            Self::OtherVersion { requirement, check } => {
                 write!(
                     f,
                     "{requirement} names {check}, which is not made in its version"
@@ -78,7 +78,7 @@ fn gaps_in(
                     requirement: id,
                     check: name,
                 }),
-                Some(check) if !check.applies(dialect) => gaps.push(Gap::OtherGeneration {
+                Some(check) if !check.applies(dialect) => gaps.push(Gap::OtherVersion {
                     requirement: id,
                     check: name,
                 }),
@@ -155,7 +155,7 @@ mod tests {
                 requirement: "R",
                 check: "a.not-there",
             },
-            Gap::OtherGeneration {
+            Gap::OtherVersion {
                 requirement: "R",
                 check: "a.other",
             },

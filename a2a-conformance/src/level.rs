@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_those_of_the_generation_and_the_binding() {
+    fn levels_are_those_of_the_version_and_the_binding() {
         use Level::{May, Must, Should};
         let rpc = Binding::JsonRpc;
         check("send.waits", rpc, [May, Should, Should, Must]);

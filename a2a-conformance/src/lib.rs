@@ -1,5 +1,5 @@
 //! A conformance suite for the Agent2Agent (A2A) protocol: whether an agent, or a client, keeps what the
-//! specification says, in generations 0.1, 0.2, 0.3 and 1.0, by JSON-RPC and by HTTP+JSON.
+//! specification says, in versions 0.1, 0.2, 0.3 and 1.0, by JSON-RPC and by HTTP+JSON.
 //!
 //! Most people use it as a program (`a2a-conformance --help`); this is the library behind it.
 //!

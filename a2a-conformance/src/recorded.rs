@@ -17,7 +17,7 @@ pub struct Found {
     /// Operation; `None` if the request cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<&'static str>,
-    /// The generation.
+    /// The version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<&'static str>,
     /// Number of events streamed.
@@ -95,7 +95,7 @@ impl Found {
                 Err(error) => Err(error),
             }
         };
-        // What several generations ask alike is answered in that of the task.
+        // What several versions ask alike is answered in that of the task.
         let alike = [envelope.dialect, Dialect::V0_2, Dialect::V0_1];
         let count = if envelope.ambiguous { alike.len() } else { 1 };
         let mut readings: Vec<_> = alike[..count].iter().map(read).collect();

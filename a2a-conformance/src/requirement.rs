@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 
 pub use source::Basis;
 
-/// One normative sentence of one generation.
+/// One normative sentence of one version.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
-    /// Names it for ever: the generation, the section, the letter of its level and a number, like
+    /// Names it for ever: the version, the section, the letter of its level and a number, like
     /// `A2A10-3.1.1-M2`.
     pub id: String,
     /// The sentence.
@@ -87,7 +87,7 @@ pub enum Role {
     Operator,
 }
 
-/// All requirements of a generation, in order of their sections.
+/// All requirements of a version, in order of their sections.
 pub fn requirements(dialect: Dialect) -> &'static [Requirement] {
     static ALL: LazyLock<BTreeMap<Dialect, Vec<Requirement>>> = LazyLock::new(|| {
         let read = |dialect: &Dialect| (*dialect, read(*dialect));
@@ -180,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn ids_tell_generation_section_and_level() {
+    fn ids_tell_version_section_and_level() {
         let mut ids = BTreeSet::new();
         for (dialect, requirement) in all() {
             let Requirement { id, section, .. } = requirement;
-            let generation = dialect.version().replace('.', "");
+            let version = dialect.version().replace('.', "");
             let letter = requirement.level.letter();
-            let prefix = format!("A2A{generation}-{section}-{letter}");
+            let prefix = format!("A2A{version}-{section}-{letter}");
             let number = id.strip_prefix(&prefix).unwrap_or_default();
             let numbered = number.parse::<u32>().is_ok_and(|number| number > 0);
             assert!(numbered, "{id} does not begin with {prefix} and a number");

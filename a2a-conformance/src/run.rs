@@ -29,7 +29,7 @@ pub struct Run {
     pub began: String,
     /// Duration in seconds.
     pub seconds: f64,
-    /// Every check, in every generation and binding in which it applies.
+    /// Every check, in every version and binding in which it applies.
     pub checks: Vec<CheckResult>,
     /// Number of checks that were not made because the run was interrupted.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -63,7 +63,7 @@ pub struct Target {
     /// The `Server` header, if it sends one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The interfaces on its card, each as `binding generation`.
+    /// The interfaces on its card, each as `binding version`.
     #[serde(default)]
     pub interfaces: Vec<String>,
 }
@@ -97,7 +97,7 @@ pub struct Settings {
     pub filters: BTreeMap<String, Vec<String>>,
 }
 
-/// A check in one generation and binding.
+/// A check in one version and binding.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckResult {
@@ -107,7 +107,7 @@ pub struct CheckResult {
     pub title: String,
     /// The level that it counts as.
     pub level: Level,
-    /// The generation, like `1.0`; none if that makes no difference.
+    /// The version, like `1.0`; none if that makes no difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
     /// The binding, `JSONRPC` or `HTTP+JSON`; none if that makes no difference.
@@ -140,7 +140,7 @@ pub struct CheckResult {
 }
 
 impl CheckResult {
-    /// Returns where it was made, like `1.0 JSONRPC`; `every generation` if that makes no difference.
+    /// Returns where it was made, like `1.0 JSONRPC`; `every version` if that makes no difference.
     pub fn column(&self) -> Column {
         Column {
             dialect: self.dialect.clone(),
@@ -153,7 +153,7 @@ impl CheckResult {
         self.id.split_once('.').map_or(&*self.id, |(area, _)| area)
     }
 
-    /// The generation.
+    /// The version.
     pub fn dialect(&self) -> Option<Dialect> {
         Dialect::from_version(self.dialect.as_deref()?)
     }
@@ -285,13 +285,13 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// A generation in a binding: what is scored by itself.
+/// A version in a binding: what is scored by itself.
 #[derive(
     Clone, Debug, Default, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
 )]
 #[serde(rename_all = "camelCase")]
 pub struct Column {
-    /// The generation, like `1.0`; none for the checks for which it makes no difference.
+    /// The version, like `1.0`; none for the checks for which it makes no difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
     /// The binding; none for the checks for which it makes no difference.
@@ -367,7 +367,7 @@ impl Run {
         cited.or_else(|| requirement(id))
     }
 
-    /// The generations and bindings in which there are checks: the newest first, what makes no
+    /// The versions and bindings in which there are checks: the newest first, what makes no
     /// difference last.
     pub fn columns(&self) -> Vec<Column> {
         let mut columns = Vec::new();
@@ -407,7 +407,7 @@ impl Run {
             .filter(move |result| result.column() == column)
     }
 
-    /// The score of the checks of a level, in one generation and binding or in all.
+    /// The score of the checks of a level, in one version and binding or in all.
     pub fn score(&self, level: Level, dialect: Option<&str>, binding: Option<&str>) -> Score {
         let same = |wanted: Option<&str>, found: &Option<String>| {
             wanted.is_none() || found.as_deref() == wanted

@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_read_back_is_the_kind_it_was_written_for_or_one_the_generation_has() {
+    fn a_code_read_back_is_the_kind_it_was_written_for_or_one_the_version_has() {
         for &dialect in Dialect::ALL {
             for &kind in ErrorKind::ALL {
                 let read = ErrorKind::from_code(kind.code_in(dialect), dialect);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_are_read_by_generation() {
+    fn codes_are_read_by_version() {
         assert_eq!(
             ErrorKind::from_code(-32006, Dialect::V0_1),
             ErrorKind::UnsupportedOperation

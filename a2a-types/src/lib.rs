@@ -19,7 +19,7 @@
 //! use a2a_types::reading::{Hints, Mode, read};
 //! use a2a_types::{Message, v0_1};
 //!
-//! // A message of generation 0.1, as an article of 2025 prints it: `data` should be `parts`.
+//! // A message of version 0.1, as an article of 2025 prints it: `data` should be `parts`.
 //! let printed = r#"{"role": "user", "data": [{"type": "text", "text": "Tell me a joke"}]}"#;
 //! assert!(read::<v0_1::Message>(printed, Mode::Strict, &Hints::at("$")).is_err());
 //!

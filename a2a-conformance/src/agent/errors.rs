@@ -81,12 +81,12 @@ impl Lane {
         };
         see("error.object", unless(shaped, "$.error", expected, error));
         let code = error["code"].as_i64().unwrap_or_default();
-        let of_generation = ErrorKind::ALL
+        let of_version = ErrorKind::ALL
             .iter()
             .any(|known| known.code_in(self.dialect) == code);
         // Codes that JSON-RPC reserves, and those of its server errors that A2A defines.
         let reserved = (-32768..=-32100).contains(&code) || (-32009..=-32001).contains(&code);
-        let known = of_generation || !reserved || self.dialect == Dialect::V0_1;
+        let known = of_version || !reserved || self.dialect == Dialect::V0_1;
         let expected = format!("a code of {}", self.dialect);
         let found = format!("{code} ({kind:?})");
         see(

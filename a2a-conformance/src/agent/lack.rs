@@ -93,8 +93,8 @@ impl Target {
             Need::NoRequiredExtension => (!required, "no required extension"),
             Need::Tenant => (lane.tenant.is_some(), "a tenant"),
             Need::Signatures => (!card.signatures.is_empty(), "signatures"),
-            Need::OldGeneration => (old_there(), "0.2 or 0.3 by JSON-RPC at this URL"),
-            Need::NoOldGeneration => (!old(), "no version before 1.0"),
+            Need::OldVersion => (old_there(), "0.2 or 0.3 by JSON-RPC at this URL"),
+            Need::NoOldVersion => (!old(), "no version before 1.0"),
             Need::Here if !self.is_here => {
                 return not_applicable("the agent runs elsewhere, where its calls cannot be seen");
             }

@@ -1,7 +1,7 @@
 //! The suite against an agent.
 //!
 //! ```text
-//! card ─► lanes (generation × binding) ─► cases, each step: write ─ HTTP ─ read ─► what had to come
+//! card ─► lanes (version × binding) ─► cases, each step: write ─ HTTP ─ read ─► what had to come
 //!                                              └► invariants: what holds in every exchange
 //! ```
 
@@ -232,7 +232,7 @@ fn jobs<'t>(target: &'t Target, cases: &[&'t Case]) -> Vec<(&'t Lane, &'t Case)>
             .collect();
         match case.per {
             Per::Lane => {}
-            Per::Generation => lanes.dedup_by_key(|lane| lane.dialect),
+            Per::Version => lanes.dedup_by_key(|lane| lane.dialect),
             // The latest version.
             Per::Agent => drop(lanes.drain(..lanes.len().saturating_sub(1))),
         }
@@ -254,7 +254,7 @@ async fn check(options: &Options, target: &Target, lane: &Lane, case: &Case) -> 
 fn level_of(case: &Case, lane: &Lane) -> Level {
     let binding = match case.per {
         Per::Lane => Some(lane.binding),
-        Per::Generation | Per::Agent => None,
+        Per::Version | Per::Agent => None,
     };
     case.level_in(lane.dialect, binding)
 }
@@ -265,7 +265,7 @@ async fn check_once(options: &Options, target: &Target, lane: &Lane, case: &Case
     let mut result = empty(&case.id, &case.title, level, lane);
     match case.per {
         Per::Lane => {}
-        Per::Generation => result.binding = None,
+        Per::Version => result.binding = None,
         Per::Agent => (result.dialect, result.binding) = (None, None),
     }
     if let Some((verdict, reason)) = target.lacks(case, lane, options).await {

@@ -178,7 +178,7 @@ fn schemes_and_algorithms() {
 }
 
 #[test]
-fn generations_are_told_apart() {
+fn versions_are_told_apart() {
     let dialects = |card: Value| inspect(&card.to_string()).unwrap().dialects;
     assert_eq!(
         dialects(json!({"url": "https://a.example", "authentication": {"schemes": []}})),

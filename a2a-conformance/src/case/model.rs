@@ -60,7 +60,7 @@ pub enum Per {
     #[default]
     Lane,
     /// One in every protocol version, in any binding.
-    Generation,
+    Version,
     /// One in all.
     Agent,
 }
@@ -117,9 +117,9 @@ pub enum Need {
     /// Keys that are trusted to sign the card.
     CardKeys,
     /// 0.2 or 0.3 by JSON-RPC, at the URL under test.
-    OldGeneration,
+    OldVersion,
     /// No protocol version before 1.0.
-    NoOldGeneration,
+    NoOldVersion,
     /// An agent reached by `https`.
     Https,
     /// An agent on this machine.

@@ -183,8 +183,8 @@ fn near(id: &str) -> Vec<String> {
 
 /// `a2a10-3.1.1` of `a2a10-3.1.1-m9`, and of itself.
 fn section_of(id: &str) -> Option<&str> {
-    let (generation, rest) = id.split_once('-')?;
+    let (version, rest) = id.split_once('-')?;
     let end = rest.find('-').unwrap_or(rest.len());
-    let section = id.get(..generation.len() + 1 + end)?;
-    generation.starts_with("a2a").then_some(section)
+    let section = id.get(..version.len() + 1 + end)?;
+    version.starts_with("a2a").then_some(section)
 }

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         .collect();
     let checks = args.checks();
     if listed.is_empty() {
-        return refused("no requirement is of that generation, party and level");
+        return refused("no requirement is of that version, party and level");
     }
     let printed = match args.json {
         true => print_json(&as_json(&listed, &checks)),
@@ -67,7 +67,7 @@ impl Args {
         all.iter().filter(wanted).collect()
     }
 
-    /// The checks of that party that count as that much in that generation.
+    /// The checks of that party that count as that much in that version.
     fn checks(&self) -> Vec<&'static Check> {
         let fits = |check: &Check, dialect: Dialect| {
             let level = check.level_in(dialect);

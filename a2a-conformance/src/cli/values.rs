@@ -11,7 +11,7 @@ use globset::Glob;
 use http::Uri;
 use http::header::{HeaderName, HeaderValue};
 
-/// Reads a generation.
+/// Reads a version.
 pub(crate) fn dialects() -> impl TypedValueParser<Value = Dialect> {
     one_of(Dialect::ALL, Dialect::version)
 }

@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_requests_of_earlier_generations() {
+    fn bad_requests_of_earlier_versions() {
         let message = json!({
             "kind": "message", "messageId": "m", "role": "user",
             "parts": [{"kind": "text", "text": "hello"}],

@@ -27,7 +27,7 @@ pub struct Document {
     pub title: String,
     /// The language of its prose.
     pub language: String,
-    /// The generation it describes.
+    /// The version it describes.
     #[serde(deserialize_with = "dialect")]
     pub dialect: Dialect,
     /// Description of the document.
@@ -41,10 +41,10 @@ pub struct Example {
     pub id: String,
     /// Place in its document.
     pub source: Source,
-    /// The generation it belongs to.
+    /// The version it belongs to.
     #[serde(deserialize_with = "dialect")]
     pub dialect: Dialect,
-    /// A profile of the generation, like `trpc`.
+    /// A profile of the version, like `trpc`.
     pub profile: Option<String>,
     /// Kind of document that it shows.
     pub kind: Kind,
@@ -154,7 +154,7 @@ pub struct Exchange {
     pub id: String,
     /// Title of the exchange.
     pub title: String,
-    /// The generation it is spoken in.
+    /// The version it is spoken in.
     #[serde(deserialize_with = "dialect")]
     pub dialect: Dialect,
     /// `true` if both ends declare the profile of the document on their cards.

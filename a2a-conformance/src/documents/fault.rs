@@ -70,7 +70,7 @@ faults! {
         NoKind = "no-kind";
         /// A stream never ends.
         OpenStream = "open-stream";
-        /// The words of another generation.
+        /// The words of another version.
         MixedDialect = "mixed-dialect";
         /// 200, and nothing more.
         NoBody = "no-body";

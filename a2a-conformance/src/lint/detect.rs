@@ -257,7 +257,7 @@ fn is_problem(value: &Value) -> bool {
     is_told && (value["status"].is_number() || value["type"].is_string())
 }
 
-/// The generation of an answer that does not say it.
+/// The version of an answer that does not say it.
 fn answered_in(value: &Value) -> Dialect {
     if let Some(dialect) = said(value).or_else(|| marked(value)) {
         return dialect;
@@ -277,7 +277,7 @@ fn answered_in(value: &Value) -> Dialect {
     }
 }
 
-/// The generation of a document of a kind that does not say it.
+/// The version of a document of a kind that does not say it.
 fn dialect_of(value: &Value, kind: &DocumentKind) -> Dialect {
     let is_flat_error = kind.name == "HttpError" && value["error"].is_null() && !is_problem(value);
     let proto = || (is_flat_error || is_proto_json(value)).then_some(Dialect::V0_3);
@@ -301,7 +301,7 @@ fn dialect_of(value: &Value, kind: &DocumentKind) -> Dialect {
     }
 }
 
-/// The generation that a card says.
+/// The version that a card says.
 fn said(value: &Value) -> Option<Dialect> {
     let card = match &value["result"] {
         Value::Null => value,

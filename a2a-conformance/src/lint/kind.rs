@@ -49,7 +49,7 @@ impl DocumentKind {
 }
 
 impl Form {
-    /// The definition of an object in a generation.
+    /// The definition of an object in a version.
     pub(crate) fn definition(self, dialect: Dialect, flavour: Flavour) -> Option<&'static str> {
         match (self, flavour) {
             (Self::Object(names), Flavour::Proto) if dialect == Dialect::V0_3 => names[PROTO],
@@ -61,7 +61,7 @@ impl Form {
 
 const PROTO: usize = 4;
 
-/// An object of one name in every generation that has it.
+/// An object of one name in every version that has it.
 const fn same(since: Dialect, name: &'static str) -> Form {
     let mut names = [Some(name); 5];
     let mut index = 0;

@@ -3,7 +3,7 @@
 use a2a_types::Dialect;
 use serde_json::Value;
 
-/// The generation that the members and the spelling of values are of.
+/// The version that the members and the spelling of values are of.
 pub(super) fn marked(value: &Value) -> Option<Dialect> {
     let mut marks = Marks::default();
     marks.look(value);

@@ -42,7 +42,7 @@ use crate::requirement::Level;
 /// Facts that are known beside a document.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
-    /// Its generation; else the one that it looks like.
+    /// Its version; else the one that it looks like.
     pub dialect: Option<Dialect>,
     /// The request that it answers; else any request that it could answer.
     pub request: Option<Value>,
@@ -59,7 +59,7 @@ pub struct Linted {
     pub event: Option<usize>,
     /// Name of its kind, like `request of SendMessage` or `AgentCard`.
     pub kind: String,
-    /// Its generation.
+    /// Its version.
     pub dialect: Option<&'static str>,
     /// Verdict of a strict reader.
     pub verdict: Strict,
@@ -95,7 +95,7 @@ pub struct Mended {
     pub path: Option<String>,
 }
 
-/// Judges a text: one document, or the events of a stream, each. A card of several generations is
+/// Judges a text: one document, or the events of a stream, each. A card of several versions is
 /// judged as one of each.
 pub fn lint(text: &str, context: &Context) -> Vec<Linted> {
     let blocks = events(text);

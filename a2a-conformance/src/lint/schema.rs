@@ -14,11 +14,11 @@ use crate::run::Mismatch;
 /// A file of definitions.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Bundle {
-    /// The data and the JSON-RPC of a generation.
+    /// The data and the JSON-RPC of a version.
     Of(Dialect),
     /// The ProtoJSON of 0.3's HTTP+JSON.
     ProtoJson,
-    /// Documents that no schema of a generation defines: HTTP errors, headers of signatures.
+    /// Documents that no schema of a version defines: HTTP errors, headers of signatures.
     Other,
 }
 

@@ -19,7 +19,7 @@ use super::schema::Bundle;
 pub(crate) struct Subject {
     pub(crate) kind: Kind,
     pub(crate) dialect: Dialect,
-    /// The form of JSON, if the generation has two.
+    /// The form of JSON, if the version has two.
     pub(crate) flavour: Flavour,
     /// Envelope of the request that an answer or an event answers.
     pub(crate) envelope: Option<Envelope>,
@@ -30,7 +30,7 @@ pub(crate) struct Subject {
 pub(crate) enum Kind {
     /// A JSON-RPC request.
     Request(Operation),
-    /// A JSON-RPC request whose method the generation does not have.
+    /// A JSON-RPC request whose method the version does not have.
     UnknownRequest,
     /// A JSON-RPC answer.
     Response,
@@ -176,7 +176,7 @@ impl Subject {
         format!("`{name}` is no method of A2A {dialect}{hint}")
     }
 
-    /// Reads it with the types of its generation: what had to be mended, or why it cannot be read.
+    /// Reads it with the types of its version: what had to be mended, or why it cannot be read.
     pub(crate) fn read(&self, text: &str, mode: Mode) -> Result<Vec<Repair>, Violation> {
         let limits = limits();
         match self.kind {

@@ -143,7 +143,7 @@ fn check(context: &Context, document: &Value, refused: &[&str]) {
     assert_eq!(found.verdict == Strict::Accept, refused.is_empty());
 }
 
-/// Without a hint, and as the generation that it is of.
+/// Without a hint, and as the version that it is of.
 #[track_caller]
 fn check_1_0(document: &Value, kind: &str, refused: &[&str]) {
     let found = &lint(&document.to_string(), &Context::default())[0];

@@ -10,7 +10,7 @@ use crate::run::{CheckResult, Verdict};
 /// Extent of the runs that prove something.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Extent {
-    /// In one generation and binding: the suite for what is right and for one mutant in three, and for
+    /// In one version and binding: the suite for what is right and for one mutant in three, and for
     /// the others what is near their bugs.
     Brief,
     /// Besides, the checks named for a bug wherever it shows, and what is odd wherever it is right.
@@ -59,7 +59,7 @@ pub struct Proof {
 pub struct Red {
     /// Its id.
     pub check: String,
-    /// Generation and binding.
+    /// Version and binding.
     pub place: String,
     /// The first thing that was not as it should be.
     pub why: String,

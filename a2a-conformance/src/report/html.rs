@@ -260,7 +260,7 @@ fn choices(run: &Run) -> Vec<Choice> {
         ("verdict", "Verdict", verdicts.collect()),
         ("level", "Level", levels.collect()),
         (
-            "generation",
+            "version",
             "Version",
             distinct(
                 columns

@@ -125,7 +125,7 @@ fn explain_tells_requirements_checks_and_what_is_near() {
 #[test]
 fn coverage_counts_every_requirement() {
     let matrices = json(&["coverage", "--json"]);
-    let matrices = matrices.as_array().expect("one for each generation");
+    let matrices = matrices.as_array().expect("one for each version");
     assert_eq!(matrices.len(), 4);
     for matrix in matrices {
         let dialect = matrix["dialect"].as_str().expect("a version");

@@ -46,7 +46,7 @@ fn what_is_canceled_or_taken_over_with_few_switches() {
 #[test]
 #[should_panic(expected = "what was acknowledged is the log")]
 fn a_sequence_number_that_is_checked_before_loses_updates() {
-    run(random(), Story::Canceled, Fault::ChecksGenerationFirst);
+    run(random(), Story::Canceled, Fault::ChecksSequenceFirst);
 }
 
 #[test]
@@ -89,7 +89,7 @@ enum Story {
 enum Fault {
     None,
     /// The sequence number is looked at in one step, and the events are appended in another.
-    ChecksGenerationFirst,
+    ChecksSequenceFirst,
     /// The epoch is looked at in one step, and the events are appended in another.
     ChecksEpochFirst,
     /// Followers are woken in one step, and the events are appended in another.
@@ -285,7 +285,7 @@ impl Scene {
 
     async fn append_now(&self, mut append: Append) -> Result<Appended, StoreError> {
         match (self.fault, &append.lease) {
-            (Fault::ChecksGenerationFirst, _) => {
+            (Fault::ChecksSequenceFirst, _) => {
                 let (end, _) = self.look().await;
                 if end != append.after {
                     return Err(StoreError::Behind(end));

@@ -57,7 +57,7 @@ quirks! {
     NoRole = "NOROLE";
     /// An object without the member that tells its kind.
     NoKind = "NOKIND";
-    /// `type` where the generation says `kind`, or the other way round.
+    /// `type` where the version says `kind`, or the other way round.
     TypeForKind = "TYPE4KIND";
     /// `messageId` beside the message instead of inside.
     MessageIdOutside = "MSGIDOUT";
@@ -73,7 +73,7 @@ quirks! {
     EmptyParts = "EMPTYPARTS";
     /// A list that is `null`.
     NullList = "NULLLIST";
-    /// A state or role that the generation does not have.
+    /// A state or role that the version does not have.
     UnknownWord = "UNKNOWN";
     /// A required member of a card that is absent.
     NoCardMember = "NOCARD";
@@ -81,6 +81,6 @@ quirks! {
     DataNotObject = "DATA";
     /// `kind` in a part of 1.0, which tells parts apart by their members.
     KindInPart = "KINDIN1.0";
-    /// A security scheme that the generation does not have; what requires it stays.
+    /// A security scheme that the version does not have; what requires it stays.
     UnknownScheme = "SCHEME";
 }

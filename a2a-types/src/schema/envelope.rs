@@ -3,16 +3,13 @@
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 
-use super::generation::{ErrorRow, Exchange, Generation, of, reference};
 use super::plain::Definitions;
+use super::version::{ErrorRow, Exchange, VersionSchema, of, reference};
 use crate::Object;
 
 /// The style of 0.1: one object is both success and failure, and only `method` and `params` are
 /// required.
-pub(super) fn one_response(
-    generation: &Generation,
-    generator: &mut SchemaGenerator,
-) -> Definitions {
+pub(super) fn one_response(schema: &VersionSchema, generator: &mut SchemaGenerator) -> Definitions {
     let id = json!({"type": ["string", "integer"]});
     let mut definitions = Definitions::new();
     let mut define = |name: &str, schema| definitions.insert(name.to_owned(), schema);
@@ -21,8 +18,8 @@ pub(super) fn one_response(
         let outcome = json!({"result": result, "error": refer("JSONRPCError")});
         object(joined(&message, outcome), &[])
     };
-    for exchange in generation.exchanges {
-        let request = joined(&message, call(generation, exchange, generator));
+    for exchange in schema.exchanges {
+        let request = joined(&message, call(schema, exchange, generator));
         define(
             exchange.request,
             object(request, &required(&["method"], exchange)),
@@ -32,9 +29,9 @@ pub(super) fn one_response(
             response((exchange.result)(generator).into()),
         );
     }
-    for row in generation.errors {
+    for row in schema.errors {
         let text = json!({"type": "string", "const": row.kind.message()});
-        define(row.name, error(generation, row, text, generator));
+        define(row.name, error(schema, row, text, generator));
     }
     let any_object = Value::from(of::<Object>(generator));
     define("JSONRPCMessage", object(message.clone(), &[]));
@@ -44,13 +41,13 @@ pub(super) fn one_response(
     );
     define("JSONRPCResponse", response(any_object.clone()));
     define("JSONRPCError", any_error(any_object));
-    define("A2ARequest", any_of(requests(generation)));
+    define("A2ARequest", any_of(requests(schema)));
     definitions
 }
 
 /// The style since 0.2: success and failure are two objects, of which a response is either.
 pub(super) fn success_or_error(
-    generation: &Generation,
+    schema: &VersionSchema,
     generator: &mut SchemaGenerator,
 ) -> Definitions {
     let id = json!({"type": ["string", "integer"]});
@@ -63,8 +60,8 @@ pub(super) fn success_or_error(
         object(members, &["jsonrpc", "id", "result"])
     };
     let mut responses = vec![ERROR_RESPONSE.to_owned()];
-    for exchange in generation.exchanges {
-        let mut request = joined(&message, call(generation, exchange, generator));
+    for exchange in schema.exchanges {
+        let mut request = joined(&message, call(schema, exchange, generator));
         request["id"] = id.clone();
         let members = required(&["jsonrpc", "id", "method"], exchange);
         define(exchange.request, object(request, &members));
@@ -76,11 +73,11 @@ pub(super) fn success_or_error(
             responses.push(success_name);
         }
     }
-    for row in generation.errors {
+    for row in schema.errors {
         let text = json!({"type": "string", "default": row.kind.message()});
-        define(row.name, error(generation, row, text, generator));
+        define(row.name, error(schema, row, text, generator));
     }
-    let errors: Vec<_> = generation.errors.iter().map(|row| row.name).collect();
+    let errors: Vec<_> = schema.errors.iter().map(|row| row.name).collect();
     let failure = json!({"error": any_of(["JSONRPCError"].iter().chain(&errors))});
     let failure = object(joined(&message, failure), &["jsonrpc", "id", "error"]);
     define("JSONRPCMessage", object(message.clone(), &["jsonrpc"]));
@@ -91,14 +88,14 @@ pub(super) fn success_or_error(
     define("JSONRPCResponse", any_of(responses));
     define("JSONRPCError", any_error(json!({})));
     define("A2AError", any_of(errors));
-    define("A2ARequest", any_of(requests(generation)));
+    define("A2ARequest", any_of(requests(schema)));
     definitions
 }
 
 /// The style of 1.0, which has no definitions of its own for it: JSON-RPC 2.0 as it is, around the
 /// messages of the specification. Details of an error are a list in `data`.
 pub(super) fn around_messages(
-    generation: &Generation,
+    schema: &VersionSchema,
     generator: &mut SchemaGenerator,
 ) -> Definitions {
     let id = json!({"type": ["string", "integer"]});
@@ -106,8 +103,8 @@ pub(super) fn around_messages(
     let message = json!({"jsonrpc": version(), "id": id_or_null});
     let mut definitions = Definitions::new();
     let mut define = |name: &str, schema| definitions.insert(name.to_owned(), schema);
-    for exchange in generation.exchanges {
-        let mut request = joined(&message, call(generation, exchange, generator));
+    for exchange in schema.exchanges {
+        let mut request = joined(&message, call(schema, exchange, generator));
         request["id"] = id.clone();
         let members = match needs_a_member(&request["params"], generator) {
             true => required(&["jsonrpc", "id", "method"], exchange),
@@ -125,7 +122,7 @@ pub(super) fn around_messages(
     define(ERROR_RESPONSE, object(failure, &["jsonrpc", "id", "error"]));
     let details = json!({"type": "array", "items": {"type": "object"}});
     define("JSONRPCError", any_error(details));
-    define("JSONRPCRequest", any_of(requests(generation)));
+    define("JSONRPCRequest", any_of(requests(schema)));
     definitions
 }
 
@@ -137,8 +134,8 @@ fn version() -> Value {
 }
 
 /// Returns the members `method` and `params` of an operation's request.
-fn call(generation: &Generation, exchange: &Exchange, generator: &mut SchemaGenerator) -> Value {
-    let method = generation.dialect.method(exchange.operation);
+fn call(schema: &VersionSchema, exchange: &Exchange, generator: &mut SchemaGenerator) -> Value {
+    let method = schema.dialect.method(exchange.operation);
     let mut members = json!({"method": {"type": "string", "const": method}});
     if let Some(params) = exchange.params {
         members["params"] = params(generator).into();
@@ -163,17 +160,17 @@ fn any_call() -> Value {
     json!({"method": {"type": "string"}, "params": {"type": "object"}})
 }
 
-fn requests(generation: &Generation) -> impl Iterator<Item = &'static str> {
-    generation.exchanges.iter().map(|exchange| exchange.request)
+fn requests(schema: &VersionSchema) -> impl Iterator<Item = &'static str> {
+    schema.exchanges.iter().map(|exchange| exchange.request)
 }
 
 fn error(
-    generation: &Generation,
+    schema: &VersionSchema,
     row: &ErrorRow,
     message: Value,
     generator: &mut SchemaGenerator,
 ) -> Value {
-    let code = row.kind.code_in(generation.dialect);
+    let code = row.kind.code_in(schema.dialect);
     let members = json!({
         "code": {"type": "integer", "const": code},
         "message": message,

@@ -20,16 +20,16 @@
 //! ```
 
 mod envelope;
-mod generation;
 mod plain;
 mod v0_1;
 mod v0_2;
 mod v0_3;
 mod v1_0;
+mod version;
 
 use serde_json::{Value, json};
 
-use self::generation::{Generation, reference};
+use self::version::{VersionSchema, reference};
 use crate::{Dialect, Operation};
 
 /// Returns every definition of a protocol version in one document.
@@ -41,13 +41,13 @@ pub fn bundle(dialect: Dialect) -> Value {
         "$schema": DRAFT,
         "title": format!("Agent2Agent (A2A) protocol {dialect}"),
         "description": DESCRIPTION,
-        "$defs": generation(dialect).definitions(),
+        "$defs": version(dialect).definitions(),
     })
 }
 
 /// Returns one definition of a protocol version as a schema of its own.
 pub fn definition(dialect: Dialect, name: &str) -> Option<Value> {
-    let definitions = generation(dialect).definitions();
+    let definitions = version(dialect).definitions();
     definitions.contains_key(name).then(|| {
         json!({
             "$schema": DRAFT,
@@ -59,22 +59,22 @@ pub fn definition(dialect: Dialect, name: &str) -> Option<Value> {
 
 /// Returns the definition of an operation's whole JSON-RPC request, if the version has the operation.
 pub fn request_definition(dialect: Dialect, operation: Operation) -> Option<&'static str> {
-    Some(generation(dialect).exchange(operation)?.request)
+    Some(version(dialect).exchange(operation)?.request)
 }
 
 /// Returns the definition of an operation's whole JSON-RPC answer, or of each item of a stream, if the
 /// version has the operation.
 pub fn response_definition(dialect: Dialect, operation: Operation) -> Option<&'static str> {
-    Some(generation(dialect).exchange(operation)?.response)
+    Some(version(dialect).exchange(operation)?.response)
 }
 
 /// Returns the tables of a protocol version.
-fn generation(dialect: Dialect) -> &'static Generation {
+fn version(dialect: Dialect) -> &'static VersionSchema {
     match dialect {
-        Dialect::V0_1 => &v0_1::GENERATION,
-        Dialect::V0_2 => &v0_2::GENERATION,
-        Dialect::V0_3 => &v0_3::GENERATION,
-        Dialect::V1_0 => &v1_0::GENERATION,
+        Dialect::V0_1 => &v0_1::SCHEMA,
+        Dialect::V0_2 => &v0_2::SCHEMA,
+        Dialect::V0_3 => &v0_3::SCHEMA,
+        Dialect::V1_0 => &v1_0::SCHEMA,
     }
 }
 
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_of_a_generation_has_its_request_and_response() {
+    fn every_operation_of_a_version_has_its_request_and_response() {
         for (dialect, bundle) in bundles() {
             for &operation in Operation::ALL {
                 let request = request_definition(dialect, operation);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn no_definition_but_those_of_the_generation() {
+    fn no_definition_but_those_of_the_version() {
         assert_eq!(definition(Dialect::V0_1, "NoSuchThing"), None);
         assert_eq!(definition(Dialect::V0_1, "MessageSendParams"), None);
         let operation = Operation::ListTaskPushNotificationConfigs;

@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use super::envelope;
-use super::generation::{Generation, errors, exchanges, of};
+use super::version::{VersionSchema, errors, exchanges, of};
 use crate::v0_1::{
     AgentCard, Task, TaskEvent, TaskIdParams, TaskPushNotificationConfig, TaskQueryParams,
     TaskSendParams,
 };
 use crate::{Dialect, Object};
 
-pub(super) static GENERATION: Generation = Generation {
+pub(super) static SCHEMA: VersionSchema = VersionSchema {
     dialect: Dialect::V0_1,
     exchanges: exchanges! {
         SendMessage: "SendTaskRequest"(TaskSendParams) -> "SendTaskResponse"(Task);

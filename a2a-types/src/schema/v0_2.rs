@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::envelope;
-use super::generation::{Either, Generation, errors, exchanges, of};
+use super::version::{Either, VersionSchema, errors, exchanges, of};
 use crate::Dialect;
 use crate::v0_2::{
     AgentCard, DeleteTaskPushNotificationConfigParams, GetTaskPushNotificationConfigParams,
@@ -11,7 +11,7 @@ use crate::v0_2::{
     TaskIdParams, TaskPushNotificationConfig, TaskQueryParams,
 };
 
-pub(super) static GENERATION: Generation = Generation {
+pub(super) static SCHEMA: VersionSchema = VersionSchema {
     dialect: Dialect::V0_2,
     exchanges: exchanges! {
         SendMessage: "SendMessageRequest"(MessageSendParams) -> "SendMessageResponse"(Either<Task, Message>);

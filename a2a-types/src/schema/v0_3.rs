@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::envelope;
-use super::generation::{Either, Generation, errors, exchanges, of};
+use super::version::{Either, VersionSchema, errors, exchanges, of};
 use crate::Dialect;
 use crate::v0_3::json::{
     AgentCard, DeleteTaskPushNotificationConfigParams, GetTaskPushNotificationConfigParams,
@@ -12,7 +12,7 @@ use crate::v0_3::json::{
     TaskQueryParams,
 };
 
-pub(super) static GENERATION: Generation = Generation {
+pub(super) static SCHEMA: VersionSchema = VersionSchema {
     dialect: Dialect::V0_3,
     exchanges: exchanges! {
         SendMessage: "SendMessageRequest"(MessageSendParams) -> "SendMessageResponse"(Either<Task, Message>);

@@ -1,7 +1,7 @@
 //! The tables of version 1.0, whose messages are those of `a2a.proto` at the tag v1.0.1.
 
 use super::envelope;
-use super::generation::{Generation, exchanges};
+use super::version::{VersionSchema, exchanges};
 use crate::{
     AgentCard, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, Dialect, Event,
     GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
@@ -10,7 +10,7 @@ use crate::{
     SubscribeToTaskRequest, Task, TaskPushNotificationConfig,
 };
 
-pub(super) static GENERATION: Generation = Generation {
+pub(super) static SCHEMA: VersionSchema = VersionSchema {
     dialect: Dialect::V1_0,
     exchanges: exchanges! {
         SendMessage: "JSONRPCSendMessageRequest"(SendMessageRequest) -> "JSONRPCSendMessageResponse"(SendMessageResponse);

@@ -1,4 +1,4 @@
-//! Cards between generations: what each has a place for, and what the others lose.
+//! Cards between versions: what each has a place for, and what the others lose.
 
 use a2a_types::reading::{Hints, Mode, Wire, read};
 use a2a_types::{AgentCard, Dialect, Response, v0_1, v0_2};

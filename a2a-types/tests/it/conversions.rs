@@ -1,4 +1,4 @@
-//! The same thing in three generations, side by side, and what each way loses.
+//! The same thing in three versions, side by side, and what each way loses.
 
 use a2a_types::reading::{Hints, Mode, Wire, read};
 use a2a_types::{
@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Both ways between the canonical value and a generation's.
+/// Both ways between the canonical value and a version's.
 #[track_caller]
 fn check<C, W>(canonical: &Value, wire: &Value, back: &Value)
 where

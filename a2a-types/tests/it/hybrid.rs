@@ -1,4 +1,4 @@
-//! Cards of 1.0 that are not pure: what of the other generations' members is understood.
+//! Cards of 1.0 that are not pure: what of the other versions' members is understood.
 
 use a2a_types::AgentCard;
 use a2a_types::reading::{Hints, read_canonical};

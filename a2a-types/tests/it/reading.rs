@@ -171,7 +171,7 @@ fn quirks_of_0_2() {
     );
 }
 
-/// One card for callers of every generation may have schemes that only 1.0 knows. What requires
+/// One card for callers of every version may have schemes that only 1.0 knows. What requires
 /// them stays: without the scheme it cannot be satisfied, and the agent is not taken for an open one.
 #[test]
 fn schemes_that_only_1_0_has() {
@@ -232,7 +232,7 @@ fn numeric_ids() {
     );
 }
 
-/// A file of 0.1 with neither content is a mere mention (0.1.0 §6.6), which later generations say
+/// A file of 0.1 with neither content is a mere mention (0.1.0 §6.6), which later versions say
 /// as data.
 #[test]
 fn a_file_that_is_only_mentioned() {

@@ -1,4 +1,4 @@
-//! Validation of what the types write by the schema of its generation, JSON-RPC around it included.
+//! Validation of what the types write by the schema of its version, JSON-RPC around it included.
 
 #![cfg(feature = "schema")]
 
@@ -92,7 +92,7 @@ fn only_0_3_has_what_is_new_there() {
 }
 
 #[test]
-fn requests_of_every_generation() {
+fn requests_of_every_version() {
     let send = || read(document("SendMessageRequest"));
     let config = || read(document("TaskPushNotificationConfig"));
     macro_rules! requests {
@@ -141,7 +141,7 @@ fn requests_of_every_generation() {
 }
 
 #[test]
-fn answers_of_every_generation() {
+fn answers_of_every_version() {
     let (task, message) = (document("StreamResponse"), message());
     let sent = |answer: &Value| Response::SendMessage(read::<SendMessageResponse>(answer.clone()));
     let task_alone = || read::<Task>(task["task"].clone());
@@ -190,7 +190,7 @@ fn answers_of_every_generation() {
 }
 
 #[test]
-fn streams_of_every_generation() {
+fn streams_of_every_version() {
     let events = everything()
         .into_iter()
         .filter(|(name, ..)| *name == "StreamResponse");

@@ -196,7 +196,7 @@ impl Play<'_> {
         problems
     }
 
-    /// The client looks for the card where the later generations have it, then where this one has.
+    /// The client looks for the card where the later versions have it, then where this one has.
     async fn discover(&self) -> Result<Vec<String>, String> {
         let answers = self.answers();
         let card = match answers.first() {

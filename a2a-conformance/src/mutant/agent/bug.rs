@@ -3,7 +3,7 @@
 use a2a_transport::Binding;
 use a2a_types::Dialect;
 
-/// A generation in a binding.
+/// A version in a binding.
 pub type Place = (Dialect, Binding);
 
 /// Description of a bug: where it shows, and which checks find it.
@@ -54,14 +54,14 @@ macro_rules! bugs {
     (@alone alone) => { true };
 }
 
-/// Every generation in every binding that it has.
+/// Every version in every binding that it has.
 pub const PLACES: &[Place] = &[RPC_1_0, REST_1_0, RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1];
 
-/// Every generation by JSON-RPC.
+/// Every version by JSON-RPC.
 const RPC: &[Place] = &[RPC_1_0, RPC_0_3, RPC_0_2, RPC_0_1];
 /// Since the server names tasks.
 const SINCE_0_2: &[Place] = &[RPC_1_0, REST_1_0, RPC_0_3, REST_0_3, RPC_0_2];
-/// The newest generation.
+/// The newest version.
 const NEWEST: &[Place] = &[RPC_1_0, REST_1_0];
 
 const RPC_1_0: Place = (Dialect::V1_0, Binding::JsonRpc);

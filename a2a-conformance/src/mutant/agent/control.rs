@@ -47,7 +47,7 @@ impl Control {
         }
     }
 
-    /// The generations in which it is right.
+    /// The versions in which it is right.
     pub fn dialects(self) -> &'static [Dialect] {
         match self {
             // 1.0 has times in UTC only, with a Z.

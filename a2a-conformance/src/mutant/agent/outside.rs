@@ -219,7 +219,7 @@ fn spell_as_before(json: &mut Value) {
     }
 }
 
-/// A member of the params, the message or a part that no generation knows.
+/// A member of the params, the message or a part that no version knows.
 fn unknown_member(params: &Value) -> Option<&str> {
     let (message, configuration) = (params.get("message"), params.get("configuration"));
     let parts = message.and_then(|message| message["parts"].as_array());

@@ -187,7 +187,7 @@ impl Relay {
     }
 }
 
-/// A notification with its states as another generation spells them.
+/// A notification with its states as another version spells them.
 fn in_other_letters(body: &[u8]) -> Vec<u8> {
     let body = String::from_utf8_lossy(body);
     let spellings = [

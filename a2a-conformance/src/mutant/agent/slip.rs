@@ -35,19 +35,19 @@ pub struct Slip {
     /// Description of what the agent does wrong.
     pub says: &'static str,
     how: How,
-    /// The generation in which it begins to be wrong.
+    /// The version in which it begins to be wrong.
     since: Dialect,
-    /// The generation from which on it is right.
+    /// The version from which on it is right.
     before: Option<Dialect>,
 }
 
 impl Slip {
-    /// It is wrong from that generation on.
+    /// It is wrong from that version on.
     const fn since(self, since: Dialect) -> Self {
         Self { since, ..self }
     }
 
-    /// It is right from that generation on.
+    /// It is right from that version on.
     const fn before(self, before: Dialect) -> Self {
         let before = Some(before);
         Self { before, ..self }

@@ -47,7 +47,7 @@ pub(super) struct Rule {
 pub(super) struct Cell {
     pub(super) column: String,
     /// Value that the filters compare.
-    pub(super) generation: String,
+    pub(super) version: String,
     pub(super) binding: String,
     pub(super) verdict: Verdict,
     /// CSS class of the verdict.
@@ -224,7 +224,7 @@ fn cell(run: &Run, result: &CheckResult, in_full: bool) -> Cell {
     let one_line = |text: &Option<String>| line(text.as_deref().unwrap_or_default()).into_owned();
     Cell {
         column: line(&result.column().to_string()).into_owned(),
-        generation: one_line(&result.dialect),
+        version: one_line(&result.dialect),
         binding: one_line(&result.binding),
         verdict: result.verdict,
         class: class(run, result),

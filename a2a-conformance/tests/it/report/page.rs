@@ -53,7 +53,7 @@ fn the_page_says_who_and_how_and_how_well() {
     says(&page, "the waiver of rpc.* waives nothing");
     says(&page, "<h2>1.0 <small>HTTP+JSON</small></h2>");
     says(&page, "<b>18</b>/21 <abbr>MUST</abbr>");
-    for choice in ["verdict", "level", "generation", "binding"] {
+    for choice in ["verdict", "level", "version", "binding"] {
         says(&page, &format!("<select name=\"{choice}\">"));
     }
 }

@@ -200,7 +200,7 @@ fn depart(result: &mut CheckResult, index: usize) {
         ("task.list-page-token", 1) => no_answer(result),
         ("task.list-newest-first" | "task.list-page-token", 2..) => {
             result.verdict = Verdict::NotApplicable;
-            result.reason = reason("this generation lists no tasks");
+            result.reason = reason("this version lists no tasks");
         }
         ("push.config-round-trip" | "push.token-sent" | "push.retried-after-500", 3) => {
             result.verdict = Verdict::NotApplicable;

@@ -43,9 +43,9 @@ faults! {
     /// An append that is refused gives the lease back.
     ReleasesWhenRefused: "random.like_a_model";
     /// Events are appended whatever the writer knows.
-    IgnoresGeneration: "random.like_a_model";
+    IgnoresSequence: "random.like_a_model";
     /// The end of the log is looked at before, not while, the events are appended.
-    ChecksGenerationFirst: "race.one_writer_wins";
+    ChecksSequenceFirst: "race.one_writer_wins";
     /// An impossible event is acknowledged.
     HidesIllegalEvents: "random.like_a_model";
     /// An event of no task is acknowledged.
@@ -79,7 +79,7 @@ faults! {
     SeizesNothing: "random.like_a_model";
 
     /// Every webhook was asked for in the latest protocol version.
-    LosesWebhooksGeneration: "random.like_a_model";
+    LosesWebhooksVersion: "random.like_a_model";
     /// A notification has no trace.
     LosesTraces: "random.like_a_model";
     /// Every notification has the trace of the first one.

@@ -19,9 +19,9 @@ use crate::{
 pub struct AgentCard {
     /// Protocol version spoken at `url`.
     #[serde(
-        default = "generation",
+        default = "protocol_version",
         alias = "protocol_version",
-        deserialize_with = "or_generation"
+        deserialize_with = "or_protocol_version"
     )]
     pub protocol_version: String,
     /// Human-readable name.
@@ -151,12 +151,12 @@ pub struct AgentSkill {
     pub security: Vec<SecurityRequirement>,
 }
 
-fn generation() -> String {
+fn protocol_version() -> String {
     "0.3.0".to_owned()
 }
 
-fn or_generation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    Ok(unless_empty(deserializer)?.unwrap_or_else(generation))
+fn or_protocol_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(unless_empty(deserializer)?.unwrap_or_else(protocol_version))
 }
 
 impl Wire for AgentCard {}
@@ -217,7 +217,7 @@ impl From<crate::AgentCard> for AgentCard {
             }
         };
         Self {
-            protocol_version: generation(),
+            protocol_version: protocol_version(),
             name: card.name,
             description: card.description,
             url: preferred.url,

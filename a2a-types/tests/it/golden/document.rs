@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::golden::object::Object;
 use crate::golden::spelling::Spelling;
 
-/// The same thing in every generation that can say it.
+/// The same thing in every version that can say it.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     /// The name of its file, without ending.
@@ -20,7 +20,7 @@ pub(crate) struct Document {
     pub(crate) spellings: BTreeMap<Spelling, Value>,
     /// Values that spellings read as in 1.0, where they differ from the spelling of 1.0.
     pub(crate) back: BTreeMap<Spelling, Value>,
-    /// Reasons why generations cannot say it at all.
+    /// Reasons why versions cannot say it at all.
     pub(crate) cannot: BTreeMap<Spelling, String>,
 }
 

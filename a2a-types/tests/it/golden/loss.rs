@@ -28,7 +28,7 @@ pub(crate) struct Row {
     pub(crate) losses: Vec<Loss>,
 }
 
-/// Places whose values a generation cannot keep.
+/// Places whose values a version cannot keep.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Loss {

@@ -1,4 +1,4 @@
-//! Kinds of golden documents, and how each generation reads and writes them.
+//! Kinds of golden documents, and how each version reads and writes them.
 
 use a2a_types::reading::{Hints, Mode, Violation, Wire, read, read_canonical};
 use a2a_types::{
@@ -17,7 +17,7 @@ pub(crate) enum Object {
     Message,
     TaskStatus,
     AgentCard,
-    /// One item of a stream; a list of them where one generation needs several.
+    /// One item of a stream; a list of them where one version needs several.
     Event,
     Request(Operation),
     Response(Operation),
@@ -86,7 +86,7 @@ impl Object {
         read.map_err(|violation| violation.to_string())
     }
 
-    /// Writes a document; none if the generation cannot say it.
+    /// Writes a document; none if the version cannot say it.
     pub(crate) fn write(self, spelling: Spelling, canonical: Canonical) -> Option<Value> {
         match canonical {
             Canonical::Message(message) => Some(match spelling {

@@ -1,4 +1,4 @@
-//! Validation of documents by the schemas of their generations, ours and the official ones.
+//! Validation of documents by the schemas of their versions, ours and the official ones.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::golden::document::Document;
 use crate::golden::object::Object;
 use crate::golden::spelling::Spelling;
 
-/// Schemas of several generations.
+/// Schemas of several versions.
 pub(crate) struct Schemas {
     bundles: BTreeMap<Spelling, Value>,
     /// `true` if each definition has to be there.

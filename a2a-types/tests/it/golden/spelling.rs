@@ -5,7 +5,7 @@ use std::fmt;
 use a2a_types::Dialect;
 use serde::Deserialize;
 
-/// A generation, and of 0.3 which of its two kinds of JSON.
+/// A version, and of 0.3 which of its two kinds of JSON.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Spelling {
     #[serde(rename = "0.1")]

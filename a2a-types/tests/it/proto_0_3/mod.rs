@@ -1,4 +1,4 @@
-//! The ProtoJSON of generation 0.3: what is written and read, what is mended, what is refused.
+//! The ProtoJSON of version 0.3: what is written and read, what is mended, what is refused.
 
 mod mended;
 mod refused;

@@ -23,7 +23,7 @@ impl Broken {
         mut config: TaskPushNotificationConfig,
         mut dialect: Dialect,
     ) -> Answer<()> {
-        if self.fault == Fault::LosesWebhooksGeneration {
+        if self.fault == Fault::LosesWebhooksVersion {
             dialect = Dialect::V1_0;
         }
         if self.fault == Fault::LosesCredentials {

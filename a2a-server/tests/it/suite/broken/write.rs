@@ -120,8 +120,8 @@ impl Broken {
             Fault::LosesCheckpoint => append.checkpoint = None,
             Fault::KeepsLease => append.release = false,
             Fault::TellsLess if append.events.len() > 1 => append.notify = false,
-            Fault::IgnoresGeneration => append.after = self.sequence(owner, task).await?,
-            Fault::ChecksGenerationFirst => {
+            Fault::IgnoresSequence => append.after = self.sequence(owner, task).await?,
+            Fault::ChecksSequenceFirst => {
                 let sequence = self.sequence(owner, task).await?;
                 if sequence != append.after {
                     return Err(StoreError::Behind(sequence));
@@ -151,7 +151,7 @@ impl Broken {
         }
         let uncounted = self.fault == Fault::CountsAppends && whole.events.is_empty();
         let sequence = match self.fault {
-            Fault::DropsEvent | Fault::ChecksGenerationFirst => end,
+            Fault::DropsEvent | Fault::ChecksSequenceFirst => end,
             _ => appended.sequence + u64::from(uncounted),
         };
         Ok(Appended::new(sequence, appended.epoch))

@@ -1,4 +1,4 @@
-//! Losses of each generation, in code: each arm cites the reference.
+//! Losses of each version, in code: each arm cites the reference.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +50,7 @@ pub(crate) fn forget(spelling: Spelling, canonical: Canonical) -> Option<Canonic
 /// Removes what cannot be foreseen, or what the documents show better.
 pub(crate) fn unforeseen(spelling: Spelling, mut canonical: Canonical) -> Canonical {
     if let Canonical::AgentCard(card) = &mut canonical {
-        // §3.8: a card before 1.0 is of one generation.
+        // §3.8: a card before 1.0 is of one version.
         card.supported_interfaces.clear();
         if spelling == Spelling::V0_1 {
             // §6 "0.1 `authentication` → schemes": names alone.

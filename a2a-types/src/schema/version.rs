@@ -11,7 +11,7 @@ use super::plain::{self, Definitions};
 use crate::{Dialect, ErrorKind, Operation};
 
 /// Tables of one protocol version.
-pub(super) struct Generation {
+pub(super) struct VersionSchema {
     /// The protocol version.
     pub(super) dialect: Dialect,
     /// Requests and responses on JSON-RPC.
@@ -47,7 +47,7 @@ pub(super) struct ErrorRow {
 /// Returns the schema of a type; a named type is added to the definitions and referenced.
 pub(super) type Shape = fn(&mut SchemaGenerator) -> Schema;
 
-impl Generation {
+impl VersionSchema {
     /// Returns the exchange of an operation, if the version has it.
     pub(super) fn exchange(&self, operation: Operation) -> Option<&'static Exchange> {
         self.exchanges
@@ -150,14 +150,14 @@ impl<A: JsonSchema, B: JsonSchema> JsonSchema for Either<A, B> {
 /// Writes the exchanges of a protocol version as a table.
 macro_rules! exchanges {
     (@params) => { None };
-    (@params $params:ty) => { Some($crate::schema::generation::of::<$params>) };
+    (@params $params:ty) => { Some($crate::schema::version::of::<$params>) };
     ($($operation:ident: $request:literal($($params:ty)?) -> $response:literal($result:ty);)*) => {
-        &[$($crate::schema::generation::Exchange {
+        &[$($crate::schema::version::Exchange {
             operation: $crate::Operation::$operation,
             request: $request,
-            params: $crate::schema::generation::exchanges!(@params $($params)?),
+            params: $crate::schema::version::exchanges!(@params $($params)?),
             response: $response,
-            result: $crate::schema::generation::of::<$result>,
+            result: $crate::schema::version::of::<$result>,
         },)*]
     };
 }
@@ -166,10 +166,10 @@ pub(super) use exchanges;
 /// Writes the errors of a protocol version as a table.
 macro_rules! errors {
     ($($kind:ident: $name:literal($data:ty);)*) => {
-        &[$($crate::schema::generation::ErrorRow {
+        &[$($crate::schema::version::ErrorRow {
             kind: $crate::ErrorKind::$kind,
             name: $name,
-            data: $crate::schema::generation::of::<$data>,
+            data: $crate::schema::version::of::<$data>,
         },)*]
     };
 }
