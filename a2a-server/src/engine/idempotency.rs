@@ -7,13 +7,12 @@ use a2a_transport::Context;
 use a2a_types::{Error as A2aError, ErrorKind, MessageId, SendMessageRequest};
 use ahash::RandomState;
 use hashbrown::HashTable;
-use tokio::runtime::Handle;
 use tokio::sync::OnceCell;
 
 use crate::engine::message_digest::{digest, digest_of_0_1_0};
 use crate::engine::outcome::Accepted;
 use crate::engine::run_state::{Progress, RunState};
-use crate::engine::store_handle::StoreHandle;
+use crate::engine::store_handle::Reservation;
 use crate::store::{Owner, Receipt};
 
 /// The messages that this process is answering: a caller that sends one of them again shares its outcome,
@@ -43,8 +42,8 @@ pub(crate) struct InFlightSend {
     pub(crate) accepted: OnceCell<Accepted>,
     hash: u64,
     open: Arc<Open>,
-    /// The store where the message is reserved.
-    reserved: OnceLock<Arc<StoreHandle>>,
+    /// Reservation of the message at a store that several servers share.
+    reservation: OnceLock<Reservation>,
 }
 
 impl std::fmt::Debug for InFlightSend {
@@ -100,7 +99,7 @@ impl InFlightSends {
             accepted: OnceCell::new(),
             hash,
             open: Arc::clone(open),
-            reserved: OnceLock::new(),
+            reservation: OnceLock::new(),
         });
         let place = Place {
             hash,
@@ -116,9 +115,9 @@ impl InFlightSend {
         &self.message
     }
 
-    /// Has its reservation given back when it is dropped, unless something came of it.
-    pub(crate) fn release_in(&self, store_handle: &Arc<StoreHandle>) {
-        self.reserved.get_or_init(|| Arc::clone(store_handle));
+    /// Keeps the reservation of the message until the send ends.
+    pub(crate) fn keep(&self, reservation: Reservation) {
+        self.reservation.get_or_init(|| reservation);
     }
 
     /// Returns the receipt that the store keeps of it.
@@ -158,12 +157,8 @@ impl Drop for InFlightSend {
         drop(places);
         let pending = |run: &RunState| matches!(run.progress, Progress::Pending);
         let came_to_nothing = self.accepted.get().is_none_or(|it| it.is(pending));
-        if came_to_nothing
-            && let Some(store_handle) = self.reserved.take()
-            && let Ok(runtime) = Handle::try_current()
-        {
-            let (owner, message) = (self.owner.clone(), self.message.clone());
-            runtime.spawn(async move { store_handle.release(&owner, &message).await });
+        if !came_to_nothing && let Some(reservation) = self.reservation.take() {
+            reservation.end();
         }
     }
 }

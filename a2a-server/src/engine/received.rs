@@ -9,7 +9,6 @@ use crate::engine::elsewhere::LOOK_EVERY;
 use crate::engine::idempotency::InFlightSend;
 use crate::engine::outcome::{Accepted, LogPosition, Outcome};
 use crate::engine::pending_message::PendingMessage;
-use crate::engine::store_handle::StoreHandle;
 use crate::store::{self, Owner, StoreError};
 
 impl Engine {
@@ -56,17 +55,15 @@ impl Engine {
         in_flight: &InFlightSend,
         pending: &PendingMessage,
     ) -> Result<Option<Accepted>, A2aError> {
-        let Some(shared) = self.store_handle.store.shared() else {
+        if self.store_handle.store.shared().is_none() {
             return Ok(None);
-        };
-        let owner = Owner::of(&pending.context);
-        let StoreHandle { holder, term, .. } = &*self.store_handle;
-        let receipt = in_flight.receipt();
+        }
         let mut beat = tokio::time::interval(LOOK_EVERY);
         loop {
-            match shared.reserve(&owner, &receipt, holder, *term).await {
-                Ok(()) => {
-                    in_flight.release_in(&self.store_handle);
+            let (owner, receipt) = (Owner::of(&pending.context), in_flight.receipt());
+            match self.store_handle.reserve(owner, receipt).await {
+                Ok(reservation) => {
+                    in_flight.keep(reservation);
                     return Ok(None);
                 }
                 Err(StoreError::Received) => {

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use a2a_types::{MessageId, TaskId};
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
 use crate::engine::fanout::Fanouts;
 use crate::engine::run_state::SharedRunState;
-use crate::store::{Lease, Owner, Snapshot, Store, StoreError};
+use crate::store::{Lease, Owner, Receipt, Snapshot, Store, StoreError};
 
 /// The store, and the name and term of the leases that this server takes.
 pub(crate) struct StoreHandle {
@@ -86,14 +87,33 @@ impl StoreHandle {
         }
     }
 
-    /// Gives back the reservation of a message of which nothing came.
-    pub(crate) async fn release(&self, owner: &Owner, message: &MessageId) {
-        if let Some(shared) = self.store.shared()
-            && let Err(error) = shared.release(owner, message, &self.holder).await
-        {
-            let error = &error as &dyn std::error::Error;
-            tracing::warn!(error, "could not give back a message: it runs out");
-        }
+    /// Reserves a message at a store that several servers share. A reservation whose caller is gone is released.
+    pub(crate) async fn reserve(
+        self: &Arc<Self>,
+        owner: Owner,
+        receipt: Receipt,
+    ) -> Result<Reservation, StoreError> {
+        let store_handle = Arc::clone(self);
+        // A task of its own: a caller that goes away does not drop the store's future half-way.
+        let reserved = tokio::spawn(async move {
+            let StoreHandle {
+                store,
+                holder,
+                term,
+                ..
+            } = &*store_handle;
+            let shared = store
+                .shared()
+                .ok_or_else(|| StoreError::failed("the store is not shared"))?;
+            let number = shared.reserve(&owner, &receipt, holder, *term).await?;
+            Ok(Reservation {
+                number,
+                owner,
+                message: receipt.message,
+                of: Some(Arc::clone(&store_handle)),
+            })
+        });
+        reserved.await.map_err(StoreError::failed)?
     }
 
     /// Signals that there may be notifications of webhooks to deliver.
@@ -101,6 +121,42 @@ impl StoreHandle {
         if self.notify {
             self.filled.notify_one();
         }
+    }
+}
+
+/// Reservation of a message, which is released when this is dropped.
+pub(crate) struct Reservation {
+    number: u64,
+    owner: Owner,
+    message: MessageId,
+    /// Store that has the reservation, until it ends.
+    of: Option<Arc<StoreHandle>>,
+}
+
+impl Reservation {
+    /// Leaves the end of the reservation to the store, which has an outcome of the message.
+    pub(crate) fn end(mut self) {
+        self.of = None;
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let (Some(store_handle), Ok(runtime)) = (self.of.take(), Handle::try_current()) else {
+            return;
+        };
+        let (number, owner, message) = (self.number, self.owner.clone(), self.message.clone());
+        runtime.spawn(async move {
+            if let Some(shared) = store_handle.store.shared()
+                && let Err(error) = shared.release(&owner, &message, number).await
+            {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(
+                    error,
+                    "could not release the reservation of a message: it runs out"
+                );
+            }
+        });
     }
 }
 

@@ -11,10 +11,11 @@ use super::{Owner, Receipt, StoreError};
 /// The part of a [`Store`](super::Store) that several servers need when they share it: each message is worked on by
 /// one of them, and each task is reached through any of them.
 pub trait SharedStore: Send + Sync {
-    /// Reserves a message for one server, before its agent gets it. Who holds the reservation already may reserve it
-    /// again. It lasts for `term` by the store's clock, and is prolonged with the holder's leases by
-    /// [`Store::renew`](super::Store::renew). What is stored of the message ends it: a task, an addition to one, or
-    /// an answer, whoever stores that.
+    /// Reserves a message for one server, before its agent gets it, and returns the number of this reservation,
+    /// which no other of the message has. Its holder may reserve it again, which ends the earlier reservation. It
+    /// lasts for `term` by the store's clock, and is prolonged with the holder's leases by
+    /// [`Store::renew`](super::Store::renew). Storing a task that the message begins, an addition to a task, or an
+    /// answer ends it, whichever server stores that.
     ///
     /// Errors: [`StoreError::Received`] if an outcome is known; [`StoreError::Leased`] if another holder has a
     /// reservation that has not run out.
@@ -24,14 +25,14 @@ pub trait SharedStore: Send + Sync {
         receipt: &'a Receipt,
         holder: &'a str,
         term: Duration,
-    ) -> BoxFuture<'a, Result<(), StoreError>>;
+    ) -> BoxFuture<'a, Result<u64, StoreError>>;
 
-    /// Gives a reservation back, if this holder has it.
+    /// Releases the reservation of this number, unless it has ended.
     fn release<'a>(
         &'a self,
         owner: &'a Owner,
         message: &'a MessageId,
-        holder: &'a str,
+        reservation: u64,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// Leaves mail for the server that holds the lease of a task. It goes with its task.

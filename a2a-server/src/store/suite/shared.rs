@@ -9,7 +9,7 @@ use super::saw::{Checked, Saw, holds, refused, same};
 
 super::promises! {
     "shared":
-    reserved_once = "a message is reserved for one holder until that one gives it back";
+    reserved_once = "a message is reserved for one holder until that reservation is released";
     reservation_runs_out = "a reservation that is not prolonged runs out, and one that is prolonged does not";
     outcome_counts = "what is stored of a message ends its reservation, and before that nothing is known of it";
     reserved_by_owner = "messages of two owners with one id are two";
@@ -20,7 +20,7 @@ super::promises! {
     so_much_mail = "mail beyond what a task may have is refused";
 }
 
-async fn reserve(shared: &dyn SharedStore, owner: &Owner, holder: &str) -> Result<(), StoreError> {
+async fn reserve(shared: &dyn SharedStore, owner: &Owner, holder: &str) -> Result<u64, StoreError> {
     let receipt: Receipt = receipt("m");
     shared.reserve(owner, &receipt, holder, LONG).await
 }
@@ -29,13 +29,13 @@ async fn reserved_once(bench: Bench) -> Checked {
     let Some(shared) = bench.store.shared() else {
         return Ok(());
     };
-    reserve(shared, &ada(), "h").await?;
-    reserve(shared, &ada(), "h").await?;
+    let first = reserve(shared, &ada(), "h").await?;
+    let second = reserve(shared, &ada(), "h").await?;
     refused!(reserve(shared, &ada(), "i").await, StoreError::Leased);
-    // Only its holder can give it back.
-    shared.release(&ada(), &"m".into(), "i").await?;
+    // The release of an earlier reservation comes late.
+    shared.release(&ada(), &"m".into(), first).await?;
     refused!(reserve(shared, &ada(), "i").await, StoreError::Leased);
-    shared.release(&ada(), &"m".into(), "h").await?;
+    shared.release(&ada(), &"m".into(), second).await?;
     reserve(shared, &ada(), "i").await?;
     refused!(reserve(shared, &ada(), "h").await, StoreError::Leased);
     Ok(())
@@ -52,7 +52,7 @@ async fn reservation_runs_out(bench: Bench) -> Checked {
     bench.store.renew("i", LONG).await?;
     eventually("a reservation runs out", || async {
         match shared.reserve(&ada(), &receipt("lost"), "j", LONG).await {
-            Ok(()) => Ok(Some(())),
+            Ok(_) => Ok(Some(())),
             Err(StoreError::Leased) => Ok(None),
             Err(other) => Err(Saw::from(other)),
         }
@@ -81,7 +81,7 @@ async fn outcome_counts(bench: Bench) -> Checked {
         refused!(reserve(shared, &ada(), holder).await, StoreError::Received);
     }
     let answered = receipt("answered");
-    shared.reserve(&ada(), &answered, "h", LONG).await?;
+    let reservation = shared.reserve(&ada(), &answered, "h", LONG).await?;
     let answer = Message::agent("hello");
     bench
         .store
@@ -91,8 +91,10 @@ async fn outcome_counts(bench: Bench) -> Checked {
         shared.reserve(&ada(), &answered, "i", LONG).await,
         StoreError::Received
     );
-    // Given back too late, it changes nothing.
-    shared.release(&ada(), &"answered".into(), "h").await?;
+    // Released too late, it changes nothing.
+    shared
+        .release(&ada(), &"answered".into(), reservation)
+        .await?;
     let found = bench.store.received(&ada(), &"answered".into()).await?;
     holds("the answer is known", found.is_some())
 }

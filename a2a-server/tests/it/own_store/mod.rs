@@ -34,6 +34,7 @@ async fn is_found_out_with_a_fault() {
     let faults = [
         (Fault::WakesNobody, "watch.tells_of_growth"),
         (Fault::ReservesTwice, "shared.reserved_once"),
+        (Fault::ReleasesAny, "shared.reserved_once"),
         (Fault::KeepsReservations, "shared.reservation_runs_out"),
         (Fault::ReservesWhatIsKnown, "shared.outcome_counts"),
         (Fault::GivesMailToAnybody, "shared.mail_follows_the_lease"),
@@ -64,6 +65,7 @@ async fn is_found_out_with_a_fault() {
 pub(crate) enum Fault {
     WakesNobody,
     ReservesTwice,
+    ReleasesAny,
     KeepsReservations,
     ReservesWhatIsKnown,
     GivesMailToAnybody,

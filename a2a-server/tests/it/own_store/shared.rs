@@ -11,9 +11,17 @@ use super::{Fault, OwnStore, ready};
 
 #[derive(Default)]
 pub(super) struct Shared {
-    reserved: BTreeMap<(Owner, MessageId), (String, Instant)>,
+    reserved: BTreeMap<(Owner, MessageId), Reservation>,
+    /// Number of the last reservation.
+    last: u64,
     /// In the order in which it was posted.
     mail: Vec<Mail>,
+}
+
+struct Reservation {
+    number: u64,
+    holder: String,
+    until: Instant,
 }
 
 impl Shared {
@@ -23,8 +31,8 @@ impl Shared {
     }
 
     pub(super) fn renew(&mut self, holder: &str, term: Duration) {
-        let own = self.reserved.values_mut().filter(|(it, _)| it == holder);
-        own.for_each(|(_, until)| *until = Instant::now() + term);
+        let own = self.reserved.values_mut().filter(|it| it.holder == holder);
+        own.for_each(|it| it.until = Instant::now() + term);
     }
 
     pub(super) fn forget_task(&mut self, (owner, task): &(Owner, TaskId)) {
@@ -40,7 +48,7 @@ impl SharedStore for OwnStore {
         receipt: &'a Receipt,
         holder: &'a str,
         term: Duration,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
         let mut kept = self.kept();
         if self.fault != Some(Fault::ReservesWhatIsKnown)
             && let Err(error) = kept.check(owner, Some(receipt))
@@ -52,30 +60,39 @@ impl SharedStore for OwnStore {
             _ => owner,
         };
         let key = (owner.clone(), receipt.message.clone());
-        let lasts = |until: &Instant| {
-            *until > Instant::now() || self.fault == Some(Fault::KeepsReservations)
-        };
-        if let Some((other, until)) = kept.shared.reserved.get(&key)
-            && *other != holder
-            && lasts(until)
+        let lasts =
+            |until: Instant| until > Instant::now() || self.fault == Some(Fault::KeepsReservations);
+        if let Some(other) = kept.shared.reserved.get(&key)
+            && other.holder != holder
+            && lasts(other.until)
             && self.fault != Some(Fault::ReservesTwice)
         {
             return ready(Err(StoreError::Leased));
         }
-        let reservation = (holder.to_owned(), Instant::now() + term);
+        kept.shared.last += 1;
+        let number = kept.shared.last;
+        let reservation = Reservation {
+            number,
+            holder: holder.to_owned(),
+            until: Instant::now() + term,
+        };
         kept.shared.reserved.insert(key, reservation);
-        ready(Ok(()))
+        ready(Ok(number))
     }
 
     fn release<'a>(
         &'a self,
         owner: &'a Owner,
         message: &'a MessageId,
-        holder: &'a str,
+        reservation: u64,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let reserved = &mut self.kept().shared.reserved;
         let key = (owner.clone(), message.clone());
-        if reserved.get(&key).is_some_and(|(it, _)| it == holder) {
+        let any = self.fault == Some(Fault::ReleasesAny);
+        if reserved
+            .get(&key)
+            .is_some_and(|it| it.number == reservation || any)
+        {
             reserved.remove(&key);
         }
         ready(Ok(()))
