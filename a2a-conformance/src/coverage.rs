@@ -52,7 +52,7 @@ impl Cell {
     fn count(&mut self, requirement: &Requirement, role: Role, checks: &BTreeSet<&str>) {
         let named = &requirement.checks;
         let is_made = |check: &&String| checks.contains(check.as_str());
-        // What binds several is checked for each by the checks of each; what binds one may show by
+        // A requirement that binds several is checked for each by the checks of each; what binds one may show by
         // what the other takes.
         let is_alone = requirement.binds.len() == 1;
         let is_own = |check: &&String| is_alone || role_of(check) == role;

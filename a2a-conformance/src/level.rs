@@ -11,7 +11,7 @@ use crate::requirement::{Level, Requirement, requirements};
 /// Returns the level of a check in a protocol version and binding: that of the strictest requirement that
 /// names it there; `own`, which is the level in its case, if none of that version does.
 ///
-/// What a section about the other binding requires counts only where nothing else names the check.
+/// Requirements of a section about the other binding count only where nothing else names the check.
 pub fn level_in(dialect: Dialect, binding: Option<Binding>, check: &str, own: Level) -> Level {
     static NAMED: LazyLock<BTreeMap<(Dialect, &str), Vec<Named>>> = LazyLock::new(named);
     let named = NAMED.get(&(dialect, check)).map_or(&[][..], Vec::as_slice);

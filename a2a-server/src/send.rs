@@ -60,7 +60,7 @@ impl Inner {
             let enough = |run: &RunState| enough(run, from.sequence);
             if !soon && !accepted.is(enough) {
                 let waited = Box::pin(self.engine.wait(&accepted, &from, &context, enough));
-                // Whatever the outcome, the task shows its state.
+                // The task shows its state, whatever the outcome.
                 drop(timeout_at(until, waited).await);
                 if let Some(failure) = accepted.stuck() {
                     return Err(stuck(failure));

@@ -29,7 +29,7 @@ async fn bad_input_costs_little_memory() {
 /// A chunked body that would be 1 GiB is refused after the first 4 MiB, and costs no memory.
 async fn an_endless_body_is_refused_early() {
     let address = agent().await;
-    // What one good request costs is not what the bad one is blamed for.
+    // The cost of one good request is not counted for the bad one.
     Connection::to(address).await.post(b"{}").await;
     let before = resident();
     let (mut read, mut write) = TcpStream::connect(address).await.unwrap().into_split();

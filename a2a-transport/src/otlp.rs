@@ -172,7 +172,7 @@ impl Sends for Sender {
             Ok::<_, HttpError>(Response::from_parts(head, body.to_bytes()))
         };
         let sent = async move { timeout(PATIENCE, answer).await? };
-        // What is done to send spans makes no spans.
+        // The export of spans makes no spans.
         let sent = sent.with_context(Context::current());
         let sent = self.runtime.spawn(sent);
         Box::pin(async move { sent.await? })

@@ -1,7 +1,7 @@
 //! `cargo xtask bench count`: how many instructions a request takes. They are the same on a busy
 //! machine as on an idle one, so that a change that costs something shows.
 //!
-//! What is counted is a server with its tasks in memory, without webhooks and with the system's
+//! The counted program is a server with its tasks in memory, without webhooks and with the system's
 //! allocator, and its caller: so it is built in little time.
 
 use std::collections::BTreeMap;
@@ -104,7 +104,7 @@ fn counted() -> Result<Counts, Failure> {
         program(&String::from_utf8_lossy(&built.stdout)).ok_or("Cargo has built no program")?;
     let mut counts = Counts::new();
     for asked in ["send", "get"] {
-        // What happens once, at the beginning and at the end, is in both.
+        // Costs that occur once, at the beginning and at the end, are in both.
         let (once, twice) = (
             run(&program, asked, REQUESTS)?,
             run(&program, asked, 2 * REQUESTS)?,

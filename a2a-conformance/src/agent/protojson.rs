@@ -37,7 +37,7 @@ fn against_plain(operation: Operation, name: &'static str, json: &Value) -> Opti
         "artifactUpdate",
         "configs",
     ];
-    // What JSON-RPC tells apart by `kind` may be wrapped here.
+    // Objects that JSON-RPC tells apart by `kind` may be wrapped here.
     let wrapped = |member: &&&str| json.get(**member).is_some();
     let member = members.iter().find(wrapped);
     let inner = member.and_then(|member| json.get(member));

@@ -1,6 +1,6 @@
 //! Comparison of two streams of one task: what a later one must tell of what an earlier one tells.
 //!
-//! What the versions promise of a stream that is opened while its task is at work:
+//! Promises of the versions for a stream that is opened while its task is at work:
 //!
 //! | version | promise | section |
 //! |---|---|---|
@@ -11,7 +11,7 @@
 //! task continues after that event (WHATWG HTML §9.2): every event after it, and no other. A stream that begins
 //! with the task keeps the promise of 1.0.
 //!
-//! What no text forbids is allowed: in 1.0 a status that the first event already shows may be told again,
+//! Anything that no text forbids is allowed: in 1.0 a status that the first event already shows may be told again,
 //! since it changes nothing. A chunk that is told again is appended twice.
 
 use a2a_types::{Dialect, Event, Task};
@@ -107,7 +107,7 @@ fn resubscription(streams: &Value) -> Option<Mismatch> {
         let is_it = |earlier: &Value| pattern::is_like(earlier, Some(event));
         let same = whole[next..since].iter().position(is_it);
         let same = same.map(|place| next + place + 1);
-        // What an artifact has so far may come as a whole, in place of its chunks.
+        // An artifact may come as a whole, in place of the chunks so far.
         let shown = || {
             let mut later = states[next..=since].iter();
             later

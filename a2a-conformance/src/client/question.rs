@@ -185,7 +185,7 @@ fn odd_names(value: &Value, path: &str) -> Vec<String> {
                 if name == "kind" && member.is_string() {
                     odd.push(format!("{path}: 1.0 has no such member"));
                 }
-                // What these hold is the caller's own.
+                // Their content is the caller's own.
                 if !matches!(name.as_str(), "data" | "metadata") {
                     odd.extend(odd_names(member, &path));
                 }

@@ -72,7 +72,7 @@ impl Marks {
                         "type" if ["text", "file", "data"].contains(&text) => self.of_0_1 = true,
                         _ => {}
                     }
-                    // What users put there says nothing of the protocol.
+                    // Content of users says nothing of the protocol.
                     if name != "metadata" && name != "data" {
                         self.look(member);
                     }

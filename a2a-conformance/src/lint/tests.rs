@@ -20,7 +20,7 @@ fn every_example_is_judged_as_in_the_inventory() {
             request: answered(&corpus, example).map(|(request, _)| request),
             kind: None,
         };
-        // What the extraction of the text glued to an example is no part of it.
+        // Text that the extraction glued to an example is no part of it.
         let found = lint(&printed::read(&example.printed).text, &context);
         let [found] = &found[..] else {
             panic!("{}: {} documents", example.id, found.len());

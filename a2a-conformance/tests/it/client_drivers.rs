@@ -45,7 +45,7 @@ fn a_command_for_each_case() {
     );
     let unmet: Vec<_> = run.unmet().collect();
     assert!(unmet.is_empty(), "{unmet:#?}");
-    // What the client got is not seen.
+    // The result that the client got is not seen.
     assert!(only(&run, Verdict::NotApplicable).contains(&"client.reads-answers"));
     assert!(only(&run, Verdict::Pass).contains(&"webhook.checks-credentials"));
     assert!(only(&run, Verdict::Pass).contains(&"client.request-valid"));

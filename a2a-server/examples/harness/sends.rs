@@ -72,7 +72,7 @@ pub(crate) async fn run(options: Options, _dice: Rng) -> Result<Report, Failure>
     let order = if options.reply { "reply" } else { "echo" };
 
     let disk = disk(directory.path())?;
-    // What happens first happens once: connections, statements, pages.
+    // Costs of the first sends occur once: connections, statements, pages.
     send_for(
         Duration::from_millis(500),
         &address,

@@ -64,7 +64,7 @@ impl Engine {
                 }
                 is_taken = true;
             }
-            // Whoever has taken it and is gone has lost the lease by then.
+            // A server that has taken it and is gone has lost the lease by then.
             if posted.elapsed() > TAKEN_WITHIN + self.store_handle.term {
                 return Ok(Delivery::Unanswered);
             }

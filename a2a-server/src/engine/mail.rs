@@ -34,7 +34,7 @@ impl Engine {
         };
         match shared.take_mail(&self.store_handle.holder, AT_ONCE).await {
             Ok(all) => {
-                // What is for one task stays in order, and nothing waits for another task.
+                // Mail for one task stays in order, and none waits for another task.
                 let by_task = all.chunk_by(|one, next| one.task == next.task);
                 let opened = by_task.map(|mail| async move {
                     for mail in mail {

@@ -109,7 +109,7 @@ impl DigestInput {
         match (self.scheme, object) {
             (Scheme::Canonical, Some(object)) => self.tag(2).members(object),
             (_, object) => {
-                // What JSON is made of can always be written.
+                // A value that was read from JSON can always be written.
                 let json = object.and_then(|object| serde_json::to_string(object).ok());
                 self.perhaps(json.as_deref());
             }

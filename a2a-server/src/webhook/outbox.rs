@@ -216,7 +216,7 @@ impl Outbox {
             return Ok(None);
         };
         let url = notification.config.url.clone();
-        // What cannot be a header was refused when the webhook was registered.
+        // Values that cannot be a header were refused when the webhook was registered.
         let mut headers = headers_for(&notification.config).unwrap_or_default();
         let system = || seconds(SystemTime::now());
         let now = self.keys.as_ref().map_or_else(system, WebhookKeys::now);

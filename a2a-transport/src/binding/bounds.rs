@@ -1,6 +1,6 @@
 //! Limits on the names in a request: identifiers, tenants, URIs, tokens, and how many of them there are.
 //!
-//! What a message says (its parts and metadata) is bounded by the body of the request. Names are kept
+//! The content of a message (its parts and metadata) is bounded by the body of the request. Names are kept
 //! beside that, in maps and indexes, so each has a limit of its own. They are checked once, on the
 //! canonical request, whatever the binding and the version.
 

@@ -171,7 +171,7 @@ impl<T: Transport> HttpService<T> {
             None if !offers(Dialect::V1_0) => Ok(find(Some(Dialect::V0_3))?),
             None if !offers(Dialect::V0_3) && reading.mode == Mode::Strict => Err(not_offered()),
             None if !offers(Dialect::V0_3) => match find(None) {
-                // What looks like a path of 0.3 may begin with a tenant.
+                // A path that looks like one of 0.3 may begin with a tenant.
                 Ok(route) if route.dialect == Dialect::V0_3 => {
                     find(Some(Dialect::V1_0)).map_err(|_| not_offered())
                 }

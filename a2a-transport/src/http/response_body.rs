@@ -19,7 +19,7 @@ pin_project! {
     pub(super) struct ResponseBody<B> {
         #[pin]
         body: Option<B>,
-        // What did not fit into the last frame.
+        // The rest that did not fit into the last frame.
         rest: Bytes,
         // Where the stream of HTTP/2 that carries it looks.
         taking: Option<Arc<Taking>>,

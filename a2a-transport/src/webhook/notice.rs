@@ -111,7 +111,7 @@ fn told(json: &str) -> Option<Notice> {
         return told(members.params.or(members.result)?.get());
     }
     if let Some(inner) = members.wrapped() {
-        // What is of 0.2 inside the frame of 1.0.
+        // A body of 0.2 inside the frame of 1.0.
         return match Flavour::of(inner) {
             Some(Flavour::Plain) => plain(inner, &Members::of(inner)?),
             _ => framed(json, Members::of(inner)?.r#final.is_some()),

@@ -12,7 +12,7 @@ use super::{BadKey, EXACT, TEXT, is_recent};
 /// A key of Standard Webhooks: one that both sides share (`whsec_…`, HMAC-SHA256), or one side of a
 /// pair (`whsk_…` signs, `whpk_…` verifies, Ed25519).
 ///
-/// What is signed is `{id}.{timestamp}.{body}`.
+/// The signed text is `{id}.{timestamp}.{body}`.
 ///
 /// ```
 /// use a2a_transport::webhook::Secret;

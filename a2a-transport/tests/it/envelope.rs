@@ -208,7 +208,7 @@ fn errors_by_version() {
                 "fieldViolations": [{"field": "$.params.id", "description": "p"}]},
         ]}),
     );
-    // What was no object is not data in 0.1.
+    // A value that is no object is not data in 0.1.
     let error = A2aError::new(ErrorKind::Internal, "m").with_details(json!("text"));
     let written: Value =
         serde_json::from_slice(&write_reply(&envelope(Dialect::V0_1), Err(error))).unwrap();

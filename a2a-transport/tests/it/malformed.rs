@@ -148,7 +148,7 @@ fn mutants(document: &Value) -> Vec<(Value, String, bool)> {
 
 /// The first word of a message that only who writes Rust knows.
 fn rust_word(message: &str) -> Option<&str> {
-    // What stands in backticks is a name on the wire, and paths have such names, too.
+    // Names in backticks are those of the wire, and paths have such names, too.
     let plain = message
         .split('`')
         .step_by(2)

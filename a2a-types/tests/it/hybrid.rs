@@ -57,7 +57,7 @@ fn requirements_under_the_name_of_0_2() {
         json!({"security": of_0_2, "securityRequirements": [required("other", &[])]}),
         json!({"/securityRequirements": [required("other", &[])]}),
     );
-    // What is not needed need not be right; what is needed and not understood is never left out.
+    // A member that is not needed may be wrong; one that is needed and not understood is never left out.
     check(
         json!({"security": "none", "securityRequirements": google}),
         json!({ "/securityRequirements": google }),
@@ -120,7 +120,7 @@ fn schemes_of_every_shape() {
                 "flows": of_flow("clientCredentials"),
                 "flows-password": of_flow("password"),
             },
-            // What requires an unknown scheme stays, lest the agent seem to require nothing.
+            // A requirement with an unknown scheme stays, lest the agent seem to require nothing.
             "/securityRequirements": [required("flows", &["s"]), required("flows-password", &["s"]), required("future", &[])],
         }),
     );

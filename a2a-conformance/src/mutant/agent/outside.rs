@@ -35,7 +35,7 @@ impl Wire for Outside {
         {
             asked.body = json.to_string().into();
         }
-        // What has no id gets one, and so an answer.
+        // A notification gets an id, and so an answer.
         if self.bug == Bug::S05
             && let Some(Value::Object(members)) = &mut asked.json
             && members.contains_key("method")

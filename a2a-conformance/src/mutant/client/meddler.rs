@@ -206,7 +206,7 @@ async fn pass(
         let text = match subject.bug() {
             Some(Bug::ReasonsOnly) => without_codes(text),
             Some(Bug::NewNamesOnly) => without_old_names(text),
-            // What is asked for below it has two of them.
+            // Paths below it have two of them.
             Some(Bug::TwoSlashes) => text.replace("/rest/\"", "/rest//.\""),
             _ => text.replace("\"streaming\":false", "\"streaming\":true"),
         };

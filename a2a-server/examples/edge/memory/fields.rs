@@ -154,7 +154,7 @@ impl Bodies {
 impl Filling {
     fn value(self, number: usize, bytes: usize) -> Value {
         let long = format!("{number}-{}", "x".repeat(bytes));
-        // What few bytes of JSON become in memory.
+        // Values that take few bytes as JSON and many in memory.
         let few = bytes / 16;
         let numbers = 0..few.min(60_000);
         match self {

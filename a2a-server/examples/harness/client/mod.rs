@@ -43,7 +43,7 @@ pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failu
     let period = Duration::from_millis(options.millis);
     let mut report = Report::new("client");
     for connections in options.connections {
-        // What happens first happens once.
+        // Costs of the first call occur once.
         for way in Way::ALL {
             measure(&Caller::by(way, server.url())?, connections, period / 4).await?;
         }

@@ -279,7 +279,7 @@ impl Round {
 
     async fn settle(&mut self) -> Checked {
         let mut all = std::mem::take(&mut self.given_out);
-        // What was given up may be tried again.
+        // A notification that was given up may be tried again.
         if self.dice.chance(3) {
             all.extend(self.model.dead_letters().pop());
         }

@@ -89,7 +89,7 @@ async fn until_there_is_room(disk: &Path) {
     };
     let ready = tokio::time::timeout(PATIENCE, ready).await;
     ready.expect("it is ready when there is room");
-    // What was refused has left nothing behind: it is taken as if it were sent for the first time.
+    // The refused message has left nothing behind: it is taken as if it were sent for the first time.
     for id in ["alone", "1", "after"] {
         let sent = send(address, id, "echo hello").await;
         check(sent, 200, "TASK_STATE_COMPLETED");

@@ -72,7 +72,7 @@ async fn no_step_is_seen_in_any_version_by_any_operation() {
                     .await
                     .unwrap();
                 is_plain(&what, &json!(read).to_string());
-                // What is not seen is not counted.
+                // Hidden tasks are not counted.
                 let read = client.get_task(answered.id, Some(1)).await.unwrap();
                 assert_eq!(read.history.len(), 1, "{what}");
 

@@ -52,7 +52,7 @@ async fn notifications_alone_fill_a_file() {
     let events = number(&file, "select sum(length(body)) from task_event");
     assert!(events < LIMIT / 10, "{events} bytes of events");
     assert_is_small(&file);
-    // What is delivered makes room.
+    // Delivered notifications make room.
     let due = store.notifications(100, std::time::Duration::ZERO).await;
     for due in due.unwrap() {
         store.settle(&due, Settlement::Delivered).await.unwrap();
@@ -109,7 +109,7 @@ async fn names_of_owners_alone_fill_a_file() {
     assert!(matches!(refused, Some(StoreError::Full)), "{refused:?}");
     assert_eq!(rows(&file, "task"), owners as i64);
     assert_is_small(&file);
-    // What is there stays readable, and its owners are told apart.
+    // The tasks stay readable, and their owners are told apart.
     let found = store.snapshot(&long(0), &"t".into()).await.unwrap();
     assert!(found.is_some());
     let other = store.snapshot(&long(owners), &"t".into()).await.unwrap();

@@ -43,7 +43,7 @@ async fn webhooks_are_counted_in_memory() {
     let (ada, task, config) = (ada(), "0".into(), "4".into());
     store.delete_config(&ada, &task, &config).await.unwrap();
     store.put_config(&ada, other, Dialect::V1_0).await.unwrap();
-    // What has ended goes with its webhooks.
+    // Ended tasks go with their webhooks.
     let end = Append::held(1, 1, vec![status("0", TaskState::Completed)]);
     store.append(&ada, &task, end).await.unwrap();
     let large = webhook("1", "y", 60 << 10);

@@ -89,7 +89,7 @@ fn read_1_0(
     mode: Mode,
 ) -> Result<Read<Request>, Violation> {
     let mut read = match route.operation {
-        // What has no member in the path is read as it stands.
+        // A body without a member in the path is read as it stands.
         Operation::SendMessage | Operation::SendStreamingMessage => {
             canonical::read_sent(route.operation, body, mode, &Hints::at("$"))?
         }

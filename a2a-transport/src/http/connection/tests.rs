@@ -248,7 +248,7 @@ async fn a_stream_that_is_left_lying_is_reset_and_its_connection_goes_on() {
     for path in ["/endless", "/large", "/last"] {
         lying.push(get(&mut sender, path).await.into_body());
     }
-    // What is taken goes on for as long as it is, however little.
+    // A response goes on for as long as its reader takes bytes, however few.
     for _ in 0..50 {
         ask_http2(&mut sender).await;
         let mut length = 0;
@@ -259,7 +259,7 @@ async fn a_stream_that_is_left_lying_is_reset_and_its_connection_goes_on() {
         pass(1).await;
     }
     for mut body in lying {
-        // What was on its way is still there.
+        // Bytes that were on their way are still there.
         let mut length = 0;
         let error = loop {
             match in_time(body.frame()).await.unwrap() {

@@ -99,7 +99,7 @@ async fn bodies_beyond_the_budget_are_told_to_come_later() {
     let (small, body) = request("/", 1000);
     let answer = exchange(address, &(small + &body)).await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    // What was begun comes to its end, and makes room.
+    // Bodies that were begun come to their end, and make room.
     for stream in &mut held {
         stream.write_all(rest.as_bytes()).await.unwrap();
         let answer = told(stream).await;

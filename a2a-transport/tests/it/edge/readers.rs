@@ -43,7 +43,7 @@ async fn readers_that_stop_are_cut_off_and_their_streams_dropped() {
             .unwrap();
         left += 1;
     }
-    // What was on its way is still there, and then the connection is over.
+    // Bytes that were on their way are still there, and then the connection is over.
     for stream in &mut stalled {
         let mut rest = vec![0; 1 << 20];
         let reading = async { while let Ok(1..) = stream.read(&mut rest).await {} };

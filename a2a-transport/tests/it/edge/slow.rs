@@ -75,7 +75,7 @@ async fn a_body_that_drips_is_refused() {
         let answered = async {
             while !answer.ends_with(b"}") {
                 tokio::select! {
-                    // What comes too late may meet a closed connection.
+                    // Bytes that come too late may meet a closed connection.
                     _ = pause.tick() => { let _ = write.write_all(drip.as_bytes()).await; }
                     length = read.read_buf(&mut answer) => assert_ne!(length.unwrap(), 0),
                 }

@@ -29,7 +29,7 @@ fn check(cases: u32, holds: impl Fn(Vec<Event>) -> Result<(), TestCaseError>) {
 
 fn begin() -> Task {
     let mut task = Task::submitted("t".into(), "c".into());
-    // What is written keeps milliseconds.
+    // Written times keep milliseconds.
     task.status.timestamp = None;
     task
 }

@@ -223,7 +223,7 @@ async fn measured<C: Caller>(
     process: &Process,
     callers: impl AsyncFn() -> Result<Vec<C>, Failure>,
 ) -> Result<Vec<f64>, Failure> {
-    // What happens first happens once: pages, caches, connections.
+    // Costs of the first call occur once: pages, caches, connections.
     load::drive(callers().await?, plan.period / 5).await?;
     let (callers, cpu) = (callers().await?, process.cpu()?);
     let seen = load::drive(callers, plan.period).await?;

@@ -31,7 +31,7 @@ pub(super) async fn memory(plan: &Plan) -> Result<Vec<Measured>, Failure> {
                 process,
                 done: 0,
             };
-            // What any number of tasks needs is there after the first ones.
+            // Memory that any number of tasks needs is there after the first ones.
             sends.reach(kept / 10).await?;
             let (few, little) = (sends.done, process.memory()?);
             sends.reach(kept * 9 / 10).await?;

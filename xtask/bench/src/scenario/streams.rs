@@ -74,7 +74,7 @@ async fn told(plan: &Plan, chunks: usize) -> Result<Measured, Failure> {
         async |contender, process| {
             let mut order = contender.order(process).await?;
             let mut connection = Connection::open(process.address()).await?;
-            // What happens first happens once.
+            // Costs of the first call occur once.
             connection.ask(order.next()).await?;
             let (begun, cpu) = (Instant::now(), process.cpu()?);
             let (mut firsts, mut wholes, mut count) = (Vec::new(), Vec::new(), 0);
@@ -144,7 +144,7 @@ pub(super) async fn idle(plan: &Plan) -> Result<Vec<Measured>, Failure> {
 }
 
 async fn held(contender: &Contender, process: &Process, count: usize) -> Result<Vec<f64>, Failure> {
-    // What any number of streams needs is there after the first ones.
+    // Memory that any number of streams needs is there after the first ones.
     let first = open(contender, process, FIRST).await?;
     let (memory, cpu) = (process.memory()?, process.cpu()?);
     let rest = open(contender, process, count - FIRST).await?;

@@ -87,7 +87,7 @@ async fn rule_5_4_42_every_request_is_authenticated_and_authorised() {
                     "{method}"
                 );
             }
-            // What is somebody else's looks like what is not there.
+            // Another caller's task looks like one that is not there.
             let mut answers = Vec::new();
             for params in [hers, unknown] {
                 let (verb, path, body) = put(way, method, params);
