@@ -22,7 +22,7 @@ pub(crate) enum Experiment {
     Crash(Arguments),
     /// Cut the connections of followers: no event is missing, none comes twice.
     #[command(disable_help_flag = true)]
-    Cuts(Arguments),
+    Disconnects(Arguments),
     /// Measure how many messages a server takes each second.
     #[command(disable_help_flag = true)]
     Sends(Arguments),
@@ -31,10 +31,10 @@ pub(crate) enum Experiment {
     Followers(Arguments),
     /// Measure what hostile peers cost a server.
     #[command(disable_help_flag = true)]
-    Edge(Arguments),
+    Hostile(Arguments),
     /// Send each message 100 times at once: the agent gets it once.
     #[command(disable_help_flag = true)]
-    Twins(Arguments),
+    Duplicates(Arguments),
     /// Kill a server 60 times that notifies webhooks, and let one of 100 never answer.
     #[command(disable_help_flag = true)]
     Webhooks(Arguments),
@@ -68,12 +68,12 @@ pub(crate) fn run(experiment: Experiment) -> ExitCode {
         Experiment::Bench(given) => (BENCH, None, given),
         Experiment::Client(given) => (HARNESS, Some("client"), given),
         Experiment::Crash(given) => (HARNESS, Some("crash"), given),
-        Experiment::Cuts(given) => (HARNESS, Some("cuts"), given),
+        Experiment::Disconnects(given) => (HARNESS, Some("disconnects"), given),
         Experiment::Sends(given) => (HARNESS, Some("sends"), given),
         Experiment::Followers(given) => (HARNESS, Some("followers"), given),
-        Experiment::Twins(given) => (HARNESS, Some("twins"), given),
+        Experiment::Duplicates(given) => (HARNESS, Some("duplicates"), given),
         Experiment::Webhooks(given) => (HARNESS, Some("webhooks"), given),
-        Experiment::Edge(given) => (EDGE, None, given),
+        Experiment::Hostile(given) => (HOSTILE, None, given),
     };
     let mut cargo = workspace::cargo();
     cargo.args(["run", "--quiet"]).args(program);
@@ -96,4 +96,4 @@ pub(crate) const PROFILE: &str = "--profile=experiment";
 /// Cargo's arguments for the programs.
 const BENCH: &[&str] = &["--profile=dist", "--package", "a2a-bench"];
 const HARNESS: &[&str] = &[PROFILE, "--package", "a2a-server", "--example", "harness"];
-const EDGE: &[&str] = &[PROFILE, "--package", "a2a-server", "--example", "edge"];
+const HOSTILE: &[&str] = &[PROFILE, "--package", "a2a-server", "--example", "hostile"];

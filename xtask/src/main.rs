@@ -66,7 +66,7 @@ const EXAMPLES: &str = "\
 Examples:
   cargo xtask test                                      everything, before a commit
   cargo xtask tidy                                      the quick part of it
-  cargo xtask edge readers                              what do readers cost that do not listen?
+  cargo xtask hostile readers                           what do readers cost that do not listen?
   cargo xtask schema                                    after a wire type changed
   cargo xtask schema --check                            is a2a-types/schemas up to date?
   cargo xtask schema --compare ../shared/spec/schemas   do we say what the specification says?
@@ -74,7 +74,7 @@ Examples:
   cargo xtask crash --rounds 20                         does a killed server lose anything?
   cargo xtask nightly --write                           everything exhaustive, before a release
   cargo xtask bench --quick                             how fast is it?
-  cargo xtask twins --seed 7 --json                     the same again, for programs";
+  cargo xtask duplicates --seed 7 --json                the same again, for programs";
 
 /// Description of a failed task.
 type Failure = String;

@@ -12,9 +12,9 @@ use a2a_types::{Artifact, Message, Object, Part};
 /// - `steps N MS …` takes so many steps with so many milliseconds in between. Each sends a chunk of an
 ///   artifact and keeps a checkpoint, so that the agent resumes after a crash where it was;
 /// - `ask …` asks for more, and completes the task with the answer.
-pub(crate) struct Obedient;
+pub(crate) struct CommandAgent;
 
-impl Agent for Obedient {
+impl Agent for CommandAgent {
     async fn run(&self, turn: Turn) -> Result<(), Failure> {
         let text = turn.text();
         let mut words = text.split(' ');

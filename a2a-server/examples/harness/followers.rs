@@ -40,20 +40,20 @@ Examples:
   cargo xtask followers                                 64 followers, 10,000 events, 20 times
   cargo xtask followers --followers 1000 --rounds 1     a crowd";
 
-pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failure> {
+pub(crate) async fn run(options: Options, mut rng: Rng) -> Result<Report, Failure> {
     let in_memory = Some(PathBuf::from("/dev/shm")).filter(|directory| directory.is_dir());
     let given = options.dir.clone().or(in_memory);
     let directory = tempfile::tempdir_in(given.unwrap_or_else(std::env::temp_dir))?;
-    let (begun, mut told) = (Instant::now(), Instant::now());
-    let mut total = Found::default();
+    let (begun, mut reported) = (Instant::now(), Instant::now());
+    let mut total = ReadTotals::default();
     for round in 0..options.rounds {
-        total.add(follow_all(Server::builder(card(), Teller), &options, &mut dice).await?);
+        total.add(follow_all(Server::builder(card(), NumberingAgent), &options, &mut rng).await?);
         let store = SqliteStore::open(directory.path().join(format!("{round}.db")))?;
-        let in_a_file = Server::builder(card(), Teller).store(store);
-        total.add(follow_all(in_a_file, &options, &mut dice).await?);
-        if told.elapsed() > Duration::from_secs(20) {
+        let in_a_file = Server::builder(card(), NumberingAgent).store(store);
+        total.add(follow_all(in_a_file, &options, &mut rng).await?);
+        if reported.elapsed() > Duration::from_secs(20) {
             eprintln!("{} of {} rounds", round + 1, options.rounds);
-            told = Instant::now();
+            reported = Instant::now();
         }
     }
 
@@ -64,27 +64,27 @@ pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failu
         readers as usize,
         total.ended,
     );
-    report.tell("events read", total.events as f64);
-    report.tell("times that one was cut off", total.reconnects as f64);
-    report.tell("told the task as they knew it", total.repeats as f64);
+    report.note("events read", total.events as f64);
+    report.note("times that one was cut off", total.reconnects as f64);
+    report.note("told the task as they knew it", total.repeats as f64);
     report.exactly("gaps", 0, total.gaps);
     report.exactly("out of order", 0, total.disorder);
     report.exactly("begun again from the task", 0, total.restarts);
     report.exactly("other than what was told", 0, total.others);
     let seconds = begun.elapsed().as_secs_f64();
-    report.tell(
+    report.note(
         "events read per second",
         (total.events as f64 / seconds).round(),
     );
-    report.tell("seconds", seconds.round());
+    report.note("seconds", seconds.round());
     report.remark(total.remarks);
     Ok(report)
 }
 
 /// Agent that sends as many events as the message says, each with its number.
-struct Teller;
+struct NumberingAgent;
 
-impl Agent for Teller {
+impl Agent for NumberingAgent {
     async fn run(&self, turn: Turn) -> Result<(), AgentFailure> {
         for number in 0..turn.text().parse::<u64>()? {
             let artifact = Artifact {
@@ -102,7 +102,7 @@ impl Agent for Teller {
 
 /// Results of the followers.
 #[derive(Default)]
-struct Found {
+struct ReadTotals {
     ended: usize,
     events: usize,
     reconnects: usize,
@@ -115,7 +115,7 @@ struct Found {
     remarks: Vec<String>,
 }
 
-impl Found {
+impl ReadTotals {
     fn add(&mut self, other: Self) {
         self.ended += other.ended;
         self.events += other.events;
@@ -133,8 +133,8 @@ impl Found {
 async fn follow_all(
     builder: ServerBuilder,
     options: &Options,
-    dice: &mut Rng,
-) -> Result<Found, Failure> {
+    rng: &mut Rng,
+) -> Result<ReadTotals, Failure> {
     let client = Client::new(builder.merge_chunks(false).build()?).retries(Retries::none());
     let mut updates = client.stream(count_to(options.events)).await?;
     let first = updates.next().await.ok_or("no word of the task")??;
@@ -147,8 +147,8 @@ async fn follow_all(
             client: client.clone(),
             task: task.clone(),
             seen: 1,
-            dice: dice.fork(),
-            found: Found::default(),
+            rng: rng.fork(),
+            totals: ReadTotals::default(),
         };
         followers.spawn(follower.follow(options.events, progress.clone()));
     }
@@ -156,9 +156,9 @@ async fn follow_all(
         event?;
         reached.send_replace(updates.sequence().unwrap_or(1));
     }
-    let mut total = Found::default();
-    while let Some(found) = followers.join_next().await {
-        total.add(found??);
+    let mut total = ReadTotals::default();
+    while let Some(totals) = followers.join_next().await {
+        total.add(totals??);
     }
     Ok(total)
 }
@@ -176,8 +176,8 @@ struct Follower {
     client: Client,
     task: TaskId,
     seen: u64,
-    dice: Rng,
-    found: Found,
+    rng: Rng,
+    totals: ReadTotals,
 }
 
 impl Follower {
@@ -186,66 +186,66 @@ impl Follower {
         mut self,
         events: u64,
         mut progress: watch::Receiver<u64>,
-    ) -> Result<Found, Failure> {
+    ) -> Result<ReadTotals, Failure> {
         let last = events + 2;
-        let comes = self.dice.u64(1..=events);
+        let comes = self.rng.u64(1..=events);
         let come = progress.wait_for(|reached| *reached >= comes).await;
         // If the task has ended, it is late indeed.
         drop(come);
-        self.seen = self.dice.u64(1..=comes);
+        self.seen = self.rng.u64(1..=comes);
         while self.seen < last {
             let (task, seen) = (self.task.clone(), self.seen);
             let mut updates = self.client.subscribe_after(task, Some(seen)).await?;
             // How long it stays, and how often it lets others go first.
-            let most = 1 << self.dice.u32(4..16);
-            let stays = self.dice.usize(1..=most);
-            let hurry = self.dice.u8(..);
+            let most = 1 << self.rng.u32(4..16);
+            let stays = self.rng.usize(1..=most);
+            let hurry = self.rng.u8(..);
             for _ in 0..stays {
                 let Some(event) = updates.next().await else {
                     break;
                 };
                 self.read(&event?, updates.sequence());
-                if self.dice.u8(..) > hurry {
+                if self.rng.u8(..) > hurry {
                     tokio::task::yield_now().await;
                 }
             }
-            self.found.reconnects += 1;
+            self.totals.reconnects += 1;
         }
         // The first time was no reconnecting.
-        self.found.reconnects -= 1;
-        self.found.ended = usize::from(self.seen == last);
-        Ok(self.found)
+        self.totals.reconnects -= 1;
+        self.totals.ended = usize::from(self.seen == last);
+        Ok(self.totals)
     }
 
     fn read(&mut self, event: &Event, sequence: Option<u64>) {
         let sequence = sequence.unwrap_or(0);
         // A follower that has missed nothing receives the current task when it comes back.
         if matches!(event, Event::Task(_)) && sequence == self.seen {
-            self.found.repeats += 1;
+            self.totals.repeats += 1;
             return;
         }
-        self.found.events += 1;
+        self.totals.events += 1;
         let due = self.seen + 1;
         if sequence < due {
-            self.found.disorder += 1;
+            self.totals.disorder += 1;
         }
         if sequence > due {
-            self.found.gaps += 1;
+            self.totals.gaps += 1;
         }
         if sequence != due {
-            self.found
+            self.totals
                 .remarks
                 .push(format!("{sequence} came when {due} was due"));
         }
         self.seen = self.seen.max(sequence);
         match event {
             Event::ArtifactUpdate(update) => {
-                let told = update.artifact.parts.first().and_then(Part::as_text);
-                let number = told.and_then(|text| text.parse::<u64>().ok());
+                let text = update.artifact.parts.first().and_then(Part::as_text);
+                let number = text.and_then(|text| text.parse::<u64>().ok());
                 // The task is the first entry of its log, the first number the second.
-                self.found.others += usize::from(number != sequence.checked_sub(2));
+                self.totals.others += usize::from(number != sequence.checked_sub(2));
             }
-            Event::Task(_) => self.found.restarts += 1,
+            Event::Task(_) => self.totals.restarts += 1,
             _ => {}
         }
     }

@@ -1,16 +1,16 @@
-//! Experiments that no test has the time for: a server is killed, cut off, crowded and asked twice,
-//! and what it had promised is counted. `cargo xtask crash` and its siblings run them.
+//! Long-running experiments: a server is killed, disconnected, overloaded and sent duplicates, and its
+//! guarantees are checked. `cargo xtask crash` and the other experiments run them.
 
 mod agent;
 mod client;
 mod crash;
-mod cuts;
+mod disconnects;
+mod duplicates;
 mod followers;
-mod ledger;
 mod report;
 mod sends;
 mod serve;
-mod twins;
+mod tables;
 mod webhooks;
 
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ use fastrand::Rng;
 
 use self::report::Report;
 
-/// Measures what a server keeps of its promises.
+/// Checks the guarantees of a server under faults and load.
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask")]
 struct Arguments {
@@ -43,8 +43,8 @@ enum Experiment {
     #[command(after_help = crash::EXAMPLES)]
     Crash(crash::Options),
     /// Cut the connections of followers: no event is missing, none comes twice.
-    #[command(after_help = cuts::EXAMPLES)]
-    Cuts(cuts::Options),
+    #[command(after_help = disconnects::EXAMPLES)]
+    Disconnects(disconnects::Options),
     /// Let many followers read the same events, each at its own pace.
     #[command(after_help = followers::EXAMPLES)]
     Followers(followers::Options),
@@ -52,13 +52,13 @@ enum Experiment {
     #[command(after_help = sends::EXAMPLES)]
     Sends(sends::Options),
     /// Send each message many times at once: the agent gets it once.
-    #[command(after_help = twins::EXAMPLES)]
-    Twins(twins::Options),
+    #[command(after_help = duplicates::EXAMPLES)]
+    Duplicates(duplicates::Options),
     /// Kill a server that notifies webhooks, and let one never answer: the others receive all, in
     /// time.
     #[command(after_help = webhooks::EXAMPLES)]
     Webhooks(webhooks::Options),
-    /// Be the server that an experiment needs.
+    /// Run the server of an experiment.
     #[command(hide = true)]
     Serve(serve::Options),
 }
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
             }
         }
         Err(failure) => {
-            eprintln!("the experiment came to no result: {failure}");
+            eprintln!("the experiment failed: {failure}");
             ExitCode::from(2)
         }
     }
@@ -93,16 +93,16 @@ fn run(experiment: Experiment, seed: u64) -> Result<Option<Report>, Failure> {
         Experiment::Client(_) => tokio::runtime::Builder::new_current_thread(),
         _ => tokio::runtime::Builder::new_multi_thread(),
     };
-    let dice = Rng::with_seed(seed);
+    let rng = Rng::with_seed(seed);
     let report = async {
         match experiment {
-            Experiment::Client(options) => client::run(options, dice).await.map(Some),
-            Experiment::Crash(options) => crash::run(options, dice).await.map(Some),
-            Experiment::Cuts(options) => cuts::run(options, dice).await.map(Some),
-            Experiment::Followers(options) => followers::run(options, dice).await.map(Some),
-            Experiment::Sends(options) => sends::run(options, dice).await.map(Some),
-            Experiment::Twins(options) => twins::run(options, dice).await.map(Some),
-            Experiment::Webhooks(options) => webhooks::run(options, dice).await.map(Some),
+            Experiment::Client(options) => client::run(options, rng).await.map(Some),
+            Experiment::Crash(options) => crash::run(options, rng).await.map(Some),
+            Experiment::Disconnects(options) => disconnects::run(options, rng).await.map(Some),
+            Experiment::Followers(options) => followers::run(options, rng).await.map(Some),
+            Experiment::Sends(options) => sends::run(options, rng).await.map(Some),
+            Experiment::Duplicates(options) => duplicates::run(options, rng).await.map(Some),
+            Experiment::Webhooks(options) => webhooks::run(options, rng).await.map(Some),
             Experiment::Serve(options) => serve::run(options).await.map(|()| None),
         }
     };

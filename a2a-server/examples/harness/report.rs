@@ -34,26 +34,26 @@ impl Report {
     }
 
     /// A figure that is good to know.
-    pub(crate) fn tell(&mut self, name: impl Into<String>, measured: f64) {
-        self.note(name.into(), Target::None, measured);
+    pub(crate) fn note(&mut self, name: impl Into<String>, measured: f64) {
+        self.add(name.into(), Target::None, measured);
     }
 
     /// A figure that must be this.
     pub(crate) fn exactly(&mut self, name: impl Into<String>, target: usize, measured: usize) {
-        self.note(name.into(), Target::Exactly(target as f64), measured as f64);
+        self.add(name.into(), Target::Exactly(target as f64), measured as f64);
     }
 
     /// A figure that must be this at least.
     pub(crate) fn at_least(&mut self, name: impl Into<String>, target: f64, measured: f64) {
-        self.note(name.into(), Target::AtLeast(target), measured);
+        self.add(name.into(), Target::AtLeast(target), measured);
     }
 
     /// A figure that must be this at most.
     pub(crate) fn at_most(&mut self, name: impl Into<String>, target: f64, measured: f64) {
-        self.note(name.into(), Target::AtMost(target), measured);
+        self.add(name.into(), Target::AtMost(target), measured);
     }
 
-    fn note(&mut self, name: String, target: Target, measured: f64) {
+    fn add(&mut self, name: String, target: Target, measured: f64) {
         self.figures.push(Figure {
             name,
             target,

@@ -27,7 +27,7 @@ pub(crate) struct Options {
     connections: usize,
     /// Store of the tasks.
     #[arg(long, value_enum, default_value = "sqlite")]
-    store: Kept,
+    store: StoreKind,
     /// Directory of the database; by default that of this program, because directories of temporary
     /// files are often in memory.
     #[arg(long, value_name = "DIR")]
@@ -51,14 +51,14 @@ Examples:
 
 /// Store of the tasks.
 #[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
-pub(crate) enum Kept {
+pub(crate) enum StoreKind {
     Memory,
     Sqlite,
 }
 
-pub(crate) async fn run(options: Options, _dice: Rng) -> Result<Report, Failure> {
+pub(crate) async fn run(options: Options, _rng: Rng) -> Result<Report, Failure> {
     let directory = directory(options.dir.as_deref())?;
-    let db = (options.store == Kept::Sqlite).then(|| directory.path().join("tasks.db"));
+    let db = (options.store == StoreKind::Sqlite).then(|| directory.path().join("tasks.db"));
     let serving = serve::Options {
         db,
         ..serve::Options::default()
@@ -110,30 +110,30 @@ pub(crate) async fn run(options: Options, _dice: Rng) -> Result<Report, Failure>
         options.target,
         count / took,
     );
-    report.tell("sends", count);
+    report.note("sends", count);
     for (tenth, rate) in (1..).zip(&tenths) {
-        report.tell(format!("sends per second, tenth {tenth}"), *rate);
+        report.note(format!("sends per second, tenth {tenth}"), *rate);
     }
     report.at_least(
         "last tenth ÷ first tenth",
         options.sustained,
         tenths[9] / tenths[0],
     );
-    report.tell("median, ms", millis(0.5));
-    report.tell("99th percentile, ms", millis(0.99));
-    report.tell("slowest, ms", millis(1.0 - f64::EPSILON));
-    report.tell("the disk alone: a write, ms", disk.as_secs_f64() * 1e3);
-    report.tell("server CPU per send, µs", cpu * 1e6 / count);
-    report.tell("server CPU, processors", cpu / took);
-    report.tell("callers' CPU, processors", own_cpu / took);
+    report.note("median, ms", millis(0.5));
+    report.note("99th percentile, ms", millis(0.99));
+    report.note("slowest, ms", millis(1.0 - f64::EPSILON));
+    report.note("the disk alone: a write, ms", disk.as_secs_f64() * 1e3);
+    report.note("server CPU per send, µs", cpu * 1e6 / count);
+    report.note("server CPU, processors", cpu / took);
+    report.note("callers' CPU, processors", own_cpu / took);
     if let Some(db) = &serving.db {
-        tell_file(&mut report, db)?;
+        add_file_figures(&mut report, db)?;
     }
     Ok(report)
 }
 
 /// Reports the size of a database file, and its number of rows of each kind.
-fn tell_file(report: &mut Report, db: &Path) -> Result<(), Failure> {
+fn add_file_figures(report: &mut Report, db: &Path) -> Result<(), Failure> {
     let connection = Connection::open(db)?;
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
     let page = number("pragma page_size")?;
@@ -143,16 +143,16 @@ fn tell_file(report: &mut Report, db: &Path) -> Result<(), Failure> {
     );
     let (pages, free) = ((pages * page) as f64, (free * page) as f64);
     let ended = number("select count(*) from task where ended is not null")? as f64;
-    report.tell("file, MiB", pages / MIB);
-    report.tell("file, free MiB", free / MIB);
-    report.tell("ended tasks in the file", ended);
-    report.tell(
+    report.note("file, MiB", pages / MIB);
+    report.note("file, free MiB", free / MIB);
+    report.note("ended tasks in the file", ended);
+    report.note(
         "receipts in the file",
         number("select count(*) from send_dedupe")? as f64,
     );
-    report.tell("bytes in use per ended task", (pages - free) / ended);
+    report.note("bytes in use per ended task", (pages - free) / ended);
     let json = "select coalesce(sum(length(body)), 0) from task_event";
-    report.tell("bytes of JSON per ended task", number(json)? as f64 / ended);
+    report.note("bytes of JSON per ended task", number(json)? as f64 / ended);
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 
 use crate::Failure;
-use crate::agent::Obedient;
+use crate::agent::CommandAgent;
 
 /// Options of the server.
 #[derive(Args, Clone, Default)]
@@ -37,7 +37,7 @@ pub(crate) struct Options {
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let mut card = card();
     card.capabilities.push_notifications = Some(options.webhooks.is_some());
-    let mut builder = Server::builder(card, Obedient);
+    let mut builder = Server::builder(card, CommandAgent);
     if let Some(secret) = &options.webhooks {
         let here = (1..=255).map(|number| format!("127.0.0.{number}"));
         let keys = WebhookKeys::new(SigningKey::generate(Algorithm::Es256)?);
@@ -67,7 +67,7 @@ const ATTEMPTS: usize = 60;
 
 /// The card of every agent in the experiments.
 pub(crate) fn card() -> AgentCard {
-    let mut card = AgentCard::new("Obedient", "Does what it is told");
+    let mut card = AgentCard::new("Commands", "Runs the command in a message");
     card.capabilities.streaming = Some(true);
     card
 }

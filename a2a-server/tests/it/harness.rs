@@ -1,10 +1,10 @@
-//! The experiments of `cargo xtask crash` and its siblings come to a result: each a little, to see
-//! that it still can.
+//! Short runs of the experiments of `cargo xtask crash`, `disconnects`, `duplicates`, …: each meets its
+//! targets.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Makes an experiment, which must meet its targets.
+/// Runs an experiment, which must meet its targets.
 #[track_caller]
 fn check(arguments: &str) {
     let output = Command::new(program()).args(arguments.split(' ')).output();
@@ -35,13 +35,13 @@ fn crash() {
 }
 
 #[test]
-fn cuts() {
-    check("cuts --tasks 6 --seed 1");
+fn disconnects() {
+    check("disconnects --tasks 6 --seed 1");
 }
 
 #[test]
-fn cuts_of_the_client() {
-    check("cuts --client --tasks 8 --cuts 20 --seed 1");
+fn disconnects_of_the_client() {
+    check("disconnects --client --tasks 8 --cuts 20 --seed 1");
 }
 
 #[test]
@@ -55,8 +55,8 @@ fn followers() {
 }
 
 #[test]
-fn twins() {
-    check("twins --groups 3 --twins 20 --seed 1");
+fn duplicates() {
+    check("duplicates --groups 3 --twins 20 --seed 1");
 }
 
 #[test]

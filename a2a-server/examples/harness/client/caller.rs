@@ -1,4 +1,4 @@
-//! The ways to ask a server to say something back.
+//! The paths to ask a server to say something back.
 
 use std::sync::Arc;
 
@@ -11,50 +11,50 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 
 use crate::Failure;
-use crate::agent::Obedient;
+use crate::agent::CommandAgent;
 use crate::serve::card;
 
-/// Way of calling the server.
+/// CallPath of calling the server.
 #[derive(Clone, Copy)]
-pub(super) enum Way {
+pub(super) enum CallPath {
     /// A client of HTTP that reads bytes, and looks at none.
-    Bare,
+    RawClient,
     /// Ours, by the same wire.
     Client,
     /// Ours, of a server in this process.
     InProcess,
 }
 
-impl Way {
+impl CallPath {
     /// In the order of their numbers.
-    pub(super) const ALL: [Self; 3] = [Self::Bare, Self::Client, Self::InProcess];
+    pub(super) const ALL: [Self; 3] = [Self::RawClient, Self::Client, Self::InProcess];
 }
 
 /// A caller of the server; clones share connections.
 #[derive(Clone)]
 pub(super) enum Caller {
-    Bare(Arc<Bare>),
+    RawClient(Arc<RawClient>),
     Client(Client),
 }
 
 /// A pool of connections, and where they go.
-pub(super) struct Bare {
+pub(super) struct RawClient {
     pool: hyper_util::client::legacy::Client<HttpConnector, Full<hyper::body::Bytes>>,
     url: Uri,
 }
 
 impl Caller {
-    pub(super) fn by(way: Way, url: &str) -> Result<Self, Failure> {
-        let client = match way {
-            Way::Bare => {
+    pub(super) fn by(path: CallPath, url: &str) -> Result<Self, Failure> {
+        let client = match path {
+            CallPath::RawClient => {
                 let mut connector = HttpConnector::new();
                 connector.set_nodelay(true);
                 let pool = hyper_util::client::legacy::Client::builder(TokioExecutor::new());
                 let (pool, url) = (pool.build(connector), url.parse()?);
-                return Ok(Self::Bare(Arc::new(Bare { pool, url })));
+                return Ok(Self::RawClient(Arc::new(RawClient { pool, url })));
             }
-            Way::Client => Client::at(url, Dialect::V1_0)?,
-            Way::InProcess => Client::new(Server::builder(card(), Obedient).build()?),
+            CallPath::Client => Client::at(url, Dialect::V1_0)?,
+            CallPath::InProcess => Client::new(Server::builder(card(), CommandAgent).build()?),
         };
         Ok(Self::Client(client.retries(Retries::none())))
     }
@@ -62,7 +62,7 @@ impl Caller {
     /// Asks once.
     pub(super) async fn call(&self) -> Result<(), Failure> {
         match self {
-            Self::Bare(bare) => bare.call().await,
+            Self::RawClient(raw) => raw.call().await,
             Self::Client(client) => match client.send(ORDER).await? {
                 SendMessageResponse::Message(message) if message.text() == ORDER => Ok(()),
                 other => Err(format!("not what was said: {other:?}").into()),
@@ -71,7 +71,7 @@ impl Caller {
     }
 }
 
-impl Bare {
+impl RawClient {
     /// Sends what our client would.
     async fn call(&self) -> Result<(), Failure> {
         let id = uuid::Uuid::new_v4();

@@ -9,7 +9,7 @@ use clap::Args;
 use fastrand::Rng;
 use tokio::task::JoinSet;
 
-use self::caller::{Caller, Way};
+use self::caller::{CallPath, Caller};
 use crate::Failure;
 use crate::report::Report;
 use crate::serve::{self, Process};
@@ -37,53 +37,53 @@ Examples:
   cargo xtask client --connections 64 --rounds 11       when many ask
   cargo xtask client --millis 5000 --json               for programs, on a machine that does other things";
 
-/// Each way in each round, one after the other, so that what else the machine does hits all of them.
-pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failure> {
+/// Each path in each round, one after the other, so that what else the machine does hits all of them.
+pub(crate) async fn run(options: Options, mut rng: Rng) -> Result<Report, Failure> {
     let server = Process::begin(&serve::Options::default()).await?;
     let period = Duration::from_millis(options.millis);
     let mut report = Report::new("client");
     for connections in options.connections {
         // Costs of the first call occur once.
-        for way in Way::ALL {
-            measure(&Caller::by(way, server.url())?, connections, period / 4).await?;
+        for path in CallPath::ALL {
+            measure(&Caller::by(path, server.url())?, connections, period / 4).await?;
         }
         let mut rounds = Vec::new();
         for _ in 0..options.rounds.max(1) {
-            let mut round = [Measured::default(); Way::ALL.len()];
-            let mut ways = Way::ALL;
-            dice.shuffle(&mut ways);
-            for way in ways {
-                let caller = Caller::by(way, server.url())?;
-                round[way as usize] = measure(&caller, connections, period).await?;
+            let mut round = [Measured::default(); CallPath::ALL.len()];
+            let mut paths = CallPath::ALL;
+            rng.shuffle(&mut paths);
+            for path in paths {
+                let caller = Caller::by(path, server.url())?;
+                round[path as usize] = measure(&caller, connections, period).await?;
             }
             rounds.push(round);
         }
-        tell(&mut report, connections, &rounds, options.most_cpu);
+        add_figures(&mut report, connections, &rounds, options.most_cpu);
     }
     server.kill().await?;
     Ok(report)
 }
 
-type Round = [Measured; Way::ALL.len()];
+type Round = [Measured; CallPath::ALL.len()];
 
-fn tell(report: &mut Report, connections: usize, rounds: &[Round], most_cpu: f64) {
+fn add_figures(report: &mut Report, connections: usize, rounds: &[Round], most_cpu: f64) {
     let at = |figure: &str| format!("{connections}: {figure}");
     let of = |read: &dyn Fn(&Round) -> f64| median(rounds.iter().map(read).collect());
-    let [bare, client, in_process] = Way::ALL.map(|way| way as usize);
-    report.tell(at("bare, calls/s"), of(&|round| round[bare].rate));
-    report.tell(at("bare, CPU per call, µs"), of(&|round| round[bare].cpu));
-    report.tell(at("bare, p50, µs"), of(&|round| round[bare].median));
-    report.tell(at("bare, p99, µs"), of(&|round| round[bare].late));
-    for (name, way) in [("client", client), ("in process", in_process)] {
-        let over = |read: fn(&Measured) -> f64| of(&|round| read(&round[way]) / read(&round[bare]));
+    let [raw, client, in_process] = CallPath::ALL.map(|path| path as usize);
+    report.note(at("bare, calls/s"), of(&|round| round[raw].rate));
+    report.note(at("bare, CPU per call, µs"), of(&|round| round[raw].cpu));
+    report.note(at("bare, p50, µs"), of(&|round| round[raw].median));
+    report.note(at("bare, p99, µs"), of(&|round| round[raw].late));
+    for (name, path) in [("client", client), ("in process", in_process)] {
+        let over = |read: fn(&Measured) -> f64| of(&|round| read(&round[path]) / read(&round[raw]));
         let ratio = |figure: &str| at(&format!("{name} ÷ bare, {figure}"));
-        report.tell(ratio("calls/s"), over(|measured| measured.rate));
-        report.tell(ratio("p50"), over(|measured| measured.median));
-        report.tell(ratio("p99"), over(|measured| measured.late));
-        match way == client {
+        report.note(ratio("calls/s"), over(|measured| measured.rate));
+        report.note(ratio("p50"), over(|measured| measured.median));
+        report.note(ratio("p99"), over(|measured| measured.late));
+        match path == client {
             true => report.at_most(ratio("CPU"), most_cpu, over(|measured| measured.cpu)),
             // The server is in it.
-            false => report.tell(ratio("CPU"), over(|measured| measured.cpu)),
+            false => report.note(ratio("CPU"), over(|measured| measured.cpu)),
         }
     }
 }

@@ -11,17 +11,17 @@ use a2a_types::{
 /// Record of all callers: the messages they sent and what the server answered.
 #[derive(Default)]
 pub(crate) struct Journal {
-    pages: Mutex<Pages>,
+    entries: Mutex<Entries>,
 }
 
 /// The contents of a journal.
 #[derive(Default)]
-pub(crate) struct Pages {
-    pub(crate) letters: HashMap<MessageId, Letter>,
-    pub(crate) promises: HashMap<TaskId, Promise>,
+pub(crate) struct Entries {
+    pub(crate) messages: HashMap<MessageId, SentMessage>,
+    pub(crate) reports: HashMap<TaskId, ReportedTask>,
     /// Messages recorded since the last audit.
-    pub(crate) fresh_letters: BTreeSet<MessageId>,
-    pub(crate) fresh_promises: BTreeSet<TaskId>,
+    pub(crate) new_messages: BTreeSet<MessageId>,
+    pub(crate) new_reports: BTreeSet<TaskId>,
     /// Tasks that wait for an answer of their caller.
     pub(crate) waiting: Vec<(TaskId, Dialect)>,
     /// Number of answers and events received.
@@ -31,17 +31,17 @@ pub(crate) struct Pages {
 }
 
 /// A message, and its outcome as far as the sender knows.
-pub(crate) struct Letter {
+pub(crate) struct SentMessage {
     pub(crate) request: SendMessageRequest,
     pub(crate) dialect: Dialect,
-    pub(crate) fate: Fate,
+    pub(crate) outcome: MessageOutcome,
     /// It was sent again to a later server although it had been answered.
     pub(crate) repeated: bool,
 }
 
 /// Outcome of a message.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Fate {
+pub(crate) enum MessageOutcome {
     /// The connection broke before an answer came.
     Unknown,
     /// It is in the history of this task.
@@ -53,7 +53,7 @@ pub(crate) enum Fate {
 }
 
 /// Reported state of a task.
-pub(crate) struct Promise {
+pub(crate) struct ReportedTask {
     pub(crate) dialect: Dialect,
     /// Events by sequence number, in short.
     pub(crate) events: BTreeMap<u64, String>,
@@ -64,48 +64,48 @@ pub(crate) struct Promise {
 }
 
 impl Journal {
-    pub(crate) fn pages(&self) -> MutexGuard<'_, Pages> {
-        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Pages {
+impl Entries {
     /// A message is about to be sent.
     pub(crate) fn sends(&mut self, request: &SendMessageRequest, dialect: Dialect) {
         let id = request.message.message_id.clone();
-        self.fresh_letters.insert(id.clone());
-        self.letters.entry(id).or_insert_with(|| Letter {
+        self.new_messages.insert(id.clone());
+        self.messages.entry(id).or_insert_with(|| SentMessage {
             request: request.clone(),
             dialect,
-            fate: Fate::Unknown,
+            outcome: MessageOutcome::Unknown,
             repeated: false,
         });
     }
 
     /// A message was answered.
-    pub(crate) fn answered(&mut self, message: &MessageId, fate: Fate) {
-        self.acknowledged += usize::from(fate != Fate::Refused);
-        let Some(letter) = self.letters.get_mut(message) else {
+    pub(crate) fn answered(&mut self, message: &MessageId, outcome: MessageOutcome) {
+        self.acknowledged += usize::from(outcome != MessageOutcome::Refused);
+        let Some(sent) = self.messages.get_mut(message) else {
             return;
         };
-        match &letter.fate {
-            Fate::Unknown => letter.fate = fate,
-            known if *known == fate => {}
+        match &sent.outcome {
+            MessageOutcome::Unknown => sent.outcome = outcome,
+            known if *known == outcome => {}
             known => self.contradictions.push(format!(
-                "message {message} came to {known:?}, and to {fate:?}"
+                "message {message} came to {known:?}, and to {outcome:?}"
             )),
         }
     }
 
     /// Records a task that the server sent as a whole.
     pub(crate) fn task(&mut self, task: &Task, dialect: Dialect) {
-        let promise = self.promise(&task.id, dialect);
+        let report = self.report(&task.id, dialect);
         for artifact in &task.artifacts {
-            promise
+            report
                 .artifacts
                 .insert(artifact.artifact_id.clone(), text(artifact));
         }
-        promise.ends(task.status.state);
+        report.ends(task.status.state);
     }
 
     /// Records an event of a stream.
@@ -115,20 +115,20 @@ impl Pages {
             return self.task(task, dialect);
         }
         let Some(task) = event.task_id() else { return };
-        let promise = self.promise(task, dialect);
+        let report = self.report(task, dialect);
         if let Some(sequence) = sequence {
-            promise.events.insert(sequence, in_short(event));
+            report.events.insert(sequence, in_short(event));
         }
         if let Some(status) = event.status() {
-            promise.ends(status.state);
+            report.ends(status.state);
         }
     }
 
-    fn promise(&mut self, task: &TaskId, dialect: Dialect) -> &mut Promise {
-        self.fresh_promises.insert(task.clone());
-        self.promises
+    fn report(&mut self, task: &TaskId, dialect: Dialect) -> &mut ReportedTask {
+        self.new_reports.insert(task.clone());
+        self.reports
             .entry(task.clone())
-            .or_insert_with(|| Promise {
+            .or_insert_with(|| ReportedTask {
                 dialect,
                 events: BTreeMap::new(),
                 artifacts: BTreeMap::new(),
@@ -137,27 +137,27 @@ impl Pages {
     }
 }
 
-impl Promise {
+impl ReportedTask {
     fn ends(&mut self, state: TaskState) {
         if state.is_terminal() {
             self.ended = Some(state);
         }
     }
 
-    /// Returns the first difference of a task from this promise, or `None`.
-    pub(crate) fn broken_by(&self, task: &Task) -> Option<String> {
+    /// Returns the first difference of a task from this report, or `None`.
+    pub(crate) fn contradiction(&self, task: &Task) -> Option<String> {
         let state = task.status.state;
         if let Some(ended) = self.ended.filter(|ended| *ended != state) {
             return Some(format!("it was {ended:?} and is {state:?}"));
         }
-        self.artifacts.iter().find_map(|(id, said)| {
-            let kept = task
+        self.artifacts.iter().find_map(|(id, reported)| {
+            let current = task
                 .artifacts
                 .iter()
                 .find(|artifact| artifact.artifact_id == *id);
-            let kept = kept.map(text);
-            (kept.as_ref() != Some(said))
-                .then(|| format!("artifact {id} was {said:?}, is {kept:?}"))
+            let current = current.map(text);
+            (current.as_ref() != Some(reported))
+                .then(|| format!("artifact {id} was {reported:?}, is {current:?}"))
         })
     }
 }
@@ -169,8 +169,8 @@ pub(crate) fn in_short(event: &Event) -> String {
             format!("{} {}", update.artifact.artifact_id, text(&update.artifact))
         }
         Event::StatusUpdate(update) => {
-            let said = update.status.message.as_deref().map(Message::text);
-            format!("{:?} {}", update.status.state, said.unwrap_or_default())
+            let text = update.status.message.as_deref().map(Message::text);
+            format!("{:?} {}", update.status.state, text.unwrap_or_default())
         }
         Event::Message(message) => format!("message {}", message.message_id),
         Event::Task(task) => format!("task {}", task.id),

@@ -11,7 +11,7 @@ use a2a_types::{
 use fastrand::Rng;
 use tokio::task::JoinSet;
 
-use super::journal::{Fate, Journal};
+use super::journal::{Journal, MessageOutcome};
 use crate::Failure;
 
 /// Sets callers to work.
@@ -19,17 +19,17 @@ pub(crate) fn begin(
     callers: usize,
     url: &str,
     journal: &Arc<Journal>,
-    dice: &mut Rng,
+    rng: &mut Rng,
 ) -> Result<JoinSet<()>, Failure> {
     let mut set = JoinSet::new();
     for _ in 0..callers {
-        let dialect = either(dice, Dialect::V1_0, Dialect::V0_2);
-        let mut caller = Caller {
-            // What is asked again, is so by the audit.
+        let dialect = either(rng, Dialect::V1_0, Dialect::V0_2);
+        let mut caller = LoadCaller {
+            // The audit repeats requests itself.
             client: Client::at(url, dialect)?.retries(Retries::none()),
             dialect,
             journal: Arc::clone(journal),
-            dice: dice.fork(),
+            rng: rng.fork(),
             last: None,
         };
         set.spawn(async move { while caller.act().await.is_ok() {} });
@@ -52,17 +52,17 @@ pub(crate) async fn send(
     request: SendMessageRequest,
 ) -> Result<Option<Task>, Gone> {
     let id = request.message.message_id.clone();
-    journal.pages().sends(&request, dialect);
+    journal.entries().sends(&request, dialect);
     let answer = client.send(request).await;
-    let mut pages = journal.pages();
+    let mut entries = journal.entries();
     match unless_gone(answer)? {
-        None => pages.answered(&id, Fate::Refused),
+        None => entries.answered(&id, MessageOutcome::Refused),
         Some(SendMessageResponse::Message(reply)) => {
-            pages.answered(&id, Fate::Reply(reply.message_id));
+            entries.answered(&id, MessageOutcome::Reply(reply.message_id));
         }
         Some(SendMessageResponse::Task(task)) => {
-            pages.answered(&id, Fate::Task(task.id.clone()));
-            pages.task(&task, dialect);
+            entries.answered(&id, MessageOutcome::Task(task.id.clone()));
+            entries.task(&task, dialect);
             return Ok(Some(task));
         }
     }
@@ -81,19 +81,19 @@ fn unless_gone<T>(answer: Result<T, Error>) -> Result<Option<T>, Gone> {
     }
 }
 
-struct Caller {
+struct LoadCaller {
     client: Client,
     dialect: Dialect,
     journal: Arc<Journal>,
-    dice: Rng,
+    rng: Rng,
     /// The last message that was sent and answered.
     last: Option<SendMessageRequest>,
 }
 
-impl Caller {
+impl LoadCaller {
     /// Does one of the things that callers do.
     async fn act(&mut self) -> Result<(), Gone> {
-        match self.dice.u8(..10) {
+        match self.rng.u8(..10) {
             0 => drop(self.send(message("echo this"), false).await?),
             1 => drop(self.send(message("steps 3 2"), false).await?),
             2 | 3 => drop(self.send(message("steps 20 4"), true).await?),
@@ -122,37 +122,39 @@ impl Caller {
     async fn stream(&mut self, text: &str) -> Result<(), Gone> {
         let request = request(message(text), false);
         let id = request.message.message_id.clone();
-        self.journal.pages().sends(&request, self.dialect);
+        self.journal.entries().sends(&request, self.dialect);
         let Some(mut updates) = unless_gone(self.client.stream(request).await)? else {
-            self.journal.pages().answered(&id, Fate::Refused);
+            self.journal
+                .entries()
+                .answered(&id, MessageOutcome::Refused);
             return Ok(());
         };
         while let Some(event) = updates.next().await {
             let event = event.map_err(|_| Gone)?;
             let sequence = updates.sequence();
-            let mut pages = self.journal.pages();
+            let mut entries = self.journal.entries();
             if let Event::Task(task) = &event {
-                pages.answered(&id, Fate::Task(task.id.clone()));
+                entries.answered(&id, MessageOutcome::Task(task.id.clone()));
             }
-            pages.event(&event, sequence, self.dialect);
+            entries.event(&event, sequence, self.dialect);
         }
         Ok(())
     }
 
     /// Begins a conversation, or goes on with one that may be older than the server.
     async fn converse(&mut self) -> Result<(), Gone> {
-        let waiting = self.journal.pages().waiting.pop();
+        let waiting = self.journal.entries().waiting.pop();
         let Some((task, dialect)) = waiting else {
             let asked = self.send(message("ask me"), false).await?;
             let asked = asked.filter(|task| task.status.state == TaskState::InputRequired);
-            let mut pages = self.journal.pages();
-            pages
+            let mut entries = self.journal.entries();
+            entries
                 .waiting
                 .extend(asked.map(|task| (task.id, self.dialect)));
             return Ok(());
         };
         if dialect != self.dialect {
-            self.journal.pages().waiting.insert(0, (task, dialect));
+            self.journal.entries().waiting.insert(0, (task, dialect));
             return Ok(());
         }
         self.send(to(task, "echo this answer"), false).await?;
@@ -164,21 +166,21 @@ impl Caller {
         let Some(task) = self.send(message("steps 10 3"), true).await? else {
             return Ok(());
         };
-        if self.dice.bool() {
-            let at_once = self.dice.bool();
+        if self.rng.bool() {
+            let at_once = self.rng.bool();
             self.send(to(task.id, "echo this, too"), at_once).await?;
             return Ok(());
         }
         if let Some(task) = unless_gone(self.client.cancel_task(task.id).await)? {
-            let mut pages = self.journal.pages();
-            pages.acknowledged += 1;
-            pages.task(&task, self.dialect);
+            let mut entries = self.journal.entries();
+            entries.acknowledged += 1;
+            entries.task(&task, self.dialect);
         }
         Ok(())
     }
 
     async fn twice_at_once(&mut self) -> Result<(), Gone> {
-        let request = request(message("steps 2 1"), self.dice.bool());
+        let request = request(message("steps 2 1"), self.rng.bool());
         let send = || send(&self.client, self.dialect, &self.journal, request.clone());
         let (one, other) = tokio::join!(send(), send());
         one.and(other).map(drop)
@@ -207,6 +209,6 @@ fn request(message: Message, return_immediately: bool) -> SendMessageRequest {
     }
 }
 
-fn either<T>(dice: &mut Rng, one: T, other: T) -> T {
-    if dice.bool() { one } else { other }
+fn either<T>(rng: &mut Rng, one: T, other: T) -> T {
+    if rng.bool() { one } else { other }
 }

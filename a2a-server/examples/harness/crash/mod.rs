@@ -16,9 +16,9 @@ use fastrand::Rng;
 use self::audit::Audit;
 use self::journal::Journal;
 use crate::Failure;
-use crate::ledger::Ledger;
 use crate::report::Report;
 use crate::serve::{self, Process, directory};
+use crate::tables::TaskTables;
 
 /// Options of the experiment.
 #[derive(Args)]
@@ -40,7 +40,7 @@ Examples:
   cargo xtask crash --rounds 20 --callers 32            a crowd, less often
   cargo xtask crash --seed 7                            the same moments again";
 
-pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failure> {
+pub(crate) async fn run(options: Options, mut rng: Rng) -> Result<Report, Failure> {
     let directory = directory(options.dir.as_deref())?;
     let db = directory.path().join("tasks.db");
     let serving = |resume| serve::Options {
@@ -50,45 +50,45 @@ pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failu
     };
     let journal = Arc::new(Journal::default());
     let mut audit = Audit::new(Arc::clone(&journal));
-    let (begun, mut told) = (Instant::now(), Instant::now());
+    let (begun, mut reported) = (Instant::now(), Instant::now());
     let mut kills = 0;
 
     while kills < options.rounds {
         let resumes = kills >= options.rounds / 2;
         let mut server = Process::begin(&serving(resumes)).await?;
         // Now and then it dies while it still takes in what the last one has left.
-        if dice.u8(..) < 64 {
+        if rng.u8(..) < 64 {
             server
-                .lives_for(Duration::from_micros(dice.u64(..15_000)))
+                .lives_for(Duration::from_micros(rng.u64(..15_000)))
                 .await?;
             server.kill().await?;
             kills += 1;
-            audit.read(&Ledger::open(&db)?)?;
+            audit.read(&TaskTables::open(&db)?)?;
             server = Process::begin(&serving(resumes)).await?;
         }
         audit.ask(server.url(), resumes).await?;
 
-        let callers = load::begin(options.callers, server.url(), &journal, &mut dice)?;
-        let moment = Duration::from_micros(dice.u64(20_000..150_000));
+        let callers = load::begin(options.callers, server.url(), &journal, &mut rng)?;
+        let moment = Duration::from_micros(rng.u64(20_000..150_000));
         server.lives_for(moment).await?;
         server.kill().await?;
         kills += 1;
         load::end(callers).await?;
-        audit.read(&Ledger::open(&db)?)?;
-        if told.elapsed() > Duration::from_secs(20) {
+        audit.read(&TaskTables::open(&db)?)?;
+        if reported.elapsed() > Duration::from_secs(20) {
             eprintln!("{kills} of {} rounds", options.rounds);
-            told = Instant::now();
+            reported = Instant::now();
         }
     }
     let server = Process::begin(&serving(true)).await?;
     audit.ask(server.url(), true).await?;
     // What it was asked last goes on after its answer.
     server.end().await?;
-    audit.read_all(&Ledger::open(&db)?)?;
+    audit.read_all(&TaskTables::open(&db)?)?;
 
     let mut report = Report::new("crash");
     report.exactly("rounds", options.rounds, kills.min(options.rounds));
     audit.report(&mut report);
-    report.tell("seconds", begun.elapsed().as_secs_f64().round());
+    report.note("seconds", begun.elapsed().as_secs_f64().round());
     Ok(report)
 }

@@ -6,7 +6,7 @@ use a2a_client::{Client, Error, Retries, StreamExt};
 use a2a_types::{Dialect, ErrorKind, Message, Role, Task, TaskId, TaskState};
 
 use crate::agent::RESUMED;
-use crate::ledger::Kept;
+use crate::tables::StoredTask;
 
 /// Clients of one server, for the two protocol versions of this experiment.
 pub(crate) struct Clients {
@@ -30,14 +30,14 @@ impl Clients {
     }
 
     /// Waits until an unfinished task has settled; returns an error text if its recovery was wrong.
-    pub(crate) async fn resolve(&self, left: Kept, resumes: bool) -> Option<String> {
+    pub(crate) async fn resolve(&self, left: StoredTask, resumes: bool) -> Option<String> {
         let id = &left.task.id;
         let settled = settled(self.speaking(left.dialect), id);
-        let wrong = match tokio::time::timeout(PATIENCE, settled).await {
+        let wrong = match tokio::time::timeout(MAX_RECOVERY, settled).await {
             Ok(Ok(task)) if resumes => badly_resumed(&left, &task),
             Ok(Ok(task)) => badly_failed(&task),
             Ok(Err(error)) => Some(error.to_string()),
-            Err(_) => Some("nobody takes care of it".to_owned()),
+            Err(_) => Some("it did not settle in time".to_owned()),
         };
         wrong.map(|wrong| format!("task {id}: {wrong}"))
     }
@@ -61,19 +61,19 @@ async fn settled(client: &Client, id: &TaskId) -> Result<Task, Error> {
 
 fn badly_failed(task: &Task) -> Option<String> {
     let status = &task.status;
-    let said = status
+    let text = status
         .message
         .as_deref()
         .map(Message::text)
         .unwrap_or_default();
-    let well = status.state == TaskState::Failed && said.contains("process ended");
-    (!well).then(|| format!("it is {:?}, and says {said:?}", status.state))
+    let well = status.state == TaskState::Failed && text.contains("process ended");
+    (!well).then(|| format!("it is {:?}, and says {text:?}", status.state))
 }
 
 /// The agent went on where it was by its last checkpoint.
-fn badly_resumed(left: &Kept, task: &Task) -> Option<String> {
-    let mut heard = left.task.history.iter().rev();
-    let order = heard
+fn badly_resumed(left: &StoredTask, task: &Task) -> Option<String> {
+    let mut messages = left.task.history.iter().rev();
+    let order = messages
         .find(|message| message.role == Role::User)
         .map(Message::text);
     let order = order.unwrap_or_default();
@@ -85,12 +85,12 @@ fn badly_resumed(left: &Kept, task: &Task) -> Option<String> {
     if state != expected {
         return Some(format!("it is {state:?} after {order:?}"));
     }
-    let said = task.history.iter().rev().map(Message::text);
-    let resumed = said.into_iter().find(|text| text.starts_with(RESUMED));
+    let texts = task.history.iter().rev().map(Message::text);
+    let resumed = texts.into_iter().find(|text| text.starts_with(RESUMED));
     let due = format!("{RESUMED} {}", left.step);
     let well = !order.starts_with("steps") || resumed.as_ref() == Some(&due);
-    (!well).then(|| format!("its agent said {resumed:?}, not {due:?}"))
+    (!well).then(|| format!("its agent reported {resumed:?}, not {due:?}"))
 }
 
 /// Time in which an unfinished task must settle.
-const PATIENCE: Duration = Duration::from_secs(10);
+const MAX_RECOVERY: Duration = Duration::from_secs(10);

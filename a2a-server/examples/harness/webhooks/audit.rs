@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use a2a_types::{Artifact, Dialect, Event, Message, Part, Task, TaskId, TaskStatus};
 
-use super::book::{Pages, Promise, Since, Told};
+use super::delivery_record::{AcknowledgedWebhook, Deliveries, DueAfter, ReceivedNotification};
 use super::load::DIALECTS;
-use crate::ledger::Kept;
 use crate::report::Report;
+use crate::tables::StoredTask;
 
 /// Faults of the notifications received.
 #[derive(Default)]
@@ -24,105 +24,135 @@ pub(crate) struct Audit {
 
 impl Audit {
     /// Compares all notifications received with the logs of all tasks.
-    pub(crate) fn of(pages: &Pages, kept: &HashMap<TaskId, Kept>) -> Self {
+    pub(crate) fn of(deliveries: &Deliveries, stored: &HashMap<TaskId, StoredTask>) -> Self {
         let mut audit = Self::default();
-        for (path, promise) in &pages.promises {
+        for (path, webhook_record) in &deliveries.acknowledged {
             let nothing = Vec::new();
-            let told = pages.told.get(path).unwrap_or(&nothing);
-            match kept.get(&promise.task) {
-                Some(kept) => audit.compare(path, kept, Some(promise), told),
-                None => audit.undelivered.push(format!("{path}: its task is gone")),
+            let received = deliveries.received.get(path).unwrap_or(&nothing);
+            match stored.get(&webhook_record.task) {
+                Some(stored) => audit.compare(path, stored, Some(webhook_record), received),
+                None => audit
+                    .undelivered
+                    .push(format!("{path}: its task does not exist")),
             }
         }
         // These webhooks were not acknowledged, and yet called: they must receive a whole task.
-        let unknown = pages
-            .told
+        let unknown = deliveries
+            .received
             .iter()
-            .filter(|(path, _)| !pages.promises.contains_key(*path));
-        for (path, told) in unknown {
-            let task = told.first().and_then(|told| told.event.task_id());
-            match task.and_then(|task| kept.get(task)) {
-                Some(kept) => audit.compare(path, kept, None, told),
+            .filter(|(path, _)| !deliveries.acknowledged.contains_key(*path));
+        for (path, received) in unknown {
+            let task = received
+                .first()
+                .and_then(|received| received.event.task_id());
+            match task.and_then(|task| stored.get(task)) {
+                Some(stored) => audit.compare(path, stored, None, received),
                 None => audit.invented.push(format!("{path}: it has no task")),
             }
         }
         audit
     }
 
-    fn compare(&mut self, path: &str, kept: &Kept, promise: Option<&Promise>, told: &[Told]) {
-        if let Some(promise) = promise {
-            let spoken = DIALECTS.iter().position(|known| *known == promise.dialect);
-            self.webhooks[spoken.unwrap_or_default()] += 1;
+    fn compare(
+        &mut self,
+        path: &str,
+        stored: &StoredTask,
+        webhook_record: Option<&AcknowledgedWebhook>,
+        received: &[ReceivedNotification],
+    ) {
+        if let Some(webhook_record) = webhook_record {
+            let version = DIALECTS
+                .iter()
+                .position(|known| *known == webhook_record.dialect);
+            self.webhooks[version.unwrap_or_default()] += 1;
         }
-        let is_new = match told.first() {
-            Some(told) => !matches!(told.event, Event::Task(_)),
+        let is_new = match received.first() {
+            Some(received) => !matches!(received.event, Event::Task(_)),
             None => false,
         };
-        if let Some(promise) = promise
-            .filter(|promise| !told.is_empty() && is_new != (promise.dialect == Dialect::V1_0))
-        {
-            let text = format!("{path}: not told as {} does", promise.dialect.version());
+        if let Some(webhook_record) = webhook_record.filter(|webhook_record| {
+            !received.is_empty() && is_new != (webhook_record.dialect == Dialect::V1_0)
+        }) {
+            let text = format!(
+                "{path}: not in the form of {}",
+                webhook_record.dialect.version()
+            );
             self.invented.push(text);
         }
         let told_of = |event: &&Event| !matches!(event, Event::Message(_));
-        let log: Vec<_> = kept.events.values().filter(told_of).collect();
-        let due_from = promise.map_or(log.len(), |promise| promise.from(kept));
+        let log: Vec<_> = stored.events.values().filter(told_of).collect();
+        let due_from =
+            webhook_record.map_or(log.len(), |webhook_record| webhook_record.from(stored));
         // Events between the webhook's arrival and its acknowledgement may be sent, too.
-        let from = log.len().saturating_sub(told.len()).min(due_from);
+        let from = log.len().saturating_sub(received.len()).min(due_from);
         self.due += log.len() - from;
-        for told in told {
-            if !told.taken {
+        for received in received {
+            if !received.acknowledged {
                 self.undelivered
-                    .push(format!("{path}: {} was never taken", told.id));
+                    .push(format!("{path}: {} was never acknowledged", received.id));
             }
-            if told.early {
-                self.disorder
-                    .push(format!("{path}: {} came before its time", told.id));
+            if received.early {
+                self.disorder.push(format!(
+                    "{path}: {} came before an earlier one was acknowledged",
+                    received.id
+                ));
             }
         }
-        let well = told.len() == log.len() - from
+        let well = received.len() == log.len() - from
             && log[from..]
                 .iter()
-                .zip(told)
-                .all(|(event, told)| tells(&told.event, event));
+                .zip(received)
+                .all(|(event, received)| matches_event(&received.event, event));
         if !well {
-            self.explain(path, &log, from, told);
+            self.explain(path, &log, from, received);
         }
     }
 
     /// Records what is wrong; events before `from` need not be sent.
-    fn explain(&mut self, path: &str, log: &[&Event], from: usize, told: &[Told]) {
-        let mut heard = vec![false; log.len()];
+    fn explain(
+        &mut self,
+        path: &str,
+        log: &[&Event],
+        from: usize,
+        received: &[ReceivedNotification],
+    ) {
+        let mut seen = vec![false; log.len()];
         let mut last = None;
-        for told in told {
+        for received in received {
             let places = (from..log.len()).chain(0..from);
             let places: Vec<_> = places
-                .filter(|place| tells(&told.event, log[*place]))
+                .filter(|index| matches_event(&received.event, log[*index]))
                 .collect();
-            let new = places.iter().copied().find(|place| !heard[*place]);
+            let new = places.iter().copied().find(|index| !seen[*index]);
             match (new, places.is_empty()) {
-                (Some(place), _) => {
-                    heard[place] = true;
-                    if last.is_some_and(|last| place < last) {
-                        let text = format!("{path}: {} came too late", told.id);
+                (Some(index), _) => {
+                    seen[index] = true;
+                    if last.is_some_and(|last| index < last) {
+                        let text = format!("{path}: {} came too late", received.id);
                         self.disorder.push(text);
                     }
-                    last = last.max(Some(place));
+                    last = last.max(Some(index));
                 }
                 (None, false) => {
-                    let text = format!("{path}: {} was told under another id before", told.id);
+                    let text = format!(
+                        "{path}: {} was received under another id before",
+                        received.id
+                    );
                     self.renamed.push(text);
                 }
                 (None, true) => {
-                    let text = format!("{path}: {} is not in the log: {:?}", told.id, told.event);
+                    let text = format!(
+                        "{path}: {} is not in the log: {:?}",
+                        received.id, received.event
+                    );
                     self.invented.push(text);
                 }
             }
         }
-        let due = log.iter().zip(heard).skip(from);
-        let unheard = due.filter(|(_, heard)| !heard);
+        let due = log.iter().zip(seen).skip(from);
+        let unseen = due.filter(|(_, seen)| !seen);
         self.undelivered
-            .extend(unheard.map(|(event, _)| format!("{path}: untold is {event:?}")));
+            .extend(unseen.map(|(event, _)| format!("{path}: missing is {event:?}")));
     }
 
     pub(crate) fn report(self, report: &mut Report) {
@@ -143,27 +173,27 @@ impl Audit {
     }
 }
 
-impl Promise {
+impl AcknowledgedWebhook {
     /// Returns the number of events at the beginning of the log that need not be sent to this
     /// webhook.
-    fn from(&self, kept: &Kept) -> usize {
+    fn from(&self, stored: &StoredTask) -> usize {
         let last = |wanted: &dyn Fn(&Event) -> bool| {
-            let mut found = kept.events.iter().filter(|(_, event)| wanted(event));
+            let mut found = stored.events.iter().filter(|(_, event)| wanted(event));
             found.next_back().map(|(sequence, _)| *sequence)
         };
-        let before = match &self.since {
-            Since::Beginning | Since::Step(0) => Some(0),
-            Since::Message(id) => {
+        let before = match &self.due_after {
+            DueAfter::Beginning | DueAfter::Step(0) => Some(0),
+            DueAfter::Message(id) => {
                 last(&|event| matches!(event, Event::Message(message) if message.message_id == *id))
             }
-            Since::Step(number) => {
+            DueAfter::Step(number) => {
                 let id = format!("step-{number}");
                 last(&|event| artifact(event).is_some_and(|step| step.artifact_id.as_str() == id))
             }
         };
         // A message that never came changes nothing.
         let before = before.unwrap_or(u64::MAX);
-        let earlier = kept.events.iter().filter(|(sequence, event)| {
+        let earlier = stored.events.iter().filter(|(sequence, event)| {
             **sequence <= before && !matches!(event, Event::Message(_))
         });
         earlier.count()
@@ -171,9 +201,9 @@ impl Promise {
 }
 
 /// Returns whether a notification reports an event: as it is, or by the whole task.
-fn tells(told: &Event, event: &Event) -> bool {
-    let Event::Task(task) = told else {
-        return told == event;
+fn matches_event(received: &Event, event: &Event) -> bool {
+    let Event::Task(task) = received else {
+        return received == event;
     };
     match (event.status(), artifact(event)) {
         (Some(status), _) => {

@@ -12,22 +12,22 @@ use a2a_types::{
 use fastrand::Rng;
 use tokio::task::JoinSet;
 
-use super::book::{Book, Since};
-use super::receiver::{Listener, TOKEN};
+use super::delivery_record::{DeliveryRecord, DueAfter};
+use super::receiver::{HookServer, TOKEN};
 use crate::Failure;
 
 /// Receivers of webhooks, and the record about them.
-pub(crate) struct Place {
-    pub(crate) book: Arc<Book>,
-    pub(crate) receivers: Vec<Listener>,
+pub(crate) struct WebhookTargets {
+    pub(crate) record: Arc<DeliveryRecord>,
+    pub(crate) receivers: Vec<HookServer>,
     /// Number of webhooks.
     count: AtomicUsize,
 }
 
-impl Place {
-    pub(crate) fn new(book: &Arc<Book>, receivers: Vec<Listener>) -> Arc<Self> {
+impl WebhookTargets {
+    pub(crate) fn new(record: &Arc<DeliveryRecord>, receivers: Vec<HookServer>) -> Arc<Self> {
         Arc::new(Self {
-            book: Arc::clone(book),
+            record: Arc::clone(record),
             receivers,
             count: AtomicUsize::new(0),
         })
@@ -47,12 +47,12 @@ impl Place {
     }
 }
 
-/// Sets callers to work.
+/// Starts the callers.
 pub(crate) fn begin(
     callers: usize,
     url: &str,
-    place: &Arc<Place>,
-    dice: &mut Rng,
+    targets: &Arc<WebhookTargets>,
+    rng: &mut Rng,
 ) -> Result<JoinSet<()>, Failure> {
     let mut clients = Vec::new();
     for dialect in DIALECTS {
@@ -60,10 +60,10 @@ pub(crate) fn begin(
     }
     let mut set = JoinSet::new();
     for _ in 0..callers {
-        let mut caller = Caller {
+        let mut caller = WebhookCaller {
             clients: clients.clone(),
-            place: Arc::clone(place),
-            dice: dice.fork(),
+            targets: Arc::clone(targets),
+            rng: rng.fork(),
         };
         set.spawn(async move { while caller.act().await.is_ok() {} });
     }
@@ -83,68 +83,68 @@ pub(crate) const DIALECTS: [Dialect; 3] = [Dialect::V0_2, Dialect::V0_3, Dialect
 /// The server is gone.
 struct Gone;
 
-struct Caller {
+struct WebhookCaller {
     clients: Vec<Client>,
-    place: Arc<Place>,
-    dice: Rng,
+    targets: Arc<WebhookTargets>,
+    rng: Rng,
 }
 
-impl Caller {
+impl WebhookCaller {
     /// Does one of the things that callers do.
     async fn act(&mut self) -> Result<(), Gone> {
-        let spoken = self.dice.usize(..DIALECTS.len());
-        match self.dice.u8(..8) {
-            0 | 1 => drop(self.watch(spoken, "steps 3 2", false).await?),
-            2 | 3 => drop(self.watch(spoken, "steps 12 4", true).await?),
-            4 => self.watch_twice(spoken).await?,
-            5 | 6 => self.watch_the_rest(spoken).await?,
-            _ => self.watch_half(spoken).await?,
+        let version = self.rng.usize(..DIALECTS.len());
+        match self.rng.u8(..8) {
+            0 | 1 => drop(self.watch(version, "steps 3 2", false).await?),
+            2 | 3 => drop(self.watch(version, "steps 12 4", true).await?),
+            4 => self.watch_twice(version).await?,
+            5 | 6 => self.watch_from_answer(version).await?,
+            _ => self.watch_running(version).await?,
         }
         Ok(())
     }
 
     /// A webhook that comes with a message.
-    async fn watch(&self, spoken: usize, text: &str, at_once: bool) -> Result<Option<Task>, Gone> {
-        let (config, path) = self.place.webhook();
+    async fn watch(&self, version: usize, text: &str, at_once: bool) -> Result<Option<Task>, Gone> {
+        let (config, path) = self.targets.webhook();
         let request = request(Message::user(text), Some(config), at_once);
-        let task = self.send(spoken, request).await?;
+        let task = self.send(version, request).await?;
         if let Some(task) = &task {
-            let mut pages = self.place.book.pages();
-            pages.promise(&path, &task.id, DIALECTS[spoken], Since::Beginning);
+            let mut deliveries = self.targets.record.deliveries();
+            deliveries.acknowledge(&path, &task.id, DIALECTS[version], DueAfter::Beginning);
         }
         Ok(task)
     }
 
     /// A webhook that comes with a message, and another, perhaps of another protocol version.
-    async fn watch_twice(&mut self, spoken: usize) -> Result<(), Gone> {
-        if let Some(task) = self.watch(spoken, "steps 15 4", true).await? {
+    async fn watch_twice(&mut self, version: usize) -> Result<(), Gone> {
+        if let Some(task) = self.watch(version, "steps 15 4", true).await? {
             self.watch_from_now(&task.id).await?;
         }
         Ok(())
     }
 
     /// A webhook registered before the second message of a task.
-    async fn watch_the_rest(&mut self, spoken: usize) -> Result<(), Gone> {
+    async fn watch_from_answer(&mut self, version: usize) -> Result<(), Gone> {
         let asked = request(Message::user("ask me"), None, false);
-        let Some(task) = self.send(spoken, asked).await? else {
+        let Some(task) = self.send(version, asked).await? else {
             return Ok(());
         };
         let answer = Message {
             task_id: Some(task.id.clone()),
             ..Message::user("steps 4 2")
         };
-        let since = Since::Message(answer.message_id.clone());
+        let due_after = DueAfter::Message(answer.message_id.clone());
         if task.status.state == TaskState::InputRequired {
-            self.register(&task.id, since).await?;
-            self.send(spoken, request(answer, None, false)).await?;
+            self.register(&task.id, due_after).await?;
+            self.send(version, request(answer, None, false)).await?;
         }
         Ok(())
     }
 
     /// A webhook registered while the agent is at work.
-    async fn watch_half(&mut self, spoken: usize) -> Result<(), Gone> {
+    async fn watch_running(&mut self, version: usize) -> Result<(), Gone> {
         let working = request(Message::user("steps 15 4"), None, true);
-        if let Some(task) = self.send(spoken, working).await? {
+        if let Some(task) = self.send(version, working).await? {
             self.watch_from_now(&task.id).await?;
         }
         Ok(())
@@ -152,24 +152,24 @@ impl Caller {
 
     /// Registers a webhook of an active task: it receives the events from now on.
     async fn watch_from_now(&mut self, task: &TaskId) -> Result<(), Gone> {
-        let Some((path, spoken)) = self.create(task).await? else {
+        let Some((path, version)) = self.create(task).await? else {
             return Ok(());
         };
-        let seen = self.clients[spoken].get_task(task.clone(), None).await;
+        let seen = self.clients[version].get_task(task.clone(), None).await;
         if let Some(seen) = unless_gone(seen)?
             && !seen.status.state.is_terminal()
         {
-            let since = Since::Step(seen.artifacts.len() as u64);
-            let mut pages = self.place.book.pages();
-            pages.promise(&path, task, DIALECTS[spoken], since);
+            let due_after = DueAfter::Step(seen.artifacts.len() as u64);
+            let mut deliveries = self.targets.record.deliveries();
+            deliveries.acknowledge(&path, task, DIALECTS[version], due_after);
         }
         Ok(())
     }
 
-    async fn register(&mut self, task: &TaskId, since: Since) -> Result<(), Gone> {
-        if let Some((path, spoken)) = self.create(task).await? {
-            let mut pages = self.place.book.pages();
-            pages.promise(&path, task, DIALECTS[spoken], since);
+    async fn register(&mut self, task: &TaskId, due_after: DueAfter) -> Result<(), Gone> {
+        if let Some((path, version)) = self.create(task).await? {
+            let mut deliveries = self.targets.record.deliveries();
+            deliveries.acknowledge(&path, task, DIALECTS[version], due_after);
         }
         Ok(())
     }
@@ -177,18 +177,22 @@ impl Caller {
     /// Registers a webhook in a random protocol version; returns its path and the index of the
     /// version.
     async fn create(&mut self, task: &TaskId) -> Result<Option<(String, usize)>, Gone> {
-        let spoken = self.dice.usize(..DIALECTS.len());
-        let (config, path) = self.place.webhook();
+        let version = self.rng.usize(..DIALECTS.len());
+        let (config, path) = self.targets.webhook();
         let config = TaskPushNotificationConfig {
             task_id: task.clone(),
             ..config
         };
-        let created = self.clients[spoken].create_push_config(config).await;
-        Ok(unless_gone(created)?.map(|_| (path, spoken)))
+        let created = self.clients[version].create_push_config(config).await;
+        Ok(unless_gone(created)?.map(|_| (path, version)))
     }
 
-    async fn send(&self, spoken: usize, request: SendMessageRequest) -> Result<Option<Task>, Gone> {
-        let sent = self.clients[spoken].send(request).await;
+    async fn send(
+        &self,
+        version: usize,
+        request: SendMessageRequest,
+    ) -> Result<Option<Task>, Gone> {
+        let sent = self.clients[version].send(request).await;
         match unless_gone(sent)? {
             Some(SendMessageResponse::Task(task)) => Ok(Some(task)),
             _ => Ok(None),

@@ -2,10 +2,10 @@
 //! receivers fail; and the cost to others of a receiver that never answers.
 
 mod audit;
-mod book;
-mod hole;
+mod delivery_record;
 mod load;
 mod receiver;
+mod silent_receiver;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use clap::Args;
 use fastrand::Rng;
 
 use self::audit::Audit;
-use self::book::Book;
-use self::load::Place;
-use self::receiver::Listener;
+use self::delivery_record::DeliveryRecord;
+use self::load::WebhookTargets;
+use self::receiver::HookServer;
 use crate::Failure;
-use crate::ledger::Ledger;
 use crate::report::Report;
 use crate::serve::{self, Process, directory};
+use crate::tables::TaskTables;
 
 /// Options of the experiment.
 #[derive(Args)]
@@ -37,7 +37,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u8).range(..=90))]
     faults: u8,
     #[command(flatten)]
-    crowd: hole::Crowd,
+    silent_options: silent_receiver::SilentOptions,
     /// Directory of the databases; by default that of this program.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
@@ -50,24 +50,24 @@ Examples:
   cargo xtask webhooks --kills 0 --rounds 10            only the one that never answers
   cargo xtask webhooks --rounds 0 --seed 7              only the kills, at the same moments again";
 
-pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failure> {
+pub(crate) async fn run(options: Options, mut rng: Rng) -> Result<Report, Failure> {
     let directory = directory(options.dir.as_deref())?;
     let begun = Instant::now();
     let secret = Secret::shared()?;
     let mut report = Report::new("webhooks");
     if options.kills > 0 {
         let db = directory.path().join("killed.db");
-        kills(&options, &db, &secret, &mut dice, &mut report).await?;
+        kills(&options, &db, &secret, &mut rng, &mut report).await?;
     }
-    hole::run(
-        &options.crowd,
+    silent_receiver::run(
+        &options.silent_options,
         directory.path(),
         &secret,
-        &mut dice,
+        &mut rng,
         &mut report,
     )
     .await?;
-    report.tell("seconds", begun.elapsed().as_secs_f64().round());
+    report.note("seconds", begun.elapsed().as_secs_f64().round());
     Ok(report)
 }
 
@@ -76,7 +76,7 @@ async fn kills(
     options: &Options,
     db: &Path,
     secret: &Secret,
-    dice: &mut Rng,
+    rng: &mut Rng,
     report: &mut Report,
 ) -> Result<(), Failure> {
     let serving = |resume| serve::Options {
@@ -85,61 +85,67 @@ async fn kills(
         webhooks: Some(secret.expose()),
         retry: Some(RETRY),
     };
-    let book = Arc::new(Book::default());
+    let record = Arc::new(DeliveryRecord::default());
     let mut receivers = Vec::new();
     for host in 1..=HOSTS {
-        receivers.push(Listener::begin(host, &book, secret, options.faults, dice.fork()).await?);
+        receivers.push(HookServer::begin(host, &record, secret, options.faults, rng.fork()).await?);
     }
-    let place = Place::new(&book, receivers);
-    let mut told = Instant::now();
+    let targets = WebhookTargets::new(&record, receivers);
+    let mut reported = Instant::now();
     for killed in 0..options.kills {
         let mut server = Process::begin(&serving(killed >= options.kills / 2)).await?;
-        let callers = load::begin(options.callers, server.url(), &place, dice)?;
-        let moment = Duration::from_micros(dice.u64(20_000..400_000));
+        let callers = load::begin(options.callers, server.url(), &targets, rng)?;
+        let moment = Duration::from_micros(rng.u64(20_000..400_000));
         server.lives_for(moment).await?;
         server.kill().await?;
         load::end(callers).await?;
-        if told.elapsed() > Duration::from_secs(20) {
+        if reported.elapsed() > Duration::from_secs(20) {
             eprintln!("{killed} of {} kills", options.kills);
-            told = Instant::now();
+            reported = Instant::now();
         }
     }
 
     let mut server = Process::begin(&serving(true)).await?;
-    let drained = drained(&mut server, db, &mut told).await?;
+    let drained = drained(&mut server, db, &mut reported).await?;
     server.kill().await?;
-    let ledger = Ledger::open(db)?;
-    let kept = ledger.later_than(0)?.into_iter();
-    let kept = kept.map(|kept| (kept.task.id.clone(), kept)).collect();
-    let (left, dead) = ledger.outbox()?;
-    let pages = book.pages();
-    report.tell("kills", options.kills as f64);
-    report.tell("seconds until all was told", drained.as_secs_f64().round());
-    report.tell("requests", pages.requests as f64);
-    report.tell("requests that failed on purpose", pages.faults as f64);
-    report.tell("duplicates", pages.repeats as f64);
+    let tables = TaskTables::open(db)?;
+    let stored = tables.later_than(0)?.into_iter();
+    let stored = stored
+        .map(|stored| (stored.task.id.clone(), stored))
+        .collect();
+    let (left, dead) = tables.outbox()?;
+    let deliveries = record.deliveries();
+    report.note("kills", options.kills as f64);
+    report.note("seconds until all was told", drained.as_secs_f64().round());
+    report.note("requests", deliveries.requests as f64);
+    report.note("requests that failed on purpose", deliveries.faults as f64);
+    report.note("duplicates", deliveries.repeats as f64);
     report.exactly("left in the outbox", 0, usize::try_from(left)?);
     report.exactly("given up", 0, usize::try_from(dead)?);
-    report.exactly("strange", 0, pages.strange.len());
-    report.remark(pages.strange.iter().take(5).cloned());
-    Audit::of(&pages, &kept).report(report);
+    report.exactly("strange", 0, deliveries.strange.len());
+    report.remark(deliveries.strange.iter().take(5).cloned());
+    Audit::of(&deliveries, &stored).report(report);
     Ok(())
 }
 
-/// Waits until no task is unfinished and the outbox is empty, or for `PATIENCE`; returns the time
+/// Waits until no task is unfinished and the outbox is empty, or for `MAX_DRAIN`; returns the time
 /// taken.
-async fn drained(server: &mut Process, db: &Path, told: &mut Instant) -> Result<Duration, Failure> {
+async fn drained(
+    server: &mut Process,
+    db: &Path,
+    reported: &mut Instant,
+) -> Result<Duration, Failure> {
     let begun = Instant::now();
-    let ledger = Ledger::open(db)?;
-    while begun.elapsed() < PATIENCE {
+    let tables = TaskTables::open(db)?;
+    while begun.elapsed() < MAX_DRAIN {
         server.lives_for(Duration::from_millis(100)).await?;
-        let (left, _) = ledger.outbox()?;
-        if left == 0 && ledger.unfinished()? == 0 {
+        let (left, _) = tables.outbox()?;
+        if left == 0 && tables.unfinished()? == 0 {
             break;
         }
-        if told.elapsed() > Duration::from_secs(20) {
+        if reported.elapsed() > Duration::from_secs(20) {
             eprintln!("{left} notifications are left");
-            *told = Instant::now();
+            *reported = Instant::now();
         }
     }
     Ok(begun.elapsed())
@@ -150,4 +156,4 @@ const HOSTS: u8 = 12;
 /// Milliseconds until a notification is retried.
 const RETRY: u64 = 50;
 /// Time limit for the last server to deliver the rest.
-const PATIENCE: Duration = Duration::from_secs(300);
+const MAX_DRAIN: Duration = Duration::from_secs(300);

@@ -19,32 +19,32 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::book::Book;
+use super::delivery_record::DeliveryRecord;
 use crate::Failure;
 
 /// Token of every webhook config of the experiments.
 pub(crate) const TOKEN: &str = "token-of-the-experiments";
 
 /// Receives in this process, until it is dropped.
-pub(crate) struct Listener {
+pub(crate) struct HookServer {
     address: SocketAddr,
     _accepting: JoinSet<()>,
 }
 
-impl Listener {
+impl HookServer {
     /// Receives at the given loopback address, and fails in so many of 100 cases.
     pub(crate) async fn begin(
         host: u8,
-        book: &Arc<Book>,
+        record: &Arc<DeliveryRecord>,
         secret: &Secret,
         faults: u8,
-        dice: Rng,
+        rng: Rng,
     ) -> Result<Self, Failure> {
-        let receiver = Arc::new(Failing {
-            book: Arc::clone(book),
+        let receiver = Arc::new(FaultyReceiver {
+            record: Arc::clone(record),
             secret: secret.clone(),
             faults,
-            dice: Mutex::new(dice),
+            rng: Mutex::new(rng),
         });
         Self::accept(host, move |stream| {
             let receiver = Arc::clone(&receiver);
@@ -65,7 +65,7 @@ impl Listener {
     }
 
     /// Accepts connections, and never answers.
-    pub(crate) async fn hole(host: u8) -> Result<Self, Failure> {
+    pub(crate) async fn silent(host: u8) -> Result<Self, Failure> {
         Self::accept(host, |stream| async move {
             std::future::pending::<()>().await;
             drop(stream);
@@ -102,16 +102,16 @@ impl Listener {
     }
 }
 
-struct Failing {
-    book: Arc<Book>,
+struct FaultyReceiver {
+    record: Arc<DeliveryRecord>,
     secret: Secret,
     faults: u8,
-    dice: Mutex<Rng>,
+    rng: Mutex<Rng>,
 }
 
-/// Fault of a receiver.
+/// ReceiverFault of a receiver.
 #[derive(Clone, Copy)]
-enum Fault {
+enum ReceiverFault {
     /// It answers so at once.
     Answers(StatusCode, Option<&'static str>),
     /// It closes the connection instead of an answer.
@@ -122,41 +122,43 @@ enum Fault {
     Forgets,
 }
 
-const FAULTS: [Fault; 6] = [
-    Fault::Answers(StatusCode::INTERNAL_SERVER_ERROR, None),
-    Fault::Answers(StatusCode::SERVICE_UNAVAILABLE, Some("0")),
-    Fault::Answers(StatusCode::SERVICE_UNAVAILABLE, Some("1")),
-    Fault::Closes,
-    Fault::Denies,
-    Fault::Forgets,
+const FAULTS: [ReceiverFault; 6] = [
+    ReceiverFault::Answers(StatusCode::INTERNAL_SERVER_ERROR, None),
+    ReceiverFault::Answers(StatusCode::SERVICE_UNAVAILABLE, Some("0")),
+    ReceiverFault::Answers(StatusCode::SERVICE_UNAVAILABLE, Some("1")),
+    ReceiverFault::Closes,
+    ReceiverFault::Denies,
+    ReceiverFault::Forgets,
 ];
 
-impl Failing {
+impl FaultyReceiver {
     async fn receive(&self, request: Request<Incoming>) -> io::Result<Response<Body>> {
         let fault = self.fault();
         {
-            let mut pages = self.book.pages();
-            pages.requests += 1;
-            pages.faults += usize::from(fault.is_some());
+            let mut deliveries = self.record.deliveries();
+            deliveries.requests += 1;
+            deliveries.faults += usize::from(fault.is_some());
         }
         match fault {
-            Some(Fault::Answers(status, after)) => return Ok(answer(status, after)),
-            Some(Fault::Closes) => return Err(io::Error::other("closed on purpose")),
-            Some(Fault::Denies | Fault::Forgets) | None => {}
+            Some(ReceiverFault::Answers(status, after)) => return Ok(answer(status, after)),
+            Some(ReceiverFault::Closes) => return Err(io::Error::other("closed on purpose")),
+            Some(ReceiverFault::Denies | ReceiverFault::Forgets) | None => {}
         }
         let path = request.uri().path().to_owned();
         let (head, body) = request.into_parts();
         let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
         let Some(id) = self.read(Request::from_parts(head, body)).await else {
-            let text = format!("{path} was told something that its receiver refuses");
-            self.book.pages().strange.push(text);
+            let text = format!("{path} received a notification that its receiver rejects");
+            self.record.deliveries().strange.push(text);
             return Ok(answer(StatusCode::BAD_REQUEST, None));
         };
         match fault {
-            Some(Fault::Denies) => Ok(answer(StatusCode::INTERNAL_SERVER_ERROR, None)),
+            Some(ReceiverFault::Denies) => Ok(answer(StatusCode::INTERNAL_SERVER_ERROR, None)),
             Some(_) => Err(io::Error::other("closed on purpose")),
             None => {
-                self.book.pages().takes(&path, &id);
+                self.record
+                    .deliveries()
+                    .acknowledge_notification(&path, &id);
                 Ok(answer(StatusCode::OK, None))
             }
         }
@@ -165,28 +167,31 @@ impl Failing {
     /// Reads and records a notification, as a receiver without memory does; returns its id.
     async fn read(&self, request: Request<Bytes>) -> Option<String> {
         let (path, body) = (request.uri().path().to_owned(), request.body().clone());
-        let (tell, told) = oneshot::channel::<(String, Event)>();
-        let tell = Mutex::new(Some(tell));
+        let (sender, forwarded) = oneshot::channel::<(String, Event)>();
+        let sender = Mutex::new(Some(sender));
         let receiver = Receiver::builder(move |notification: Notification| {
-            let tell = tell.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let told = tell.zip(notification.delivery.zip(notification.event));
-            let heard = told.map(|(tell, told)| tell.send(told));
-            std::future::ready(match heard {
+            let sender = sender.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let pair = sender.zip(notification.delivery.zip(notification.event));
+            let sent = pair.map(|(sender, event)| sender.send(event));
+            std::future::ready(match sent {
                 Some(Ok(())) => Ok(()),
-                _ => Err("a notification without a name or an event"),
+                _ => Err("a notification without an id or an event"),
             })
         });
         let receiver = receiver.token(TOKEN).secret(self.secret.clone());
         let answer = receiver.build().ok()?.handle(request.map(Full::new)).await;
-        let (id, event) = told.await.ok().filter(|_| answer.status().is_success())?;
-        self.book.pages().came(&path, &id, event, &body);
+        let (id, event) = forwarded
+            .await
+            .ok()
+            .filter(|_| answer.status().is_success())?;
+        self.record.deliveries().record(&path, &id, event, &body);
         Some(id)
     }
 
-    fn fault(&self) -> Option<Fault> {
-        let mut dice = self.dice.lock().unwrap_or_else(PoisonError::into_inner);
-        let fails = dice.u8(..100) < self.faults;
-        fails.then(|| dice.choice(FAULTS)).flatten()
+    fn fault(&self) -> Option<ReceiverFault> {
+        let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
+        let fails = rng.u8(..100) < self.faults;
+        fails.then(|| rng.choice(FAULTS)).flatten()
     }
 }
 

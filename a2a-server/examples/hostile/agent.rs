@@ -5,14 +5,14 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
-use a2a_server::{Failure as Failed, Server, SqliteStore, Turn, WebhookPolicy};
+use a2a_server::{Failure, Server, SqliteStore, Turn, WebhookPolicy};
 use a2a_types::{AgentCard, Part};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
 
-use crate::Failure;
+use crate::TrialError;
 
 /// Number of chunks that `talk` sends, each an event.
 pub(crate) const EVENTS: usize = 10_000;
@@ -37,7 +37,7 @@ impl StoreKind {
 
 /// Serves until standard input ends. The turn `talk` waits for a turn `go`, then sends `EVENTS`
 /// events. `hold` does not end, and `grow` makes an artifact of 57 MiB.
-pub(crate) async fn serve(db: Option<&Path>) -> Result<(), Failure> {
+pub(crate) async fn serve(db: Option<&Path>) -> Result<(), TrialError> {
     let gate = Arc::new(Semaphore::new(0));
     let agent = move |turn: Turn| {
         let gate = Arc::clone(&gate);
@@ -56,14 +56,14 @@ pub(crate) async fn serve(db: Option<&Path>) -> Result<(), Failure> {
     let bound = server.bind("127.0.0.1:0").await?;
     println!("{}", bound.local_addr());
     let stop = async {
-        let mut told = Vec::new();
-        // However it ends, it does.
-        let _ = tokio::io::stdin().read_to_end(&mut told).await;
+        let mut input = Vec::new();
+        // The server stops at the end of its input, also if reading fails.
+        let _ = tokio::io::stdin().read_to_end(&mut input).await;
     };
     Ok(bound.run(stop).await?)
 }
 
-async fn take_turn(turn: &Turn, gate: &Semaphore) -> Result<(), Failed> {
+async fn take_turn(turn: &Turn, gate: &Semaphore) -> Result<(), Failure> {
     match turn.message().parts.first().and_then(Part::as_text) {
         Some("talk") => {}
         Some("hold") => {
@@ -94,7 +94,7 @@ async fn take_turn(turn: &Turn, gate: &Semaphore) -> Result<(), Failed> {
 }
 
 /// Makes an artifact of 57 MiB, and asks for more to do: the task takes further messages.
-async fn grow(turn: &Turn) -> Result<(), Failed> {
+async fn grow(turn: &Turn) -> Result<(), Failure> {
     let mut artifact = turn.artifact("large");
     for _ in 0..57 {
         artifact = artifact.text("x".repeat(1 << 20)).send().await?;
@@ -104,21 +104,24 @@ async fn grow(turn: &Turn) -> Result<(), Failed> {
 }
 
 /// The other process.
-pub(crate) struct Running {
+pub(crate) struct ServerProcess {
     child: Child,
     pub(crate) address: SocketAddr,
     /// The directory of its database.
     _files: Option<TempDir>,
 }
 
-impl Running {
+impl ServerProcess {
     /// Starts a server that may have so many file descriptors open.
-    pub(crate) async fn start(descriptors: usize) -> Result<Self, Failure> {
+    pub(crate) async fn start(descriptors: usize) -> Result<Self, TrialError> {
         Self::with_store(descriptors, StoreKind::Memory).await
     }
 
     /// The same, with a store of this kind.
-    pub(crate) async fn with_store(descriptors: usize, store: StoreKind) -> Result<Self, Failure> {
+    pub(crate) async fn with_store(
+        descriptors: usize,
+        store: StoreKind,
+    ) -> Result<Self, TrialError> {
         let files = match store {
             StoreKind::Memory => None,
             StoreKind::Sqlite => Some(TempDir::new()?),
@@ -145,16 +148,16 @@ impl Running {
     }
 
     /// MiB of memory that it holds.
-    pub(crate) fn resident(&self) -> Result<f64, Failure> {
+    pub(crate) fn resident(&self) -> Result<f64, TrialError> {
         self.status("VmRSS:")
     }
 
     /// MiB of memory that it held at most.
-    pub(crate) fn peak(&self) -> Result<f64, Failure> {
+    pub(crate) fn peak(&self) -> Result<f64, TrialError> {
         self.status("VmHWM:")
     }
 
-    fn status(&self, name: &str) -> Result<f64, Failure> {
+    fn status(&self, name: &str) -> Result<f64, TrialError> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()?))?;
         let line = status.lines().find_map(|line| line.strip_prefix(name));
         let kilobytes = line.and_then(|line| line.split_whitespace().next());
@@ -163,11 +166,11 @@ impl Running {
     }
 
     /// Returns the number of open file descriptors.
-    pub(crate) fn descriptors(&self) -> Result<usize, Failure> {
+    pub(crate) fn descriptors(&self) -> Result<usize, TrialError> {
         Ok(std::fs::read_dir(format!("/proc/{}/fd", self.id()?))?.count())
     }
 
-    fn id(&self) -> Result<u32, Failure> {
+    fn id(&self) -> Result<u32, TrialError> {
         Ok(self.child.id().ok_or("the server ended")?)
     }
 }

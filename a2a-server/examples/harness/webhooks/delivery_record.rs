@@ -8,17 +8,17 @@ use bytes::Bytes;
 
 /// Record written by callers and receivers.
 #[derive(Default)]
-pub(crate) struct Book {
-    pages: Mutex<Pages>,
+pub(crate) struct DeliveryRecord {
+    deliveries: Mutex<Deliveries>,
 }
 
-/// The contents of a book.
+/// The contents of a record.
 #[derive(Default)]
-pub(crate) struct Pages {
+pub(crate) struct Deliveries {
     /// The webhooks that a server has acknowledged, by their paths.
-    pub(crate) promises: HashMap<String, Promise>,
+    pub(crate) acknowledged: HashMap<String, AcknowledgedWebhook>,
     /// Notifications by the path of their webhook, each the first time that it came.
-    pub(crate) told: HashMap<String, Vec<Told>>,
+    pub(crate) received: HashMap<String, Vec<ReceivedNotification>>,
     /// Number of requests received.
     pub(crate) requests: usize,
     /// Number of requests that failed on purpose.
@@ -33,15 +33,15 @@ pub(crate) struct Pages {
 }
 
 /// A webhook that a server has acknowledged.
-pub(crate) struct Promise {
+pub(crate) struct AcknowledgedWebhook {
     pub(crate) task: TaskId,
     pub(crate) dialect: Dialect,
-    pub(crate) since: Since,
+    pub(crate) due_after: DueAfter,
 }
 
 /// Events that a webhook must at least receive.
 #[derive(Clone, Debug)]
-pub(crate) enum Since {
+pub(crate) enum DueAfter {
     /// All events: it came with the task.
     Beginning,
     /// Events after a message.
@@ -52,52 +52,60 @@ pub(crate) enum Since {
 }
 
 /// A notification.
-pub(crate) struct Told {
+pub(crate) struct ReceivedNotification {
     pub(crate) id: String,
     pub(crate) event: Event,
     pub(crate) body: Bytes,
     /// The receiver acknowledged it.
-    pub(crate) taken: bool,
+    pub(crate) acknowledged: bool,
     /// It came before the receiver had acknowledged an earlier one of the same webhook.
     pub(crate) early: bool,
 }
 
-impl Book {
-    pub(crate) fn pages(&self) -> MutexGuard<'_, Pages> {
-        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+impl DeliveryRecord {
+    pub(crate) fn deliveries(&self) -> MutexGuard<'_, Deliveries> {
+        self.deliveries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Pages {
+impl Deliveries {
     /// Records that a server has acknowledged a webhook.
-    pub(crate) fn promise(&mut self, path: &str, task: &TaskId, dialect: Dialect, since: Since) {
-        let promise = Promise {
+    pub(crate) fn acknowledge(
+        &mut self,
+        path: &str,
+        task: &TaskId,
+        dialect: Dialect,
+        due_after: DueAfter,
+    ) {
+        let webhook = AcknowledgedWebhook {
             task: task.clone(),
             dialect,
-            since,
+            due_after,
         };
-        self.promises.insert(path.to_owned(), promise);
+        self.acknowledged.insert(path.to_owned(), webhook);
     }
 
     /// Records a notification that its receiver could read.
-    pub(crate) fn came(&mut self, path: &str, id: &str, event: Event, body: &Bytes) {
-        let told = self.told.entry(path.to_owned()).or_default();
-        if let Some(before) = told.iter().find(|before| before.id == id) {
+    pub(crate) fn record(&mut self, path: &str, id: &str, event: Event, body: &Bytes) {
+        let received = self.received.entry(path.to_owned()).or_default();
+        if let Some(before) = received.iter().find(|before| before.id == id) {
             self.repeats += 1;
             // 1.0 sends the event, and earlier versions the current task.
             if before.body != body && !matches!(event, Event::Task(_)) {
-                let text = format!("{path} was told {id} in two ways");
+                let text = format!("{path} received {id} with two bodies");
                 self.strange.push(text);
             }
             return;
         }
-        let early = told.iter().any(|before| !before.taken);
+        let early = received.iter().any(|before| !before.acknowledged);
         self.delays.extend(delay(&event));
-        told.push(Told {
+        received.push(ReceivedNotification {
             id: id.to_owned(),
             event,
             body: body.clone(),
-            taken: false,
+            acknowledged: false,
             early,
         });
         if !self.ids.insert(id.to_owned()) {
@@ -106,10 +114,10 @@ impl Pages {
     }
 
     /// Records that the receiver acknowledges a notification.
-    pub(crate) fn takes(&mut self, path: &str, id: &str) {
-        let told = self.told.get_mut(path).into_iter().flatten();
-        for told in told.filter(|told| told.id == id) {
-            told.taken = true;
+    pub(crate) fn acknowledge_notification(&mut self, path: &str, id: &str) {
+        let received = self.received.get_mut(path).into_iter().flatten();
+        for received in received.filter(|received| received.id == id) {
+            received.acknowledged = true;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Followers whose connections are cut again and again resume where they were: no event is missing,
 //! none comes twice, and all come in order.
 
-mod alone;
+mod client;
 mod proxy;
 
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ use clap::Args;
 use fastrand::Rng;
 use tokio::task::JoinSet;
 
-use self::alone::Trial;
+use self::client::Trial;
 use self::proxy::{Ids, Proxy};
 use crate::Failure;
 use crate::report::Report;
@@ -42,22 +42,22 @@ pub(crate) struct Options {
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  cargo xtask cuts                                      200 tasks, three sequences, two stores
-  cargo xtask cuts --tasks 20 --at-once 1 --seed 7      one after the other
-  cargo xtask cuts --client                             500 cuts to a task, which the client survives";
+  cargo xtask disconnects                               200 tasks, three sequences, two stores
+  cargo xtask disconnects --tasks 20 --at-once 1 --seed 7  one after the other
+  cargo xtask disconnects --client                      500 cuts to a task, which the client survives";
 
-pub(crate) async fn run(options: Options, dice: Rng) -> Result<Report, Failure> {
+pub(crate) async fn run(options: Options, rng: Rng) -> Result<Report, Failure> {
     match options.client {
-        true => client_alone(options, dice).await,
-        false => by_hand(options, dice).await,
+        true => resume_by_client(options, rng).await,
+        false => resume_by_caller(options, rng).await,
     }
 }
 
-async fn client_alone(options: Options, mut dice: Rng) -> Result<Report, Failure> {
-    let agent = alone::Counter::default();
+async fn resume_by_client(options: Options, mut rng: Rng) -> Result<Report, Failure> {
+    let agent = client::PacedCounter::default();
     let target = serve(Server::builder(card(), agent.clone())).await?;
-    let (begun, mut told) = (Instant::now(), Instant::now());
-    let mut total = alone::Found::default();
+    let (begun, mut reported) = (Instant::now(), Instant::now());
+    let mut total = client::ClientTotals::default();
     let mut callers = JoinSet::new();
     for number in 0..options.tasks {
         if callers.len() >= options.at_once {
@@ -66,46 +66,46 @@ async fn client_alone(options: Options, mut dice: Rng) -> Result<Report, Failure
         let trial = Trial {
             target,
             dialect: Dialect::ALL[number % 4],
-            ids: [Ids::Kept, Ids::Hidden][number / 4 % 2],
+            ids: [Ids::StoredTask, Ids::Hidden][number / 4 % 2],
             cuts: options.cuts,
         };
-        callers.spawn(alone::follow(
+        callers.spawn(client::follow(
             trial,
             agent.clone(),
             format!("t{number}"),
-            dice.fork(),
+            rng.fork(),
         ));
-        if told.elapsed() > Duration::from_secs(20) {
+        if reported.elapsed() > Duration::from_secs(20) {
             eprintln!("{number} of {} tasks", options.tasks);
-            told = Instant::now();
+            reported = Instant::now();
         }
     }
-    while let Some(found) = callers.join_next().await {
-        total.add(found??);
+    while let Some(totals) = callers.join_next().await {
+        total.add(totals??);
     }
-    let mut report = Report::new("cuts");
-    report.tell("tasks", options.tasks as f64);
-    report.tell("events", total.events as f64);
+    let mut report = Report::new("disconnects");
+    report.note("tasks", options.tasks as f64);
+    report.note("events", total.events as f64);
     let least = options.cuts * options.tasks;
     report.at_least("connections that were cut", least as f64, total.cuts as f64);
-    report.tell("reconnections", total.reconnections as f64);
+    report.note("reconnections", total.reconnections as f64);
     report.exactly("missing", 0, total.missing);
     report.exactly("told twice", 0, total.twice);
     report.exactly("made out another task", 0, total.others);
     report.exactly("failed", 0, total.failures);
-    report.tell("seconds", begun.elapsed().as_secs_f64().round());
+    report.note("seconds", begun.elapsed().as_secs_f64().round());
     report.remark(total.remarks);
     Ok(report)
 }
 
-async fn by_hand(options: Options, mut dice: Rng) -> Result<Report, Failure> {
+async fn resume_by_caller(options: Options, mut rng: Rng) -> Result<Report, Failure> {
     let directory = directory(None)?;
     let in_memory = serve(Server::builder(card(), Counter)).await?;
     let in_a_file = SqliteStore::open(directory.path().join("tasks.db"))?;
     let in_a_file = serve(Server::builder(card(), Counter).store(in_a_file)).await?;
 
-    let (begun, mut told) = (Instant::now(), Instant::now());
-    let mut total = Found::default();
+    let (begun, mut reported) = (Instant::now(), Instant::now());
+    let mut total = FollowTotals::default();
     let mut followers = JoinSet::new();
     for number in 0..options.tasks {
         if followers.len() >= options.at_once {
@@ -113,28 +113,28 @@ async fn by_hand(options: Options, mut dice: Rng) -> Result<Report, Failure> {
         }
         let dialect = [Dialect::V0_2, Dialect::V0_3, Dialect::V1_0][number % 3];
         let target = [in_memory, in_a_file][number / 3 % 2];
-        followers.spawn(follow(target, dialect, dice.u64(100..=500), dice.fork()));
-        if told.elapsed() > Duration::from_secs(20) {
+        followers.spawn(follow(target, dialect, rng.u64(100..=500), rng.fork()));
+        if reported.elapsed() > Duration::from_secs(20) {
             eprintln!("{number} of {} tasks", options.tasks);
-            told = Instant::now();
+            reported = Instant::now();
         }
     }
-    while let Some(found) = followers.join_next().await {
-        total.add(found??);
+    while let Some(totals) = followers.join_next().await {
+        total.add(totals??);
     }
 
-    let mut report = Report::new("cuts");
-    report.tell("tasks", options.tasks as f64);
-    report.tell("events", total.events as f64);
-    report.tell("connections that were cut", total.cuts as f64);
-    report.tell("subscriptions", total.subscriptions as f64);
-    report.tell("told the task as they knew it", total.repeats as f64);
+    let mut report = Report::new("disconnects");
+    report.note("tasks", options.tasks as f64);
+    report.note("events", total.events as f64);
+    report.note("connections that were cut", total.cuts as f64);
+    report.note("subscriptions", total.subscriptions as f64);
+    report.note("told the task as they knew it", total.repeats as f64);
     report.exactly("missing", 0, total.missing);
     report.exactly("told twice", 0, total.twice);
     report.exactly("out of order", 0, total.disorder);
     report.exactly("begun again from the task", 0, total.restarts);
     report.exactly("refused the rest", 0, total.refused);
-    report.tell("seconds", begun.elapsed().as_secs_f64().round());
+    report.note("seconds", begun.elapsed().as_secs_f64().round());
     report.remark(total.remarks);
     Ok(report)
 }
@@ -167,7 +167,7 @@ impl Agent for Counter {
 
 /// Results of the followers.
 #[derive(Default)]
-struct Found {
+struct FollowTotals {
     events: usize,
     cuts: usize,
     subscriptions: usize,
@@ -183,7 +183,7 @@ struct Found {
     remarks: Vec<String>,
 }
 
-impl Found {
+impl FollowTotals {
     fn add(&mut self, other: Self) {
         self.events += other.events;
         self.cuts += other.cuts;
@@ -203,9 +203,9 @@ async fn follow(
     target: SocketAddr,
     dialect: Dialect,
     numbers: u64,
-    dice: Rng,
-) -> Result<Found, Failure> {
-    let proxy = Proxy::begin(target, Ids::Kept, dice).await?;
+    rng: Rng,
+) -> Result<FollowTotals, Failure> {
+    let proxy = Proxy::begin(target, Ids::StoredTask, rng).await?;
     // Without retries, so that each cut is seen, and the first event after it.
     let client = Client::at(&proxy.url(), dialect)?.retries(Retries::none());
     let request = SendMessageRequest {
@@ -221,11 +221,11 @@ async fn follow(
                 None => client.stream(request.clone()).await,
                 Some((task, seen)) => client.subscribe_after(task, Some(seen)).await,
             };
-            follower.found.subscriptions += 1;
+            follower.totals.subscriptions += 1;
             match updates {
                 Ok(updates) => follower.read(updates).await?,
                 Err(Error::Agent(error)) if error.kind == ErrorKind::UnsupportedOperation => {
-                    follower.found.refused += 1;
+                    follower.totals.refused += 1;
                     follower.ended = true;
                 }
                 Err(Error::Agent(error)) => return Err(error.into()),
@@ -234,25 +234,25 @@ async fn follow(
         }
         Ok::<_, Failure>(())
     };
-    match tokio::time::timeout(PATIENCE, whole).await {
+    match tokio::time::timeout(MAX_FOLLOW, whole).await {
         Ok(ended) => ended?,
         Err(_) => follower.remark("it never came to its end"),
     }
     let place = format!("{dialect}, {:?}, {numbers} numbers", follower.task);
     let missing = numbers.saturating_sub(follower.next);
-    follower.found.missing += missing as usize;
+    follower.totals.missing += missing as usize;
     if missing > 0 {
         follower.remark(format!("the last {missing} are missing"));
     }
-    follower.found.cuts = proxy.cuts();
-    for remark in &mut follower.found.remarks {
+    follower.totals.cuts = proxy.cuts();
+    for remark in &mut follower.totals.remarks {
         *remark = format!("{place}: {remark}");
     }
-    Ok(follower.found)
+    Ok(follower.totals)
 }
 
 /// Time limit for following a task to its end.
-const PATIENCE: Duration = Duration::from_secs(60);
+const MAX_FOLLOW: Duration = Duration::from_secs(60);
 
 /// A follower of a task, and its position.
 #[derive(Default)]
@@ -263,7 +263,7 @@ struct Follower {
     /// The number that comes next.
     next: u64,
     ended: bool,
-    found: Found,
+    totals: FollowTotals,
 }
 
 impl Follower {
@@ -272,7 +272,7 @@ impl Follower {
         let resumed = self.sequence.is_some();
         while let Some(event) = updates.next().await {
             match event {
-                Ok(event) => self.hear(&event, updates.sequence(), resumed)?,
+                Ok(event) => self.record(&event, updates.sequence(), resumed)?,
                 Err(Error::Agent(error)) => return Err(error.into()),
                 Err(_) => break,
             }
@@ -280,23 +280,28 @@ impl Follower {
         Ok(())
     }
 
-    fn hear(&mut self, event: &Event, sequence: Option<u64>, resumed: bool) -> Result<(), Failure> {
-        self.found.events += 1;
+    fn record(
+        &mut self,
+        event: &Event,
+        sequence: Option<u64>,
+        resumed: bool,
+    ) -> Result<(), Failure> {
+        self.totals.events += 1;
         let sequence = sequence.ok_or("an event without an id")?;
         // A follower that has missed nothing receives the current task when it comes back.
         if matches!(event, Event::Task(_)) && self.sequence == Some(sequence) {
-            self.found.repeats += 1;
+            self.totals.repeats += 1;
             return Ok(());
         }
         if self.sequence.is_some_and(|last| sequence <= last) {
-            self.found.disorder += 1;
+            self.totals.disorder += 1;
             self.remark(format!("{sequence} came after {:?}", self.sequence));
         }
         self.sequence = Some(sequence);
         self.task = event.task_id().cloned();
         if let Some(status) = event.status() {
             if self.ended {
-                self.found.twice += 1;
+                self.totals.twice += 1;
             }
             self.ended = status.state.is_terminal();
             if self.ended && status.state != TaskState::Completed {
@@ -306,7 +311,7 @@ impl Follower {
         match event {
             Event::Task(task) => {
                 if resumed {
-                    self.found.restarts += 1;
+                    self.totals.restarts += 1;
                     self.remark("it was told as a whole");
                 }
                 let known = task.artifacts.iter().flat_map(numbers);
@@ -326,11 +331,11 @@ impl Follower {
             std::cmp::Ordering::Equal => self.next += 1,
             std::cmp::Ordering::Less if known => {}
             std::cmp::Ordering::Less => {
-                self.found.twice += 1;
+                self.totals.twice += 1;
                 self.remark(format!("{number} was told twice"));
             }
             std::cmp::Ordering::Greater => {
-                self.found.missing += (number - self.next) as usize;
+                self.totals.missing += (number - self.next) as usize;
                 self.remark(format!("{number} came when {} was due", self.next));
                 self.next = number + 1;
             }
@@ -338,7 +343,7 @@ impl Follower {
     }
 
     fn remark(&mut self, remark: impl Into<String>) {
-        self.found.remarks.push(remark.into());
+        self.totals.remarks.push(remark.into());
     }
 }
 

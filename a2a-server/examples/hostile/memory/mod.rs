@@ -5,8 +5,8 @@ mod peers;
 
 use std::sync::Arc;
 
-use crate::agent::{Running, StoreKind};
-use crate::{Failure, Figure, Report, progress};
+use crate::agent::{ServerProcess, StoreKind};
+use crate::{Figure, Report, TrialError, progress};
 use fields::Field;
 
 /// Makes every attack on a server of each store, and reports the peak of its memory.
@@ -14,7 +14,7 @@ pub(crate) async fn attacks(
     count: usize,
     only: Option<&str>,
     report: &mut Report,
-) -> Result<(), Failure> {
+) -> Result<(), TrialError> {
     for store in StoreKind::ALL {
         for field in fields::all()? {
             let attack = Attack::Field(field);
@@ -22,8 +22,8 @@ pub(crate) async fn attacks(
                 report.add(figure);
             }
         }
-        for scene in peers::Scene::ALL {
-            let attack = Attack::Scene(*scene);
+        for attack in peers::PeerAttack::ALL {
+            let attack = Attack::Peers(*attack);
             if let Some(figure) = attack.measured(store, count, only).await? {
                 report.add(figure);
             }
@@ -35,7 +35,7 @@ pub(crate) async fn attacks(
 enum Attack {
     /// Each request fills one field.
     Field(Field),
-    Scene(peers::Scene),
+    Peers(peers::PeerAttack),
 }
 
 impl Attack {
@@ -44,22 +44,22 @@ impl Attack {
         store: StoreKind,
         count: usize,
         only: Option<&str>,
-    ) -> Result<Option<Figure>, Failure> {
+    ) -> Result<Option<Figure>, TrialError> {
         let name = match self {
             Self::Field(field) => field.name(),
-            Self::Scene(scene) => scene.name().to_owned(),
+            Self::Peers(attack) => attack.name().to_owned(),
         };
         if only.is_some_and(|only| !name.contains(only)) {
             return Ok(None);
         }
         progress(format_args!("memory: {name}, {}", store.name()));
-        let server = Running::with_store(8192, store).await?;
+        let server = ServerProcess::with_store(8192, store).await?;
         let taken = match self {
             Self::Field(field) => fill(&server, field, count).await?,
-            Self::Scene(scene) => scene.play(&server, count).await?,
+            Self::Peers(attack) => attack.run(&server, count).await?,
         };
         let peak = server.peak()?;
-        peers::is_well(server.address).await?;
+        peers::check_alive(server.address).await?;
         Ok(Some(Figure {
             trial: "memory",
             what: format!("{name}, {}: {taken}", store.name()),
@@ -71,8 +71,8 @@ impl Attack {
 }
 
 /// Sends requests with a full field, several at a time; returns how many of them were accepted.
-async fn fill(server: &Running, field: &Field, count: usize) -> Result<String, Failure> {
-    let task = peers::begun(server.address).await?;
+async fn fill(server: &ServerProcess, field: &Field, count: usize) -> Result<String, TrialError> {
+    let task = peers::start_task(server.address).await?;
     let bodies = Arc::new(field.bodies(MAX_FIELD, &task));
     let (mut sent, mut accepted) = (0, 0);
     // Of a field that is refused each time nothing is kept: more requests show no more.

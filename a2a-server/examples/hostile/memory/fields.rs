@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::Failure;
+use crate::TrialError;
 
 /// A field of a request, to be filled with as much as fits into one body.
 pub(super) struct Field {
@@ -22,7 +22,7 @@ enum Filling {
 }
 
 /// Returns every field of every request.
-pub(super) fn all() -> Result<Vec<Field>, Failure> {
+pub(super) fn all() -> Result<Vec<Field>, TrialError> {
     let schema: Value = serde_json::from_str(SCHEMA)?;
     let definitions = schema["$defs"].as_object().ok_or("no definitions")?;
     let mut fields = Vec::new();

@@ -1,4 +1,4 @@
-//! A proxy that treats connections badly.
+//! Fault-injecting proxy in front of a server.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use tokio::task::{AbortHandle, JoinSet};
 pub(crate) struct Proxy {
     address: SocketAddr,
     cuts: Arc<AtomicUsize>,
-    spares: Arc<AtomicBool>,
+    spared: Arc<AtomicBool>,
     listening: AbortHandle,
 }
 
@@ -23,15 +23,15 @@ pub(crate) struct Proxy {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Ids {
     /// They go through.
-    Kept,
+    StoredTask,
     /// Their lines become comments.
     Hidden,
 }
 
-/// Fate of a connection.
+/// Fault of a connection.
 #[derive(Clone, Copy)]
-enum Fate {
-    /// It is closed as soon as it is there.
+enum ConnectionFault {
+    /// It is closed as soon as it is accepted.
     Refused,
     /// It is closed after so many bytes of answers.
     Cut(u64),
@@ -43,24 +43,24 @@ enum Fate {
 
 impl Proxy {
     /// Begins one before that address.
-    pub(crate) async fn begin(target: SocketAddr, ids: Ids, mut dice: Rng) -> io::Result<Self> {
+    pub(crate) async fn begin(target: SocketAddr, ids: Ids, mut rng: Rng) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let cuts = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&cuts);
-        let spares = Arc::new(AtomicBool::new(false));
-        let spared = Arc::clone(&spares);
+        let spared = Arc::new(AtomicBool::new(false));
+        let is_spared = Arc::clone(&spared);
         let listening = tokio::spawn(async move {
             let mut connections = JoinSet::new();
             while let Ok((near, _)) = listener.accept().await {
                 while connections.try_join_next().is_some() {}
-                let fate = match spared.load(Ordering::Relaxed) {
-                    true => Fate::Cut(DECISIVE),
-                    false => Fate::of(&mut dice, ids),
+                let fault = match is_spared.load(Ordering::Relaxed) {
+                    true => ConnectionFault::Cut(MIN_EVENT_BYTES),
+                    false => ConnectionFault::of(&mut rng, ids),
                 };
                 let counter = Arc::clone(&counter);
                 connections.spawn(async move {
-                    if let Ok(true) = carry(near, target, fate, ids).await {
+                    if let Ok(true) = forward(near, target, fault, ids).await {
                         counter.fetch_add(1, Ordering::Relaxed);
                     }
                 });
@@ -69,7 +69,7 @@ impl Proxy {
         Ok(Self {
             address,
             cuts,
-            spares,
+            spared,
             listening: listening.abort_handle(),
         })
     }
@@ -81,7 +81,7 @@ impl Proxy {
 
     /// Lets the next connections live until their answers have begun, or no longer.
     pub(crate) fn spare(&self, spare: bool) {
-        self.spares.store(spare, Ordering::Relaxed);
+        self.spared.store(spare, Ordering::Relaxed);
     }
 
     /// Returns the number of connections that it has cut.
@@ -96,35 +96,40 @@ impl Drop for Proxy {
     }
 }
 
-/// In so many bytes of an answer there are events.
-const DECISIVE: u64 = 2000;
+/// Number of bytes of an answer that contain at least one event.
+const MIN_EVENT_BYTES: u64 = 2000;
 
-impl Fate {
-    fn of(dice: &mut Rng, ids: Ids) -> Self {
+impl ConnectionFault {
+    fn of(rng: &mut Rng, ids: Ids) -> Self {
         // The head of an answer has about 200 bytes, an event about 400.
-        let bytes = dice.u64(..4000);
-        match dice.u8(..16) {
+        let bytes = rng.u64(..4000);
+        match rng.u8(..16) {
             0 | 1 => Self::Refused,
             2 => Self::Cut(0),
-            3 => Self::Cut(dice.u64(..300)),
-            4 => Self::Silent(bytes, Duration::from_millis(dice.u64(..20))),
+            3 => Self::Cut(rng.u64(..300)),
+            4 => Self::Silent(bytes, Duration::from_millis(rng.u64(..20))),
             5 => Self::Cut(16 * bytes),
             // Without ids, the whole task comes through at some time, which is one line.
-            _ if ids == Ids::Hidden => Self::CutLine(dice.u64(..50), dice.u64(..400)),
+            _ if ids == Ids::Hidden => Self::CutLine(rng.u64(..50), rng.u64(..400)),
             _ => Self::Cut(bytes),
         }
     }
 }
 
-/// Carries bytes both ways for as long as the fate of the connection allows; returns whether that
+/// Forwards bytes in both directions until the fault of the connection occurs; returns whether the fault
 /// cut it.
-async fn carry(mut near: TcpStream, target: SocketAddr, fate: Fate, ids: Ids) -> io::Result<bool> {
+async fn forward(
+    mut near: TcpStream,
+    target: SocketAddr,
+    fault: ConnectionFault,
+    ids: Ids,
+) -> io::Result<bool> {
     let all = (u64::MAX, 0);
-    let (most, lines, silence) = match fate {
-        Fate::Refused => return Ok(true),
-        Fate::Cut(most) => (most, all, Duration::ZERO),
-        Fate::CutLine(lines, bytes) => (u64::MAX, (lines, bytes), Duration::ZERO),
-        Fate::Silent(most, silence) => (most, all, silence),
+    let (most, lines, silence) = match fault {
+        ConnectionFault::Refused => return Ok(true),
+        ConnectionFault::Cut(most) => (most, all, Duration::ZERO),
+        ConnectionFault::CutLine(lines, bytes) => (u64::MAX, (lines, bytes), Duration::ZERO),
+        ConnectionFault::Silent(most, silence) => (most, all, silence),
     };
     let mut far = TcpStream::connect(target).await?;
     near.set_nodelay(true)?;
@@ -138,14 +143,14 @@ async fn carry(mut near: TcpStream, target: SocketAddr, fate: Fate, ids: Ids) ->
             answers.get_mut().readable().await?;
         }
         match ids {
-            Ids::Kept => copy(&mut answers, &mut hears).await.map(|_| false),
+            Ids::StoredTask => copy(&mut answers, &mut hears).await.map(|_| false),
             Ids::Hidden => copy_without_ids(&mut answers, &mut hears, lines).await,
         }
     };
     let up = copy(&mut asks, &mut asked);
     let in_line = tokio::select! {
-        carried = down => carried?,
-        carried = up => return carried.map(|_| false),
+        forwarded = down => forwarded?,
+        forwarded = up => return forwarded.map(|_| false),
     };
     let is_cut = in_line || answers.limit() == 0;
     // Half open: the caller cannot know that nothing will come.

@@ -8,25 +8,25 @@ use a2a_types::{
 };
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::agent::{EVENTS, Running};
-use crate::peers::{Good, ask, drip, follow, follow_narrowly, listen};
-use crate::{Failure, Figure, progress};
+use crate::agent::{EVENTS, ServerProcess};
+use crate::peers::{GoodRequests, ask, drip, follow, follow_with_small_buffer, listen};
+use crate::{Figure, TrialError, progress};
 
-type Figures = Result<Vec<Figure>, Failure>;
+type Figures = Result<Vec<Figure>, TrialError>;
 
-/// Heads that drip, while good requests go on.
+/// Request heads that are sent a byte a second, beside valid requests.
 pub(crate) async fn heads() -> Figures {
     const PEERS: usize = 2000;
-    let server = Running::start(8192).await?;
+    let server = ServerProcess::start(8192).await?;
     progress("heads: good requests alone");
-    let good = Good::requests(server.address);
-    pass(Duration::from_secs(10)).await;
+    let good = GoodRequests::requests(server.address);
+    wait(Duration::from_secs(10)).await;
     let alone = good.p99().await?;
     let before = server.resident()?;
     progress(format_args!("heads: {PEERS} peers, a byte a second each"));
-    let good = Good::requests(server.address);
+    let good = GoodRequests::requests(server.address);
     let slow = tokio::spawn(drip(server.address, PEERS, "POST / HTTP/1.1\r\nx: ", b'x'));
-    pass(Duration::from_secs(5)).await;
+    wait(Duration::from_secs(5)).await;
     let growth = server.resident()? - before;
     let longest = slow.await??;
     let beside = good.p99().await?;
@@ -50,17 +50,17 @@ pub(crate) async fn heads() -> Figures {
     ])
 }
 
-/// Bodies that drip.
+/// Request bodies that are sent a byte a second.
 pub(crate) async fn bodies() -> Figures {
     const PEERS: usize = 500;
     const BEGIN: &str = "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
         content-length: 100000\r\n\r\n";
-    let server = Running::start(8192).await?;
+    let server = ServerProcess::start(8192).await?;
     ask(server.address).await?;
     let before = server.resident()?;
     progress(format_args!("bodies: {PEERS} peers, a byte a second each"));
     let slow = tokio::spawn(drip(server.address, PEERS, BEGIN, b' '));
-    pass(Duration::from_secs(5)).await;
+    wait(Duration::from_secs(5)).await;
     let growth = server.resident()? - before;
     let longest = slow.await??;
     ask(server.address).await?;
@@ -77,10 +77,10 @@ pub(crate) async fn bodies() -> Figures {
     ])
 }
 
-/// Followers who do not listen, beside one who does.
+/// Followers that do not read, beside one that does.
 pub(crate) async fn readers() -> Figures {
     const PEERS: usize = 1000;
-    let server = Running::start(8192).await?;
+    let server = ServerProcess::start(8192).await?;
     progress(format_args!("readers: one listens to {EVENTS} events"));
     let before = server.resident()?;
     let (alone, _) = talk(&server, 0).await?;
@@ -147,8 +147,11 @@ pub(crate) async fn readers() -> Figures {
     ])
 }
 
-/// Lets the agent talk to one who listens and some who do not: how long it took the one.
-async fn talk(server: &Running, stalled: usize) -> Result<(Duration, Vec<TcpStream>), Failure> {
+/// Lets the agent send events to one follower that reads and to some that do not; returns the time that the first one took.
+async fn talk(
+    server: &ServerProcess,
+    stalled: usize,
+) -> Result<(Duration, Vec<TcpStream>), TrialError> {
     let client = Client::at(&format!("http://{}/", server.address), Dialect::V1_0)?;
     let request = SendMessageRequest {
         message: Message::user("talk"),
@@ -163,7 +166,7 @@ async fn talk(server: &Running, stalled: usize) -> Result<(Duration, Vec<TcpStre
     };
     let mut followers = Vec::with_capacity(stalled);
     for _ in 0..stalled {
-        followers.push(follow_narrowly(server.address, task.id.as_str()).await?);
+        followers.push(follow_with_small_buffer(server.address, task.id.as_str()).await?);
     }
     let listener = follow(TcpSocket::new_v4()?, server.address, task.id.as_str()).await?;
     let listening = tokio::spawn(listen(listener));
@@ -172,13 +175,13 @@ async fn talk(server: &Running, stalled: usize) -> Result<(Duration, Vec<TcpStre
     let events = listening.await??;
     match events >= EVENTS {
         true => Ok((begun.elapsed(), followers)),
-        false => Err(format!("{events} of {EVENTS} events were heard").into()),
+        false => Err(format!("{events} of {EVENTS} events were buffer").into()),
     }
 }
 
 /// More connections than a server has descriptors for.
 pub(crate) async fn descriptors() -> Figures {
-    let server = Running::start(256).await?;
+    let server = ServerProcess::start(256).await?;
     ask(server.address).await?;
     progress("descriptors: 1,000 connections to a server with 256");
     let mut silent = Vec::new();
@@ -198,8 +201,8 @@ pub(crate) async fn descriptors() -> Figures {
     )])
 }
 
-/// Lets others work for a while.
-pub(crate) async fn pass(time: Duration) {
+/// Waits for this long while the other tasks run.
+pub(crate) async fn wait(time: Duration) {
     let mut ticks = tokio::time::interval(time);
     ticks.tick().await;
     ticks.tick().await;

@@ -1,4 +1,4 @@
-//! Measures what hostile peers cost a server: `cargo xtask edge`.
+//! Measures what hostile peers cost a server: `cargo xtask hostile`.
 //!
 //! The server is a process of its own, so that its memory and its descriptors can be read from
 //! `/proc`; everything else, good peers and bad ones, is this process. It all stays on 127.0.0.1.
@@ -65,7 +65,7 @@ impl Figure {
     }
 }
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+type TrialError = Box<dyn std::error::Error + Send + Sync>;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -85,7 +85,7 @@ async fn main() -> ExitCode {
 }
 
 /// Makes the trials; whether every figure is met.
-async fn measure(options: &Options) -> Result<bool, Failure> {
+async fn measure(options: &Options) -> Result<bool, TrialError> {
     let mut report = Report {
         is_json: options.json,
         figures: Vec::new(),

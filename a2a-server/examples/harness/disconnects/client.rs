@@ -24,7 +24,7 @@ pub(super) struct Trial {
 
 /// Results of the listeners.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct ClientTotals {
     pub(super) events: usize,
     pub(super) cuts: usize,
     pub(super) reconnections: usize,
@@ -36,7 +36,7 @@ pub(super) struct Found {
     pub(super) remarks: Vec<String>,
 }
 
-impl Found {
+impl ClientTotals {
     pub(super) fn add(&mut self, other: Self) {
         self.events += other.events;
         self.cuts += other.cuts;
@@ -51,36 +51,39 @@ impl Found {
 
 /// An agent that counts for as long as its listener wants, and never runs far ahead of it.
 #[derive(Clone, Default)]
-pub(super) struct Counter(Arc<Mutex<HashMap<String, watch::Receiver<Heard>>>>);
+pub(super) struct PacedCounter(Arc<Mutex<HashMap<String, watch::Receiver<Progress>>>>);
 
 /// Progress of a listener.
 #[derive(Clone, Copy, Default)]
-struct Heard {
+struct Progress {
     numbers: u64,
     enough: bool,
 }
 
-impl Counter {
+impl PacedCounter {
     /// Registers the listener of the turn with this text; it reports its progress to the sender.
-    fn expect(&self, text: &str) -> watch::Sender<Heard> {
-        let (sender, receiver) = watch::channel(Heard::default());
+    fn expect(&self, text: &str) -> watch::Sender<Progress> {
+        let (sender, receiver) = watch::channel(Progress::default());
         let mut listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.insert(text.to_owned(), receiver);
         sender
     }
 
-    fn listener(&self, text: &str) -> Option<watch::Receiver<Heard>> {
+    fn listener(&self, text: &str) -> Option<watch::Receiver<Progress>> {
         let mut listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.remove(text)
     }
 }
 
-impl Agent for Counter {
+impl Agent for PacedCounter {
     async fn run(&self, turn: Turn) -> Result<(), AgentFailure> {
-        let mut heard = self.listener(&turn.text()).ok_or("nobody listens")?;
+        let mut progress = self
+            .listener(&turn.text())
+            .ok_or("no follower is registered for this turn")?;
         let mut numbers = turn.artifact("numbers");
         for number in 0.. {
-            let near = heard.wait_for(|heard| heard.enough || heard.numbers + AHEAD > number);
+            let near =
+                progress.wait_for(|progress| progress.enough || progress.numbers + AHEAD > number);
             if near.await?.enough {
                 break;
             }
@@ -99,11 +102,11 @@ const AHEAD: u64 = 6;
 /// Follows one task to its end by a client, through a proxy that cuts its connections.
 pub(super) async fn follow(
     trial: Trial,
-    agent: Counter,
+    agent: PacedCounter,
     name: String,
-    dice: Rng,
-) -> Result<Found, Failure> {
-    let proxy = Proxy::begin(trial.target, trial.ids, dice).await?;
+    rng: Rng,
+) -> Result<ClientTotals, Failure> {
+    let proxy = Proxy::begin(trial.target, trial.ids, rng).await?;
     let retries = Retries::default()
         .attempts(1000)
         .reconnections(1000)
@@ -119,16 +122,16 @@ pub(super) async fn follow(
         message.task_id = Some(name.into());
         proxy.spare(true);
     }
-    let mut listener = Listener {
+    let mut listener = EventChecker {
         trial,
         progress,
         next: 0,
         words: Vec::new(),
-        found: Found::default(),
+        totals: ClientTotals::default(),
     };
     let updates = client.send(message).follow();
     let whole = listener.listen(updates, &proxy);
-    match tokio::time::timeout(PATIENCE, whole).await {
+    match tokio::time::timeout(MAX_FOLLOW, whole).await {
         Err(_) => listener.fail("it never came to its end".to_owned()),
         Ok(Err(error)) => listener.fail(error.to_string()),
         Ok(Ok(task)) => {
@@ -140,29 +143,29 @@ pub(super) async fn follow(
             listener.judge(&task, &own);
         }
     }
-    listener.found.cuts = proxy.cuts();
+    listener.totals.cuts = proxy.cuts();
     let place = format!("{}, {:?}", listener.trial.dialect, listener.trial.ids);
-    for remark in &mut listener.found.remarks {
+    for remark in &mut listener.totals.remarks {
         *remark = format!("{place}: {remark}");
     }
-    Ok(listener.found)
+    Ok(listener.totals)
 }
 
 /// Time limit for following a task to its end.
-const PATIENCE: Duration = Duration::from_secs(300);
+const MAX_FOLLOW: Duration = Duration::from_secs(300);
 
 /// The caller of a client.
-struct Listener {
+struct EventChecker {
     trial: Trial,
-    progress: watch::Sender<Heard>,
+    progress: watch::Sender<Progress>,
     /// The number that comes next.
     next: u64,
     /// Texts of the agent's messages.
     words: Vec<String>,
-    found: Found,
+    totals: ClientTotals,
 }
 
-impl Listener {
+impl EventChecker {
     /// Reads to the end; returns the task as the client folded it.
     async fn listen(&mut self, mut updates: Updates, proxy: &Proxy) -> Result<Task, Failure> {
         while let Some(event) = updates.next().await {
@@ -171,24 +174,24 @@ impl Listener {
                 None => error.to_string(),
             })?;
             proxy.spare(false);
-            self.found.events += 1;
-            self.hear(&event);
+            self.totals.events += 1;
+            self.check(&event);
             let enough = proxy.cuts() >= self.trial.cuts;
-            self.progress.send_replace(Heard {
+            self.progress.send_replace(Progress {
                 numbers: self.next,
                 enough,
             });
         }
-        self.found.reconnections = updates.reconnections() as usize;
+        self.totals.reconnections = updates.reconnections() as usize;
         Ok(updates.task().cloned().ok_or("there was no task")?)
     }
 
-    fn hear(&mut self, event: &Event) {
+    fn check(&mut self, event: &Event) {
         match event {
             Event::ArtifactUpdate(update) => {
                 if !update.append && self.next > 0 {
                     self.remark("the artifact was replaced".to_owned());
-                    self.found.twice += 1;
+                    self.totals.twice += 1;
                 }
                 for text in update.artifact.parts.iter().filter_map(Part::as_text) {
                     self.count(text.parse().unwrap_or(u64::MAX >> 1));
@@ -199,18 +202,18 @@ impl Listener {
                 .extend(update.status.message.as_deref().map(Message::text)),
             Event::Message(message) => self.words.push(message.text()),
             Event::Task(task) => {
-                if self.found.events > 1 {
-                    self.remark("the task was told as a whole".to_owned());
-                    self.found.twice += 1;
+                if self.totals.events > 1 {
+                    self.remark("the task was received as a whole".to_owned());
+                    self.totals.twice += 1;
                 }
                 for artifact in &task.artifacts {
                     for text in artifact.parts.iter().filter_map(Part::as_text) {
                         self.count(text.parse().unwrap_or(u64::MAX >> 1));
                     }
                 }
-                let said = task.history.iter().chain(task.status.message.as_deref());
-                let said = said.filter(|message| message.role == a2a_types::Role::Agent);
-                self.words.extend(said.map(Message::text));
+                let messages = task.history.iter().chain(task.status.message.as_deref());
+                let messages = messages.filter(|message| message.role == a2a_types::Role::Agent);
+                self.words.extend(messages.map(Message::text));
             }
         }
     }
@@ -219,11 +222,11 @@ impl Listener {
         match number.cmp(&self.next) {
             std::cmp::Ordering::Equal => self.next += 1,
             std::cmp::Ordering::Less => {
-                self.found.twice += 1;
-                self.remark(format!("{number} was told twice"));
+                self.totals.twice += 1;
+                self.remark(format!("{number} was received twice"));
             }
             std::cmp::Ordering::Greater => {
-                self.found.missing += (number - self.next) as usize;
+                self.totals.missing += (number - self.next) as usize;
                 self.remark(format!("{number} came when {} was due", self.next));
                 self.next = number + 1;
             }
@@ -242,7 +245,7 @@ impl Listener {
         }
         let same = task.artifacts == own.artifacts && task.status.state == own.status.state;
         if !same {
-            self.found.others += 1;
+            self.totals.others += 1;
             self.remark(format!(
                 "{} parts {:?}, not {} {:?}",
                 texts(task).len(),
@@ -251,34 +254,34 @@ impl Listener {
                 own.status.state
             ));
         }
-        self.found.missing += texts(own).len().saturating_sub(self.next as usize);
+        self.totals.missing += texts(own).len().saturating_sub(self.next as usize);
         // 0.1 returns messages only to a caller that asks for a length of the history.
         if self.trial.dialect == Dialect::V0_1 {
             return;
         }
         let due = (0..self.next).filter(|number| number % 16 == 15);
         let due: Vec<_> = due.map(|number| format!("word {number}")).collect();
-        let mut told = std::mem::take(&mut self.words);
-        let all = told.len();
-        told.sort();
-        told.dedup();
-        let missing = due.iter().filter(|word| !told.contains(word)).count();
-        self.found.twice += all - told.len();
-        self.found.missing += missing;
-        if missing > 0 || all > told.len() {
+        let mut received = std::mem::take(&mut self.words);
+        let all = received.len();
+        received.sort();
+        received.dedup();
+        let missing = due.iter().filter(|word| !received.contains(word)).count();
+        self.totals.twice += all - received.len();
+        self.totals.missing += missing;
+        if missing > 0 || all > received.len() {
             self.remark(format!(
                 "{missing} words missing, {} twice",
-                all - told.len()
+                all - received.len()
             ));
         }
     }
 
     fn fail(&mut self, remark: String) {
-        self.found.failures += 1;
+        self.totals.failures += 1;
         self.remark(remark);
     }
 
     fn remark(&mut self, remark: String) {
-        self.found.remarks.push(remark);
+        self.totals.remarks.push(remark);
     }
 }

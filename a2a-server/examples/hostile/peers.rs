@@ -9,10 +9,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::Failure;
+use crate::TrialError;
 
 /// Sends a good request on its own connection; returns the time until the answer is complete.
-pub(crate) async fn ask(address: SocketAddr) -> Result<Duration, Failure> {
+pub(crate) async fn ask(address: SocketAddr) -> Result<Duration, TrialError> {
     let begun = Instant::now();
     let mut stream = TcpStream::connect(address).await?;
     let head = "GET /rest/tasks/unknown HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
@@ -25,21 +25,21 @@ pub(crate) async fn ask(address: SocketAddr) -> Result<Duration, Failure> {
     }
 }
 
-/// Good requests, one after the other with a short breath between them, until it is asked for.
-pub(crate) struct Good {
+/// GoodRequests requests, one after the other with a short pause between them, until `p99` is called.
+pub(crate) struct GoodRequests {
     is_enough: Arc<AtomicBool>,
-    asking: JoinHandle<Result<Vec<Duration>, Failure>>,
+    asking: JoinHandle<Result<Vec<Duration>, TrialError>>,
 }
 
-impl Good {
+impl GoodRequests {
     pub(crate) fn requests(address: SocketAddr) -> Self {
         let is_enough = Arc::new(AtomicBool::new(false));
         let enough = Arc::clone(&is_enough);
         let asking = tokio::spawn(async move {
-            let mut breath = tokio::time::interval(Duration::from_millis(5));
+            let mut pause = tokio::time::interval(Duration::from_millis(5));
             let mut took = Vec::new();
             while !enough.load(Ordering::Relaxed) {
-                breath.tick().await;
+                pause.tick().await;
                 took.push(ask(address).await?);
             }
             Ok(took)
@@ -48,7 +48,7 @@ impl Good {
     }
 
     /// The 99th percentile, in ms.
-    pub(crate) async fn p99(self) -> Result<f64, Failure> {
+    pub(crate) async fn p99(self) -> Result<f64, TrialError> {
         self.is_enough.store(true, Ordering::Relaxed);
         let mut took = self.asking.await??;
         took.sort_unstable();
@@ -64,7 +64,7 @@ pub(crate) async fn drip(
     count: usize,
     begin: &'static str,
     byte: u8,
-) -> Result<Duration, Failure> {
+) -> Result<Duration, TrialError> {
     let mut peers = JoinSet::new();
     for _ in 0..count {
         let mut stream = TcpStream::connect(address).await?;
@@ -96,7 +96,7 @@ pub(crate) async fn drip(
 }
 
 /// A connection on which a task is followed, with the first bytes of the answer read.
-pub(crate) async fn follow(socket: TcpSocket, address: SocketAddr, id: &str) -> Followed {
+pub(crate) async fn follow(socket: TcpSocket, address: SocketAddr, id: &str) -> FollowResult {
     let mut stream = socket.connect(address).await?;
     let head = "host: localhost\r\nconnection: close";
     let head = format!("GET /rest/tasks/{id}:subscribe HTTP/1.1\r\n{head}\r\n\r\n");
@@ -109,22 +109,22 @@ pub(crate) async fn follow(socket: TcpSocket, address: SocketAddr, id: &str) -> 
     }
 }
 
-pub(crate) type Followed = Result<TcpStream, Failure>;
+pub(crate) type FollowResult = Result<TcpStream, TrialError>;
 
 /// The same with a small receive buffer, so that unread bytes wait at the server.
-pub(crate) async fn follow_narrowly(address: SocketAddr, id: &str) -> Followed {
+pub(crate) async fn follow_with_small_buffer(address: SocketAddr, id: &str) -> FollowResult {
     let socket = TcpSocket::new_v4()?;
     socket.set_recv_buffer_size(4096)?;
     follow(socket, address, id).await
 }
 
 /// Reads to the end of the stream; returns the number of events.
-pub(crate) async fn listen(mut stream: TcpStream) -> Result<usize, Failure> {
-    let (mut events, mut heard) = (0, Vec::with_capacity(1 << 16));
-    while stream.read_buf(&mut heard).await? > 0 {
-        events += heard.windows(6).filter(|part| part == b"data: ").count();
+pub(crate) async fn listen(mut stream: TcpStream) -> Result<usize, TrialError> {
+    let (mut events, mut buffer) = (0, Vec::with_capacity(1 << 16));
+    while stream.read_buf(&mut buffer).await? > 0 {
+        events += buffer.windows(6).filter(|part| part == b"data: ").count();
         // The last bytes read may be the beginning of the next event.
-        heard.drain(..heard.len().saturating_sub(5));
+        buffer.drain(..buffer.len().saturating_sub(5));
     }
     Ok(events)
 }

@@ -12,16 +12,16 @@ use fastrand::Rng;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
-use super::book::Book;
-use super::load::{Place, request};
-use super::receiver::Listener;
+use super::delivery_record::DeliveryRecord;
+use super::load::{WebhookTargets, request};
+use super::receiver::HookServer;
 use crate::Failure;
 use crate::report::Report;
 use crate::serve::{self, Process};
 
 /// Options of the experiment with a silent receiver.
 #[derive(Args)]
-pub(crate) struct Crowd {
+pub(crate) struct SilentOptions {
     /// Number of receivers, each at its own address; one of them is silent at times.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u8).range(2..=255))]
     endpoints: u8,
@@ -41,18 +41,18 @@ pub(crate) struct Crowd {
 }
 
 pub(crate) async fn run(
-    crowd: &Crowd,
+    silent_options: &SilentOptions,
     directory: &Path,
     secret: &Secret,
-    dice: &mut Rng,
+    rng: &mut Rng,
     report: &mut Report,
 ) -> Result<(), Failure> {
     let mut all = Delays::default();
     let mut others = Delays::default();
-    for round in 0..crowd.rounds {
+    for round in 0..silent_options.rounds {
         for (name, silent, delays) in [("all", false, &mut all), ("others", true, &mut others)] {
-            let leg = Leg {
-                crowd,
+            let period = LoadPeriod {
+                silent_options,
                 secret,
                 server: serve::Options {
                     db: Some(directory.join(format!("{name}-{round}.db"))),
@@ -61,53 +61,53 @@ pub(crate) async fn run(
                 },
                 silent,
             };
-            leg.run(delays, dice).await?;
+            period.run(delays, rng).await?;
         }
         eprintln!(
             "{} of {} rounds with a silent receiver",
             round + 1,
-            crowd.rounds
+            silent_options.rounds
         );
     }
-    if crowd.rounds == 0 {
+    if silent_options.rounds == 0 {
         return Ok(());
     }
-    report.tell("receivers", f64::from(crowd.endpoints));
-    report.tell("ends told, if all answer", all.count());
-    report.tell("ends told, if one is silent", others.count());
-    report.exactly("of these untold", 0, all.untold + others.untold);
-    report.tell("median, ms, if all answer", all.part(0.5));
-    report.tell("median, ms, if one is silent", others.part(0.5));
+    report.note("receivers", f64::from(silent_options.endpoints));
+    report.note("ends told, if all answer", all.count());
+    report.note("ends told, if one is silent", others.count());
+    report.exactly("of these untold", 0, all.missing + others.missing);
+    report.note("median, ms, if all answer", all.part(0.5));
+    report.note("median, ms, if one is silent", others.part(0.5));
     let (healthy, held_up) = (all.part(0.99), others.part(0.99));
-    report.tell("99th percentile, ms, if all answer", healthy);
-    report.tell("99th percentile, ms, with a silent", held_up);
+    report.note("99th percentile, ms, if all answer", healthy);
+    report.note("99th percentile, ms, with a silent", held_up);
     report.at_most(
         "how many times slower",
-        crowd.slowdown,
+        silent_options.slowdown,
         held_up / healthy.max(1.0),
     );
     Ok(())
 }
 
-/// Delays from the end of a task to its notification, in milliseconds, sorted for each leg.
+/// Delays from the end of a task to its notification, in milliseconds, sorted for each period.
 #[derive(Default)]
 struct Delays {
-    legs: Vec<Vec<f64>>,
-    untold: usize,
+    periods: Vec<Vec<f64>>,
+    missing: usize,
 }
 
 impl Delays {
     fn count(&self) -> f64 {
-        self.legs.iter().map(Vec::len).sum::<usize>() as f64
+        self.periods.iter().map(Vec::len).sum::<usize>() as f64
     }
 
-    /// Returns this quantile of the delays, in the median leg: other load of the machine is not the
+    /// Returns this quantile of the delays, in the median period: other load of the machine is not the
     /// server's.
     fn part(&self, part: f64) -> f64 {
-        let of_legs = self.legs.iter().map(|leg| quantile(leg, part));
-        let mut of_legs: Vec<_> = of_legs.collect();
-        of_legs.sort_unstable_by(f64::total_cmp);
-        quantile(&of_legs, 0.5)
+        let of_periods = self.periods.iter().map(|period| quantile(period, part));
+        let mut of_periods: Vec<_> = of_periods.collect();
+        of_periods.sort_unstable_by(f64::total_cmp);
+        quantile(&of_periods, 0.5)
     }
 }
 
@@ -117,57 +117,59 @@ fn quantile(sorted: &[f64], part: f64) -> f64 {
 }
 
 /// A server under load for some time.
-struct Leg<'a> {
-    crowd: &'a Crowd,
+struct LoadPeriod<'a> {
+    silent_options: &'a SilentOptions,
     secret: &'a Secret,
     server: serve::Options,
     /// The first receiver never answers.
     silent: bool,
 }
 
-impl Leg<'_> {
-    async fn run(&self, delays: &mut Delays, dice: &mut Rng) -> Result<(), Failure> {
-        let book = Arc::new(Book::default());
+impl LoadPeriod<'_> {
+    async fn run(&self, delays: &mut Delays, rng: &mut Rng) -> Result<(), Failure> {
+        let record = Arc::new(DeliveryRecord::default());
         let mut receivers = Vec::new();
-        for host in 1..=self.crowd.endpoints {
+        for host in 1..=self.silent_options.endpoints {
             receivers.push(match self.silent && host == 1 {
-                true => Listener::hole(host).await?,
-                false => Listener::begin(host, &book, self.secret, 0, dice.fork()).await?,
+                true => HookServer::silent(host).await?,
+                false => HookServer::begin(host, &record, self.secret, 0, rng.fork()).await?,
             });
         }
-        let place = Place::new(&book, receivers);
+        let targets = WebhookTargets::new(&record, receivers);
         let mut server = Process::begin(&self.server).await?;
         let due = self
-            .load(&Client::at(server.url(), Dialect::V1_0)?, &place)
+            .load(&Client::at(server.url(), Dialect::V1_0)?, &targets)
             .await?;
         let ended = Instant::now();
-        let told = loop {
+        let received = loop {
             server.lives_for(Duration::from_millis(50)).await?;
-            let told = book.pages().delays.len();
-            if told >= due || ended.elapsed() > PATIENCE {
-                break told;
+            let received = record.deliveries().delays.len();
+            if received >= due || ended.elapsed() > MAX_WAIT {
+                break received;
             }
         };
         server.kill().await?;
-        delays.untold += due.saturating_sub(told);
-        let mut leg = std::mem::take(&mut book.pages().delays);
-        leg.sort_unstable_by(f64::total_cmp);
-        delays.legs.push(leg);
+        delays.missing += due.saturating_sub(received);
+        let mut period = std::mem::take(&mut record.deliveries().delays);
+        period.sort_unstable_by(f64::total_cmp);
+        delays.periods.push(period);
         Ok(())
     }
 
     /// Begins tasks at a steady rate; returns the number of those whose receiver answers.
-    async fn load(&self, client: &Client, place: &Arc<Place>) -> Result<usize, Failure> {
-        let count = self.crowd.rate * self.crowd.seconds;
-        let mut beat =
-            tokio::time::interval(Duration::from_secs(1) / u32::try_from(self.crowd.rate)?);
+    async fn load(&self, client: &Client, targets: &Arc<WebhookTargets>) -> Result<usize, Failure> {
+        let count = self.silent_options.rate * self.silent_options.seconds;
+        let mut beat = tokio::time::interval(
+            Duration::from_secs(1) / u32::try_from(self.silent_options.rate)?,
+        );
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut sends = JoinSet::new();
         let mut due = 0;
         for number in 0..count {
             beat.tick().await;
-            let (config, _) = place.webhook();
-            let listens = !self.silent || !number.is_multiple_of(u64::from(self.crowd.endpoints));
+            let (config, _) = targets.webhook();
+            let listens =
+                !self.silent || !number.is_multiple_of(u64::from(self.silent_options.endpoints));
             due += usize::from(listens);
             let (client, message) = (client.clone(), Message::user("echo this"));
             let request = request(message, Some(config), false);
@@ -186,4 +188,4 @@ impl Leg<'_> {
 }
 
 /// Time limit for the notifications still on their way.
-const PATIENCE: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_secs(30);

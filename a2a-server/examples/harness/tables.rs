@@ -9,12 +9,12 @@ use rusqlite::{Connection, OpenFlags, Params, Row};
 use crate::Failure;
 
 /// The tables of a server, which may be dead.
-pub(crate) struct Ledger {
+pub(crate) struct TaskTables {
     connection: Connection,
 }
 
 /// A task as it stands in the tables.
-pub(crate) struct Kept {
+pub(crate) struct StoredTask {
     pub(crate) dialect: Dialect,
     pub(crate) sequence: u64,
     /// `true` if an agent still has to work on the task.
@@ -25,10 +25,10 @@ pub(crate) struct Kept {
     pub(crate) task: Task,
     pub(crate) events: BTreeMap<u64, Event>,
     /// Fault of its log.
-    pub(crate) flaw: Option<String>,
+    pub(crate) fault: Option<String>,
 }
 
-impl Ledger {
+impl TaskTables {
     pub(crate) fn open(db: &Path) -> Result<Self, Failure> {
         let connection = Connection::open_with_flags(db, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         Ok(Self { connection })
@@ -41,12 +41,12 @@ impl Ledger {
     }
 
     /// Returns the tasks after this number, and those that are unfinished.
-    pub(crate) fn later_than(&self, seq: i64) -> Result<Vec<Kept>, Failure> {
+    pub(crate) fn later_than(&self, seq: i64) -> Result<Vec<StoredTask>, Failure> {
         self.tasks("where seq > ?1 or active = 1", [seq])
     }
 
     /// One task.
-    pub(crate) fn task(&self, task: &TaskId) -> Result<Option<Kept>, Failure> {
+    pub(crate) fn task(&self, task: &TaskId) -> Result<Option<StoredTask>, Failure> {
         let one = "where owner = '[null,null]' and id = ?1";
         Ok(self.tasks(one, [task.as_str()])?.pop())
     }
@@ -65,7 +65,7 @@ impl Ledger {
         Ok(self.connection.query_row(count, [], |row| row.get(0))?)
     }
 
-    fn tasks(&self, wanted: &str, values: impl Params) -> Result<Vec<Kept>, Failure> {
+    fn tasks(&self, wanted: &str, values: impl Params) -> Result<Vec<StoredTask>, Failure> {
         let sql = format!(
             "select seq, dialect, task.generation, state, active, task_doc.generation, task_doc.body,
                task_checkpoint.body
@@ -81,39 +81,39 @@ impl Ledger {
         Ok(tasks)
     }
 
-    fn read(&self, row: &Row<'_>) -> Result<Kept, Failure> {
+    fn read(&self, row: &Row<'_>) -> Result<StoredTask, Failure> {
         let version: String = row.get(1)?;
         let checkpoint: Option<Vec<u8>> = row.get(7)?;
         let checkpoint: Option<Object> = checkpoint
             .map(|body| serde_json::from_slice(&body))
             .transpose()?;
-        let mut kept = Kept {
-            dialect: Dialect::from_version(&version).ok_or("a dialect that nobody speaks")?,
+        let mut stored = StoredTask {
+            dialect: Dialect::from_version(&version).ok_or("an unknown protocol version")?,
             sequence: row.get::<_, i64>(2)?.try_into()?,
             active: row.get(4)?,
             step: checkpoint
-                .and_then(|kept| kept.get("step")?.as_u64())
+                .and_then(|stored| stored.get("step")?.as_u64())
                 .unwrap_or(0),
             task: Task::default(),
             events: self.events(row.get(0)?)?,
-            flaw: None,
+            fault: None,
         };
         // A log begins with the task, and a long one has it beside it as it was later.
-        let first = kept.events.remove(&1);
+        let first = stored.events.remove(&1);
         let document: Option<Vec<u8>> = row.get(6)?;
         let written = match (document, first) {
             (Some(document), _) => {
-                kept.task = serde_json::from_slice(&document)?;
+                stored.task = serde_json::from_slice(&document)?;
                 row.get::<_, i64>(5)?.try_into()?
             }
             (None, Some(Event::Task(task))) => {
-                kept.task = task;
+                stored.task = task;
                 1
             }
             (None, _) => return Err("a task has neither a document nor a log".into()),
         };
-        kept.flaw = kept.fold(written, &row.get::<_, String>(3)?);
-        Ok(kept)
+        stored.fault = stored.fold(written, &row.get::<_, String>(3)?);
+        Ok(stored)
     }
 
     fn events(&self, seq: i64) -> Result<BTreeMap<u64, Event>, Failure> {
@@ -133,7 +133,7 @@ impl Ledger {
     }
 }
 
-impl Kept {
+impl StoredTask {
     /// Applies the events after the one at which the task was stored; returns the fault of the log,
     /// if any.
     fn fold(&mut self, written: u64, state: &str) -> Option<String> {
@@ -157,9 +157,9 @@ impl Kept {
     }
 
     /// The messages of its caller.
-    pub(crate) fn heard(&self) -> impl Iterator<Item = &MessageId> {
+    pub(crate) fn user_message_ids(&self) -> impl Iterator<Item = &MessageId> {
         let history = self.task.history.iter();
-        let heard = history.filter(|message| message.role == Role::User);
-        heard.map(|message| &message.message_id)
+        let sent = history.filter(|message| message.role == Role::User);
+        sent.map(|message| &message.message_id)
     }
 }

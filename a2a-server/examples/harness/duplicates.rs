@@ -23,41 +23,39 @@ use crate::serve::{card, directory};
 #[derive(Args)]
 pub(crate) struct Options {
     /// Number of messages for each store and kind of answer.
-    #[arg(long, value_name = "N", default_value_t = 100)]
     groups: usize,
     /// Number of times that each is sent, all at once.
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    twins: usize,
+    copies: usize,
 }
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  cargo xtask twins                                     40,000 sends of 400 messages
-  cargo xtask twins --groups 10 --twins 1000            fewer, all at once";
+  cargo xtask duplicates                                40,000 sends of 400 messages
+  cargo xtask duplicates --groups 10 --twins 1000       fewer, all at once";
 
-pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failure> {
+pub(crate) async fn run(options: Options, mut rng: Rng) -> Result<Report, Failure> {
     let directory = directory(None)?;
     let begun = Instant::now();
-    let mut total = Found::default();
+    let mut total = SendTotals::default();
     for answer in ["task", "reply"] {
-        let agent = Counting::default();
+        let agent = MessageCounter::default();
         let in_memory = Server::builder(card(), agent.clone());
-        total.add(leg(in_memory, agent, answer, &options, &mut dice).await?);
-        let agent = Counting::default();
+        total.add(send_groups(in_memory, agent, answer, &options, &mut rng).await?);
+        let agent = MessageCounter::default();
         let store = open(&directory.path().join(answer))?;
         let in_a_file = Server::builder(card(), agent.clone()).store(store);
-        total.add(leg(in_a_file, agent, answer, &options, &mut dice).await?);
+        total.add(send_groups(in_a_file, agent, answer, &options, &mut rng).await?);
     }
 
-    let legs = 2 * options.groups;
-    let mut report = Report::new("twins");
-    report.exactly("sends answered", 2 * legs * options.twins, total.answers);
-    report.exactly("messages whose agent ran", 2 * legs, total.heard);
-    report.exactly("runs of agents", 2 * legs, total.runs);
-    report.exactly("tasks", legs, total.tasks);
+    let groups = 2 * options.groups;
+    let mut report = Report::new("duplicates");
+    report.exactly("sends answered", 2 * groups * options.copies, total.answers);
+    report.exactly("messages whose agent ran", 2 * groups, total.received);
+    report.exactly("runs of agents", 2 * groups, total.runs);
+    report.exactly("tasks", groups, total.tasks);
     report.exactly("messages with two answers", 0, total.contradictions);
     report.exactly("errors", 0, total.errors);
-    report.tell("seconds", begun.elapsed().as_secs_f64().round());
+    report.note("seconds", begun.elapsed().as_secs_f64().round());
     report.remark(total.remarks);
     Ok(report)
 }
@@ -68,15 +66,17 @@ fn open(file: &Path) -> Result<SqliteStore, Failure> {
 
 /// Counts how often it gets each message.
 #[derive(Clone, Default)]
-struct Counting {
-    heard: Arc<Mutex<HashMap<MessageId, usize>>>,
+struct MessageCounter {
+    received: Arc<Mutex<HashMap<MessageId, usize>>>,
 }
 
-impl Agent for Counting {
+impl Agent for MessageCounter {
     async fn run(&self, turn: Turn) -> Result<(), AgentFailure> {
         {
-            let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-            *heard.entry(turn.message().message_id.clone()).or_default() += 1;
+            let mut received = self.received.lock().unwrap_or_else(PoisonError::into_inner);
+            *received
+                .entry(turn.message().message_id.clone())
+                .or_default() += 1;
         }
         let text = turn.text();
         let pause = text
@@ -95,9 +95,9 @@ impl Agent for Counting {
 
 /// Results of the experiment.
 #[derive(Default)]
-struct Found {
+struct SendTotals {
     answers: usize,
-    heard: usize,
+    received: usize,
     runs: usize,
     tasks: usize,
     contradictions: usize,
@@ -105,10 +105,10 @@ struct Found {
     remarks: Vec<String>,
 }
 
-impl Found {
+impl SendTotals {
     fn add(&mut self, other: Self) {
         self.answers += other.answers;
-        self.heard += other.heard;
+        self.received += other.received;
         self.runs += other.runs;
         self.tasks += other.tasks;
         self.contradictions += other.contradictions;
@@ -118,55 +118,58 @@ impl Found {
 }
 
 /// Every message to one server, group after group.
-async fn leg(
+async fn send_groups(
     builder: ServerBuilder,
-    agent: Counting,
+    agent: MessageCounter,
     answer: &str,
     options: &Options,
-    dice: &mut Rng,
-) -> Result<Found, Failure> {
+    rng: &mut Rng,
+) -> Result<SendTotals, Failure> {
     let bound = builder.build()?.bind("127.0.0.1:0").await?;
     let url = bound.url();
     let serving = tokio::spawn(bound.run(std::future::pending()));
-    let mut found = Found::default();
+    let mut totals = SendTotals::default();
     for number in 0..options.groups {
         let dialect = [Dialect::V1_0, Dialect::V0_3, Dialect::V0_2][number % 3];
         let client = Client::at(&url, dialect)?.retries(Retries::none());
         let request = SendMessageRequest {
-            message: Message::user(format!("{answer} {}", dice.u64(..4))),
+            message: Message::user(format!("{answer} {}", rng.u64(..4))),
             configuration: Some(SendMessageConfiguration {
-                return_immediately: dice.u8(..4) == 0,
+                return_immediately: rng.u8(..4) == 0,
                 ..SendMessageConfiguration::default()
             }),
             ..SendMessageRequest::default()
         };
-        found.add(group(&client, request, options.twins).await?);
+        totals.add(group(&client, request, options.copies).await?);
     }
     let client = Client::at(&url, Dialect::V1_0)?.retries(Retries::none());
     let tasks = client.list_tasks(ListTasksRequest::default()).await?;
-    found.tasks = usize::try_from(tasks.total_size)?;
-    let heard = agent.heard.lock().unwrap_or_else(PoisonError::into_inner);
-    (found.heard, found.runs) = (heard.len(), heard.values().sum());
+    totals.tasks = usize::try_from(tasks.total_size)?;
+    let received = agent
+        .received
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    (totals.received, totals.runs) = (received.len(), received.values().sum());
     serving.abort();
-    Ok(found)
+    Ok(totals)
 }
 
 /// One message, sent so often at once.
 async fn group(
     client: &Client,
     request: SendMessageRequest,
-    twins: usize,
-) -> Result<Found, Failure> {
-    let start = Arc::new(Barrier::new(twins));
+    copies: usize,
+) -> Result<SendTotals, Failure> {
+    let start = Arc::new(Barrier::new(copies));
     let mut sends = JoinSet::new();
-    for _ in 0..twins {
+    for _ in 0..copies {
         let (client, request, start) = (client.clone(), request.clone(), Arc::clone(&start));
         sends.spawn(async move {
             start.wait().await;
             client.send(request).await
         });
     }
-    let mut found = Found::default();
+    let mut totals = SendTotals::default();
     let mut answers = HashSet::new();
     while let Some(sent) = sends.join_next().await {
         match sent? {
@@ -175,18 +178,18 @@ async fn group(
                 answers.insert(format!("reply {}", reply.message_id))
             }
             Err(error) => {
-                found.errors += 1;
-                found.remarks.push(error.to_string());
+                totals.errors += 1;
+                totals.remarks.push(error.to_string());
                 continue;
             }
         };
-        found.answers += 1;
+        totals.answers += 1;
     }
     if answers.len() > 1 {
-        found.contradictions += 1;
-        found
+        totals.contradictions += 1;
+        totals
             .remarks
             .push(format!("{}: {answers:?}", request.message.message_id));
     }
-    Ok(found)
+    Ok(totals)
 }

@@ -19,13 +19,13 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::Failure;
-use crate::agent::Running;
-use crate::trials::pass;
+use crate::TrialError;
+use crate::agent::ServerProcess;
+use crate::trials::wait;
 
 /// An attack that is more than requests with a full field.
 #[derive(Clone, Copy)]
-pub(super) enum Scene {
+pub(super) enum PeerAttack {
     UnreadGetTask,
     UnreadListTasks,
     UnreadStreams,
@@ -40,7 +40,7 @@ pub(super) enum Scene {
     SmallTasks,
 }
 
-impl Scene {
+impl PeerAttack {
     pub(super) const ALL: &[Self] = &[
         Self::UnreadGetTask,
         Self::UnreadListTasks,
@@ -73,8 +73,12 @@ impl Scene {
         }
     }
 
-    /// Plays it; returns what became of it.
-    pub(super) async fn play(self, server: &Running, count: usize) -> Result<String, Failure> {
+    /// Runs the attack; returns its result as text.
+    pub(super) async fn run(
+        self,
+        server: &ServerProcess,
+        count: usize,
+    ) -> Result<String, TrialError> {
         let address = server.address;
         let small = |method: &str, params: Value| json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         match self {
@@ -103,7 +107,7 @@ impl Scene {
             Self::HalfBodies => half_bodies(address).await,
             Self::BodiesOfOneConnection => bodies_of_one_connection(address).await,
             Self::QueuedMessages => {
-                let task = begun(address).await?;
+                let task = start_task(address).await?;
                 let accepted = post_all(address, 62, move |number| {
                     let mut params = message(&number.to_string(), Some(1 << 20));
                     params["message"]["taskId"] = task.clone().into();
@@ -139,7 +143,7 @@ impl Scene {
             Self::IdleConnections => {
                 let connections = (0..7000).map(|_| TcpStream::connect(address));
                 let open = try_join_all(connections).await?;
-                is_well(address).await?;
+                check_alive(address).await?;
                 Ok(format!("{} open", open.len()))
             }
             Self::SmallTasks => {
@@ -152,29 +156,29 @@ impl Scene {
 }
 
 /// Returns whether a good request is answered.
-pub(super) async fn is_well(address: SocketAddr) -> Result<(), Failure> {
+pub(super) async fn check_alive(address: SocketAddr) -> Result<(), TrialError> {
     let asked = tokio::time::timeout(Duration::from_secs(30), crate::peers::ask(address));
     asked
         .await
-        .map_err(|_| "a good request is not answered any more")??;
+        .map_err(|_| "a valid request was not answered within 30 s")??;
     Ok(())
 }
 
-/// Begins a task that the agent does not end.
-pub(super) async fn begun(address: SocketAddr) -> Result<String, Failure> {
+/// Starts a task that the agent does not end.
+pub(super) async fn start_task(address: SocketAddr) -> Result<String, TrialError> {
     let answer = post(address, body("SendMessage", &message("hold", None))).await?;
     task_of(&answer)
 }
 
 /// Has the agent make a task of 57 MiB.
-async fn large_task(address: SocketAddr) -> Result<String, Failure> {
+async fn large_task(address: SocketAddr) -> Result<String, TrialError> {
     let mut request = message("grow", None);
     request["configuration"]["returnImmediately"] = false.into();
     let answer = post(address, body("SendMessage", &request)).await?;
     task_of(&answer)
 }
 
-fn task_of(answer: &[u8]) -> Result<String, Failure> {
+fn task_of(answer: &[u8]) -> Result<String, TrialError> {
     let answer: Value = serde_json::from_slice(answer)?;
     let id = answer["result"]["task"]["id"].as_str();
     id.map(str::to_owned)
@@ -204,7 +208,7 @@ fn is_accepted(answer: &[u8]) -> bool {
     has(b"\"result\"") && !has(b"\"error\"")
 }
 
-async fn post(address: SocketAddr, body: Vec<u8>) -> Result<Bytes, Failure> {
+async fn post(address: SocketAddr, body: Vec<u8>) -> Result<Bytes, TrialError> {
     let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
     let answer = client.request(request(address, Full::from(body))?).await?;
     Ok(answer.into_body().collect().await?.to_bytes())
@@ -223,7 +227,7 @@ pub(super) async fn post_all(
     address: SocketAddr,
     count: usize,
     bodies: impl Fn(usize) -> Vec<u8> + Send + Sync + 'static,
-) -> Result<usize, Failure> {
+) -> Result<usize, TrialError> {
     let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
     let (next, bodies) = (Arc::new(AtomicUsize::new(0)), Arc::new(bodies));
     let posting = (0..16).map(|_| {
@@ -254,16 +258,16 @@ pub(super) async fn post_all(
 
 /// Asks 60 times for the same, on connections of their own, and does not read the answers; the server has
 /// time to write them.
-async fn unread(address: SocketAddr, asked: &Value) -> Result<String, Failure> {
+async fn unread(address: SocketAddr, request: &Value) -> Result<String, TrialError> {
     let mut unread = Vec::new();
     for _ in 0..60 {
-        unread.push(asked_narrowly(address, &asked.to_string()).await?);
+        unread.push(send_without_reading(address, &request.to_string()).await?);
     }
-    pass(Duration::from_secs(5)).await;
+    wait(Duration::from_secs(5)).await;
     Ok(format!("{} asked", unread.len()))
 }
 
-async fn asked_narrowly(address: SocketAddr, body: &str) -> Result<TcpStream, Failure> {
+async fn send_without_reading(address: SocketAddr, body: &str) -> Result<TcpStream, TrialError> {
     let socket = TcpSocket::new_v4()?;
     socket.set_recv_buffer_size(4096)?;
     let mut stream = socket.connect(address).await?;
@@ -277,7 +281,7 @@ async fn asked_narrowly(address: SocketAddr, body: &str) -> Result<TcpStream, Fa
 }
 
 /// 300 bodies of which the last byte does not come.
-async fn half_bodies(address: SocketAddr) -> Result<String, Failure> {
+async fn half_bodies(address: SocketAddr) -> Result<String, TrialError> {
     let sending = (0..300).map(|_| async move {
         let mut stream = TcpStream::connect(address).await?;
         let head = format!(
@@ -292,13 +296,13 @@ async fn half_bodies(address: SocketAddr) -> Result<String, Failure> {
         Ok::<_, std::io::Error>(stream)
     });
     let open: Vec<_> = join_all(sending).await;
-    pass(Duration::from_secs(2)).await;
+    wait(Duration::from_secs(2)).await;
     let sent = open.iter().filter(|stream| stream.is_ok()).count();
     Ok(format!("{sent} sent"))
 }
 
 /// 100 requests of one HTTP/2 connection whose bodies do not end.
-async fn bodies_of_one_connection(address: SocketAddr) -> Result<String, Failure> {
+async fn bodies_of_one_connection(address: SocketAddr) -> Result<String, TrialError> {
     let stream = TcpStream::connect(address).await?;
     let handshake =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
@@ -329,16 +333,16 @@ fn endless_body() -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> {
 }
 
 /// Callers who wait for an agent that does not end, each with a large message.
-async fn waiting(address: SocketAddr, count: usize) -> Result<String, Failure> {
+async fn waiting(address: SocketAddr, count: usize) -> Result<String, TrialError> {
     let mut open = Vec::new();
     for _ in 0..count {
         let mut params = message("hold", Some(LARGE));
         params["configuration"]["returnImmediately"] = false.into();
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params});
         // A server that has enough closes.
-        open.extend(asked_narrowly(address, &body.to_string()).await.ok());
+        open.extend(send_without_reading(address, &body.to_string()).await.ok());
     }
-    pass(Duration::from_secs(2)).await;
+    wait(Duration::from_secs(2)).await;
     Ok(format!("{} asked", open.len()))
 }
 
